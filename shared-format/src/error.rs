@@ -1,0 +1,99 @@
+//! What can be wrong with a file or its bytes: always what was found, what was wanted, and where.
+
+use std::path::PathBuf;
+
+/// Why bytes or a file could not be read as what they claim to be.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The file does not begin like one of ours.
+    #[error("not a tickscope file: begins with {found}, wanted {wanted}")]
+    NotOurs {
+        /// The first bytes, printable.
+        found: String,
+        /// The bytes of ours.
+        wanted: String,
+    },
+    /// Written by a version we cannot read.
+    #[error("ring format {found}, this tickscope reads {wanted}; use the tickscope that wrote it, or update")]
+    Version {
+        /// Major and minor found.
+        found: String,
+        /// What this build reads.
+        wanted: String,
+    },
+    /// Needs something this build does not know.
+    #[error("needs format features {found:#x} that this tickscope does not know; update tickscope")]
+    Features {
+        /// The unknown bits.
+        found: u64,
+    },
+    /// Shorter than it says it is.
+    #[error("truncated: {found} bytes, wanted {wanted}")]
+    Truncated {
+        /// Bytes there.
+        found: u64,
+        /// Bytes needed.
+        wanted: u64,
+    },
+    /// A field holds what no writer writes.
+    #[error("damaged: {what} at byte {offset}: found {found}, wanted {wanted}")]
+    Damaged {
+        /// Which field.
+        what: &'static str,
+        /// Where, from the beginning of the file or record.
+        offset: u64,
+        /// What stands there.
+        found: String,
+        /// What may stand there.
+        wanted: String,
+    },
+    /// The writer overtook the reader on every try.
+    #[error("the program writes faster than this can be read ({tries} tries); ask for a slower interval")]
+    Lapped {
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// No whole record is there.
+    #[error("no whole record in the ring (it was damaged or cut after the program wrote it)")]
+    NoRecord,
+    /// The snapshot does not fit into a record.
+    #[error("the snapshot needs {found} bytes, a record holds at most {wanted}; give a larger ring")]
+    TooLarge {
+        /// Bytes needed.
+        found: u64,
+        /// Bytes there are.
+        wanted: u64,
+    },
+    /// It is not a plain file of ours.
+    #[error("{path}: {found}, wanted {wanted}")]
+    Unsuitable {
+        /// The path.
+        path: PathBuf,
+        /// What is there.
+        found: String,
+        /// What should be.
+        wanted: String,
+    },
+    /// A call to the system failed.
+    #[error("{call} {path}: {source}")]
+    Io {
+        /// Which call.
+        call: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl FormatError {
+    /// An I/O error with what was tried on what.
+    pub fn io(call: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io {
+            call,
+            path: path.into(),
+            source,
+        }
+    }
+}

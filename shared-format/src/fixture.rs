@@ -1,0 +1,130 @@
+//! Snapshots made by hand, for the tests of this crate.
+
+use crate::ids::{NodeId, SiteId, ThreadId};
+use crate::snapshot::{
+    CaptureFacts, ClockFacts, ClockSource, Cost, Lifetime, NodeErrors, OpenFrame, Process, Site, Snapshot,
+    Thread, ThreadState,
+};
+
+fn site(module: &str, name: &str, line: u32) -> Site {
+    Site {
+        name: name.into(),
+        module: module.into(),
+        file: "src/main.rs".into(),
+        line,
+        group: String::new(),
+    }
+}
+
+fn base() -> Snapshot {
+    Snapshot {
+        process: Process {
+            name: "order-book".into(),
+            pid: 41873,
+            started_unix_ns: 1_763_000_000_000_000_000,
+            uptime_ns: 134_000_000_000,
+            warnings: vec![],
+        },
+        clock: ClockFacts {
+            source: ClockSource::Tsc,
+            ticks_per_second: 2.5e9,
+            reason: "invariant, kernel clocksource tsc".into(),
+            errors: 0,
+            epoch: 0,
+        },
+        capture: CaptureFacts {
+            seq: 7,
+            tick: 10_000_000,
+            unix_ns: 1_763_000_134_000_000_000,
+            interval_ns: 100_000_000,
+            reset_epoch: 1,
+            since_reset_ns: 4_000_000,
+            cost: Cost {
+                lower_ns: 6.0,
+                upper_ns: 19.0,
+                publisher_cpu_ns: 1_000_000,
+                publisher_share: 0.001,
+            },
+            ..CaptureFacts::default()
+        },
+        ..Snapshot::default()
+    }
+}
+
+/// Two workers with the same tree, one of them with an open path, and a main thread.
+pub(crate) fn two_threads() -> Snapshot {
+    let mut s = base();
+    s.sites = vec![
+        site("order_book", "worker", 10),
+        site("order_book::book", "insert", 20),
+        site("order_book::book", "Tree::rebalance", 30),
+        site("order_book", "main", 5),
+    ];
+    for name in ["match-0", "match-1"] {
+        let first_row = s.nodes.len() as u32;
+        let worker = s.nodes.push(None, SiteId(0), 1, 1_000_001);
+        let insert = s.nodes.push(Some(worker), SiteId(1), 400, 2_000_003);
+        let _ = s.nodes.push(Some(insert), SiteId(2), 100, 3_000_002);
+        s.threads.push(Thread {
+            name: name.into(),
+            tid: 41_877 + first_row,
+            state: ThreadState::Running,
+            count: 1,
+            cpu_ns: Some(2_000_000),
+            outside_ticks: 500,
+            first_row,
+            rows: 3,
+            open: vec![
+                OpenFrame {
+                    node: worker,
+                    began_tick: 1_000_000,
+                },
+                OpenFrame {
+                    node: insert,
+                    began_tick: 9_000_000,
+                },
+            ],
+        });
+    }
+    let first_row = s.nodes.len() as u32;
+    let main = s.nodes.push(None, SiteId(3), 2, 250_000);
+    s.errors.push(NodeErrors { node: main, count: 2 });
+    s.clock.errors = 2;
+    s.threads.push(Thread {
+        name: "main".into(),
+        count: 1,
+        state: ThreadState::Finished,
+        first_row,
+        rows: 1,
+        ..Thread::default()
+    });
+    s.lifetime = Lifetime {
+        calls: s.calls(),
+        ticks: s.measured_ticks(),
+    };
+    debug_assert_eq!(s.rows_of(ThreadId(2)), 6..7);
+    s
+}
+
+/// fib calling itself three deep.
+pub(crate) fn recursion() -> Snapshot {
+    let mut s = base();
+    s.sites = vec![site("app", "fib", 3), site("app", "main", 9)];
+    let main = s.nodes.push(None, SiteId(1), 1, 50);
+    let mut parent: NodeId = main;
+    for calls in [1, 2, 4] {
+        parent = s.nodes.push(Some(parent), SiteId(0), calls, 200);
+    }
+    s.threads.push(Thread {
+        name: "main".into(),
+        tid: 7,
+        count: 1,
+        rows: 4,
+        ..Thread::default()
+    });
+    s.lifetime = Lifetime {
+        calls: s.calls(),
+        ticks: s.measured_ticks(),
+    };
+    s
+}

@@ -1,0 +1,13 @@
+//! What tickscope's collector and viewer agree on.
+
+#![warn(missing_docs)]
+
+mod error;
+#[cfg(test)]
+mod fixture;
+pub mod ids;
+pub mod profile;
+pub mod snapshot;
+
+pub use error::FormatError;
+pub use snapshot::Snapshot;

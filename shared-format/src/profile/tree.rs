@@ -1,0 +1,225 @@
+//! The call tree as people read it: the threads in scope merged by path of functions, totals summed up.
+
+use std::collections::HashMap;
+
+use crate::ids::{NO_PARENT, ThreadId};
+use crate::profile::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
+use crate::snapshot::Snapshot;
+
+/// A path of functions from the top of a thread, hashed: the same in every snapshot of every run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u64);
+
+/// One function in one place of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeRow {
+    /// What it is, whatever the snapshot.
+    pub path: PathId,
+    /// Its parent's row, none at the top.
+    pub parent: Option<u32>,
+    /// Its function.
+    pub function: FunctionId,
+    /// 0 at the top.
+    pub depth: u32,
+    /// Calls begun since the reset.
+    pub calls: u64,
+    /// Ticks in itself.
+    pub self_ticks: u64,
+    /// Ticks in itself and all below.
+    pub total_ticks: u64,
+    /// Nanoseconds in itself.
+    pub self_ns: u64,
+    /// Nanoseconds in itself and all below: the sum of their self nanoseconds.
+    pub total_ns: u64,
+    /// In how many threads it is open now.
+    pub open: u32,
+    /// Clock errors.
+    pub errors: u64,
+}
+
+/// The merged call tree of one snapshot: rows, parents before children.
+#[derive(Clone, Debug, Default)]
+pub struct CallTree {
+    /// The functions that rows name.
+    pub functions: Functions,
+    /// The rows, parents before children.
+    pub rows: Vec<TreeRow>,
+    /// Ticks outside any scope, of the threads in scope.
+    pub outside_ticks: u64,
+    children: Vec<u32>,
+    child_ranges: Vec<(u32, u32)>,
+    top: Vec<u32>,
+}
+
+// === impl CallTree ===
+
+impl CallTree {
+    /// Merges the threads that `in_scope` chooses.
+    ///
+    /// Rows come in the order in which they are first met; sorting is the reader's choice.
+    pub fn build(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -> Self {
+        let functions = Functions::of(snapshot);
+        let self_ns = snapshot.self_nanos();
+        let nodes = &snapshot.nodes;
+        let mut tree = Self {
+            functions,
+            ..Self::default()
+        };
+        let mut known: HashMap<(u32, FunctionId), u32> = HashMap::with_capacity(nodes.len());
+        let mut row_of_node = vec![NO_PARENT; nodes.len()];
+        for index in 0..snapshot.threads.len() {
+            let thread = ThreadId(index as u32);
+            if !in_scope(thread) {
+                continue;
+            }
+            tree.outside_ticks += snapshot.threads[index].outside_ticks;
+            for node in snapshot.rows_of(thread) {
+                let parent = match nodes.parent[node] {
+                    NO_PARENT => NO_PARENT,
+                    parent => row_of_node[parent as usize],
+                };
+                let function = tree.functions.of_site[nodes.site[node] as usize];
+                let row = *known.entry((parent, function)).or_insert_with(|| {
+                    let (seed, depth) = match parent {
+                        NO_PARENT => (FNV_SEED, 0),
+                        parent => {
+                            let parent = &tree.rows[parent as usize];
+                            (parent.path.0, parent.depth + 1)
+                        }
+                    };
+                    let key = tree.functions.get(function).key;
+                    tree.rows.push(TreeRow {
+                        path: PathId(fnv1a(seed, &key.to_le_bytes())),
+                        parent: (parent != NO_PARENT).then_some(parent),
+                        function,
+                        depth,
+                        calls: 0,
+                        self_ticks: 0,
+                        total_ticks: 0,
+                        self_ns: 0,
+                        total_ns: 0,
+                        open: 0,
+                        errors: 0,
+                    });
+                    tree.rows.len() as u32 - 1
+                });
+                row_of_node[node] = row;
+                let row = &mut tree.rows[row as usize];
+                row.calls += nodes.calls[node];
+                row.self_ticks += nodes.self_ticks[node];
+                row.self_ns += self_ns[node];
+            }
+            for frame in &snapshot.threads[index].open {
+                if let Some(&row) = row_of_node
+                    .get(frame.node.index())
+                    .filter(|&&row| row != NO_PARENT)
+                {
+                    tree.rows[row as usize].open += 1;
+                }
+            }
+        }
+        for error in &snapshot.errors {
+            if let Some(&row) = row_of_node
+                .get(error.node.index())
+                .filter(|&&row| row != NO_PARENT)
+            {
+                tree.rows[row as usize].errors += error.count;
+            }
+        }
+        tree.sum_totals();
+        tree.link_children();
+        tree
+    }
+
+    fn sum_totals(&mut self) {
+        for row in &mut self.rows {
+            row.total_ticks = row.self_ticks;
+            row.total_ns = row.self_ns;
+        }
+        for index in (0..self.rows.len()).rev() {
+            let TreeRow {
+                parent,
+                total_ticks,
+                total_ns,
+                ..
+            } = self.rows[index];
+            if let Some(parent) = parent {
+                let parent = &mut self.rows[parent as usize];
+                parent.total_ticks += total_ticks;
+                parent.total_ns += total_ns;
+            }
+        }
+    }
+
+    fn link_children(&mut self) {
+        let mut counts = vec![0u32; self.rows.len()];
+        for (index, row) in self.rows.iter().enumerate() {
+            match row.parent {
+                Some(parent) => counts[parent as usize] += 1,
+                None => self.top.push(index as u32),
+            }
+        }
+        let mut next = 0;
+        self.child_ranges = counts
+            .iter()
+            .map(|&count| {
+                let start = next;
+                next += count;
+                (start, start)
+            })
+            .collect();
+        self.children = vec![0; next as usize];
+        for (index, row) in self.rows.iter().enumerate() {
+            if let Some(parent) = row.parent {
+                let range = &mut self.child_ranges[parent as usize];
+                self.children[range.1 as usize] = index as u32;
+                range.1 += 1;
+            }
+        }
+    }
+
+    /// The rows without a parent.
+    pub fn top(&self) -> &[u32] {
+        &self.top
+    }
+
+    /// The rows right below a row.
+    ///
+    /// # Panics
+    /// Where the row does not exist.
+    pub fn children(&self, row: u32) -> &[u32] {
+        let (start, end) = self.child_ranges[row as usize];
+        &self.children[start as usize..end as usize]
+    }
+
+    /// All measured time of the threads in scope in nanoseconds: the sum of the top rows' totals.
+    pub fn measured_ns(&self) -> u64 {
+        self.top.iter().map(|&row| self.rows[row as usize].total_ns).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn threads_with_the_same_path_share_a_row_and_sums_hold() {
+        let snapshot = fixture::two_threads();
+        let tree = CallTree::build(&snapshot, |_| true);
+        for (index, row) in tree.rows.iter().enumerate() {
+            let below: u64 = tree
+                .children(index as u32)
+                .iter()
+                .map(|&c| tree.rows[c as usize].total_ns)
+                .sum();
+            assert_eq!(row.total_ns, row.self_ns + below);
+        }
+        assert_eq!(tree.measured_ns(), snapshot.self_nanos().iter().sum::<u64>());
+        assert_eq!(tree.top().len(), 2, "worker is merged, main stands alone");
+        let one = CallTree::build(&snapshot, |thread| thread == ThreadId(1));
+        assert_eq!(one.top().len(), 1);
+        let worker = tree.rows.iter().find(|row| row.path == one.rows[0].path);
+        assert!(worker.is_some(), "a path has the same id in every scope");
+    }
+}
