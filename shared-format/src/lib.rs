@@ -4,10 +4,14 @@
 
 pub mod codec;
 mod error;
+pub mod file;
 #[cfg(test)]
 mod fixture;
 pub mod ids;
+pub mod kept;
 pub mod layout;
+mod map;
+pub mod os;
 pub mod profile;
 pub mod ring;
 pub mod slots;
