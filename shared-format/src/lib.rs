@@ -7,6 +7,7 @@ mod error;
 mod fixture;
 pub mod ids;
 pub mod profile;
+pub mod render;
 pub mod snapshot;
 
 pub use error::FormatError;

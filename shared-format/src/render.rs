@@ -1,0 +1,3 @@
+//! A snapshot as something to read. Nothing here does I/O: every rendering is a `String`.
+
+pub mod number;
