@@ -1,6 +1,16 @@
 //! A snapshot as something to read. Nothing here does I/O: every rendering is a `String`.
+//!
+//! ```text
+//! Snapshot -> profile -> text    the report: call tree and top functions
+//! ```
 
+mod escape;
+#[cfg(test)]
+mod fixtures;
+mod glyphs;
+pub mod label;
 pub mod number;
-mod process_state;
+pub mod process_state;
+pub mod text;
 
 pub use process_state::ProcessState;
