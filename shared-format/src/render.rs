@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Snapshot -> profile -> text    the report: call tree and top functions
+//!          -> stacks             where every thread is right now
 //! ```
 
 mod escape;
@@ -11,6 +12,7 @@ mod glyphs;
 pub mod label;
 pub mod number;
 pub mod process_state;
+pub mod stacks;
 pub mod text;
 
 pub use process_state::ProcessState;
