@@ -3,12 +3,15 @@
 //! ```text
 //! Snapshot -> profile -> text    the report: call tree and top functions
 //!          -> stacks             where every thread is right now
+//!          -> json               every fact, per thread, for scripts (feature `json`)
 //! ```
 
 mod escape;
 #[cfg(test)]
 mod fixtures;
 mod glyphs;
+#[cfg(feature = "json")]
+pub mod json;
 pub mod label;
 pub mod number;
 pub mod process_state;
