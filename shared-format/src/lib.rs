@@ -13,6 +13,7 @@ pub mod layout;
 mod map;
 pub mod os;
 pub mod profile;
+pub mod render;
 pub mod ring;
 pub mod slots;
 pub mod snapshot;

@@ -1,0 +1,243 @@
+//! Numbers as short texts that never outgrow their column: durations 6 cells, counts 5, percents 6.
+//!
+//! Integers only, so that rounding is exact: a value that would round up to `1000µs` is shown in the next
+//! unit, as `1.00ms`.
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000 * US;
+const S: u64 = 1_000 * MS;
+const MINUTE: u64 = 60 * S;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+const YEAR: u64 = 365 * DAY;
+
+/// Up to here seconds keep their three digits (`201s`); from here on minutes are easier to read (`9m21s`).
+const LAST_SECONDS: u64 = 299;
+
+/// A duration in at most 6 cells: `412ns`, `1.90µs`, `41.3s`, `9m21s`, `3h04m`, `12d3h`, `128d`, `2.50y`.
+pub fn duration(ns: u64) -> String {
+    if ns < US {
+        return format!("{ns}ns");
+    }
+    three_digits(ns, US, "µs", 999)
+        .or_else(|| three_digits(ns, MS, "ms", 999))
+        .or_else(|| three_digits(ns, S, "s", LAST_SECONDS))
+        .unwrap_or_else(|| long_duration(ns))
+}
+
+/// From minutes up: two units side by side, rounded to the smaller one.
+fn long_duration(ns: u64) -> String {
+    let seconds = rounded(ns, S);
+    if seconds < 3_600 {
+        return format!("{}m{:02}s", seconds / 60, seconds % 60);
+    }
+    let minutes = rounded(ns, MINUTE);
+    if minutes < 24 * 60 {
+        return format!("{}h{:02}m", minutes / 60, minutes % 60);
+    }
+    let hours = rounded(ns, HOUR);
+    if hours < 100 * 24 {
+        return format!("{}d{}h", hours / 24, hours % 24);
+    }
+    let days = rounded(ns, DAY);
+    if days < 365 {
+        return format!("{days}d");
+    }
+    // 64 bits end at 584.9 years: rounding that up would claim more than there can be.
+    three_digits(ns, YEAR, "y", 584).unwrap_or_else(|| "584y".to_string())
+}
+
+/// A count in at most 5 cells: `999`, `1.34k`, `8.41M`, `18.4E`.
+pub fn count(n: u64) -> String {
+    const UNITS: [(u64, &str); 6] = [
+        (1_000, "k"),
+        (1_000_000, "M"),
+        (1_000_000_000, "G"),
+        (1_000_000_000_000, "T"),
+        (1_000_000_000_000_000, "P"),
+        (1_000_000_000_000_000_000, "E"),
+    ];
+    if n < 1_000 {
+        return n.to_string();
+    }
+    UNITS
+        .iter()
+        .find_map(|&(unit, name)| three_digits(n, unit, name, 999))
+        .unwrap_or_else(|| n.to_string())
+}
+
+/// A share of 0 to 1 in at most 6 cells: `0.0%` to `100.0%`. Not a number and below zero are `0.0%`.
+pub fn percent(share: f64) -> String {
+    if share > 0.0 {
+        format!("{:.1}%", share.min(1.0) * 100.0)
+    } else {
+        "0.0%".to_string()
+    }
+}
+
+/// The same text for terminals without UTF-8: `22.1us`.
+pub fn ascii(text: String) -> String {
+    // Both the micro sign and the Greek letter, which look alike.
+    text.replace(['\u{b5}', '\u{3bc}'], "u")
+}
+
+/// The value in `unit`s with three significant digits, none if it rounds to more than `last` of them.
+fn three_digits(value: u64, unit: u64, name: &str, last: u64) -> Option<String> {
+    let hundredths = rounded(value, unit / 100);
+    if hundredths <= 999 {
+        return Some(format!("{}.{:02}{name}", hundredths / 100, hundredths % 100));
+    }
+    let tenths = rounded(value, unit / 10);
+    if tenths <= 999 {
+        return Some(format!("{}.{}{name}", tenths / 10, tenths % 10));
+    }
+    let whole = rounded(value, unit);
+    (whole <= last).then(|| format!("{whole}{name}"))
+}
+
+/// The quotient rounded to the nearest, halves up, without overflow.
+fn rounded(value: u64, unit: u64) -> u64 {
+    value / unit + u64::from(value % unit >= unit - unit / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cells(text: &str) -> usize {
+        text.chars().count()
+    }
+
+    #[test]
+    fn known_durations() {
+        let table = [
+            (0, "0ns"),
+            (1, "1ns"),
+            (412, "412ns"),
+            (999, "999ns"),
+            (1_000, "1.00µs"),
+            (1_900, "1.90µs"),
+            (9_994, "9.99µs"),
+            (9_995, "10.0µs"),
+            (22_100, "22.1µs"),
+            (99_950, "100µs"),
+            (999_499, "999µs"),
+            (999_500, "1.00ms"),
+            (1_840_000, "1.84ms"),
+            (999_500_000, "1.00s"),
+            (41_300_000_000, "41.3s"),
+            (201_000_000_000, "201s"),
+            (299_400_000_000, "299s"),
+            (299_500_000_000, "5m00s"),
+            (561_000_000_000, "9m21s"),
+            (3_599_400_000_000, "59m59s"),
+            (3_599_500_000_000, "1h00m"),
+            (11_040_000_000_000, "3h04m"),
+            (24 * HOUR - 31 * S, "23h59m"),
+            (24 * HOUR - 30 * S, "1d0h"),
+            (12 * DAY + 3 * HOUR, "12d3h"),
+            (100 * DAY - HOUR, "99d23h"),
+            (100 * DAY - HOUR / 2, "100d"),
+            (364 * DAY, "364d"),
+            (365 * DAY - HOUR, "1.00y"),
+            (912 * DAY, "2.50y"),
+            (123 * YEAR, "123y"),
+            (u64::MAX, "584y"),
+        ];
+        for (ns, text) in table {
+            assert_eq!(duration(ns), text, "{ns}");
+        }
+    }
+
+    #[test]
+    fn known_counts_and_percents() {
+        let counts = [
+            (0, "0"),
+            (999, "999"),
+            (1_340, "1.34k"),
+            (9_995, "10.0k"),
+            (999_499, "999k"),
+            (999_500, "1.00M"),
+            (8_410_000, "8.41M"),
+            (u64::MAX, "18.4E"),
+        ];
+        for (n, text) in counts {
+            assert_eq!(count(n), text);
+        }
+        let shares = [
+            (0.0, "0.0%"),
+            (-0.0, "0.0%"),
+            (-1.0, "0.0%"),
+            (f64::NAN, "0.0%"),
+            (0.0004, "0.0%"),
+            (0.154, "15.4%"),
+            (0.9996, "100.0%"),
+            (1.0, "100.0%"),
+            (f64::INFINITY, "100.0%"),
+        ];
+        for (share, text) in shares {
+            assert_eq!(percent(share), text);
+        }
+        assert_eq!(ascii(duration(22_100)), "22.1us");
+    }
+
+    /// Every magnitude equally often: plain `any::<u64>()` hardly ever meets a microsecond.
+    fn any_magnitude() -> impl Strategy<Value = u64> {
+        (any::<u64>(), 0u32..64).prop_map(|(n, shift)| n >> shift)
+    }
+
+    /// A duration text back in nanoseconds.
+    fn parsed(text: &str) -> f64 {
+        let units = [
+            ("ns", 1),
+            ("µs", US),
+            ("ms", MS),
+            ("s", S),
+            ("m", MINUTE),
+            ("h", HOUR),
+            ("d", DAY),
+            ("y", YEAR),
+        ];
+        let mut rest = text;
+        let mut sum = 0.0;
+        while !rest.is_empty() {
+            let end = rest.find(|c: char| c.is_alphabetic()).expect("a unit");
+            let number: f64 = rest[..end].parse().expect("a number");
+            rest = &rest[end..];
+            let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+            let unit = units.iter().find(|(name, _)| *name == &rest[..end]);
+            sum += number * unit.expect("a known unit").1 as f64;
+            rest = &rest[end..];
+        }
+        sum
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_outgrows_its_column(n in any_magnitude(), share in any::<f64>()) {
+            prop_assert!(cells(&duration(n)) <= 6, "{}", duration(n));
+            prop_assert!(cells(&ascii(duration(n))) <= 6);
+            prop_assert!(cells(&count(n)) <= 5, "{}", count(n));
+            prop_assert!(cells(&percent(share)) <= 6);
+        }
+
+        #[test]
+        fn a_duration_says_what_it_was_given(n in any_magnitude()) {
+            let text = duration(n);
+            let error = (parsed(&text) - n as f64).abs();
+            prop_assert!(error <= n as f64 * 0.0211, "{n} as {text}");
+            for bad in ["1000", "m60s", "h60m", "d24h", "365d"] {
+                prop_assert!(!text.contains(bad), "{n} as {text}");
+            }
+            prop_assert!(!text.starts_with("60m"), "{n} as {text}");
+        }
+
+        #[test]
+        fn a_longer_duration_never_looks_shorter(a in any_magnitude(), b in any_magnitude()) {
+            let (a, b) = (a.min(b), a.max(b));
+            prop_assert!(parsed(&duration(a)) <= parsed(&duration(b)));
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! How the program of a snapshot is doing.
+
+use std::fmt;
+
+/// What is known of the program besides its snapshot: the reader of the ring file learns it from the lock and
+/// the heartbeat, so it is handed to every rendering from outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ProcessState {
+    /// It holds the lock and its heartbeat is fresh.
+    #[default]
+    Running,
+    /// It holds the lock, but its heartbeat is old: stopped, or starved of CPU.
+    Stale,
+    /// It ended and left its final snapshot.
+    Exited,
+    /// It ended without a final snapshot; the newest one is shown.
+    Crashed,
+    /// The snapshot was kept in a file; whether the program still runs is not asked.
+    Kept,
+}
+
+// === impl ProcessState ===
+
+impl ProcessState {
+    /// The word in headers, JSON and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Stale => "stale",
+            Self::Exited => "exited",
+            Self::Crashed => "crashed",
+            Self::Kept => "kept",
+        }
+    }
+
+    /// The word, and what it means where that is not plain.
+    pub fn explained(self) -> &'static str {
+        match self {
+            Self::Running | Self::Exited => self.as_str(),
+            Self::Stale => "stale (alive, but silent: stopped or starved)",
+            Self::Crashed => "crashed (no final snapshot, this is its newest)",
+            Self::Kept => "kept (a file; whether it still runs was not asked)",
+        }
+    }
+}
+
+impl fmt::Display for ProcessState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
