@@ -11,9 +11,12 @@
 //! let scoped = render::<Scoped>(&Scene::build::<Scoped>(3), 64, 64, 2);
 //! assert_eq!(plain, scoped);
 //! ```
+//!
+//! [`demo::run`] is the program behind `tickscope demo`: frames of a turning sphereflake, on several threads.
 
 #![forbid(unsafe_code)]
 
+pub mod demo;
 mod image;
 mod probe;
 mod scene;

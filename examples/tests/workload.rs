@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tickscope_examples::{Image, Plain, Probe, Scene, Scoped, render};
+use tickscope_examples::{Image, Plain, Probe, Scene, Scoped, demo, render};
 
 /// Counts calls by itself, so that the workload's counts are known without a profiler.
 struct Counted;
@@ -95,4 +95,14 @@ fn a_pgm_has_a_header_and_a_byte_a_pixel() {
     let mut file = Vec::new();
     image.write_pgm(&mut file).unwrap();
     assert_eq!(file, b"P5\n3 2\n255\n\0\0\0\0\x80\xff");
+}
+
+#[test]
+fn the_demo_ends_after_the_frames_asked_for() {
+    let mut asked = Vec::new();
+    demo::run(&mut |done| {
+        asked.push(done);
+        done < 9
+    });
+    assert_eq!(asked, Vec::from_iter(0..=9));
 }
