@@ -1,0 +1,20 @@
+//! Real expansions of `#[profile]`, run against a stand-in for the collector that writes down what happens.
+
+// The expansion may not make the compiler or clippy say anything about the user's code.
+#![deny(warnings, clippy::all)]
+// Nor may it need to allow anything, which a crate that forbids would refuse.
+#![forbid(unreachable_code, unused_variables, unused_must_use, unused_mut, clippy::needless_return)]
+
+// Braces around constants are there to mislead the search for the body.
+#![allow(unused_braces)]
+
+// So that the path `::tickscope`, which stands in the expansion by default, leads to the stand-in too.
+extern crate self as tickscope;
+
+mod containers;
+mod fragments;
+mod functions;
+mod futures;
+mod mock;
+
+pub(crate) use mock::{__private, __site, scope};

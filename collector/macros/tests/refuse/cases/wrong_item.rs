@@ -1,0 +1,26 @@
+use tickscope_macros::profile;
+
+#[profile]
+#[derive(Clone)]
+pub(crate) struct Table {
+    f: fn() -> u8,
+}
+
+#[profile]
+enum Choice {}
+
+#[profile]
+const F: fn(u8) -> u8 = |x| { x };
+
+#[profile]
+use std::fmt;
+
+#[profile]
+macro_rules! make {
+    () => {};
+}
+
+#[profile]
+unsafe extern "C" {}
+
+fn main() {}
