@@ -15,9 +15,14 @@ pub(crate) struct Attributes {
 
 /// Reads `#[..]` and `#![..]` from the start. Doc comments come in this form too.
 pub(crate) fn leading(trees: &[TokenTree]) -> Attributes {
-    let mut attributes = Attributes { end: inner_end(trees), profile: false };
+    let mut attributes = Attributes {
+        end: inner_end(trees),
+        profile: false,
+    };
     while is_punct(trees, attributes.end, '#') {
-        let Some(group) = group_at(trees, attributes.end + 1, Delimiter::Bracket) else { break };
+        let Some(group) = group_at(trees, attributes.end + 1, Delimiter::Bracket) else {
+            break;
+        };
         attributes.profile |= is_profile(&opened(group.stream()));
         attributes.end += 2;
     }
@@ -46,7 +51,9 @@ fn is_profile(meta: &[TokenTree]) -> bool {
     if is_word(meta, last, "profile") {
         return true;
     }
-    let Some(inside) = group_at(meta, last + 1, Delimiter::Parenthesis) else { return false };
+    let Some(inside) = group_at(meta, last + 1, Delimiter::Parenthesis) else {
+        return false;
+    };
     is_word(meta, last, "cfg_attr")
         && collect(inside.stream())
             .split(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ','))

@@ -16,7 +16,10 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn at(span: Span) -> Self {
-        Writer { span, out: TokenStream::new() }
+        Writer {
+            span,
+            out: TokenStream::new(),
+        }
     }
 
     fn push(mut self, tree: impl Into<TokenTree>) -> Self {
@@ -35,14 +38,19 @@ impl Writer {
     pub(crate) fn puncts(mut self, signs: &str) -> Self {
         for (at, sign) in signs.char_indices() {
             let last = at + sign.len_utf8() == signs.len();
-            self = self.push(Punct::new(sign, if last { Spacing::Alone } else { Spacing::Joint }));
+            self = self.push(Punct::new(
+                sign,
+                if last { Spacing::Alone } else { Spacing::Joint },
+            ));
         }
         self
     }
 
     /// A path with its leading `::`.
     pub(crate) fn path(self, path: &str) -> Self {
-        path.split("::").skip(1).fold(self, |writer, segment| writer.puncts("::").word(segment))
+        path.split("::")
+            .skip(1)
+            .fold(self, |writer, segment| writer.puncts("::").word(segment))
     }
 
     pub(crate) fn text(self, text: &str) -> Self {
@@ -90,7 +98,10 @@ fn root(options: &Options) -> TokenStream {
 fn site_arguments(options: &Options) -> TokenStream {
     let mut out = writer();
     if let Some(group) = &options.group {
-        out = out.word("group").puncts("=").kept(TokenTree::from(group.clone()).into());
+        out = out
+            .word("group")
+            .puncts("=")
+            .kept(TokenTree::from(group.clone()).into());
     }
     if let Some((_, name)) = &options.name {
         if options.group.is_some() {
@@ -105,7 +116,10 @@ fn site_arguments(options: &Options) -> TokenStream {
 fn split(body: &Group) -> (TokenStream, TokenStream) {
     let trees = collect(body.stream());
     let (attributes, rest) = trees.split_at(inner_end(&trees));
-    (attributes.iter().cloned().collect(), rest.iter().cloned().collect())
+    (
+        attributes.iter().cloned().collect(),
+        rest.iter().cloned().collect(),
+    )
 }
 
 /// `{ scope!(..); BODY }`
@@ -148,9 +162,11 @@ pub(crate) fn polled(body: &Group, returns: Return<'_>, options: &Options) -> To
         .done();
     let inside = match returns {
         // The hint made it an `Infallible`; this makes it `!` again.
-        Return::Never => {
-            writer().word("match").kept(call).group(Delimiter::Brace, body.span(), TokenStream::new()).done()
-        }
+        Return::Never => writer()
+            .word("match")
+            .kept(call)
+            .group(Delimiter::Brace, body.span(), TokenStream::new())
+            .done(),
         Return::Unit | Return::Opaque | Return::Type(_) => call,
     };
     let inside = writer().kept(attributes).kept(inside).done();
@@ -169,6 +185,12 @@ fn hint(returns: Return<'_>) -> TokenStream {
         Return::Never => writer().path("::core::convert::Infallible").done(),
         Return::Type(trees) => trees.iter().cloned().collect(),
     };
+    // Compilers point at this `return` as the place that tells the type; the written type is the better place.
+    let span = match returns {
+        Return::Type([first, ..]) => first.span().resolved_at(Span::mixed_site()),
+        Return::Type([]) | Return::Unit | Return::Opaque | Return::Never => Span::mixed_site(),
+    };
+    let writer = || Writer::at(span);
     let value = || writer().word("value").done();
     writer()
         .word("if")
@@ -184,7 +206,7 @@ fn hint(returns: Return<'_>) -> TokenStream {
         .path("::None")
         .group(
             Delimiter::Brace,
-            Span::mixed_site(),
+            span,
             writer().word("return").kept(value()).puncts(";").done(),
         )
         .done()

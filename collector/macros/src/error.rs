@@ -13,7 +13,10 @@ pub(crate) struct Error {
 
 impl Error {
     pub(crate) fn new(span: Span, text: impl Into<String>) -> Self {
-        Error { span, text: text.into() }
+        Error {
+            span,
+            text: text.into(),
+        }
     }
 
     /// `::core::compile_error! { "text" }`: braces, because those need no semicolon wherever items may stand.

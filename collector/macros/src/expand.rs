@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::function::Return;
 use crate::item::{Item, Kind, map_items};
 use crate::options::Options;
-use crate::tokens::collect;
+use crate::tokens::{collect, group_at};
 
 const WANTED: &str = "wanted a fn with a body, an impl block, a trait or an inline module `mod m { .. }`";
 
@@ -46,7 +46,10 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
         }
         _ if options.skip => return Ok(stream),
         _ if item.body.is_none() => {
-            return Err(Error::new(span, format!("#[profile] found {found} without a body, {WANTED}")));
+            return Err(Error::new(
+                span,
+                format!("#[profile] found {found} without a body, {WANTED}"),
+            ));
         }
         Kind::Function { is_const: true, .. } => {
             return Err(Error::new(
@@ -88,15 +91,18 @@ fn profiled(item: &Item<'_>, options: &Options) -> TokenStream {
             };
             item.trees[..*at].iter().cloned().chain(body).collect()
         }
-        (Kind::Implementation | Kind::Trait | Kind::Module, Some((at, body))) => {
-            item.trees[..*at].iter().cloned().chain([members(body, options)]).collect()
-        }
+        (Kind::Implementation | Kind::Trait | Kind::Module, Some((at, body))) => item.trees[..*at]
+            .iter()
+            .cloned()
+            .chain([members(body, options)])
+            .collect(),
         (Kind::Fragment, _) => item
             .trees
             .iter()
-            .map(|tree| match tree {
-                TokenTree::Group(group) if group.delimiter() == Delimiter::None => members(group, options),
-                other => other.clone(),
+            .enumerate()
+            .map(|(at, tree)| {
+                let fragment = group_at(item.trees, at, Delimiter::None);
+                fragment.map_or_else(|| tree.clone(), |fragment| members(fragment, options))
             })
             .collect(),
         _ => item.trees.iter().cloned().collect(),

@@ -76,7 +76,13 @@ impl<'a> Item<'a> {
             End::Macro => (macro_end(trees, keyword), None),
             End::Here => ((keyword + 1).min(trees.len()), None),
         };
-        Item { trees: &trees[..length], kind, keyword, speaks_for_itself: attributes.profile, body }
+        Item {
+            trees: &trees[..length],
+            kind,
+            keyword,
+            speaks_for_itself: attributes.profile,
+            body,
+        }
     }
 }
 
@@ -122,7 +128,10 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
             {
                 at += 1;
             }
-        } else if !["default", "safe", "unsafe", "auto"].iter().any(|word| is_word(trees, at, word)) {
+        } else if !["default", "safe", "unsafe", "auto"]
+            .iter()
+            .any(|word| is_word(trees, at, word))
+        {
             break;
         }
         at += 1;
@@ -184,12 +193,18 @@ fn braces_end(trees: &[TokenTree], keyword: usize) -> (usize, Option<(usize, Gro
 }
 
 fn semicolon_end(trees: &[TokenTree], from: usize) -> usize {
-    (from..trees.len()).find(|&at| is_punct(trees, at, ';')).map_or(trees.len(), |at| at + 1)
+    (from..trees.len())
+        .find(|&at| is_punct(trees, at, ';'))
+        .map_or(trees.len(), |at| at + 1)
 }
 
 fn macro_end(trees: &[TokenTree], sign: usize) -> usize {
     // `macro_rules! name { .. }` has a name before its group.
-    let group = if is_any_word(trees, sign + 1) { sign + 2 } else { sign + 1 };
+    let group = if is_any_word(trees, sign + 1) {
+        sign + 2
+    } else {
+        sign + 1
+    };
     match group_at(trees, group, Delimiter::Brace) {
         Some(_) => group + 1,
         None => semicolon_end(trees, sign),

@@ -41,12 +41,18 @@ impl Options {
                 Some(TokenTree::Ident(word)) => word.clone(),
                 Some(other) => return Err(Error::new(other.span(), format!("found `{other}`, {WANTED}"))),
                 None => {
-                    return Err(Error::new(Span::call_site(), format!("found a comma too many, {WANTED}")));
+                    return Err(Error::new(
+                        Span::call_site(),
+                        format!("found a comma too many, {WANTED}"),
+                    ));
                 }
             };
             let key = word.to_string();
             if given.iter().any(|earlier| earlier.to_string() == key) {
-                return Err(Error::new(word.span(), format!("found `{key}` twice, wanted it once at most")));
+                return Err(Error::new(
+                    word.span(),
+                    format!("found `{key}` twice, wanted it once at most"),
+                ));
             }
             match key.as_str() {
                 "name" => options.name = Some((word.clone(), text(&word, &part[1..])?)),
@@ -61,14 +67,21 @@ impl Options {
                     }
                     options.skip = true;
                 }
-                _ => return Err(Error::new(word.span(), format!("found the option `{key}`, {WANTED}"))),
+                _ => {
+                    return Err(Error::new(
+                        word.span(),
+                        format!("found the option `{key}`, {WANTED}"),
+                    ));
+                }
             }
             given.push(word);
         }
         match given.iter().find(|word| word.to_string() != "skip") {
             Some(other) if options.skip => Err(Error::new(
                 other.span(),
-                format!("found `{other}` beside `skip`, wanted `skip` alone: nothing is emitted that could use it"),
+                format!(
+                    "found `{other}` beside `skip`, wanted `skip` alone: nothing is emitted that could use it"
+                ),
             )),
             _ => Ok(options),
         }
@@ -79,12 +92,19 @@ impl Options {
 fn value<'a>(word: &Ident, rest: &'a [TokenTree], wanted: &str) -> Result<&'a [TokenTree], Error> {
     let wanted = format!("wanted `{word} = {wanted}`");
     match rest {
-        [] => Err(Error::new(word.span(), format!("found `{word}` without a value, {wanted}"))),
-        [sign] if is_punct(rest, 0, '=') => {
-            Err(Error::new(sign.span(), format!("found nothing after `{word} =`, {wanted}")))
-        }
+        [] => Err(Error::new(
+            word.span(),
+            format!("found `{word}` without a value, {wanted}"),
+        )),
+        [sign] if is_punct(rest, 0, '=') => Err(Error::new(
+            sign.span(),
+            format!("found nothing after `{word} =`, {wanted}"),
+        )),
         [_, value @ ..] if is_punct(rest, 0, '=') => Ok(value),
-        [other, ..] => Err(Error::new(other.span(), format!("found `{other}` after `{word}`, {wanted}"))),
+        [other, ..] => Err(Error::new(
+            other.span(),
+            format!("found `{other}` after `{word}`, {wanted}"),
+        )),
     }
 }
 
@@ -92,11 +112,18 @@ fn text(word: &Ident, rest: &[TokenTree]) -> Result<Literal, Error> {
     let trees = value(word, rest, "\"...\"")?;
     let Some(TokenTree::Literal(literal)) = trees.first() else {
         let found = &trees[0];
-        return Err(Error::new(found.span(), format!("found `{found}`, wanted a string: `{word} = \"...\"`")));
+        return Err(Error::new(
+            found.span(),
+            format!("found `{found}`, wanted a string: `{word} = \"...\"`"),
+        ));
     };
     let source = literal.to_string();
     let raw = source.strip_prefix('r').map(|raw| raw.trim_matches('#'));
-    let Some(content) = raw.unwrap_or(&source).strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+    let Some(content) = raw
+        .unwrap_or(&source)
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    else {
         return Err(Error::new(
             literal.span(),
             format!("found `{source}`, wanted a string: `{word} = \"...\"`"),
@@ -105,7 +132,7 @@ fn text(word: &Ident, rest: &[TokenTree]) -> Result<Literal, Error> {
     if content.trim().is_empty() {
         return Err(Error::new(
             literal.span(),
-            format!("found an empty {word}, wanted at least one letter; without `{word}` the default holds"),
+            format!("found an empty {word}, wanted at least one letter, or no `{word}` at all"),
         ));
     }
     if let Some(extra) = trees.get(1) {
@@ -127,11 +154,18 @@ fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
     if !is_any_word(trees, at) {
         // At the end of the path there is no token to blame but the word.
         let span = trees.get(at).map_or(word.span(), TokenTree::span);
-        let found = trees.get(at).map_or("no name at its end".to_owned(), |tree| format!("`{tree}`"));
+        let found = trees
+            .get(at)
+            .map_or("no name at the end of the path".to_owned(), |tree| {
+                format!("`{tree}`")
+            });
         return Err(Error::new(span, format!("found {found}, {wanted}")));
     }
     match trees.get(at + 1) {
-        Some(extra) => Err(Error::new(extra.span(), format!("found `{extra}` in the path, {wanted}"))),
+        Some(extra) => Err(Error::new(
+            extra.span(),
+            format!("found `{extra}` in the path, {wanted}"),
+        )),
         None => Ok(trees.iter().cloned().collect()),
     }
 }

@@ -46,7 +46,11 @@ pub(crate) fn braces_at(trees: &[TokenTree], at: usize) -> Option<Group> {
         return Some(braces.clone());
     }
     let inside = collect(group_at(trees, at, Delimiter::None)?.stream());
-    if inside.len() == 1 { braces_at(&inside, 0) } else { None }
+    if inside.len() == 1 {
+        braces_at(&inside, 0)
+    } else {
+        None
+    }
 }
 
 /// The trees with every invisible group opened. Good for reading; writing them back would lose the precedence
@@ -54,11 +58,12 @@ pub(crate) fn braces_at(trees: &[TokenTree], at: usize) -> Option<Group> {
 pub(crate) fn opened(stream: TokenStream) -> Vec<TokenTree> {
     let mut trees = Vec::new();
     for tree in stream {
-        match tree {
-            TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
-                trees.extend(opened(group.stream()));
-            }
-            other => trees.push(other),
+        if let TokenTree::Group(group) = &tree
+            && group.delimiter() == Delimiter::None
+        {
+            trees.extend(opened(group.stream()));
+        } else {
+            trees.push(tree);
         }
     }
     trees

@@ -13,7 +13,7 @@ struct Table(Vec<u8>);
 
 #[profile(group = "table")]
 impl Table {
-    const DOUBLE: fn(u8) -> u8 = |x| { x + x };
+    const DOUBLE: fn(u8) -> u8 = |x| x + x;
     const LESS: bool = { 1 < 2 };
 
     /// Documented.
@@ -23,7 +23,8 @@ impl Table {
     }
 
     pub(crate) fn push(&mut self, byte: u8) {
-        self.0.push(Self::DOUBLE(byte) + Self::quiet() + Self::made() + u8::from(Self::LESS));
+        self.0
+            .push(Self::DOUBLE(byte) + Self::quiet() + Self::made() + u8::from(Self::LESS));
     }
 
     #[profile(skip)]
@@ -59,7 +60,10 @@ fn an_impl_block() {
     assert_eq!(log_of(Table::named), "+own -own");
     assert_eq!(log_of(Table::quiet_on_a_condition), "");
     // SAFETY: it has no contract.
-    assert_eq!(log_of(|| unsafe { Table::bare() }), "+table/bare bare -table/bare");
+    assert_eq!(
+        log_of(|| unsafe { Table::bare() }),
+        "+table/bare bare -table/bare"
+    );
     assert_eq!(log_of(|| Table::of_c()), "+table/of_c -table/of_c");
     let future = std::pin::pin!(table.later());
     let log = log_of(|| future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop())));
@@ -150,7 +154,10 @@ impl Greet for Table {
 
 #[test]
 fn defaults_of_a_trait() {
-    assert_eq!(logged(|| Table::default().greet()), ("hello table".to_owned(), "+greet -greet".to_owned()));
+    assert_eq!(
+        logged(|| Table::default().greet()),
+        ("hello table".to_owned(), "+greet -greet".to_owned())
+    );
     assert_eq!(log_of(|| Table::default().quiet()), "");
 }
 
@@ -199,7 +206,9 @@ pub(crate) mod module {
         };
     }
     untouched!();
-    untouched_brackets![fn from_brackets() {}];
+    untouched_brackets![
+        fn from_brackets() {}
+    ];
 
     unsafe extern "C" {
         #[link_name = "abs"]
@@ -269,15 +278,24 @@ fn a_module() {
     assert_eq!(log_of(module::quiet), "");
     assert_eq!(log_of(module::from_macro), "from_macro");
     assert_eq!(log_of(module::from_brackets), "");
-    assert_eq!(log_of(|| module::Unit.provided()), "+m/provided +m/required -m/required -m/provided");
+    assert_eq!(
+        log_of(|| module::Unit.provided()),
+        "+m/provided +m/required -m/required -m/provided"
+    );
     assert_eq!(log_of(|| module::Unit.quiet()), "");
     let holder = module::Holder { f: module::NEXT };
-    assert_eq!(logged(|| format!("{holder:?}")), ("Holder".to_owned(), "+m/fmt -m/fmt".to_owned()));
+    assert_eq!(
+        logged(|| format!("{holder:?}")),
+        ("Holder".to_owned(), "+m/fmt -m/fmt".to_owned())
+    );
     assert_eq!(logged(|| (holder.f)(1)), (2, String::new()));
     assert_eq!(log_of(module::nested::deep), "+m/deep -m/deep");
     assert_eq!(log_of(module::nested::own::deeper), "+own/deeper -own/deeper");
     const CONSTANT: u8 = module::constant();
-    assert_eq!((CONSTANT, module::TEXT, module::Choice::One as u8), (2, "text", 1));
+    assert_eq!(
+        (CONSTANT, module::TEXT, module::Choice::One as u8),
+        (2, "text", 1)
+    );
     assert_eq!((module::Tuple(|| 5).0)(), 5);
 }
 

@@ -28,7 +28,13 @@ function!(#[inline] #[must_use] pub(crate) made, "row", fn(u8) -> u8, { |x| x + 
 
 mod private {
     use super::*;
-    function!(#[doc = "quiet"] made, "quiet", u8, { 4 });
+    function!(
+        #[doc = "quiet"]
+        made,
+        "quiet",
+        u8,
+        { 4 }
+    );
 
     pub(super) fn call() -> u8 {
         made() + Holder::method()
@@ -85,8 +91,14 @@ rooted!(crate::mock);
 #[test]
 fn fragments() {
     assert_eq!(logged(|| made()(1)), (2, "+row -row".to_owned()));
-    assert_eq!(logged(|| Holder::method()(1)), (2, "+row/method -row/method".to_owned()));
-    assert_eq!(logged(private::call), (8, "+quiet -quiet +quiet/method -quiet/method".to_owned()));
+    assert_eq!(
+        logged(|| Holder::method()(1)),
+        (2, "+row/method -row/method".to_owned())
+    );
+    assert_eq!(
+        logged(private::call),
+        (8, "+quiet -quiet +quiet/method -quiet/method".to_owned())
+    );
     drop(Holder::future());
     let future = std::pin::pin!(private::later());
     let log = log_of(|| future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop())));

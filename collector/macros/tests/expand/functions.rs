@@ -22,7 +22,7 @@ fn named() {}
 #[profile(group = "io")]
 fn grouped() {}
 
-#[profile(group = "io", name = r#"both"#,)]
+#[profile(group = "io", name = r#"both"#)]
 fn grouped_and_named() {}
 
 #[profile(crate = crate::mock)]
@@ -77,7 +77,11 @@ fn the_crate_option_replaces_the_root() {
 }
 
 #[profile]
-pub(crate) fn generic<T: Display, F: Fn(u8) -> u8, const N: usize>(value: T, f: F, bytes: [u8; { N }]) -> String
+pub(crate) fn generic<T: Display, F: Fn(u8) -> u8, const N: usize>(
+    value: T,
+    f: F,
+    bytes: [u8; { N }],
+) -> String
 where
     F: Fn(u8) -> u8,
     [(); { N }]: Sized,
@@ -124,7 +128,10 @@ fn signatures_of_all_sorts() {
     assert_eq!((text.as_str(), log.as_str()), ("x 6", "+generic -generic"));
     let log = log_of(|| braces_before_the_body(std::iter::empty::<Vec<Vec<u8>>>()));
     assert_eq!(log, "+braces_before_the_body body -braces_before_the_body");
-    assert_eq!(logged(a_macro_for_a_type), (7, "+a_macro_for_a_type -a_macro_for_a_type".to_owned()));
+    assert_eq!(
+        logged(a_macro_for_a_type),
+        (7, "+a_macro_for_a_type -a_macro_for_a_type".to_owned())
+    );
     assert_eq!(logged(|| qualified([9].into_iter())).0, Some(9));
     let (f, log) = logged(higher);
     assert_eq!((f(|x| x + 1), log.as_str()), (3, "+higher -higher"));
@@ -156,7 +163,10 @@ fn qualifiers_stay() {
     // SAFETY: it has no contract.
     let first = logged(|| unsafe { no_contract() });
     assert_eq!(first, (1, "+no_contract -no_contract".to_owned()));
-    assert_eq!(logged(|| called_from_c(2)), (2, "+called_from_c -called_from_c".to_owned()));
+    assert_eq!(
+        logged(|| called_from_c(2)),
+        (2, "+called_from_c -called_from_c".to_owned())
+    );
     // SAFETY: it has no contract.
     let last = logged(|| unsafe { both(3) });
     assert_eq!(last, (3, "+both -both".to_owned()));
@@ -223,7 +233,10 @@ fn drops(_argument: Noisy) -> u8 {
 
 #[test]
 fn the_guard_outlives_the_locals_and_not_the_arguments() {
-    assert_eq!(log_of(|| drops(Noisy("argument"))), "+drops local -drops argument");
+    assert_eq!(
+        log_of(|| drops(Noisy("argument"))),
+        "+drops local -drops argument"
+    );
 }
 
 /// The names that the expansion uses are the user's own as well.
@@ -243,7 +256,10 @@ fn early(flag: bool) -> Result<u8, std::num::ParseIntError> {
 
 #[test]
 fn locals_and_early_returns() {
-    assert_eq!(logged(|| same_names(1, 2)), (3, "+same_names -same_names".to_owned()));
+    assert_eq!(
+        logged(|| same_names(1, 2)),
+        (3, "+same_names -same_names".to_owned())
+    );
     assert_eq!(logged(|| early(true)), (Ok(1), "+early -early".to_owned()));
     let (result, log) = logged(|| early(false));
     assert!(result.is_err());
@@ -278,6 +294,9 @@ impl Stack {
 #[test]
 fn methods() {
     let mut stack = Box::new(Stack(Vec::new()));
-    assert_eq!(log_of(|| stack.push(1).push(2).0.len()), "+push -push +push -push");
+    assert_eq!(
+        log_of(|| stack.push(1).push(2).0.len()),
+        "+push -push +push -push"
+    );
     assert_eq!(logged(|| stack.take()), (vec![1, 2], "+taken -taken".to_owned()));
 }

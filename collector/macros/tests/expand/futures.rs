@@ -26,7 +26,14 @@ fn finish<F: Future>(future: F) -> F::Output {
 /// Pending once.
 async fn pause() {
     let mut waited = false;
-    poll_fn(|_| if std::mem::replace(&mut waited, true) { Poll::Ready(()) } else { Poll::Pending }).await
+    poll_fn(|_| {
+        if std::mem::replace(&mut waited, true) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await
 }
 
 #[profile]
@@ -39,7 +46,10 @@ async fn twice() -> u8 {
 
 #[test]
 fn counted_once_and_timed_at_each_poll() {
-    assert_eq!(logged(|| finish(twice())), (7, "*twice +twice a -twice wait +twice b -twice".to_owned()));
+    assert_eq!(
+        logged(|| finish(twice())),
+        (7, "*twice +twice a -twice wait +twice b -twice".to_owned())
+    );
 }
 
 #[test]
@@ -51,7 +61,12 @@ fn never_polled_is_never_counted() {
 fn dropped_half_way_leaves_no_scope_open() {
     let log = log_of(|| {
         let mut future = Box::pin(twice());
-        assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert!(
+            future
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()))
+                .is_pending()
+        );
         drop(future);
     });
     assert_eq!(log, "*twice +twice a -twice");
@@ -196,7 +211,10 @@ fn signatures_of_all_sorts() {
     assert_eq!(finish(nested_opaque()).unwrap()(1), 2);
     assert_eq!(finish(mutable(1, (2, 3))), 6);
     assert_eq!(finish(arrow_in_bounds::<_, 2>(|x| x + 1)), [2, 2]);
-    assert_eq!(log_of(|| finish(inner_attributes())), "*inner_attributes +inner_attributes 1 -inner_attributes");
+    assert_eq!(
+        log_of(|| finish(inner_attributes())),
+        "*inner_attributes +inner_attributes 1 -inner_attributes"
+    );
     fn sendable<T: Send>(value: T) -> T {
         value
     }
@@ -217,7 +235,11 @@ async fn diverges() -> ! {
 
 #[profile]
 async fn diverges_in_the_end(flag: bool) -> ! {
-    if flag { diverges().await } else { std::process::abort() }
+    if flag {
+        diverges().await
+    } else {
+        std::process::abort()
+    }
 }
 
 #[test]
@@ -225,7 +247,12 @@ fn never_ending() {
     let log = log_of(|| {
         let mut future = pin!(diverges());
         for _ in 0..2 {
-            assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            assert!(
+                future
+                    .as_mut()
+                    .poll(&mut Context::from_waker(Waker::noop()))
+                    .is_pending()
+            );
         }
     });
     assert_eq!(log, "*diverges +diverges -diverges +diverges round -diverges");
@@ -259,7 +286,10 @@ impl Step for Counter {
 fn methods() {
     let (result, log) = logged(|| finish(Counter(1).step(2)));
     assert_eq!(result, Ok(3));
-    assert_eq!(log, "*step +step *bump +bump -bump -step wait +step +bump -bump -step");
+    assert_eq!(
+        log,
+        "*step +step *bump +bump -bump -step wait +step +bump -bump -step"
+    );
 }
 
 struct Noisy(&'static str);
@@ -278,5 +308,8 @@ async fn drops(used: Noisy, _unused: Noisy) {
 
 #[test]
 fn arguments_that_the_body_uses_are_dropped_in_the_poll() {
-    assert_eq!(log_of(|| finish(drops(Noisy("used"), Noisy("unused")))), "*drops +drops local used -drops unused");
+    assert_eq!(
+        log_of(|| finish(drops(Noisy("used"), Noisy("unused")))),
+        "*drops +drops local used -drops unused"
+    );
 }

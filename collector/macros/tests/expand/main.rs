@@ -3,8 +3,13 @@
 // The expansion may not make the compiler or clippy say anything about the user's code.
 #![deny(warnings, clippy::all)]
 // Nor may it need to allow anything, which a crate that forbids would refuse.
-#![forbid(unreachable_code, unused_variables, unused_must_use, unused_mut, clippy::needless_return)]
-
+#![forbid(
+    unreachable_code,
+    unused_variables,
+    unused_must_use,
+    unused_mut,
+    clippy::needless_return
+)]
 // Braces around constants are there to mislead the search for the body.
 #![allow(unused_braces)]
 

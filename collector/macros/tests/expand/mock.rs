@@ -83,8 +83,12 @@ pub(crate) use site_of;
 
 // Literals alone: should the attribute hand over anything else, the tests do not compile.
 macro_rules! scope_ {
-    () => { let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(None, None)); };
-    ($name:literal) => { let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(None, Some($name))); };
+    () => {
+        let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(None, None));
+    };
+    ($name:literal) => {
+        let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(None, Some($name)));
+    };
     (group = $group:literal) => {
         let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(Some($group), None));
     };
@@ -95,9 +99,15 @@ macro_rules! scope_ {
 pub(crate) use scope_ as scope;
 
 macro_rules! site_ {
-    () => { &*Box::leak(Box::new($crate::mock::site_of!(None, None))) };
-    ($name:literal) => { &*Box::leak(Box::new($crate::mock::site_of!(None, Some($name)))) };
-    (group = $group:literal) => { &*Box::leak(Box::new($crate::mock::site_of!(Some($group), None))) };
+    () => {
+        &*Box::leak(Box::new($crate::mock::site_of!(None, None)))
+    };
+    ($name:literal) => {
+        &*Box::leak(Box::new($crate::mock::site_of!(None, Some($name))))
+    };
+    (group = $group:literal) => {
+        &*Box::leak(Box::new($crate::mock::site_of!(Some($group), None)))
+    };
     (group = $group:literal, $name:literal) => {
         &*Box::leak(Box::new($crate::mock::site_of!(Some($group), Some($name))))
     };

@@ -36,16 +36,6 @@ async fn later() -> u8 {
 }
 
 #[profile]
-async fn asks() -> Result<u8, u8> {
-    Ok("7".parse::<u8>()?)
-}
-
-#[profile]
-fn sees_the_guard() {
-    drop(_guard);
-}
-
-#[profile]
 async fn sees_the_hint() {
     drop(value);
 }

@@ -2,7 +2,7 @@ use tickscope_macros::profile;
 
 #[profile]
 #[inline]
-#[tickscope_macros::profile(name = "x")]
+#[tickscope_macros::profile(skip)]
 fn counted_twice() {}
 
 fn main() {}

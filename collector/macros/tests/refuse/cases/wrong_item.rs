@@ -13,12 +13,10 @@ enum Choice {}
 const F: fn(u8) -> u8 = |x| { x };
 
 #[profile]
-use std::fmt;
+pub use std::fmt;
 
 #[profile]
-macro_rules! make {
-    () => {};
-}
+std::thread_local! {}
 
 #[profile]
 unsafe extern "C" {}
