@@ -60,10 +60,8 @@ fn an_impl_block() {
     assert_eq!(log_of(Table::named), "+own -own");
     assert_eq!(log_of(Table::quiet_on_a_condition), "");
     // SAFETY: it has no contract.
-    assert_eq!(
-        log_of(|| unsafe { Table::bare() }),
-        "+table/bare bare -table/bare"
-    );
+    let log = log_of(|| unsafe { Table::bare() });
+    assert_eq!(log, "+table/bare bare -table/bare");
     assert_eq!(log_of(|| Table::of_c()), "+table/of_c -table/of_c");
     let future = std::pin::pin!(table.later());
     let log = log_of(|| future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop())));
@@ -128,9 +126,10 @@ fn trait_impls() {
     let wrapper = Wrapper::<_, 3>(|x| x + 1);
     assert_eq!(logged(|| wrapper.area()), (2, "+area -area".to_owned()));
     assert_eq!(logged(|| wrapper.r#type()), (4, "+type -type".to_owned()));
-    let callback: <Wrapper<fn(u8) -> u8, 3> as Shape>::Callback = || 1;
+    type Plain = fn(u8) -> u8;
+    let callback: <Wrapper<Plain, 3> as Shape>::Callback = || 1;
     assert_eq!(callback(), 1);
-    let f: fn(u8) -> u8 = |x| x + 6;
+    let f: Plain = |x| x + 6;
     assert_eq!(log_of(|| f.mark()), "+mark 7 -mark");
     assert_eq!(log_of(Table::go), "+go -go");
 }

@@ -40,8 +40,8 @@ mod private {
         made() + Holder::method()
     }
 
-    pub(super) async fn later() -> u8 {
-        Holder::future().await.unwrap()
+    pub(super) async fn later() -> Result<u8, std::num::ParseIntError> {
+        Holder::future().await
     }
 }
 

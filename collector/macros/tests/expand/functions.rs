@@ -83,7 +83,7 @@ pub(crate) fn generic<T: Display, F: Fn(u8) -> u8, const N: usize>(
     bytes: [u8; { N }],
 ) -> String
 where
-    F: Fn(u8) -> u8,
+    Box<dyn Fn(u8) -> u8>: Sized,
     [(); { N }]: Sized,
     for<'a> &'a T: Display,
 {
@@ -173,16 +173,18 @@ fn qualifiers_stay() {
     assert_eq!(log_of(r#match), "+match -match");
 }
 
+// Attributes outside and inside, to see that both kinds stay in their places.
+#[allow(clippy::mixed_attributes_style)]
 /// Documented.
 #[inline(never)]
 #[profile]
-#[must_use]
-#[cfg(all())]
+#[cold]
+#[cfg(feature = "enable")]
 fn with_attributes<'a>(text: &'a str, _: &u8) -> impl Iterator<Item = char> + 'a {
     #![allow(non_snake_case)]
     //! Documented inside.
     let Reversed = text.chars().rev();
-    Reversed
+    Reversed.fuse()
 }
 
 #[profile]
@@ -208,7 +210,7 @@ fn a_test_below_stays_a_test() {
 
 #[profile]
 fn diverges() -> ! {
-    std::panic::panic_any("gone")
+    std::panic::resume_unwind(Box::new("gone"))
 }
 
 #[test]
@@ -286,8 +288,8 @@ impl Stack {
     }
 
     #[profile(name = "taken")]
-    fn take(self: Box<Self>) -> Vec<u8> {
-        self.0
+    fn take(self: Box<Self>) -> Box<Self> {
+        self
     }
 }
 
@@ -298,5 +300,8 @@ fn methods() {
         log_of(|| stack.push(1).push(2).0.len()),
         "+push -push +push -push"
     );
-    assert_eq!(logged(|| stack.take()), (vec![1, 2], "+taken -taken".to_owned()));
+    assert_eq!(
+        logged(|| stack.take().0),
+        (vec![1, 2], "+taken -taken".to_owned())
+    );
 }

@@ -118,7 +118,7 @@ async fn into() -> Box<dyn std::error::Error> {
 
 #[profile]
 async fn collects(bytes: &[u8]) -> Vec<u8> {
-    bytes.iter().copied().collect()
+    bytes.iter().rev().copied().collect()
 }
 
 #[profile]
@@ -134,7 +134,7 @@ fn inference_works_as_in_a_plain_function() {
     assert_eq!(finish(question_mark("7", |x| x)), Ok(7));
     assert!(finish(question_mark("x", |x| x)).is_err());
     assert_eq!(finish(into()).to_string(), "boxed");
-    assert_eq!(finish(collects(&[1, 2])), [1, 2]);
+    assert_eq!(finish(collects(&[1, 2])), [2, 1]);
     assert_eq!(finish(early(true)) + &finish(early(false)), "earlylate");
 }
 
@@ -165,7 +165,7 @@ async fn mutable(mut count: u8, (a, b): (u8, u8)) -> u8 {
 #[profile]
 async fn arrow_in_bounds<F: Fn(u8) -> u8, const N: usize>(f: F) -> [u8; { N }]
 where
-    F: Fn(u8) -> u8,
+    Box<dyn Fn(u8) -> u8>: Sized,
 {
     [f(1); { N }]
 }

@@ -31,7 +31,7 @@ impl Site {
     /// `path` is that of a function inside of the one to be named.
     pub(crate) fn new(group: Option<&str>, name: Option<&str>, path: &str) -> Self {
         let path = path.trim_end_matches("::here").trim_end_matches("::{{closure}}");
-        let name = name.unwrap_or(path.rsplit("::").next().unwrap());
+        let name = name.unwrap_or(path.rsplit("::").next().unwrap_or(path));
         Site(group.map_or(name.to_owned(), |group| format!("{group}/{name}")))
     }
 }
