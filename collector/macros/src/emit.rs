@@ -140,7 +140,7 @@ pub(crate) fn scoped(body: &Group, options: &Options) -> TokenStream {
 }
 
 /// `{ profile_future(__site!(..), async move { HINT BODY }).await }`
-pub(crate) fn polled(body: &Group, returns: Return<'_>, options: &Options) -> TokenStream {
+pub(crate) fn polled(body: &Group, returns: &Return, options: &Options) -> TokenStream {
     let (attributes, rest) = split(body);
     let block = writer().kept(hint(returns)).kept(rest).done();
     let site = writer()
@@ -178,7 +178,7 @@ pub(crate) fn polled(body: &Group, returns: Return<'_>, options: &Options) -> To
 /// An async block has no place for its return type, so `?` and `.into()` in it would have nothing to infer from.
 /// This form never runs and gives the compiler nothing to warn about; an `allow` would be refused in a crate
 /// that forbids the lint.
-fn hint(returns: Return<'_>) -> TokenStream {
+fn hint(returns: &Return) -> TokenStream {
     let written = match returns {
         Return::Opaque => return TokenStream::new(),
         Return::Unit => writer().parentheses(TokenStream::new()).done(),
@@ -187,8 +187,11 @@ fn hint(returns: Return<'_>) -> TokenStream {
     };
     // Compilers point at this `return` as the place that tells the type; the written type is the better place.
     let span = match returns {
-        Return::Type([first, ..]) => first.span().resolved_at(Span::mixed_site()),
-        Return::Type([]) | Return::Unit | Return::Opaque | Return::Never => Span::mixed_site(),
+        Return::Type(written) => {
+            let first = written.first().map_or(Span::mixed_site(), TokenTree::span);
+            first.resolved_at(Span::mixed_site())
+        }
+        Return::Unit | Return::Opaque | Return::Never => Span::mixed_site(),
     };
     let writer = || Writer::at(span);
     let value = || writer().word("value").done();

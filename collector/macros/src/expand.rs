@@ -85,7 +85,7 @@ fn profiled(item: &Item<'_>, options: &Options) -> TokenStream {
         (Kind::Function { is_async, .. }, Some((at, body))) => {
             let signature = &item.trees[item.keyword..*at];
             let body = if *is_async {
-                emit::polled(body, Return::of(signature), options)
+                emit::polled(body, &Return::of(signature), options)
             } else {
                 emit::scoped(body, options)
             };

@@ -74,15 +74,6 @@ pub(crate) fn collect(stream: TokenStream) -> Vec<TokenTree> {
     stream.into_iter().collect()
 }
 
-/// Whether `word` stands anywhere in the trees, groups included.
-pub(crate) fn mentions(trees: &[TokenTree], word: &str) -> bool {
-    trees.iter().enumerate().any(|(at, tree)| match tree {
-        TokenTree::Group(group) => mentions(&collect(group.stream()), word),
-        TokenTree::Ident(_) => is_word(trees, at, word),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
-}
-
 /// The depth in `<..>`, fed one tree after the other. Comparisons do not occur where this is used: between a
 /// keyword and a body, expressions stand in braces.
 #[derive(Debug, Default)]
@@ -103,6 +94,11 @@ impl Angles {
         } else if is_punct(trees, at, '>') {
             self.depth = self.depth.saturating_sub(1);
         }
+    }
+
+    /// Between the two signs of an arrow.
+    pub(crate) fn in_arrow(&self) -> bool {
+        self.arrow
     }
 
     /// Outside all angle brackets.

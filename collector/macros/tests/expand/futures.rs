@@ -154,6 +154,16 @@ async fn nested_opaque() -> Option<impl Fn(u8) -> u8> {
     Some(|x| x + 1)
 }
 
+/// The error's type is known from the signature alone, the other stays opaque.
+#[profile]
+async fn half_opaque<'a>(
+    text: &'a str,
+) -> Result<(impl Fn(u8) -> u8 + 'a, impl Iterator<Item = u8>), Failure> {
+    let byte = text.parse::<u8>()?;
+    pause().await;
+    Ok((move |x| x + byte + text.len() as u8, [byte].into_iter()))
+}
+
 #[profile]
 async fn mutable(mut count: u8, (a, b): (u8, u8)) -> u8 {
     count += a;
@@ -209,6 +219,12 @@ fn signatures_of_all_sorts() {
     assert_eq!(finish(borrowed("long", "x")), "long");
     assert_eq!(finish(opaque(1)).sum::<u8>(), 2);
     assert_eq!(finish(nested_opaque()).unwrap()(1), 2);
+    let (add, mut bytes) = finish(half_opaque("3")).ok().unwrap();
+    assert_eq!((add(1), bytes.next()), (5, Some(3)));
+    assert_eq!(
+        finish(half_opaque("x")).err().unwrap().0.to_string(),
+        "invalid digit found in string"
+    );
     assert_eq!(finish(mutable(1, (2, 3))), 6);
     assert_eq!(finish(arrow_in_bounds::<_, 2>(|x| x + 1)), [2, 2]);
     assert_eq!(
