@@ -4,6 +4,7 @@ use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenSt
 
 use crate::attribute::inner_end;
 use crate::function::Return;
+use crate::item::opens_with_item;
 use crate::options::Options;
 use crate::tokens::collect;
 
@@ -113,13 +114,19 @@ fn site_arguments(options: &Options) -> TokenStream {
 }
 
 /// The body in two: inner attributes, which only the function's outermost braces may hold, and the rest.
+///
+/// If the rest opens with items it comes in braces of its own, else the inserted statement would stand before
+/// items, which `clippy::items_after_statements` remarks on. Others do without, since the compiler explains a
+/// missing result better when it is missing in the function's own braces.
 fn split(body: &Group) -> (TokenStream, TokenStream) {
     let trees = collect(body.stream());
     let (attributes, rest) = trees.split_at(inner_end(&trees));
-    (
-        attributes.iter().cloned().collect(),
-        rest.iter().cloned().collect(),
-    )
+    let apart = opens_with_item(rest);
+    let mut rest: TokenStream = rest.iter().cloned().collect();
+    if apart {
+        rest = writer().group(Delimiter::Brace, body.span(), rest).done();
+    }
+    (attributes.iter().cloned().collect(), rest)
 }
 
 /// `{ scope!(..); BODY }`

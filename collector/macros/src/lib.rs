@@ -64,8 +64,6 @@
 //! - A future that is never polled is never counted; time between polls is nobody's.
 //! - `#[async_trait]` and the like rewrite an `async fn` into a plain one that returns a box. Put `#[profile]` above
 //!   them, else only the making of the box is measured.
-//! - The inserted statement stands before items at the start of a body, which the pedantic lint
-//!   `clippy::items_after_statements` remarks on.
 //! - A plain function that returns a future (`fn f() -> impl Future`) is measured until it returns that future.
 //!
 //! [tickscope]: https://docs.rs/tickscope

@@ -123,10 +123,11 @@ unsafe impl Unsafe for Table {
 
 #[test]
 fn trait_impls() {
+    type Plain = fn(u8) -> u8;
+
     let wrapper = Wrapper::<_, 3>(|x| x + 1);
     assert_eq!(logged(|| wrapper.area()), (2, "+area -area".to_owned()));
     assert_eq!(logged(|| wrapper.r#type()), (4, "+type -type".to_owned()));
-    type Plain = fn(u8) -> u8;
     let callback: <Wrapper<Plain, 3> as Shape>::Callback = || 1;
     assert_eq!(callback(), 1);
     let f: Plain = |x| x + 6;
@@ -272,6 +273,8 @@ pub(crate) mod module {
 #[test]
 fn a_module() {
     use module::Default2;
+    const CONSTANT: u8 = module::constant();
+
     assert_eq!(logged(module::Free), (3, "+m/Free inner -m/Free".to_owned()));
     assert_eq!(log_of(|| module::of_c()), "+m/of_c -m/of_c");
     assert_eq!(log_of(module::quiet), "");
@@ -290,7 +293,6 @@ fn a_module() {
     assert_eq!(logged(|| (holder.f)(1)), (2, String::new()));
     assert_eq!(log_of(module::nested::deep), "+m/deep -m/deep");
     assert_eq!(log_of(module::nested::own::deeper), "+own/deeper -own/deeper");
-    const CONSTANT: u8 = module::constant();
     assert_eq!(
         (CONSTANT, module::TEXT, module::Choice::One as u8),
         (2, "text", 1)

@@ -268,6 +268,22 @@ fn locals_and_early_returns() {
     assert_eq!(log, "+early -early");
 }
 
+#[profile]
+fn items_first() -> u8 {
+    use std::cell::Cell;
+    #[profile]
+    fn inner() -> u8 {
+        1
+    }
+    Cell::new(inner()).get()
+}
+
+#[test]
+fn a_body_that_opens_with_items() {
+    let log = "+items_first +inner -inner -items_first".to_owned();
+    assert_eq!(logged(items_first), (1, log));
+}
+
 #[test]
 fn a_nested_function() {
     fn plain() {

@@ -205,6 +205,14 @@ async fn uninhabited(result: Result<Infallible, u8>) -> Infallible {
 }
 
 #[profile]
+async fn items_first() -> Result<u8, Failure> {
+    #![allow(non_upper_case_globals)]
+    const text: &str = "5";
+    pause().await;
+    Ok(text.parse()?)
+}
+
+#[profile]
 async fn same_names(value: u8) -> u8 {
     value
 }
@@ -216,6 +224,10 @@ async unsafe fn no_contract() -> u8 {
 
 #[test]
 fn signatures_of_all_sorts() {
+    fn sendable<T: Send>(value: T) -> T {
+        value
+    }
+
     assert_eq!(finish(borrowed("long", "x")), "long");
     assert_eq!(finish(opaque(1)).sum::<u8>(), 2);
     assert_eq!(finish(nested_opaque()).unwrap()(1), 2);
@@ -231,10 +243,8 @@ fn signatures_of_all_sorts() {
         log_of(|| finish(inner_attributes())),
         "*inner_attributes +inner_attributes 1 -inner_attributes"
     );
-    fn sendable<T: Send>(value: T) -> T {
-        value
-    }
     assert_eq!(finish(sendable(returns_local(true))), Some(Rc::new(3)));
+    assert_eq!(finish(items_first()), Ok(5));
     assert_eq!(finish(same_names(8)), 8);
     // SAFETY: it has no contract.
     assert_eq!(finish(unsafe { no_contract() }), 4);

@@ -1,7 +1,7 @@
 //! Real expansions of `#[profile]`, run against a stand-in for the collector that writes down what happens.
 
 // The expansion may not make the compiler or clippy say anything about the user's code.
-#![deny(warnings, clippy::all)]
+#![deny(warnings, clippy::all, clippy::items_after_statements)]
 // Nor may it need to allow anything, which a crate that forbids would refuse.
 #![forbid(
     unreachable_code,
