@@ -25,8 +25,8 @@ impl Return {
         let mut arguments = false;
         let mut end = signature.len();
         for at in 0..signature.len() {
-            // Before the arrow is fed: arrows within `<..>` are those of bounds.
-            if arguments && arrow.is_none() && angles.closed() && is_arrow(signature, at) {
+            // The arrows before the arguments are those of bounds.
+            if arguments && arrow.is_none() && is_arrow(signature, at) {
                 arrow = Some(at);
             }
             angles.feed(signature, at);

@@ -33,7 +33,7 @@
 //!
 //! | on | effect |
 //! | --- | --- |
-//! | `fn` | `::tickscope::scope!();` becomes the first statement of the body |
+//! | `fn` | `::tickscope::scope!();` becomes the first statement, after inner attributes |
 //! | `async fn` | the body becomes one profiled future: one call, counted at its first poll; its time is the sum of its polls |
 //! | `impl`, `trait` | each function with a body, as above |
 //! | `mod m { .. }` | each function, `impl`, `trait` and inline module inside, as above |

@@ -14,7 +14,9 @@ struct Table(Vec<u8>);
 #[profile(group = "table")]
 impl Table {
     const DOUBLE: fn(u8) -> u8 = |x| x + x;
-    const LESS: bool = { 1 < 2 };
+    const LESS: bool = 1 < 2;
+
+    fn after_less() {}
 
     /// Documented.
     #[must_use]
@@ -57,6 +59,7 @@ fn an_impl_block() {
     let mut table = Table::new();
     assert_eq!(log_of(|| table.push(2)), "+table/push made -table/push");
     assert_eq!(table.0, [5]);
+    assert_eq!(log_of(Table::after_less), "+table/after_less -table/after_less");
     assert_eq!(log_of(Table::named), "+own -own");
     assert_eq!(log_of(Table::quiet_on_a_condition), "");
     // SAFETY: it has no contract.
@@ -181,6 +184,9 @@ pub(crate) mod module {
         }
         next
     };
+    pub(crate) static LESS: bool = 1 < 2;
+    pub(crate) fn after_less() {}
+
     pub(crate) type Function = fn(u8) -> u8;
 
     #[derive(Clone, Copy)]
@@ -205,6 +211,7 @@ pub(crate) mod module {
             }
         };
     }
+    pub(crate) fn after_macro_rules() {}
     untouched!();
     untouched_brackets![
         fn from_brackets() {}
@@ -278,6 +285,12 @@ fn a_module() {
     assert_eq!(logged(module::Free), (3, "+m/Free inner -m/Free".to_owned()));
     assert_eq!(log_of(|| module::of_c()), "+m/of_c -m/of_c");
     assert_eq!(log_of(module::quiet), "");
+    assert_eq!(logged(|| module::after_less()).1, "+m/after_less -m/after_less");
+    assert!(module::LESS);
+    assert_eq!(
+        log_of(module::after_macro_rules),
+        "+m/after_macro_rules -m/after_macro_rules"
+    );
     assert_eq!(log_of(module::from_macro), "from_macro");
     assert_eq!(log_of(module::from_brackets), "");
     assert_eq!(

@@ -77,6 +77,16 @@ macro_rules! with_speaker {
 }
 with_speaker!(tickscope_macros::profile(skip));
 
+macro_rules! with_abi {
+    ($abi:literal) => {
+        #[profile]
+        mod foreign {
+            pub(crate) extern $abi fn called() {}
+        }
+    };
+}
+with_abi!("C");
+
 macro_rules! rooted {
     ($root:path) => {
         #[profile(crate = $root)]
@@ -107,6 +117,7 @@ fn fragments() {
     assert_eq!(log_of(first), "+alone -alone");
     assert_eq!(log_of(items::inside::second), "");
     assert_eq!(log_of(spoken::quiet), "");
+    assert_eq!(log_of(|| foreign::called()), "+called -called");
     assert_eq!(log_of(by_fragment), "+by_fragment -by_fragment");
     assert_eq!(log_of(by_dollar), "+by_dollar -by_dollar");
 }

@@ -207,9 +207,20 @@ async fn uninhabited(result: Result<Infallible, u8>) -> Infallible {
 #[profile]
 async fn items_first() -> Result<u8, Failure> {
     #![allow(non_upper_case_globals)]
-    const text: &str = "5";
+    const value: &str = "5";
     pause().await;
-    Ok(text.parse()?)
+    Ok(value.parse()?)
+}
+
+mod lowercase {
+    #![allow(non_upper_case_globals)]
+    pub(super) const value: Option<u8> = None;
+
+    /// A pattern in the expansion with the constant's name would not compile.
+    #[tickscope_macros::profile]
+    pub(super) async fn constant() -> Option<u8> {
+        value
+    }
 }
 
 #[profile]
@@ -245,6 +256,7 @@ fn signatures_of_all_sorts() {
     );
     assert_eq!(finish(sendable(returns_local(true))), Some(Rc::new(3)));
     assert_eq!(finish(items_first()), Ok(5));
+    assert_eq!(finish(lowercase::constant()), lowercase::value);
     assert_eq!(finish(same_names(8)), 8);
     // SAFETY: it has no contract.
     assert_eq!(finish(unsafe { no_contract() }), 4);

@@ -36,8 +36,8 @@ async fn later() -> u8 {
 }
 
 #[profile]
-async fn sees_the_hint() {
-    drop(value);
+fn no_result() -> u8 {
+    1;
 }
 
 fn main() {}

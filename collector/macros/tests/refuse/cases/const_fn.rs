@@ -1,8 +1,12 @@
+use inner::free;
 use tickscope_macros::profile;
 
-#[profile]
-const fn free() -> u8 {
-    1
+mod inner {
+    // The function stands there all the same: its import is no second error.
+    #[super::profile]
+    pub(crate) const fn free() -> u8 {
+        1
+    }
 }
 
 struct Table;
@@ -12,7 +16,6 @@ impl Table {
     pub(crate) const unsafe fn method(&self) {}
 }
 
-// The item stands there all the same: this is no second error.
-const ONE: u8 = free();
-
-fn main() {}
+fn main() {
+    free();
+}
