@@ -4,6 +4,7 @@ use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenSt
 
 use crate::attribute::inner_end;
 use crate::function::Return;
+use crate::item::opens_with_item;
 use crate::options::Options;
 use crate::tokens::collect;
 
@@ -112,23 +113,26 @@ fn site_arguments(options: &Options) -> TokenStream {
     out.done()
 }
 
-/// The body in two: inner attributes, which only the function's outermost braces may hold, and the rest in
-/// braces of its own.
+/// The body in two: inner attributes, which only the function's outermost braces may hold, and the rest.
 ///
-/// Without those the inserted statement might stand before items, which `clippy::items_after_statements` remarks
-/// on. All braces here keep the span of the body's: the edition they were written in decides how long
-/// temporaries live, and the compiler explains a missing result as it does in a plain function.
+/// If the rest opens with items it comes in braces of its own, else the inserted statement would stand before
+/// items, which `clippy::items_after_statements` remarks on. With braces around all others the compiler would
+/// find those of short bodies unnecessary.
+///
+/// All braces here keep the span of the body's: the edition they were written in decides how long temporaries
+/// live, and the compiler explains a missing result as it does in a plain function.
 fn split(body: &Group) -> (TokenStream, TokenStream) {
     let trees = collect(body.stream());
     let (attributes, rest) = trees.split_at(inner_end(&trees));
-    let rest = rest.iter().cloned().collect();
-    (
-        attributes.iter().cloned().collect(),
-        writer().group(Delimiter::Brace, body.span(), rest).done(),
-    )
+    let apart = opens_with_item(rest);
+    let mut rest: TokenStream = rest.iter().cloned().collect();
+    if apart {
+        rest = writer().group(Delimiter::Brace, body.span(), rest).done();
+    }
+    (attributes.iter().cloned().collect(), rest)
 }
 
-/// `{ scope!(..); { BODY } }`
+/// `{ scope!(..); BODY }`
 pub(crate) fn scoped(body: &Group, options: &Options) -> TokenStream {
     let (attributes, rest) = split(body);
     let inside = writer()
@@ -143,7 +147,7 @@ pub(crate) fn scoped(body: &Group, options: &Options) -> TokenStream {
     writer().group(Delimiter::Brace, body.span(), inside).done()
 }
 
-/// `{ profile_future(__site!(..), async move { HINT { BODY } }).await }`
+/// `{ profile_future(__site!(..), async move { HINT BODY }).await }`
 pub(crate) fn polled(body: &Group, returns: &Return, options: &Options) -> TokenStream {
     let (attributes, rest) = split(body);
     let block = writer().kept(hint(returns)).kept(rest).done();

@@ -38,6 +38,10 @@ impl Kind {
     }
 }
 
+const MACRO_CALL: Kind = Kind::Other("a macro call");
+/// No item at all.
+const STATEMENT: Kind = Kind::Other("something else");
+
 /// One item.
 #[derive(Debug)]
 pub(crate) struct Item<'a> {
@@ -108,7 +112,7 @@ fn is_visibility(stream: TokenStream) -> bool {
 /// What begins at `at`, where its keyword is, and how it ends.
 fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
     if let Some(sign) = macro_sign(trees, at) {
-        return (Kind::Other("a macro call"), sign, End::Macro);
+        return (MACRO_CALL, sign, End::Macro);
     }
     if group_at(trees, at, Delimiter::None).is_some() {
         return (Kind::Fragment, at, End::Here);
@@ -157,7 +161,7 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
         "static" => (Kind::Other("a static"), End::Semicolon),
         "type" => (Kind::Other("a type alias"), End::Semicolon),
         "use" => (Kind::Other("a use"), End::Semicolon),
-        _ => (Kind::Other("something else"), End::Semicolon),
+        _ => (STATEMENT, End::Semicolon),
     };
     (kind, at, end)
 }
@@ -209,6 +213,15 @@ fn macro_end(trees: &[TokenTree], sign: usize) -> usize {
         Some(_) => group + 1,
         None => semicolon_end(trees, sign),
     }
+}
+
+/// Whether a body opens with an item. It may say yes to a statement that opens with the same word, such as
+/// `const { .. }`, but never no to an item; macro calls count as statements.
+pub(crate) fn opens_with_item(trees: &[TokenTree]) -> bool {
+    !matches!(
+        classify(trees, visibility_end(trees, attribute::leading(trees).end)).0,
+        STATEMENT | MACRO_CALL
+    )
 }
 
 /// Calls `each` with one item after the other and joins what it returns.

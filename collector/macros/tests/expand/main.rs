@@ -10,9 +10,6 @@
     unused_mut,
     clippy::needless_return
 )]
-// Braces around constants are there to mislead the search for the body.
-#![allow(unused_braces)]
-
 // So that the path `::tickscope`, which stands in the expansion by default, leads to the stand-in too.
 extern crate self as tickscope;
 
