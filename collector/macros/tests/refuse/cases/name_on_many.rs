@@ -9,6 +9,14 @@ impl Table {}
 trait Shape {}
 
 #[profile(name = "x")]
-mod inside {}
+mod inside {
+    macro_rules! make {
+        () => {};
+    }
+    pub(crate) use make;
+}
+
+// The module stands there all the same: this is no further error.
+inside::make!();
 
 fn main() {}
