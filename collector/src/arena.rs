@@ -56,7 +56,7 @@ pub(crate) static NOBODY: Node = Node {
 ///
 /// # Safety
 /// All-zero bytes are a valid value, and the type has no drop glue.
-unsafe trait FromZeros: Sync {}
+pub(crate) unsafe trait FromZeros: Sync {}
 
 // SAFETY: atomics and `Ref`s only; zero is a number, and a null pointer is none.
 unsafe impl FromZeros for Node {}
@@ -133,7 +133,10 @@ impl<T: Sync + 'static> Ref<T> {
         loop {
             next(Self::resolve(head));
             let new = as_pointer(Some(value));
-            match self.0.compare_exchange_weak(head, new, Ordering::AcqRel, Ordering::Acquire) {
+            match self
+                .0
+                .compare_exchange_weak(head, new, Ordering::AcqRel, Ordering::Acquire)
+            {
                 Ok(_) => return,
                 Err(now) => head = now,
             }
@@ -155,10 +158,12 @@ impl<T: Sync + 'static> fmt::Debug for Ref<T> {
 
 // === impl Array ===
 
-#[expect(private_bounds, reason = "a safe face over an unsafe promise that only this file may give")]
 impl<T: FromZeros + 'static> Array<T> {
     pub(crate) const fn empty() -> Self {
-        Self { first: AtomicPtr::new(std::ptr::null_mut()), length: AtomicU32::new(0) }
+        Self {
+            first: AtomicPtr::new(std::ptr::null_mut()),
+            length: AtomicU32::new(0),
+        }
     }
 
     /// Elements.
@@ -169,7 +174,9 @@ impl<T: FromZeros + 'static> Array<T> {
     /// Takes pages for `length` zeroed elements in place of those it had; false where there are none. Those it
     /// had stay mapped, for whoever still looks at them.
     pub(crate) fn allocate(&self, length: u32) -> bool {
-        let Some(pages) = os::map_zeroed(length as usize * size_of::<T>()) else { return false };
+        let Some(pages) = os::map_zeroed(length as usize * size_of::<T>()) else {
+            return false;
+        };
         self.first.store(pages.cast::<T>().as_ptr(), Ordering::Relaxed);
         self.length.store(length, Ordering::Release);
         true
@@ -192,7 +199,10 @@ impl<T: FromZeros + 'static> Array<T> {
 
 impl Nodes {
     pub(crate) const fn new() -> Self {
-        Self { chunks: [const { Array::empty() }; CHUNKS], length: AtomicU32::new(0) }
+        Self {
+            chunks: [const { Array::empty() }; CHUNKS],
+            length: AtomicU32::new(0),
+        }
     }
 
     /// Nodes that may be read.
@@ -215,7 +225,11 @@ impl Nodes {
 
     /// Adds a node, or fills one of an earlier life anew; none where there is no memory or no room. Only the
     /// thread that owns the tree may call this.
-    pub(crate) fn add(&self, site: Option<&'static Site>, parent: Option<&'static Node>) -> Option<&'static Node> {
+    pub(crate) fn add(
+        &self,
+        site: Option<&'static Site>,
+        parent: Option<&'static Node>,
+    ) -> Option<&'static Node> {
         let index = self.length.load(Ordering::Relaxed);
         let (chunk, place) = Self::place(index);
         let array = self.chunks.get(chunk)?;

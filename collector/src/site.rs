@@ -26,13 +26,30 @@ enum Name {
 impl Site {
     /// A site with a name of its own.
     pub const fn named(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
-        Self { name: Name::Given(name), module, file, line, group: "" }
+        Self {
+            name: Name::Given(name),
+            module,
+            file,
+            line,
+            group: "",
+        }
     }
 
     /// A site named after the function it stands in. `path` gives the type name of a function item declared in
     /// that function.
-    pub const fn enclosing(path: fn() -> &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
-        Self { name: Name::Enclosing(path), module, file, line, group: "" }
+    pub const fn enclosing(
+        path: fn() -> &'static str,
+        module: &'static str,
+        file: &'static str,
+        line: u32,
+    ) -> Self {
+        Self {
+            name: Name::Enclosing(path),
+            module,
+            file,
+            line,
+            group: "",
+        }
     }
 
     /// The same site in a group.
@@ -64,9 +81,13 @@ impl Site {
 fn plain_name(item: &str, module: &str) -> String {
     let function = item.rsplit_once("::").map_or(item, |(function, _)| function);
     let function = function.replace("::{{closure}}", "");
-    let in_module = function.strip_prefix(module).and_then(|rest| rest.strip_prefix("::"));
+    let in_module = function
+        .strip_prefix(module)
+        .and_then(|rest| rest.strip_prefix("::"));
     let name = in_module.unwrap_or(&function);
-    let Some(inner) = name.strip_prefix('<') else { return without_arguments(name) };
+    let Some(inner) = name.strip_prefix('<') else {
+        return without_arguments(name);
+    };
     // The type an impl is for, up to the bracket that closes the first one.
     let mut depth = 1;
     let end = inner.char_indices().find(|&(at, c)| {
@@ -77,13 +98,19 @@ fn plain_name(item: &str, module: &str) -> String {
         }
         depth == 0
     });
-    let Some((end, _)) = end else { return name.to_string() };
+    let Some((end, _)) = end else {
+        return name.to_string();
+    };
     let head = inner[..end].strip_prefix("impl ").unwrap_or(&inner[..end]);
     let subject = match head.split_once(" for ") {
         Some((_, subject)) => subject,
         None => split_as(head),
     };
-    format!("{}{}", without_arguments(&short_paths(subject)), without_arguments(&inner[end + 1..]))
+    format!(
+        "{}{}",
+        without_arguments(&short_paths(subject)),
+        without_arguments(&inner[end + 1..])
+    )
 }
 
 /// `T` of `T as Trait`, where the ` as ` is not within brackets of `T` itself.
@@ -145,13 +172,37 @@ mod tests {
             ("app::run::{{closure}}::here", "app", "run"),
             ("app::shapes::Sq::area::here", "app::shapes", "Sq::area"),
             ("app::shapes::Gen<_>::area::here", "app::shapes", "Gen::area"),
-            ("<app::shapes::Sq as app::shapes::Shape>::area::here", "app::shapes", "Sq::area"),
-            ("<app::shapes::Gen<_> as app::shapes::Shape>::area::here", "app::shapes", "Gen::area"),
+            (
+                "<app::shapes::Sq as app::shapes::Shape>::area::here",
+                "app::shapes",
+                "Sq::area",
+            ),
+            (
+                "<app::shapes::Gen<_> as app::shapes::Shape>::area::here",
+                "app::shapes",
+                "Gen::area",
+            ),
             ("<[u8; 3] as app::Shape>::area::here", "app", "[u8; 3]::area"),
-            ("<(u8, app::Sq) as app::Shape>::area::here", "app", "(u8, Sq)::area"),
-            ("app::other::<impl app::shapes::Sq>::far::here", "app::other", "Sq::far"),
-            ("app::other::<impl app::Shape for app::shapes::Sq>::far::here", "app::other", "Sq::far"),
-            ("<dyn core::ops::Fn(u8) -> app::Sq as app::Shape>::area::here", "app", "dyn Fn(u8) -> Sq::area"),
+            (
+                "<(u8, app::Sq) as app::Shape>::area::here",
+                "app",
+                "(u8, Sq)::area",
+            ),
+            (
+                "app::other::<impl app::shapes::Sq>::far::here",
+                "app::other",
+                "Sq::far",
+            ),
+            (
+                "app::other::<impl app::Shape for app::shapes::Sq>::far::here",
+                "app::other",
+                "Sq::far",
+            ),
+            (
+                "<dyn core::ops::Fn(u8) -> app::Sq as app::Shape>::area::here",
+                "app",
+                "dyn Fn(u8) -> Sq::area",
+            ),
         ] {
             assert_eq!(plain_name(item, module), name, "{item}");
         }

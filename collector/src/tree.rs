@@ -57,7 +57,10 @@ pub(crate) struct Tree {
 /// Adds to a counter that has one writer.
 #[inline(always)]
 pub(crate) fn add(counter: &AtomicU64, value: u64) {
-    counter.store(counter.load(Ordering::Relaxed).wrapping_add(value), Ordering::Relaxed);
+    counter.store(
+        counter.load(Ordering::Relaxed).wrapping_add(value),
+        Ordering::Relaxed,
+    );
 }
 
 // === impl Tree ===
@@ -92,7 +95,9 @@ impl Tree {
             }
         }
         self.nodes.clear();
-        let Some(root) = self.nodes.add(None, None) else { return false };
+        let Some(root) = self.nodes.add(None, None) else {
+            return false;
+        };
         self.root.set(Some(root));
         self.dropped.store(0, Ordering::Relaxed);
         self.unbalanced.store(0, Ordering::Relaxed);
@@ -160,24 +165,27 @@ impl Tree {
         self.last.store(now, Ordering::Release);
     }
 
-    /// Begins a call of `child` at tick `now`; `current` is taken out.
+    /// Begins `child` at tick `now`, which counts as that many calls; `current` is taken out.
     #[inline(always)]
-    pub(crate) fn begin(&self, current: &'static Node, child: &'static Node, now: u64) {
+    pub(crate) fn begin(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
         self.charge(current, now);
         child.began.store(now, Ordering::Relaxed);
-        add(&child.calls, 1);
+        add(&child.calls, calls);
         self.put(child);
     }
 
-    /// Ends the innermost call at tick `now`. True where that is `node`; false where nothing was done.
+    /// Ends the innermost call, at the tick that `now` reads. True where that is `node`; false where nothing was
+    /// done.
     #[inline(always)]
-    pub(crate) fn end_innermost(&self, node: &'static Node, now: u64) -> bool {
+    pub(crate) fn end_innermost(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
         if !self.current.is(node) {
             return false;
         }
-        let Some(parent) = node.parent.get() else { return false };
+        let Some(parent) = node.parent.get() else {
+            return false;
+        };
         self.mark();
-        self.charge(node, now);
+        self.charge(node, now());
         self.put(parent);
         true
     }
@@ -211,7 +219,9 @@ impl Tree {
 
     /// Ends all calls: the thread leaves.
     pub(crate) fn end_all(&self, now: u64) {
-        let (Some(current), Some(root)) = (self.take(), self.root.get()) else { return };
+        let (Some(current), Some(root)) = (self.take(), self.root.get()) else {
+            return;
+        };
         self.charge(current, now);
         self.put(root);
     }
@@ -220,7 +230,8 @@ impl Tree {
     pub(crate) fn pause(&self, now: u64) {
         let Some(current) = self.take() else { return };
         self.charge(current, now);
-        self.pauses.store(self.pauses.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.pauses
+            .store(self.pauses.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         self.limit.store(0, Ordering::Relaxed);
         self.last.store(PAUSED, Ordering::Release);
         self.put(current);
@@ -232,7 +243,8 @@ impl Tree {
         let pauses = self.pauses.load(Ordering::Relaxed).saturating_sub(1);
         self.pauses.store(pauses, Ordering::Relaxed);
         if pauses == 0 {
-            self.limit.store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
+            self.limit
+                .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
             self.last.store(now, Ordering::Release);
         }
         self.put(current);
@@ -265,7 +277,11 @@ impl Tree {
         if full || !may_add() {
             return None;
         }
-        let slot = if self.nodes.len() >= self.table.len() / 2 { self.grow(parent, site)? } else { slot };
+        let slot = if self.nodes.len() >= self.table.len() / 2 {
+            self.grow(parent, site)?
+        } else {
+            slot
+        };
         let child = self.nodes.add(Some(site), Some(parent))?;
         slot.set(Some(child));
         parent.recent.set(Some(child));
@@ -336,7 +352,7 @@ mod tests {
             let child = Tree::recent_child(current, site);
             match child.or_else(|| self.tree.find_child(current, site, || true)) {
                 Some(child) => {
-                    self.tree.begin(current, child, self.now);
+                    self.tree.begin(current, child, self.now, 1);
                     child
                 }
                 None => {
@@ -349,7 +365,7 @@ mod tests {
 
         fn exit(&mut self, after: u64, node: &'static Node) {
             self.now += after;
-            if !is_nobody(node) && !self.tree.end_innermost(node, self.now) {
+            if !is_nobody(node) && !self.tree.end_innermost(node, || self.now) {
                 self.tree.end_out_of_order(node, self.now);
             }
         }
@@ -360,9 +376,14 @@ mod tests {
             for index in 0..self.tree.nodes.len() {
                 let node = self.tree.nodes.get(index).unwrap();
                 let depth = node.depth.load(Ordering::Relaxed) as usize;
-                let name = node.site.get().map_or("(root)".into(), |site| site.describe().name);
-                let (calls, ticks) =
-                    (node.calls.load(Ordering::Relaxed), node.self_ticks.load(Ordering::Relaxed));
+                let name = node
+                    .site
+                    .get()
+                    .map_or("(root)".into(), |site| site.describe().name);
+                let (calls, ticks) = (
+                    node.calls.load(Ordering::Relaxed),
+                    node.self_ticks.load(Ordering::Relaxed),
+                );
                 text += &format!("{}{name} {calls} {ticks}\n", "  ".repeat(depth));
             }
             text
@@ -468,8 +489,9 @@ mod tests {
 
     #[test]
     fn many_children_are_found_again() {
-        let sites: Vec<&'static Site> =
-            (0..3000).map(|_| &*Box::leak(Box::new(Site::named("s", "m", "f.rs", 1)))).collect();
+        let sites: Vec<&'static Site> = (0..3000)
+            .map(|_| &*Box::leak(Box::new(Site::named("s", "m", "f.rs", 1))))
+            .collect();
         let mut walk = Walk::new(NO_LIMIT, 10, 10_000);
         for _ in 0..3 {
             for site in &sites {
@@ -479,7 +501,10 @@ mod tests {
         }
         assert_eq!(walk.tree.nodes.len(), 3001);
         for index in 1..3001 {
-            assert_eq!(walk.tree.nodes.get(index).unwrap().calls.load(Ordering::Relaxed), 3);
+            assert_eq!(
+                walk.tree.nodes.get(index).unwrap().calls.load(Ordering::Relaxed),
+                3
+            );
         }
     }
 
