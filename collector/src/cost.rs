@@ -22,7 +22,7 @@ pub(crate) fn bounds(clock: Clock) -> (f64, f64) {
         return (0.0, 0.0);
     }
     let empty = |_: u64| {};
-    let plain = best(clock, |seed| spend(seed));
+    let plain = best(clock, spend);
     let around_work = best(clock, |seed| scoped(clock, || spend(seed)));
     let nothing = best(clock, empty);
     let around_nothing = best(clock, |seed| scoped(clock, || empty(seed)));

@@ -156,7 +156,7 @@ mod tests {
         ) {
             let mut ledger = Ledger::default();
             let mut closed = 0;
-            let mut columns = vec![0u64; 6];
+            let mut columns = [0u64; 6];
             for (steps, reset) in captures {
                 for (column, step) in columns.iter_mut().zip(steps) {
                     // Mostly forward, now and then a few back, as torn captures do.

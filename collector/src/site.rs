@@ -119,6 +119,7 @@ fn split_as(head: &str) -> &str {
     for (at, c) in head.char_indices() {
         match c {
             '<' | '(' | '[' => depth += 1,
+            '>' if head[..at].ends_with('-') => {}
             '>' | ')' | ']' => depth -= 1,
             ' ' if depth == 0 && head[at..].starts_with(" as ") => return &head[..at],
             _ => {}
