@@ -1,6 +1,21 @@
 //! A snapshot as something to read. Nothing here does I/O: every rendering is a `String`.
+//!
+//! ```text
+//! Snapshot -> profile -> text    the report: call tree and top functions
+//!          -> stacks             where every thread is right now
+//!          -> json               every fact, per thread, for scripts (feature `json`)
+//! ```
 
+mod escape;
+#[cfg(test)]
+mod fixtures;
+mod glyphs;
+#[cfg(feature = "json")]
+pub mod json;
+pub mod label;
 pub mod number;
-mod process_state;
+pub mod process_state;
+pub mod stacks;
+pub mod text;
 
 pub use process_state::ProcessState;

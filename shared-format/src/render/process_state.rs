@@ -19,6 +19,8 @@ pub enum ProcessState {
     Kept,
 }
 
+// === impl ProcessState ===
+
 impl ProcessState {
     /// The word in headers, JSON and reports.
     pub fn as_str(self) -> &'static str {
@@ -28,6 +30,16 @@ impl ProcessState {
             Self::Exited => "exited",
             Self::Crashed => "crashed",
             Self::Kept => "kept",
+        }
+    }
+
+    /// The word, and what it means where that is not plain.
+    pub fn explained(self) -> &'static str {
+        match self {
+            Self::Running | Self::Exited => self.as_str(),
+            Self::Stale => "stale (alive, but silent: stopped or starved)",
+            Self::Crashed => "crashed (no final snapshot, this is its newest)",
+            Self::Kept => "kept (a file; whether it still runs was not asked)",
         }
     }
 }

@@ -1,0 +1,247 @@
+//! Snapshots for the tests of renderings: a program as people have it, hostile names, deep and random trees.
+
+use proptest::prelude::*;
+
+use crate::fixture;
+use crate::ids::{NodeId, SiteId, ThreadId};
+use crate::snapshot::{Lifetime, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Thread, ThreadState};
+
+/// What `fixture` says of process, clock and capture, with nothing measured.
+pub(crate) fn empty() -> Snapshot {
+    Snapshot {
+        threads: vec![],
+        sites: vec![],
+        nodes: Nodes::default(),
+        errors: vec![],
+        lifetime: Lifetime::default(),
+        ..fixture::recursion()
+    }
+}
+
+/// A thread whose rows are given as (depth, site, calls, self ticks) in the order of a walk.
+fn add_thread(s: &mut Snapshot, name: &str, state: ThreadState, rows: &[(usize, u32, u64, u64)]) -> ThreadId {
+    let first_row = s.nodes.len() as u32;
+    let mut path: Vec<NodeId> = Vec::new();
+    for &(depth, site, calls, self_ticks) in rows {
+        path.truncate(depth);
+        let id = s
+            .nodes
+            .push(path.last().copied(), SiteId(site), calls, self_ticks);
+        path.push(id);
+    }
+    let id = s.threads.len() as u32;
+    let finished = state == ThreadState::Finished;
+    s.threads.push(Thread {
+        name: name.into(),
+        tid: if finished { 0 } else { s.process.pid + 1 + id },
+        state,
+        count: 1,
+        cpu_ns: (!finished).then_some(1_000_000),
+        outside_ticks: 2_500,
+        first_row,
+        rows: rows.len() as u32,
+        open: vec![],
+    });
+    s.lifetime = Lifetime {
+        calls: s.calls(),
+        ticks: s.measured_ticks(),
+    };
+    ThreadId(id)
+}
+
+fn add_site(s: &mut Snapshot, module: &str, name: &str, file: &str, line: u32) {
+    s.sites.push(Site {
+        name: name.into(),
+        module: module.into(),
+        file: file.into(),
+        line,
+        group: String::new(),
+    });
+}
+
+/// An order book simulation, 134 s after its reset: two matchers, an ingester, main, and finished helpers.
+pub(crate) fn order_sim() -> Snapshot {
+    const MS: u64 = 2_500_000;
+    let mut s = empty();
+    s.process.name = "orderbook-sim".into();
+    s.process.uptime_ns = 7_511_000_000_000;
+    s.capture.tick = 334_000 * MS;
+    s.capture.since_reset_ns = 134_000_000_000;
+    s.capture.cost.publisher_share = 0.0012;
+    let sites = [
+        ("orderbook_sim::engine::match", "run", "engine/src/run.rs", 8),
+        ("orderbook_sim::engine::match", "step", "engine/src/step.rs", 30),
+        ("orderbook_sim::book", "apply", "book/src/lib.rs", 41),
+        ("orderbook_sim::book", "insert", "book/src/lib.rs", 97),
+        ("orderbook_sim::book::tree", "rebalance", "book/src/tree.rs", 212),
+        ("orderbook_sim::alloc", "slab_get", "alloc/src/slab.rs", 71),
+        ("orderbook_sim::book", "cancel", "book/src/lib.rs", 140),
+        ("orderbook_sim::risk", "check", "risk/src/lib.rs", 88),
+        ("orderbook_sim::wire", "encode", "wire/src/en.rs", 20),
+        ("orderbook_sim::ingest", "run", "app/src/ingest.rs", 14),
+        ("orderbook_sim::wire", "decode", "wire/src/de.rs", 17),
+        ("orderbook_sim::wire", "checksum", "wire/src/crc.rs", 9),
+        ("orderbook_sim::queue", "push", "queue/src/spsc.rs", 55),
+        ("orderbook_sim", "main", "app/src/main.rs", 5),
+        ("orderbook_sim::stats", "publish", "app/src/stats.rs", 12),
+    ];
+    for (module, name, file, line) in sites {
+        add_site(&mut s, module, name, file, line);
+    }
+    for (name, percent) in [("match-0", 62), ("match-1", 38)] {
+        let part = |whole: u64| whole * percent / 100;
+        let ms = |ms: u64| part(ms) * MS;
+        let rows = [
+            (0, 0, 1, ms(3_120)),
+            (1, 1, part(8_410_000), ms(11_400)),
+            (2, 2, part(8_410_000), ms(34_200)),
+            (3, 3, part(5_610_000), ms(22_900)),
+            (4, 4, part(1_870_000), ms(41_300)),
+            (4, 5, part(5_610_000), ms(6_830)),
+            (3, 6, part(2_800_000), ms(16_500)),
+            (2, 7, part(8_410_000), ms(46_000)),
+            (2, 8, part(16_800_000), ms(19_000)),
+        ];
+        let id = add_thread(&mut s, name, ThreadState::Running, &rows);
+        let thread = &mut s.threads[id.index()];
+        let frame = |row: u32, began_tick: u64| OpenFrame {
+            node: NodeId(thread.first_row + row),
+            began_tick,
+        };
+        thread.open = vec![
+            frame(0, 334_000 * MS - ms(215_000)),
+            frame(1, 334_000 * MS - 40_000),
+            frame(2, 334_000 * MS - 30_100),
+            frame(3, 334_000 * MS - 12_345),
+        ];
+    }
+    let rows = [
+        (0, 9, 1, 1_050 * MS),
+        (1, 10, 8_410_000, 30_200 * MS),
+        (2, 11, 8_410_000, 14_600 * MS),
+        (1, 12, 8_410_000, 16_600 * MS),
+    ];
+    let _ = add_thread(&mut s, "ingest", ThreadState::Idle, &rows);
+    let rows = [(0, 13, 1, 20 * MS), (1, 14, 1_340, 4_270 * MS)];
+    let id = add_thread(&mut s, "main", ThreadState::Paused, &rows);
+    s.threads[id.index()].tid = s.process.pid;
+    s.threads[id.index()].open = vec![OpenFrame {
+        node: NodeId(22),
+        began_tick: 334_000 * MS - 134_000 * MS,
+    }];
+    let id = add_thread(&mut s, "helper", ThreadState::Finished, &[(0, 14, 12, 5 * MS)]);
+    s.threads[id.index()].count = 17;
+    s
+}
+
+/// Names that lie, two functions that look the same, errors, losses and warnings.
+pub(crate) fn hostile() -> Snapshot {
+    let mut s = empty();
+    s.process.name = "evil\u{1b}[2J\nname".into();
+    s.process.warnings = vec![
+        "TICKSCOPE_MODE=\"fast\" is none of exact; exact holds".into(),
+        "two\nlines".into(),
+    ];
+    s.clock.errors = 3;
+    s.clock.reason = "the kernel's clocksource is »hpet«".into();
+    s.capture.dropped = 12;
+    s.capture.unbalanced = 4;
+    let far = "/home/me/.cargo/registry/src/index.crates.io-0123/serde-1.0/src/lib.rs";
+    add_site(&mut s, "one::book", "insert", "one/src/book.rs", 1);
+    add_site(&mut s, "two::book", "insert", "two/src/book.rs", 1);
+    add_site(&mut s, "app", "line\nbreak", "src/\u{202e}sr.main", 7);
+    add_site(&mut s, "app", "größe", far, 70);
+    add_site(&mut s, "app", &format!("{}end", "long_".repeat(40)), "", 0);
+    let rows = [
+        (0, 0, 1, 1_000),
+        (1, 1, 2, 500),
+        (1, 2, 2, 500),
+        (2, 3, 0, 0),
+        (1, 4, 5, 40),
+    ];
+    let id = add_thread(&mut s, "wor\u{202e}ker", ThreadState::Running, &rows);
+    s.threads[id.index()].open = vec![OpenFrame {
+        node: NodeId(0),
+        began_tick: u64::MAX,
+    }];
+    let error = |row, count| NodeErrors {
+        node: NodeId(row),
+        count,
+    };
+    s.errors = vec![error(0, 1), error(4, 2)];
+    s
+}
+
+/// One function calling itself `depth` deep.
+pub(crate) fn deep(depth: usize) -> Snapshot {
+    let mut s = empty();
+    add_site(&mut s, "app", "dive", "src/main.rs", 3);
+    let rows: Vec<_> = (0..depth).map(|depth| (depth, 0, 1, 2_500)).collect();
+    let _ = add_thread(&mut s, "diver", ThreadState::Idle, &rows);
+    s
+}
+
+/// Any snapshot whose columns keep their promises: parents first, threads contiguous, open paths downward.
+pub(crate) fn any_snapshot() -> impl Strategy<Value = Snapshot> {
+    let site = ("[ab\n\u{202e}ö]{0,3}(::[xy])?", "[fgµ<>: ]{1,4}");
+    let row = (0usize..12, 0u32..8, 0u64..1_000, any_ticks());
+    let thread = (
+        "[a-c\u{7}]{0,2}",
+        0u8..4,
+        prop::collection::vec(row, 0..24),
+        any::<bool>(),
+    );
+    (
+        prop::collection::vec(site, 8),
+        prop::collection::vec(thread, 0..5),
+        prop::sample::select(vec![1e9, 2.5e9, 24e6, 3.187_654e9, 1e6]),
+        any::<f64>(),
+        prop::collection::vec((any::<prop::sample::Index>(), 1u64..9), 0..3),
+    )
+        .prop_map(|(sites, threads, ticks_per_second, cost, errors)| {
+            let mut s = empty();
+            s.clock.ticks_per_second = ticks_per_second;
+            s.capture.cost.lower_ns = cost;
+            for (module, name) in sites {
+                add_site(&mut s, &module, &name, "src/a.rs", 1);
+            }
+            for (name, state, mut rows, open) in threads {
+                mend_depths(&mut rows);
+                let state = [
+                    ThreadState::Running,
+                    ThreadState::Idle,
+                    ThreadState::Paused,
+                    ThreadState::Finished,
+                ][usize::from(state)];
+                let id = add_thread(&mut s, &name, state, &rows);
+                if open && !rows.is_empty() {
+                    let node = NodeId(s.threads[id.index()].first_row);
+                    s.threads[id.index()].open = vec![OpenFrame { node, began_tick: 1 }];
+                }
+            }
+            if !s.nodes.is_empty() {
+                s.errors = errors
+                    .into_iter()
+                    .map(|(at, count)| NodeErrors {
+                        node: NodeId(at.index(s.nodes.len()) as u32),
+                        count,
+                    })
+                    .collect();
+            }
+            s
+        })
+}
+
+/// Zero, and every magnitude up to some hours of the slowest clock.
+fn any_ticks() -> impl Strategy<Value = u64> {
+    (any::<u64>(), 30u32..65).prop_map(|(n, shift)| n.checked_shr(shift).unwrap_or(0))
+}
+
+/// No row stands more than one level below the row before it.
+fn mend_depths(rows: &mut [(usize, u32, u64, u64)]) {
+    let mut deepest = 0;
+    for row in rows {
+        row.0 = row.0.min(deepest);
+        deepest = row.0 + 1;
+    }
+}

@@ -1,0 +1,41 @@
+//! The few characters that are not letters, once for UTF-8 and once for ASCII.
+
+/// One set of tree lines and marks.
+#[derive(Debug)]
+pub(crate) struct Glyphs {
+    /// Before a row that has siblings after it; 2 cells.
+    pub(crate) branch: &'static str,
+    /// Before the last row of its parent; 2 cells.
+    pub(crate) last: &'static str,
+    /// Below a row that has siblings after it; 2 cells.
+    pub(crate) line: &'static str,
+    /// After the name of a row that is open now.
+    pub(crate) open: &'static str,
+    /// For what was cut.
+    pub(crate) cut: &'static str,
+}
+
+const UNICODE: Glyphs = Glyphs {
+    branch: "├─",
+    last: "└─",
+    line: "│ ",
+    open: "•",
+    cut: "…",
+};
+
+const ASCII: Glyphs = Glyphs {
+    branch: "|-",
+    last: "`-",
+    line: "| ",
+    open: "*",
+    cut: "...",
+};
+
+// === impl Glyphs ===
+
+impl Glyphs {
+    /// The set for a terminal.
+    pub(crate) fn of(ascii: bool) -> &'static Self {
+        if ascii { &ASCII } else { &UNICODE }
+    }
+}

@@ -1,0 +1,148 @@
+//! Where every live thread is right now: its open scopes, outermost first, and how long they have been open.
+
+use std::fmt::{self, Write};
+
+use crate::ids::ThreadId;
+use crate::profile::functions::Functions;
+use crate::render::escape::visible;
+use crate::render::label::{labels, place};
+use crate::render::{ProcessState, number};
+use crate::snapshot::{Snapshot, Thread, ThreadState};
+
+/// A longer name pushes its own place to the right rather than everybody's.
+const MAX_NAME_COLUMN: usize = 48;
+
+/// What the list of stacks shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StacksOptions {
+    /// How the program is doing.
+    pub state: ProcessState,
+    /// The one thread to show; none shows all that live.
+    pub thread: Option<ThreadId>,
+    /// Nothing but ASCII.
+    pub ascii: bool,
+}
+
+/// The open scopes of every live thread, ending in a newline.
+pub fn stacks(snapshot: &Snapshot, options: &StacksOptions) -> String {
+    let mut out = String::new();
+    // Writing into a String does not fail.
+    let _ = write(&mut out, snapshot, options);
+    out
+}
+
+fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt::Result {
+    let functions = Functions::of(snapshot);
+    let labels = labels(&functions, options.ascii);
+    let shown: Vec<&Thread> = snapshot
+        .threads
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| options.thread.is_none_or(|chosen| chosen.index() == *index))
+        .map(|(_, thread)| thread)
+        .filter(|thread| thread.state != ThreadState::Finished)
+        .collect();
+    let busy = shown.iter().filter(|thread| !thread.open.is_empty()).count();
+    writeln!(
+        out,
+        "tickscope stacks: {}, pid {}, {}",
+        visible(&snapshot.process.name, options.ascii),
+        snapshot.process.pid,
+        options.state.explained(),
+    )?;
+    if shown.is_empty() {
+        return writeln!(out, "\nno thread that lives has entered a scope");
+    }
+    writeln!(
+        out,
+        "{} of {} live threads inside a scope; outermost scope first, with its age",
+        busy,
+        shown.len(),
+    )?;
+    for thread in shown {
+        thread_stack(out, snapshot, thread, options.ascii, |site| {
+            functions
+                .of_site
+                .get(site as usize)
+                .map_or("?", |function| labels[function.index()].as_str())
+        })?;
+    }
+    Ok(())
+}
+
+fn thread_stack<'a>(
+    out: &mut String,
+    snapshot: &Snapshot,
+    thread: &Thread,
+    ascii: bool,
+    label: impl Fn(u32) -> &'a str,
+) -> fmt::Result {
+    writeln!(
+        out,
+        "\n{}, tid {}, {}{}",
+        visible(&thread.name, ascii),
+        thread.tid,
+        thread.state.as_str(),
+        if thread.open.is_empty() {
+            ": in no scope"
+        } else {
+            ""
+        },
+    )?;
+    let frames: Vec<(u64, u32)> = thread
+        .open
+        .iter()
+        .filter_map(|frame| {
+            let site = *snapshot.nodes.site.get(frame.node.index())?;
+            // A frame that began while the picture was taken has no age yet.
+            let age = snapshot.capture.tick.saturating_sub(frame.began_tick);
+            Some((snapshot.nanos(age), site))
+        })
+        .collect();
+    let width = frames
+        .iter()
+        .map(|&(_, site)| label(site).chars().count())
+        .max()
+        .unwrap_or(0)
+        .min(MAX_NAME_COLUMN);
+    for (age, site) in frames {
+        let mut age = number::duration(age);
+        if ascii {
+            age = number::ascii(age);
+        }
+        let place = snapshot
+            .sites
+            .get(site as usize)
+            .map_or_else(|| "-".to_string(), |site| place(&site.file, site.line, ascii));
+        writeln!(out, "  {age:>6}  {:<width$}  {place}", label(site))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::fixtures;
+
+    #[test]
+    fn every_live_thread() {
+        insta::assert_snapshot!(stacks(&fixtures::order_sim(), &StacksOptions::default()));
+    }
+
+    #[test]
+    fn hostile_names_in_ascii() {
+        let options = StacksOptions {
+            ascii: true,
+            state: ProcessState::Stale,
+            ..StacksOptions::default()
+        };
+        let text = stacks(&fixtures::hostile(), &options);
+        assert!(text.is_ascii());
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn nobody_lives() {
+        insta::assert_snapshot!(stacks(&fixtures::empty(), &StacksOptions::default()));
+    }
+}

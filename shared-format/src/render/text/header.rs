@@ -1,0 +1,141 @@
+//! The top of the report: which program, how measured, and everything that could make the numbers doubtful.
+
+use std::fmt::{self, Write};
+
+use super::Page;
+use crate::render::escape::visible;
+use crate::render::number;
+use crate::snapshot::{CaptureKind, ThreadState};
+
+pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
+    let ascii = page.options.ascii;
+    let process = &page.snapshot.process;
+    writeln!(
+        out,
+        "tickscope report: {}, pid {}, {}",
+        visible(&process.name, ascii),
+        process.pid,
+        page.options.state.explained(),
+    )?;
+    writeln!(out)?;
+    let mut line = |name: &str, text: String| writeln!(out, "  {name:<11}  {text}");
+    line("since reset", reset(page))?;
+    line("measured", measured(page))?;
+    line("threads", threads(page))?;
+    line("clock", clock(page))?;
+    line("cost", cost(page))?;
+    line("lost", lost(page))?;
+    for warning in &process.warnings {
+        line("warning", visible(warning, ascii).into_owned())?;
+    }
+    writeln!(out)
+}
+
+fn reset(page: &Page<'_>) -> String {
+    let capture = &page.snapshot.capture;
+    let kind = match capture.kind {
+        CaptureKind::Periodic => "",
+        CaptureKind::Closing => ", closed by a reset",
+        CaptureKind::Final => ", final",
+    };
+    format!(
+        "{} (epoch {}{kind}; program up {})",
+        page.duration(capture.since_reset_ns),
+        capture.reset_epoch,
+        page.duration(page.snapshot.process.uptime_ns),
+    )
+}
+
+fn measured(page: &Page<'_>) -> String {
+    let calls = page
+        .tree
+        .rows
+        .iter()
+        .fold(0u64, |sum, row| sum.saturating_add(row.calls));
+    format!(
+        "{} inside scopes, {} calls, mode {}",
+        page.duration(page.measured_ns),
+        number::count(calls),
+        page.snapshot.capture.mode.as_str(),
+    )
+}
+
+fn threads(page: &Page<'_>) -> String {
+    let threads = &page.snapshot.threads;
+    let finished = |state: ThreadState| state == ThreadState::Finished;
+    let live = threads.iter().filter(|t| !finished(t.state)).count();
+    let ended: u64 = threads
+        .iter()
+        .filter(|t| finished(t.state))
+        .fold(0, |sum, t| sum.saturating_add(t.count));
+    let mut text = format!("{live} live, {ended} finished");
+    if let Some(chosen) = page.options.thread {
+        text.push_str(&match threads.get(chosen.index()) {
+            Some(thread) => {
+                let name = visible(&thread.name, page.options.ascii);
+                if finished(thread.state) {
+                    format!("; shown: only {name} ({} finished)", thread.count)
+                } else {
+                    format!(
+                        "; shown: only {name} (tid {}, {})",
+                        thread.tid,
+                        thread.state.as_str()
+                    )
+                }
+            }
+            None => format!("; shown: none, there is no thread {}", chosen.0),
+        });
+    }
+    text
+}
+
+fn clock(page: &Page<'_>) -> String {
+    let clock = &page.snapshot.clock;
+    let mut text = format!("{}, {}", clock.source.as_str(), frequency(clock.ticks_per_second));
+    if !clock.reason.is_empty() {
+        text.push_str(&format!(" ({})", visible(&clock.reason, page.options.ascii)));
+    }
+    text.push_str(&format!(", {} errors", clock.errors));
+    if clock.errors > 0 {
+        text.push_str(" (gaps not charged)");
+    }
+    if clock.epoch > 0 {
+        text.push_str(&format!(", broke {} times", clock.epoch));
+    }
+    text
+}
+
+fn frequency(ticks_per_second: f64) -> String {
+    let (value, unit) = match ticks_per_second {
+        hz if hz >= 1e9 => (hz / 1e9, "GHz"),
+        hz if hz >= 1e6 => (hz / 1e6, "MHz"),
+        hz if hz >= 1e3 => (hz / 1e3, "kHz"),
+        hz => (hz, "Hz"),
+    };
+    format!("{value:.3} {unit}")
+}
+
+fn cost(page: &Page<'_>) -> String {
+    let cost = &page.snapshot.capture.cost;
+    let (lower, upper) = page.snapshot.cost_share();
+    format!(
+        "{} to {} of all time in scopes ({:.1} to {:.1} ns each); publisher {} of one core",
+        number::percent(lower),
+        number::percent(upper),
+        cost.lower_ns,
+        cost.upper_ns,
+        number::percent(cost.publisher_share),
+    )
+}
+
+fn lost(page: &Page<'_>) -> String {
+    let capture = &page.snapshot.capture;
+    let why = |count: u64, why: &'static str| if count > 0 { why } else { "" };
+    format!(
+        "{} calls dropped{}, {} scopes unbalanced{}",
+        capture.dropped,
+        why(capture.dropped, " (over a limit)"),
+        capture.unbalanced,
+        why(capture.unbalanced, " (closed out of order)"),
+    )
+}

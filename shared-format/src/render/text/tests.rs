@@ -1,0 +1,219 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::fixture;
+use crate::render::fixtures;
+
+fn ascii() -> TextOptions {
+    TextOptions {
+        ascii: true,
+        ..TextOptions::default()
+    }
+}
+
+#[test]
+fn the_whole_program() {
+    insta::assert_snapshot!(report(&fixtures::order_sim(), &TextOptions::default()));
+}
+
+#[test]
+fn a_usual_program_fits_into_100_columns() {
+    for state in [
+        ProcessState::Running,
+        ProcessState::Stale,
+        ProcessState::Crashed,
+        ProcessState::Kept,
+    ] {
+        let options = TextOptions {
+            state,
+            ..TextOptions::default()
+        };
+        for line in report(&fixtures::order_sim(), &options).lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+            assert_eq!(line, line.trim_end());
+        }
+    }
+}
+
+#[test]
+fn the_whole_program_in_ascii() {
+    insta::assert_snapshot!(report(&fixtures::order_sim(), &ascii()));
+}
+
+#[test]
+fn one_thread() {
+    let options = TextOptions {
+        thread: Some(ThreadId(1)),
+        state: ProcessState::Crashed,
+        top: 3,
+        ..TextOptions::default()
+    };
+    insta::assert_snapshot!(report(&fixtures::order_sim(), &options));
+}
+
+#[test]
+fn small_rows_are_left_out_and_counted() {
+    let options = TextOptions {
+        min_share: 0.1,
+        top: 0,
+        ..TextOptions::default()
+    };
+    insta::assert_snapshot!(report(&fixtures::order_sim(), &options));
+}
+
+#[test]
+fn errors_and_hostile_names() {
+    insta::assert_snapshot!(report(&fixtures::hostile(), &TextOptions::default()));
+}
+
+#[test]
+fn errors_and_hostile_names_in_ascii() {
+    let text = report(&fixtures::hostile(), &ascii());
+    assert!(text.is_ascii());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn errors_of_two_threads() {
+    insta::assert_snapshot!(report(&fixture::two_threads(), &TextOptions::default()));
+}
+
+#[test]
+fn recursion() {
+    insta::assert_snapshot!(report(&fixture::recursion(), &TextOptions::default()));
+}
+
+#[test]
+fn empty() {
+    insta::assert_snapshot!(report(&fixtures::empty(), &TextOptions::default()));
+}
+
+#[test]
+fn a_row_of_finished_threads() {
+    let options = TextOptions {
+        thread: Some(ThreadId(4)),
+        ..TextOptions::default()
+    };
+    let text = report(&fixtures::order_sim(), &options);
+    assert!(text.contains("shown: only helper (17 finished)"), "{text}");
+    assert!(text.contains("100.0%  5.00ms"), "{text}");
+}
+
+#[test]
+fn a_thread_that_is_not_there() {
+    let options = TextOptions {
+        thread: Some(ThreadId(9)),
+        ..TextOptions::default()
+    };
+    let text = report(&fixture::two_threads(), &options);
+    assert!(text.contains("there is no thread 9"), "{text}");
+    assert!(text.contains("no scope has been entered"), "{text}");
+}
+
+#[test]
+fn deep_trees_stay_narrow() {
+    let text = report(&fixtures::deep(4_096), &TextOptions::default());
+    let rows: Vec<&str> = text.lines().filter(|line| line.ends_with("dive")).collect();
+    assert_eq!(rows.len(), 4_096);
+    assert!(rows.iter().all(|row| row.chars().count() < 150));
+    assert!(rows[40].ends_with("└─ app::dive"), "{}", rows[40]);
+    assert!(rows[41].ends_with(" …+1 app::dive"), "{}", rows[41]);
+    assert!(rows[4_095].ends_with(" …+4055 app::dive"), "{}", rows[4_095]);
+}
+
+/// A row of the printed tree, read back.
+#[derive(Debug)]
+struct Printed {
+    depth: usize,
+    total: f64,
+    own: f64,
+}
+
+fn nanos(text: &str) -> f64 {
+    let units = [
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+        ("m", 6e10),
+        ("h", 3.6e12),
+        ("d", 8.64e13),
+    ];
+    let mut rest = text;
+    let mut sum = 0.0;
+    while let Some(end) = rest.find(|c: char| c.is_ascii_alphabetic()) {
+        let number: f64 = rest[..end].parse().expect("a number");
+        rest = &rest[end..];
+        let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let unit = units.iter().find(|(name, _)| *name == &rest[..end]);
+        sum += number * unit.expect("a unit").1;
+        rest = &rest[end..];
+    }
+    sum
+}
+
+fn printed_tree(text: &str) -> Vec<Printed> {
+    text.lines()
+        .skip_while(|line| !line.contains("FUNCTION"))
+        .skip(1)
+        .take_while(|line| !line.ends_with("not part of the 100%"))
+        .map(|line| {
+            let cells: Vec<&str> = line.split_whitespace().take(6).collect();
+            // Branches are two cells and a blank, lines two cells; names here never begin like one.
+            let tree = &line[line.len().min(47)..];
+            let tree = if text.contains("  ERR  ") {
+                &tree[7..]
+            } else {
+                tree
+            };
+            let name = tree.find("|-").or_else(|| tree.find("`-"));
+            Printed {
+                depth: name.map_or(0, |at| at / 2 + 1),
+                total: nanos(cells[1]),
+                own: nanos(cells[2]),
+            }
+        })
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_adds_up(snapshot in fixtures::any_snapshot()) {
+        let text = report(&snapshot, &TextOptions { top: 0, ..ascii() });
+        prop_assert!(text.is_ascii());
+        prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+        if snapshot.nodes.is_empty() {
+            return Ok(());
+        }
+        let rows = printed_tree(&text);
+        let tree = CallTree::build(&snapshot, |_| true);
+        prop_assert_eq!(rows.len(), tree.rows.len());
+        for (index, row) in rows.iter().enumerate() {
+            let below: Vec<f64> = rows[index + 1..]
+                .iter()
+                .take_while(|below| below.depth > row.depth)
+                .filter(|below| below.depth == row.depth + 1)
+                .map(|below| below.total)
+                .collect();
+            prop_assert!(below.is_sorted_by(|a, b| a >= b));
+            let sum = row.own + below.iter().sum::<f64>();
+            // Each text is off by up to one in a hundred: `1h00m` is half a minute wide on both sides.
+            prop_assert!((row.total - sum).abs() <= row.total * 0.02 + 1.0, "{row:?} {sum}\n{text}");
+        }
+    }
+
+    #[test]
+    fn top_functions_add_up(snapshot in fixtures::any_snapshot()) {
+        let page_options = TextOptions::default();
+        let page = Page::new(&snapshot, &page_options);
+        let rows = crate::profile::hot::hot(&page.tree);
+        prop_assert_eq!(rows.iter().map(|row| row.self_ns).sum::<u64>(), page.measured_ns);
+        let text = report(&snapshot, &page_options);
+        let listed = text
+            .lines()
+            .skip_while(|line| !line.contains("WHERE"))
+            .skip(1)
+            .count();
+        prop_assert_eq!(listed, rows.len());
+    }
+}
