@@ -184,45 +184,108 @@ const fn line(
     keys: &'static [(Code, Action)],
     help: &'static str,
 ) -> Line {
-    Line { section, contexts, keys, help, hint: None }
+    Line {
+        section,
+        contexts,
+        keys,
+        help,
+        hint: None,
+    }
 }
 
 impl Line {
     const fn left(mut self, text: &'static str, rank: u8) -> Self {
-        self.hint = Some(Hint { text, rank, right: false });
+        self.hint = Some(Hint {
+            text,
+            rank,
+            right: false,
+        });
         self
     }
 
     const fn right(mut self, text: &'static str, rank: u8) -> Self {
-        self.hint = Some(Hint { text, rank, right: true });
+        self.hint = Some(Hint {
+            text,
+            rank,
+            right: true,
+        });
         self
     }
 }
 
 /// Every key there is.
 pub(crate) const KEYS: &[Line] = &[
-    line(Section::Views, VIEWS, &[(Char('1'), Action::ShowTree)], "the call tree: what is spent where inside what"),
-    line(Section::Views, VIEWS, &[(Char('2'), Action::ShowHot)], "hot: which function costs most itself"),
     line(
         Section::Views,
         VIEWS,
-        &[(Code::Tab, Action::NextView), (Code::BackTab, Action::PreviousView)],
+        &[(Char('1'), Action::ShowTree)],
+        "the call tree: what is spent where inside what",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('2'), Action::ShowHot)],
+        "hot: which function costs most itself",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[
+            (Code::Tab, Action::NextView),
+            (Code::BackTab, Action::PreviousView),
+        ],
         "next, previous view",
     ),
-    line(Section::Views, NOT_TYPING, &[(Char('?'), Action::Help), (Code::F1, Action::Help)], "this help")
-        .right("help", 1),
-    line(Section::Views, EVERYWHERE, &[(Code::Esc, Action::Back)], "one step back (never quits)"),
-    line(Section::Views, NOT_TYPING, &[(Char('q'), Action::Close)], "close what is on top, else quit").right("quit", 0),
-    line(Section::Views, EVERYWHERE, &[(Ctrl('c'), Action::Quit)], "quit from anywhere"),
+    line(
+        Section::Views,
+        NOT_TYPING,
+        &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
+        "this help",
+    )
+    .right("help", 1),
+    line(
+        Section::Views,
+        EVERYWHERE,
+        &[(Code::Esc, Action::Back)],
+        "one step back (never quits)",
+    ),
+    line(
+        Section::Views,
+        NOT_TYPING,
+        &[(Char('q'), Action::Close)],
+        "close what is on top, else quit",
+    )
+    .right("quit", 0),
+    line(
+        Section::Views,
+        EVERYWHERE,
+        &[(Ctrl('c'), Action::Quit)],
+        "quit from anywhere",
+    ),
     line(
         Section::Move,
         LISTS,
-        &[(Code::Up, Action::Up), (Code::Down, Action::Down), (Char('k'), Action::Up), (Char('j'), Action::Down)],
+        &[
+            (Code::Up, Action::Up),
+            (Code::Down, Action::Down),
+            (Char('k'), Action::Up),
+            (Char('j'), Action::Down),
+        ],
         "one row",
     )
     .left("move", 5),
-    line(Section::Move, LISTS, &[(Code::PageUp, Action::PageUp), (Code::PageDown, Action::PageDown)], "a page"),
-    line(Section::Move, LISTS, &[(Ctrl('u'), Action::HalfUp), (Ctrl('d'), Action::HalfDown)], "half a page"),
+    line(
+        Section::Move,
+        LISTS,
+        &[(Code::PageUp, Action::PageUp), (Code::PageDown, Action::PageDown)],
+        "a page",
+    ),
+    line(
+        Section::Move,
+        LISTS,
+        &[(Ctrl('u'), Action::HalfUp), (Ctrl('d'), Action::HalfDown)],
+        "half a page",
+    ),
     line(
         Section::Move,
         LISTS,
@@ -234,26 +297,50 @@ pub(crate) const KEYS: &[Line] = &[
         ],
         "first, last",
     ),
-    line(Section::Move, VIEWS, &[(Char('z'), Action::Centre)], "put the row mid-screen"),
+    line(
+        Section::Move,
+        VIEWS,
+        &[(Char('z'), Action::Centre)],
+        "put the row mid-screen",
+    ),
     line(
         Section::Tree,
         TREE,
-        &[(Code::Left, Action::Shut), (Code::Right, Action::Open), (Char('h'), Action::Shut), (Char('l'), Action::Open)],
+        &[
+            (Code::Left, Action::Shut),
+            (Code::Right, Action::Open),
+            (Char('h'), Action::Shut),
+            (Char('l'), Action::Open),
+        ],
         "close, then parent; open, then first child",
     )
     .left("fold", 4),
-    line(Section::Tree, TREE, &[(Char(' '), Action::Fold), (Code::Enter, Action::Fold)], "open or close"),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char(' '), Action::Fold), (Code::Enter, Action::Fold)],
+        "open or close",
+    ),
     line(
         Section::Tree,
         TREE,
         &[(Char('E'), Action::OpenAll), (Char('C'), Action::CloseAll)],
         "open, close all below",
     ),
-    line(Section::Tree, TREE, &[(Char('H'), Action::HotPath)], "open and go down the hottest path").left("hot path", 7),
     line(
         Section::Tree,
         TREE,
-        &[(Char('K'), Action::PreviousSibling), (Char('J'), Action::NextSibling)],
+        &[(Char('H'), Action::HotPath)],
+        "open and go down the hottest path",
+    )
+    .left("hot path", 7),
+    line(
+        Section::Tree,
+        TREE,
+        &[
+            (Char('K'), Action::PreviousSibling),
+            (Char('J'), Action::NextSibling),
+        ],
         "previous, next sibling",
     ),
     line(
@@ -263,7 +350,13 @@ pub(crate) const KEYS: &[Line] = &[
         "in Hot: show it in the tree, at its heaviest place",
     )
     .left("in tree", 4),
-    line(Section::Find, VIEWS, &[(Char('/'), Action::Search)], "search as you type").left("search", 3),
+    line(
+        Section::Find,
+        VIEWS,
+        &[(Char('/'), Action::Search)],
+        "search as you type",
+    )
+    .left("search", 3),
     line(
         Section::Find,
         VIEWS,
@@ -271,7 +364,13 @@ pub(crate) const KEYS: &[Line] = &[
         "next, previous match",
     )
     .left("match", 1),
-    line(Section::Find, VIEWS, &[(Char('\\'), Action::MatchesOnly)], "matches only, or everything").left("only", 2),
+    line(
+        Section::Find,
+        VIEWS,
+        &[(Char('\\'), Action::MatchesOnly)],
+        "matches only, or everything",
+    )
+    .left("only", 2),
     line(
         Section::Columns,
         VIEWS,
@@ -279,7 +378,12 @@ pub(crate) const KEYS: &[Line] = &[
         "sort by the column to the left, right",
     )
     .left("sort", 6),
-    line(Section::Columns, VIEWS, &[(Char('I'), Action::Reverse)], "turn the order round"),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('I'), Action::Reverse)],
+        "turn the order round",
+    ),
     line(
         Section::Columns,
         VIEWS,
@@ -287,26 +391,92 @@ pub(crate) const KEYS: &[Line] = &[
         "percent of measured time, wall time, or the parent",
     )
     .left("base", 9),
-    line(Section::Program, VIEWS, &[(Char('a'), Action::Scope)], "one thread, or all threads").left("threads", 8),
-    line(Section::Program, VIEWS, &[(Char('p'), Action::Freeze)], "freeze the screen; the program runs on")
-        .left("freeze", 5),
-    line(Section::Program, VIEWS, &[(Char('r'), Action::Reset)], "count from zero, at once").right("reset", 4),
-    line(Section::Program, VIEWS, &[(Char('u'), Action::Undo)], "take the reset back").right("undo reset", 2),
-    line(Section::Program, VIEWS, &[(Char('d'), Action::Report)], "write the report of what is on screen to a file")
-        .right("report", 5),
-    line(Section::Program, VIEWS, &[(Char('s'), Action::Keep)], "keep this snapshot in a file").right("keep", 6),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('a'), Action::Scope)],
+        "one thread, or all threads",
+    )
+    .left("threads", 8),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('p'), Action::Freeze)],
+        "freeze the screen; the program runs on",
+    )
+    .left("freeze", 5),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('r'), Action::Reset)],
+        "count from zero, at once",
+    )
+    .right("reset", 4),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('u'), Action::Undo)],
+        "take the reset back",
+    )
+    .right("undo reset", 2),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('d'), Action::Report)],
+        "write the report of what is on screen to a file",
+    )
+    .right("report", 5),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('s'), Action::Keep)],
+        "keep this snapshot in a file",
+    )
+    .right("keep", 6),
     line(
         Section::Program,
         VIEWS,
         &[(Char('['), Action::Slower), (Char(']'), Action::Faster)],
         "slower, faster: 2, 5, 10, 20 times a second",
     ),
-    line(Section::Screen, VIEWS, &[(Char('y'), Action::Copy)], "copy the full name"),
-    line(Section::Screen, NOT_TYPING, &[(Char('T'), Action::Theme)], "next theme"),
-    line(Section::Screen, EVERYWHERE, &[(Ctrl('l'), Action::Repaint)], "draw everything again"),
-    line(Section::Screen, EVERYWHERE, &[(Ctrl('z'), Action::Suspend)], "suspend"),
-    line(Section::OnTop, &[Threads, Start], &[(Code::Enter, Action::Choose)], "open what is selected").left("open", 1),
-    line(Section::OnTop, &[Typing], &[(Code::Enter, Action::Choose)], "keep the search").right("keep", 1),
+    line(
+        Section::Screen,
+        VIEWS,
+        &[(Char('y'), Action::Copy)],
+        "copy the full name",
+    ),
+    line(
+        Section::Screen,
+        NOT_TYPING,
+        &[(Char('T'), Action::Theme)],
+        "next theme",
+    ),
+    line(
+        Section::Screen,
+        EVERYWHERE,
+        &[(Ctrl('l'), Action::Repaint)],
+        "draw everything again",
+    ),
+    line(
+        Section::Screen,
+        EVERYWHERE,
+        &[(Ctrl('z'), Action::Suspend)],
+        "suspend",
+    ),
+    line(
+        Section::OnTop,
+        &[Threads, Start],
+        &[(Code::Enter, Action::Choose)],
+        "open what is selected",
+    )
+    .left("open", 1),
+    line(
+        Section::OnTop,
+        &[Typing],
+        &[(Code::Enter, Action::Choose)],
+        "keep the search",
+    )
+    .right("keep", 1),
     line(
         Section::OnTop,
         &[Typing],
@@ -371,8 +541,12 @@ impl Line {
     /// Its first keys, close together: `↑↓`; two only where the second means something else.
     pub(crate) fn hint_keys(&self, ascii: bool) -> String {
         let two = self.keys.len() > 1 && self.keys[0].1 != self.keys[1].1;
-        let first: Vec<String> =
-            self.keys.iter().take(1 + usize::from(two)).map(|&(key, _)| key_name(key, ascii)).collect();
+        let first: Vec<String> = self
+            .keys
+            .iter()
+            .take(1 + usize::from(two))
+            .map(|&(key, _)| key_name(key, ascii))
+            .collect();
         let short = first.iter().all(|name| name.chars().count() == 1);
         first.join(if short { "" } else { "/" })
     }

@@ -90,7 +90,9 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
         (View::Tree, 40..) => &[TotalShare, Total, Name],
         (View::Tree, _) => &[TotalShare, Name],
-        (View::Hot, 100..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name, Where],
+        (View::Hot, 100..) => &[
+            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name, Where,
+        ],
         (View::Hot, 80..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name],
         (View::Hot, 60..) => &[SelfShare, Bar, SelfTime, Calls, Avg, Name],
         (View::Hot, 40..) => &[SelfShare, SelfTime, Name],
@@ -106,15 +108,32 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
             x += gap - 1;
             let rest = width.saturating_sub(x + 1);
             let to_where = if columns.contains(&Where) { rest * 2 / 5 } else { 0 };
-            out.push(Place { column, x, width: rest - to_where - u16::from(to_where > 0) });
+            out.push(Place {
+                column,
+                x,
+                width: rest - to_where - u16::from(to_where > 0),
+            });
             if to_where > 0 {
-                out.push(Place { column: Where, x: x + rest - to_where, width: to_where });
+                out.push(Place {
+                    column: Where,
+                    x: x + rest - to_where,
+                    width: to_where,
+                });
             }
             break;
         }
         let cells = column.cells(bar);
-        out.push(Place { column, x, width: cells });
-        x += cells + if matches!(column, TotalShare | SelfShare) && out.len() == 1 { 1 } else { gap };
+        out.push(Place {
+            column,
+            x,
+            width: cells,
+        });
+        x += cells
+            + if matches!(column, TotalShare | SelfShare) && out.len() == 1 {
+                1
+            } else {
+                gap
+            };
     }
     out
 }
@@ -134,7 +153,10 @@ mod tests {
                     x = place.x + place.width + 1;
                 }
                 assert!(x <= width + 1, "{view:?} {width}");
-                let name = places.iter().find(|p| p.column == Column::Name).expect("there is always a name");
+                let name = places
+                    .iter()
+                    .find(|p| p.column == Column::Name)
+                    .expect("there is always a name");
                 assert!(name.width >= 10, "{view:?} {width}: {}", name.width);
             }
         }

@@ -141,7 +141,11 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
         (b'~', Some(11)) => Code::F1,
         (b'~', _) => Code::Other,
         // The Linux console writes its function keys as `CSI [ A`.
-        (b'[', _) if end == 0 => return rest.get(1).map(|&last| (if last == b'A' { Code::F1 } else { Code::Other }, 2)),
+        (b'[', _) if end == 0 => {
+            return rest
+                .get(1)
+                .map(|&last| (if last == b'A' { Code::F1 } else { Code::Other }, 2));
+        }
         (last, _) => named(last),
     };
     Some((key, end + 1))
@@ -185,10 +189,19 @@ mod tests {
         let table: [(&[u8], &[Code]); 9] = [
             (b"j", &[Code::Char('j')]),
             (b"\x1b[A\x1bOB", &[Code::Up, Code::Down]),
-            (b"\x1b[1;5C\x1b[5~\x1b[6~", &[Code::Right, Code::PageUp, Code::PageDown]),
-            (b"\x1b[H\x1b[F\x1b[1~\x1b[4~", &[Code::Home, Code::End, Code::Home, Code::End]),
+            (
+                b"\x1b[1;5C\x1b[5~\x1b[6~",
+                &[Code::Right, Code::PageUp, Code::PageDown],
+            ),
+            (
+                b"\x1b[H\x1b[F\x1b[1~\x1b[4~",
+                &[Code::Home, Code::End, Code::Home, Code::End],
+            ),
             (b"\x1b[Z\t\r", &[Code::BackTab, Code::Tab, Code::Enter]),
-            (b"\x03\x0c\x7f", &[Code::Ctrl('c'), Code::Ctrl('l'), Code::Backspace]),
+            (
+                b"\x03\x0c\x7f",
+                &[Code::Ctrl('c'), Code::Ctrl('l'), Code::Backspace],
+            ),
             ("é漢".as_bytes(), &[Code::Char('é'), Code::Char('漢')]),
             (b"\x1bq", &[Code::Esc, Code::Char('q')]),
             (b"\x1bOP\x1b[11~\x1b[[A", &[Code::F1, Code::F1, Code::F1]),

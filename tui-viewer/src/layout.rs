@@ -59,7 +59,17 @@ impl Layout {
         let banner = (banner && roomy).then(|| from_bottom(1));
         let detail = tall.then(|| from_bottom(DETAIL_LINES));
         let rows = from_top(bottom.saturating_sub(columns.bottom()), bottom);
-        Self { area, header, tabs, columns, rows, banner, detail, footer, too_small }
+        Self {
+            area,
+            header,
+            tabs,
+            columns,
+            rows,
+            banner,
+            detail,
+            footer,
+            too_small,
+        }
     }
 
     /// The line for what is typed and told: the footer, or the last row where there is none.
@@ -82,7 +92,15 @@ mod tests {
             for height in 5..60 {
                 for banner in [false, true] {
                     let l = Layout::compute(Size::new(width, height), banner);
-                    let parts = [Some(l.header), l.tabs, Some(l.columns), Some(l.rows), l.detail, l.banner, l.footer];
+                    let parts = [
+                        Some(l.header),
+                        l.tabs,
+                        Some(l.columns),
+                        Some(l.rows),
+                        l.detail,
+                        l.banner,
+                        l.footer,
+                    ];
                     let mut y = 0;
                     for part in parts.into_iter().flatten() {
                         assert_eq!(part.y, y, "{height}");

@@ -16,6 +16,7 @@ mod action;
 mod cells;
 mod columns;
 pub mod files;
+mod help;
 mod keyboard;
 mod layout;
 mod model;

@@ -9,14 +9,24 @@ pub(crate) type UtcOffset = Option<i32>;
 pub(crate) fn clock_time(unix_ns: u64, offset: UtcOffset) -> String {
     let (_, seconds) = split(unix_ns, offset);
     let zone = if offset.is_some() { "" } else { " UTC" };
-    format!("{:02}:{:02}:{:02}{zone}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    format!(
+        "{:02}:{:02}:{:02}{zone}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
 }
 
 /// `20261120-140211`, for names of files.
 pub(crate) fn stamp(unix_ns: u64, offset: UtcOffset) -> String {
     let (days, s) = split(unix_ns, offset);
     let (year, month, day) = civil(days);
-    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}", s / 3600, s / 60 % 60, s % 60)
+    format!(
+        "{year:04}{month:02}{day:02}-{:02}{:02}{:02}",
+        s / 3600,
+        s / 60 % 60,
+        s % 60
+    )
 }
 
 /// A running time: `02:14`, `1:02:14`, `3d 01:02`.
@@ -43,7 +53,11 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let month = if march_month < 10 {
+        march_month + 3
+    } else {
+        march_month - 9
+    };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 

@@ -21,7 +21,11 @@ impl Cursor {
     /// the tree that is left, else the row that now stands in its place.
     pub(crate) fn settle(&mut self, rows: &[Row], height: usize) {
         let line = self.index.saturating_sub(self.offset);
-        let found = self.want.iter().rev().find_map(|id| rows.iter().position(|row| row.id == *id));
+        let found = self
+            .want
+            .iter()
+            .rev()
+            .find_map(|id| rows.iter().position(|row| row.id == *id));
         if let Some(index) = found {
             self.index = index;
             self.offset = index.saturating_sub(line);
@@ -41,7 +45,9 @@ impl Cursor {
         let height = height.max(1);
         self.index = self.index.min(rows.saturating_sub(1));
         self.offset = self.offset.min(rows.saturating_sub(height));
-        self.offset = self.offset.clamp((self.index + 1).saturating_sub(height), self.index);
+        self.offset = self
+            .offset
+            .clamp((self.index + 1).saturating_sub(height), self.index);
     }
 
     /// Puts the selected line in the middle of the screen.

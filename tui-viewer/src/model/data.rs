@@ -107,9 +107,7 @@ impl Data {
     pub(crate) fn id(&self, what: What) -> RowId {
         match what {
             What::Tree(row) => RowId::Path(self.tree.rows[row as usize].path),
-            What::Hot(row) => {
-                RowId::Function(self.tree.functions.get(self.hot()[row as usize].function).key)
-            }
+            What::Hot(row) => RowId::Function(self.tree.functions.get(self.hot()[row as usize].function).key),
             What::Outside => RowId::Outside,
         }
     }
@@ -137,9 +135,11 @@ impl Data {
                     errors: row.errors,
                 }
             }
-            What::Outside => {
-                Figures { total_ns: self.outside_ns, self_ns: self.outside_ns, ..Figures::default() }
-            }
+            What::Outside => Figures {
+                total_ns: self.outside_ns,
+                self_ns: self.outside_ns,
+                ..Figures::default()
+            },
         }
     }
 
@@ -154,12 +154,14 @@ impl Data {
 
     /// The short name of a row.
     pub(crate) fn label(&self, what: What) -> &str {
-        self.function(what).map_or("(outside)", |f| &self.names.short[f.index()])
+        self.function(what)
+            .map_or("(outside)", |f| &self.names.short[f.index()])
     }
 
     /// The full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
-        self.function(what).map_or("(outside)", |f| &self.names.full[f.index()])
+        self.function(what)
+            .map_or("(outside)", |f| &self.names.full[f.index()])
     }
 
     /// A row and all above it, the topmost first.
@@ -167,7 +169,9 @@ impl Data {
         let mut line = vec![what];
         let mut at = what;
         while let What::Tree(row) = at {
-            let Some(parent) = self.tree.rows[row as usize].parent else { break };
+            let Some(parent) = self.tree.rows[row as usize].parent else {
+                break;
+            };
             at = What::Tree(parent);
             line.push(at);
         }
@@ -190,5 +194,9 @@ impl Data {
 
 /// A part of a whole, 0 to 1; 0 of nothing.
 pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
-    if whole_ns == 0 { 0.0 } else { (part_ns as f64 / whole_ns as f64).min(1.0) }
+    if whole_ns == 0 {
+        0.0
+    } else {
+        (part_ns as f64 / whole_ns as f64).min(1.0)
+    }
 }

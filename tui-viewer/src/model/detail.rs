@@ -24,13 +24,22 @@ impl Detail {
     pub(crate) fn of(data: &Data, what: What) -> Self {
         match what {
             What::Tree(row) => {
-                let path: Vec<FunctionId> =
-                    data.lineage(What::Tree(row)).into_iter().filter_map(|w| data.function(w)).collect();
-                Self { threads: threads(data, |thread| ticks_below(data, thread, &path)), callers: Vec::new() }
+                let path: Vec<FunctionId> = data
+                    .lineage(What::Tree(row))
+                    .into_iter()
+                    .filter_map(|w| data.function(w))
+                    .collect();
+                Self {
+                    threads: threads(data, |thread| ticks_below(data, thread, &path)),
+                    callers: Vec::new(),
+                }
             }
             What::Hot(row) => {
                 let function = data.hot()[row as usize].function;
-                Self { threads: threads(data, |thread| ticks_of(data, thread, function)), callers: callers(data, row) }
+                Self {
+                    threads: threads(data, |thread| ticks_of(data, thread, function)),
+                    callers: callers(data, row),
+                }
             }
             What::Outside => Self {
                 threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
@@ -50,7 +59,10 @@ fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
     found.sort_by_key(|&(thread, ticks)| (std::cmp::Reverse(ticks), thread));
     let whole = found.iter().map(|&(_, ticks)| ticks).sum();
     let name = |thread: ThreadId| data.snapshot.threads[thread.index()].name.clone();
-    found.into_iter().map(|(thread, ticks)| (name(thread), share(ticks, whole))).collect()
+    found
+        .into_iter()
+        .map(|(thread, ticks)| (name(thread), share(ticks, whole)))
+        .collect()
 }
 
 /// Ticks of one thread at the end of a path and below.
@@ -64,7 +76,10 @@ fn ticks_below(data: &Data, thread: ThreadId, path: &[FunctionId]) -> u64 {
     for node in rows {
         let above = match nodes.parent[node] {
             NO_PARENT => Some(0),
-            parent => walked[parent as usize - first],
+            parent => walked
+                .get((parent as usize).wrapping_sub(first))
+                .copied()
+                .flatten(),
         };
         let function = data.tree.functions.of_site[nodes.site[node] as usize];
         walked[node - first] = above.and_then(|steps| match path.get(steps) {
@@ -82,7 +97,11 @@ fn ticks_below(data: &Data, thread: ThreadId, path: &[FunctionId]) -> u64 {
 fn ticks_of(data: &Data, thread: ThreadId, function: FunctionId) -> u64 {
     let nodes = &data.snapshot.nodes;
     let of = |node: &usize| data.tree.functions.of_site[nodes.site[*node] as usize] == function;
-    data.snapshot.rows_of(thread).filter(of).map(|node| nodes.self_ticks[node]).sum()
+    data.snapshot
+        .rows_of(thread)
+        .filter(of)
+        .map(|node| nodes.self_ticks[node])
+        .sum()
 }
 
 fn callers(data: &Data, row: u32) -> Vec<(String, f64)> {
@@ -99,5 +118,8 @@ fn callers(data: &Data, row: u32) -> Vec<(String, f64)> {
         Some(function) => data.names.short[function.index()].clone(),
         None => "(top)".to_string(),
     };
-    found.into_iter().map(|(caller, ns)| (name(caller), share(ns, hot.self_ns))).collect()
+    found
+        .into_iter()
+        .map(|(caller, ns)| (name(caller), share(ns, hot.self_ns)))
+        .collect()
 }

@@ -69,7 +69,13 @@ pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
 fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
     // Each level is a place on the heap: call trees get deeper than the stack likes.
-    let mut levels = vec![Level { items: arranged(data, shape, top), next: 0, parent: None, depth: 0, shown: true }];
+    let mut levels = vec![Level {
+        items: arranged(data, shape, top),
+        next: 0,
+        parent: None,
+        depth: 0,
+        shown: true,
+    }];
     while let Some(level) = levels.last_mut() {
         let Some(&what) = level.items.get(level.next) else {
             levels.pop();
@@ -89,15 +95,34 @@ fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
         }
         let fold = fold_of(data, shape, what, inside);
         if shown {
-            out.rows.push(Row { id, what, depth, parent, last, fold, hit });
+            out.rows.push(Row {
+                id,
+                what,
+                depth,
+                parent,
+                last,
+                fold,
+                hit,
+            });
         }
         if let What::Tree(row) = what {
             let opens = shown && fold == Fold::Open;
             if opens || inside {
-                let children = data.tree.children(row).iter().map(|&child| What::Tree(child)).collect();
+                let children = data
+                    .tree
+                    .children(row)
+                    .iter()
+                    .map(|&child| What::Tree(child))
+                    .collect();
                 let parent = shown.then(|| out.rows.len() as u32 - 1);
                 let items = arranged(data, shape, children);
-                levels.push(Level { items, next: 0, parent, depth: depth + 1, shown: opens });
+                levels.push(Level {
+                    items,
+                    next: 0,
+                    parent,
+                    depth: depth + 1,
+                    shown: opens,
+                });
             }
         }
     }

@@ -24,14 +24,23 @@ pub(crate) struct Names {
 impl Names {
     /// The names of these functions; the former ones if nothing has changed.
     pub(crate) fn of(functions: &Functions, former: Option<&Rc<Self>>, ascii: bool) -> Rc<Self> {
-        let same = |names: &&Rc<Self>| names.keys.iter().copied().eq(functions.list.iter().map(|f| f.key));
+        let same = |names: &&Rc<Self>| {
+            names
+                .keys
+                .iter()
+                .copied()
+                .eq(functions.list.iter().map(|f| f.key))
+        };
         if let Some(names) = former.filter(same) {
             return Rc::clone(names);
         }
         let full: Vec<String> = functions.list.iter().map(Function::full_name).collect();
         Rc::new(Self {
             keys: functions.list.iter().map(|f| f.key).collect(),
-            short: label::labels(functions, ascii).iter().map(|text| safe(text, ascii).into_owned()).collect(),
+            short: label::labels(functions, ascii)
+                .iter()
+                .map(|text| safe(text, ascii).into_owned())
+                .collect(),
             small: full.iter().map(|text| text.to_lowercase()).collect(),
             full: full.iter().map(|text| safe(text, ascii).into_owned()).collect(),
         })

@@ -24,11 +24,18 @@ impl Scope {
     /// The thread of a snapshot that is meant. An ended thread is found in the row of ended threads of its name,
     /// and after a restart the first of that name stands for it.
     pub(crate) fn thread(&self, snapshot: &Snapshot) -> Option<ThreadId> {
-        let Self::One { name, tid } = self else { return None };
-        let named = |wanted: Option<u32>| {
-            snapshot.threads.iter().position(|t| t.name == *name && wanted.is_none_or(|tid| t.tid == tid))
+        let Self::One { name, tid } = self else {
+            return None;
         };
-        let index = named(Some(*tid)).or_else(|| named(Some(0))).or_else(|| named(None))?;
+        let named = |wanted: Option<u32>| {
+            snapshot
+                .threads
+                .iter()
+                .position(|t| t.name == *name && wanted.is_none_or(|tid| t.tid == tid))
+        };
+        let index = named(Some(*tid))
+            .or_else(|| named(Some(0)))
+            .or_else(|| named(None))?;
         Some(ThreadId(index as u32))
     }
 

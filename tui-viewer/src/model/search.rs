@@ -56,7 +56,11 @@ impl Filter {
     /// Looks through all functions. Capital letters in the text make capitals count.
     pub(crate) fn of(data: &Data, text: &str) -> Self {
         let exact = text.chars().any(char::is_uppercase);
-        let names = if exact { &data.names.full } else { &data.names.small };
+        let names = if exact {
+            &data.names.full
+        } else {
+            &data.names.small
+        };
         let by_function: Vec<bool> = names.iter().map(|name| name.contains(text)).collect();
         let mut inside = vec![false; data.tree.rows.len()];
         for index in (0..data.tree.rows.len()).rev() {
@@ -72,7 +76,8 @@ impl Filter {
 
     /// Whether the row itself matches.
     pub(crate) fn hits(&self, data: &Data, what: What) -> bool {
-        data.function(what).is_some_and(|function| self.by_function[function.index()])
+        data.function(what)
+            .is_some_and(|function| self.by_function[function.index()])
     }
 
     /// Whether something below the row matches.

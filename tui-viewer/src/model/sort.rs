@@ -84,7 +84,11 @@ impl Sort {
 impl Before {
     /// The order of a list as it is.
     pub(crate) fn of(rows: &[Row], hold: bool) -> Self {
-        let ranks = rows.iter().enumerate().map(|(rank, row)| (row.id, rank as u32)).collect();
+        let ranks = rows
+            .iter()
+            .enumerate()
+            .map(|(rank, row)| (row.id, rank as u32))
+            .collect();
         Self { ranks, hold }
     }
 }
