@@ -219,7 +219,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Views,
         VIEWS,
         &[(Char('1'), Action::ShowTree)],
-        "the call tree: what is spent where inside what",
+        "tree: where inside what",
     ),
     line(
         Section::Views,
@@ -312,7 +312,7 @@ pub(crate) const KEYS: &[Line] = &[
             (Char('h'), Action::Shut),
             (Char('l'), Action::Open),
         ],
-        "close, then parent; open, then first child",
+        "close, then parent; open, then child",
     )
     .left("fold", 4),
     line(
@@ -347,7 +347,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Tree,
         &[Hot],
         &[(Char('t'), Action::ToTree), (Code::Enter, Action::ToTree)],
-        "in Hot: show it in the tree, at its heaviest place",
+        "in Hot: show where it is in the tree",
     )
     .left("in tree", 4),
     line(
@@ -388,7 +388,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Columns,
         VIEWS,
         &[(Char('%'), Action::Percent)],
-        "percent of measured time, wall time, or the parent",
+        "percent of measured, wall time, or parent",
     )
     .left("base", 9),
     line(
@@ -423,7 +423,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Program,
         VIEWS,
         &[(Char('d'), Action::Report)],
-        "write the report of what is on screen to a file",
+        "write a report of what is on screen",
     )
     .right("report", 5),
     line(
@@ -437,7 +437,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Program,
         VIEWS,
         &[(Char('['), Action::Slower), (Char(']'), Action::Faster)],
-        "slower, faster: 2, 5, 10, 20 times a second",
+        "slower, faster: 2 to 20 times a second",
     ),
     line(
         Section::Screen,

@@ -22,6 +22,8 @@ const TWO_COLUMNS: u16 = 110;
 pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
     let sections: Vec<Vec<HelpLine>> = Section::ALL
         .iter()
+        // What works on top of a view stands in the footer there.
+        .filter(|&&section| section != Section::OnTop)
         .map(|&section| lines_of(section, ascii))
         .collect();
     let all: usize = sections.iter().map(Vec::len).sum();

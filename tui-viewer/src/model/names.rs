@@ -15,8 +15,8 @@ pub(crate) struct Names {
     pub(crate) short: Vec<String>,
     /// The whole path, printable.
     pub(crate) full: Vec<String>,
-    /// The whole path in small letters, for searching.
-    pub(crate) small: Vec<String>,
+    small_short: Vec<String>,
+    small_full: Vec<String>,
 }
 
 // === impl Names ===
@@ -35,14 +35,30 @@ impl Names {
             return Rc::clone(names);
         }
         let full: Vec<String> = functions.list.iter().map(Function::full_name).collect();
+        let printable = |names: &[String]| names.iter().map(|name| safe(name, ascii).into_owned()).collect();
+        let small = |names: &[String]| names.iter().map(|name| name.to_lowercase()).collect();
+        let short: Vec<String> = printable(&label::labels(functions, ascii));
         Rc::new(Self {
             keys: functions.list.iter().map(|f| f.key).collect(),
-            short: label::labels(functions, ascii)
-                .iter()
-                .map(|text| safe(text, ascii).into_owned())
-                .collect(),
-            small: full.iter().map(|text| text.to_lowercase()).collect(),
-            full: full.iter().map(|text| safe(text, ascii).into_owned()).collect(),
+            small_short: small(&short),
+            small_full: small(&full),
+            full: printable(&full),
+            short,
         })
+    }
+
+    /// Which functions have the text in what is shown of them, or, where none has, in their whole path.
+    /// Capital letters in the text make capitals count.
+    pub(crate) fn matching(&self, text: &str) -> Vec<bool> {
+        let exact = text.chars().any(char::is_uppercase);
+        let places = if exact { [&self.short, &self.full] } else { [&self.small_short, &self.small_full] };
+        let mut found = Vec::new();
+        for names in places {
+            found = names.iter().map(|name| name.contains(text)).collect();
+            if found.contains(&true) {
+                break;
+            }
+        }
+        found
     }
 }

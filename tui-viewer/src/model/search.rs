@@ -53,15 +53,9 @@ impl Search {
 // === impl Filter ===
 
 impl Filter {
-    /// Looks through all functions. Capital letters in the text make capitals count.
+    /// Looks through all functions.
     pub(crate) fn of(data: &Data, text: &str) -> Self {
-        let exact = text.chars().any(char::is_uppercase);
-        let names = if exact {
-            &data.names.full
-        } else {
-            &data.names.small
-        };
-        let by_function: Vec<bool> = names.iter().map(|name| name.contains(text)).collect();
+        let by_function = data.names.matching(text);
         let mut inside = vec![false; data.tree.rows.len()];
         for index in (0..data.tree.rows.len()).rev() {
             let row = &data.tree.rows[index];

@@ -94,15 +94,9 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     ];
     if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
-        let rate = if seconds > 0.0 {
-            (figures.calls as f64 / seconds).round() as u64
-        } else {
-            0
-        };
-        facts.push((
-            "calls",
-            format!("{}  {}/s", number::count(figures.calls), number::count(rate)),
-        ));
+        let rate = (figures.calls as f64 / seconds).round();
+        let often = if rate >= 1.0 { format!("  {}/s", number::count(rate as u64)) } else { String::new() };
+        facts.push(("calls", format!("{}{often}", number::count(figures.calls))));
         facts.push((
             "avg",
             figures
@@ -181,11 +175,12 @@ fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: 
 /// How to read the columns: for those who see them for the first time.
 fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let (dot, running) = (pen.glyphs.dot, pen.glyphs.running);
-    let inside = "%TOT share of measured time, callees included";
-    let itself = "SELF in the function itself";
+    let wide = area.width >= 92;
+    let inside = if wide { "%TOT share of measured time, callees included" } else { "%TOT share with callees" };
+    let itself = if wide { "SELF in the function itself" } else { "SELF the function itself" };
     let text = match model.view {
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
-        View::Hot => format!("{itself}, wherever it is called{dot}{inside}{dot}recursion counts once"),
+        View::Hot => format!("{itself}{dot}{inside}{dot}recursion counts once"),
     };
     pen.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
 }

@@ -155,6 +155,8 @@ fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
             ),
         );
     }
+    // The way out stands where the eye ends.
+    hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
     let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
     let room = usize::from(line.width).saturating_sub(2);
     while hints.iter().map(cells).sum::<usize>() > room + 2 {

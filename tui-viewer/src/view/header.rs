@@ -128,7 +128,8 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
     right.push(part(counted(threads, "thread"), Meaning::Quiet, 7, gap));
     right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
     let (low, high) = snapshot.cost_share();
-    let cost = cost_text(low, high, pen.glyphs.to);
+    // In short only the upper bound: it is never too good.
+    let cost = if wordy { cost_text(low, high, pen.glyphs.to) } else { number::percent(high) };
     let meaning = if low > 0.05 {
         Meaning::Alarm
     } else {
@@ -151,7 +152,7 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
         if count > 0 {
             right.push(part(format!("{text}!"), Meaning::Alarm, 1, gap));
         } else if always {
-            right.push(part(text, Meaning::Plain, 6, gap));
+            right.push(part(text, Meaning::Plain, 3, gap));
         }
     }
 }

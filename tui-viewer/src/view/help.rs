@@ -19,7 +19,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
     let scroll = scroll.min(end);
     let title = match end {
         0 => "Keys".to_string(),
-        _ => format!("Keys {}/{}", scroll + 1, end + 1),
+        _ => format!("Keys, line {} of {}", scroll + 1, end + help::page(size)),
     };
     let inner = pen.frame(area, &title);
     let columns = help::columns(size.width, pen.ascii);

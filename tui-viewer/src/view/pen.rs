@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use tickscope_format::render::number;
 
 use crate::cells::{cut_end, width};
@@ -36,7 +37,8 @@ impl<'a> Pen<'a> {
             return x;
         }
         let cells = cells.min(area.right() - x);
-        let style = self.theme.style(meaning);
+        // What stood there before leaves nothing of its looks behind.
+        let style = Style::reset().patch(self.theme.style(meaning));
         self.buffer.set_stringn(x, y, text, usize::from(cells), style).0
     }
 
