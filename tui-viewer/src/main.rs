@@ -1,2 +1,3 @@
-//! Being laid.
+//! The `tickscope` command.
+
 fn main() {}

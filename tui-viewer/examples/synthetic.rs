@@ -1,0 +1,221 @@
+//! The screen over a program that does not exist: for trying it out, and for the tests with a real terminal.
+//!
+//! ```text
+//! cargo run -p tickscope-cli --example synthetic -- [live|still|stale|exited|crashed|kept|waiting|picker|broken]
+//!     [--panic-after FRAMES] [--nodes N] [--ascii] [--no-color] [--viewers N] [--deaf]
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tickscope_cli::news::{Feed, News, Outcome, Request, RingLine, Target};
+use tickscope_cli::screen::{ScreenOptions, run};
+use tickscope_cli::status::Status;
+use tickscope_cli::theme::ColorChoice;
+use tickscope_format::Snapshot;
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::Site;
+
+#[path = "../tests/support/orderbook.rs"]
+mod orderbook;
+
+/// How old the program is when the screen starts, in tenths of a second.
+const AGE: u64 = 1_340;
+
+struct Synthetic {
+    began: Instant,
+    state: String,
+    interval: Duration,
+    nodes: u64,
+    viewers: u32,
+    deaf: bool,
+    told: Option<u64>,
+    epoch: u64,
+    zero: u64,
+    before: Option<u64>,
+    outcomes: Vec<Outcome>,
+}
+
+impl Synthetic {
+    fn status(&self) -> Status {
+        let unix_ns = orderbook::STARTED_UNIX_NS + AGE * 100_000_000;
+        match self.state.as_str() {
+            "stale" => Status::Stale {
+                since_unix_ns: unix_ns,
+            },
+            "exited" => Status::Exited { unix_ns },
+            "crashed" => Status::Crashed {
+                unix_ns: Some(unix_ns),
+            },
+            "kept" => Status::Kept,
+            "waiting" | "picker" => Status::Waiting {
+                why: "No program called orderbook-sim yet (looked in /dev/shm/tickscope-1000).".to_string(),
+            },
+            "broken" => Status::Broken {
+                why: "not a tickscope file: begins with 7f454c46, wanted TICKSCOP".to_string(),
+            },
+            _ => Status::Live,
+        }
+    }
+
+    fn rings(&self) -> Vec<RingLine> {
+        let ring = |name: &str, pid, state: &str, since: &str, live| RingLine {
+            path: PathBuf::from(format!("/dev/shm/tickscope-1000/{name}.{pid}.0.ring")),
+            name: name.to_string(),
+            pid,
+            state: state.to_string(),
+            since: since.to_string(),
+            live,
+        };
+        vec![
+            ring(
+                "orderbook-sim",
+                41_873,
+                "running",
+                "since 14:00:00",
+                self.state == "picker",
+            ),
+            ring("bench-decode", 40_110, "exited", "at 12:55:03", false),
+        ]
+    }
+
+    fn snapshot(&self, tenths: u64) -> Snapshot {
+        let mut s = orderbook::snapshot(tenths.saturating_sub(self.zero));
+        s.capture.reset_epoch = self.epoch;
+        s.capture.interval_ns = self.interval.as_nanos() as u64;
+        s.capture.viewers = self.viewers;
+        let mut random = 7u64;
+        for n in 0..self.nodes {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let first = s.threads.last().map_or(0, |thread| thread.first_row);
+            let rows = s.nodes.len() as u32 - first;
+            let parent = first + (random >> 33) as u32 % rows;
+            let name = format!("generated::part_{}::work_{}", n % 17, n % 997);
+            let site = s.sites.len() as u32;
+            s.sites.push(Site {
+                name,
+                ..s.sites[0].clone()
+            });
+            s.nodes.push(
+                Some(tickscope_format::ids::NodeId(parent)),
+                SiteId(site),
+                n,
+                random % 1_000 * tenths,
+            );
+            if let Some(thread) = s.threads.last_mut() {
+                thread.rows += 1;
+            }
+        }
+        s
+    }
+}
+
+impl Feed for Synthetic {
+    fn poll(&mut self) -> News {
+        let mut news = News::quiet(self.status());
+        news.outcomes = std::mem::take(&mut self.outcomes);
+        if matches!(news.status, Status::Waiting { .. }) {
+            news.rings = Some(self.rings());
+            return news;
+        }
+        if matches!(news.status, Status::Broken { .. }) {
+            return news;
+        }
+        news.target = Some(Target {
+            name: "orderbook-sim".into(),
+            pid: 41_873,
+            path: "orderbook.ring".into(),
+        });
+        let steps = self.began.elapsed().as_nanos() / self.interval.as_nanos().max(1);
+        let live = news.status == Status::Live && self.state != "still";
+        let tenths = if live {
+            AGE + steps as u64 * (self.interval.as_millis() as u64 / 100).max(1)
+        } else {
+            AGE
+        };
+        if self.told != Some(tenths) {
+            self.told = Some(tenths);
+            news.snapshot = Some(Rc::new(self.snapshot(tenths)));
+        }
+        news
+    }
+
+    fn send(&mut self, request: Request) -> Result<(), String> {
+        if self.deaf {
+            return Ok(());
+        }
+        let now = self.told.unwrap_or(AGE);
+        match request {
+            Request::Reset => self.before = Some(std::mem::replace(&mut self.zero, now)),
+            Request::Undo => self.zero = self.before.take().unwrap_or(0),
+            Request::Interval { ns } => self.interval = Duration::from_nanos(ns),
+        }
+        self.epoch += u64::from(!matches!(request, Request::Interval { .. }));
+        self.outcomes.push(Outcome {
+            request,
+            result: Ok(self.epoch),
+        });
+        Ok(())
+    }
+
+    fn open(&mut self, path: &Path) -> Result<(), String> {
+        match path.to_string_lossy().contains("orderbook") {
+            true => {
+                self.state = "live".to_string();
+                Ok(())
+            }
+            false => Err(format!("{}: damaged: header at byte 0", path.display())),
+        }
+    }
+
+    fn next_look(&self) -> Duration {
+        if self.state == "still" {
+            Duration::from_secs(1)
+        } else {
+            self.interval.min(Duration::from_millis(100))
+        }
+    }
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let mut feed = Synthetic {
+        began: Instant::now(),
+        state: "live".to_string(),
+        interval: Duration::from_millis(100),
+        nodes: 0,
+        viewers: 1,
+        deaf: false,
+        told: None,
+        epoch: 1,
+        zero: 0,
+        before: None,
+        outcomes: Vec::new(),
+    };
+    let mut options = ScreenOptions {
+        color: ColorChoice::Auto,
+        ascii: false,
+        utc_offset_s: Some(0),
+        keep: |path, snapshot| {
+            std::fs::write(path, format!("{snapshot:?}")).map_err(|error| error.to_string())
+        },
+        panic_after: None,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(1);
+        match argument.as_str() {
+            "--panic-after" => options.panic_after = Some(number()),
+            "--nodes" => feed.nodes = number(),
+            "--viewers" => feed.viewers = number() as u32,
+            "--ascii" => options.ascii = true,
+            "--no-color" => options.color = ColorChoice::Never,
+            "--deaf" => feed.deaf = true,
+            state => feed.state = state.to_string(),
+        }
+    }
+    Ok(ExitCode::from(run(&mut feed, options)?.exit_code()))
+}

@@ -1,0 +1,123 @@
+//! Text on cells: names that cannot move the cursor, cut where a cell ends.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The text with everything escaped that has no cell of its own or would turn a line around.
+///
+/// Right-to-left letters are escaped as well: terminals that reorder lines would move the columns with them.
+pub(crate) fn safe(text: &str, ascii: bool) -> Cow<'_, str> {
+    let odd = |c: char| (ascii && !c.is_ascii()) || right_to_left(c) || c.width().unwrap_or(0) == 0;
+    if text.bytes().all(|b| (0x20..0x7f).contains(&b)) || !text.chars().any(odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if odd(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn right_to_left(c: char) -> bool {
+    matches!(c as u32, 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x10800..=0x10fff | 0x1e800..=0x1efff)
+}
+
+/// Cells that a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Cuts in the middle to at most `cells`, keeping more of the tail: it is the function itself.
+pub(crate) fn cut_middle<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
+    if width(text) <= cells {
+        return Cow::Borrowed(text);
+    }
+    let mark_cells = width(mark);
+    if cells <= mark_cells {
+        return Cow::Owned(mark.chars().take(cells).collect());
+    }
+    let room = cells - mark_cells;
+    let head = front(text, room / 3);
+    let tail = back(text, room - width(head));
+    Cow::Owned(format!("{head}{mark}{tail}"))
+}
+
+/// Cuts at the end to at most `cells`.
+pub(crate) fn cut_end<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
+    if width(text) <= cells {
+        return Cow::Borrowed(text);
+    }
+    let mark_cells = width(mark);
+    if cells <= mark_cells {
+        return Cow::Owned(mark.chars().take(cells).collect());
+    }
+    Cow::Owned(format!("{}{mark}", front(text, cells - mark_cells)))
+}
+
+/// Cuts at the beginning to at most `cells`.
+pub(crate) fn cut_start<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
+    if width(text) <= cells {
+        return Cow::Borrowed(text);
+    }
+    let mark_cells = width(mark);
+    if cells <= mark_cells {
+        return Cow::Owned(mark.chars().take(cells).collect());
+    }
+    Cow::Owned(format!("{mark}{}", back(text, cells - mark_cells)))
+}
+
+fn front(text: &str, cells: usize) -> &str {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += c.width().unwrap_or(0);
+        if used > cells {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+fn back(text: &str, cells: usize) -> &str {
+    let mut used = 0;
+    for (at, c) in text.char_indices().rev() {
+        used += c.width().unwrap_or(0);
+        if used > cells {
+            return &text[at + c.len_utf8()..];
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_names_cannot_move_a_column() {
+        assert_eq!(safe("book::insert", false), "book::insert");
+        assert_eq!(safe("a\u{1b}[2J\nb", false), r"a\u{1b}[2J\nb");
+        assert_eq!(safe("x\u{202e}y\u{200b}z", false), r"x\u{202e}y\u{200b}z");
+        assert_eq!(safe("\u{5d0}e\u{301}", false), r"\u{5d0}e\u{301}");
+        assert_eq!(safe("漢字", false), "漢字");
+        assert_eq!(safe("größe", true), r"gr\u{f6}\u{df}e");
+    }
+
+    #[test]
+    fn cuts_fall_on_cell_borders() {
+        for cells in 0..12 {
+            for text in ["book::insert_or_update", "漢字漢字漢字漢字", "a漢b字c漢d字"] {
+                for cut in [cut_middle, cut_end, cut_start] {
+                    assert!(width(&cut(text, cells, "…")) <= cells, "{text} {cells}");
+                }
+            }
+        }
+        assert_eq!(cut_middle("book::insert_or_update", 10, "…"), "boo…update");
+        assert_eq!(cut_end("abcdef", 4, "…"), "abc…");
+        assert_eq!(cut_start("abcdef", 4, "…"), "…def");
+    }
+}

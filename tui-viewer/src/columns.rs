@@ -1,0 +1,164 @@
+//! Which columns stand where at which width. Positions depend on view and width alone, so nothing jitters.
+
+use crate::model::sort::SortKey;
+use crate::model::view::View;
+
+/// What a column shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    /// Share of total time.
+    TotalShare,
+    /// Share of self time.
+    SelfShare,
+    /// The view's main share as a bar.
+    Bar,
+    /// Total time.
+    Total,
+    /// Self time.
+    SelfTime,
+    /// Number of calls.
+    Calls,
+    /// Total time of a call, on average.
+    Avg,
+    /// The function.
+    Name,
+    /// Its file and line.
+    Where,
+}
+
+/// A column in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// What it shows.
+    pub(crate) column: Column,
+    /// Its first cell.
+    pub(crate) x: u16,
+    /// Its cells.
+    pub(crate) width: u16,
+}
+
+// === impl Column ===
+
+impl Column {
+    /// The words above it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::TotalShare => "%TOT",
+            Self::SelfShare => "%SELF",
+            Self::Bar => "",
+            Self::Total => "TOTAL",
+            Self::SelfTime => "SELF",
+            Self::Calls => "CALLS",
+            Self::Avg => "AVG",
+            Self::Name => "FUNCTION",
+            Self::Where => "WHERE",
+        }
+    }
+
+    /// What sorting by it means.
+    pub(crate) fn sort_key(self) -> Option<SortKey> {
+        match self {
+            Self::TotalShare | Self::Total => Some(SortKey::Total),
+            Self::SelfShare | Self::SelfTime => Some(SortKey::SelfTime),
+            Self::Calls => Some(SortKey::Calls),
+            Self::Avg => Some(SortKey::Avg),
+            Self::Name => Some(SortKey::Name),
+            Self::Bar | Self::Where => None,
+        }
+    }
+
+    /// Whether its text ends where the column ends.
+    pub(crate) fn is_number(self) -> bool {
+        !matches!(self, Self::Bar | Self::Name | Self::Where)
+    }
+
+    /// Cells for its longest text: numbers never grow beyond.
+    fn cells(self, bar: u16) -> u16 {
+        match self {
+            Self::Bar => bar,
+            Self::TotalShare | Self::SelfShare | Self::Total | Self::SelfTime | Self::Calls | Self::Avg => 6,
+            Self::Name | Self::Where => 0,
+        }
+    }
+}
+
+/// The columns of a view that is `width` cells wide, from left to right.
+pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
+    use Column::{Avg, Bar, Calls, Name, SelfShare, SelfTime, Total, TotalShare, Where};
+    let columns: &[Column] = match (view, width) {
+        (View::Tree, 80..) => &[TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, Name],
+        (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
+        (View::Tree, 40..) => &[TotalShare, Total, Name],
+        (View::Tree, _) => &[TotalShare, Name],
+        (View::Hot, 100..) => &[
+            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name, Where,
+        ],
+        (View::Hot, 80..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name],
+        (View::Hot, 60..) => &[SelfShare, Bar, SelfTime, Calls, Avg, Name],
+        (View::Hot, 40..) => &[SelfShare, SelfTime, Name],
+        (View::Hot, _) => &[SelfShare, Name],
+    };
+    let bar = if width >= 100 { 10 } else { 5 };
+    let gap = if width >= 110 { 2 } else { 1 };
+    // The first cell belongs to the mark of the selected row.
+    let mut x = if width >= 110 { 2 } else { 1 };
+    let mut out = Vec::with_capacity(columns.len());
+    for &column in columns {
+        if column == Name {
+            x += gap - 1;
+            let rest = width.saturating_sub(x + 1);
+            let to_where = if columns.contains(&Where) { rest * 2 / 5 } else { 0 };
+            out.push(Place {
+                column,
+                x,
+                width: rest - to_where - u16::from(to_where > 0),
+            });
+            if to_where > 0 {
+                out.push(Place {
+                    column: Where,
+                    x: x + rest - to_where,
+                    width: to_where,
+                });
+            }
+            break;
+        }
+        let cells = column.cells(bar);
+        out.push(Place {
+            column,
+            x,
+            width: cells,
+        });
+        x += cells
+            + if matches!(column, TotalShare | SelfShare) && out.len() == 1 {
+                1
+            } else {
+                gap
+            };
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_side_by_side_at_every_width() {
+        for view in [View::Tree, View::Hot] {
+            for width in 20..300 {
+                let places = places(view, width);
+                let mut x = 1;
+                for place in &places {
+                    assert!(place.x >= x, "{view:?} {width} {place:?}");
+                    x = place.x + place.width + 1;
+                }
+                assert!(x <= width + 1, "{view:?} {width}");
+                let name = places
+                    .iter()
+                    .find(|p| p.column == Column::Name)
+                    .expect("there is always a name");
+                assert!(name.width >= 10, "{view:?} {width}: {}", name.width);
+            }
+        }
+    }
+}

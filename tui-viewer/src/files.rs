@@ -1,0 +1,116 @@
+//! Files written from the screen: beside the user, named after program and time, and never over another one.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
+use tickscope_format::render::ProcessState;
+use tickscope_format::render::text::{TextOptions, report};
+
+use crate::process_time::{UtcOffset, stamp};
+
+/// Writes a snapshot to a file that does not exist yet, in the form that the viewer opens again.
+pub type Keep = fn(&Path, &Snapshot) -> Result<(), String>;
+
+/// So many files of one program and second are enough.
+const MOST: u32 = 100;
+
+/// Writes the report and gives its path.
+pub(crate) fn write_report(
+    snapshot: &Snapshot,
+    state: ProcessState,
+    thread: Option<ThreadId>,
+    ascii: bool,
+    offset: UtcOffset,
+) -> Result<PathBuf, String> {
+    let text = report(
+        snapshot,
+        &TextOptions {
+            state,
+            thread,
+            ascii,
+            ..TextOptions::default()
+        },
+    );
+    for path in candidates(snapshot, "txt", offset) {
+        match File::create_new(&path) {
+            Ok(mut file) => {
+                return match file.write_all(text.as_bytes()) {
+                    Ok(()) => Ok(path),
+                    Err(error) => Err(format!("{}: {error}", path.display())),
+                };
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+        }
+    }
+    Err("there are a hundred of this second already".to_string())
+}
+
+/// Keeps the snapshot and gives its path.
+pub(crate) fn keep_snapshot(snapshot: &Snapshot, keep: Keep, offset: UtcOffset) -> Result<PathBuf, String> {
+    match candidates(snapshot, "tks", offset).find(|path| !path.exists()) {
+        Some(path) => keep(&path, snapshot).map(|()| path),
+        None => Err("there are a hundred of this second already".to_string()),
+    }
+}
+
+/// `./NAME-PID-TIME.EXT`, then with `-2`, `-3` and so on.
+fn candidates(snapshot: &Snapshot, extension: &str, offset: UtcOffset) -> impl Iterator<Item = PathBuf> {
+    // The name comes from another program: nothing in it may lead to another folder.
+    let tame = |c: char| {
+        if c.is_ascii_alphanumeric() || "._-".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let name: String = snapshot.process.name.chars().take(64).map(tame).collect();
+    let name = if name.starts_with('.') {
+        format!("_{name}")
+    } else {
+        name
+    };
+    let stem = format!(
+        "{name}-{}-{}",
+        snapshot.process.pid,
+        stamp(snapshot.capture.unix_ns, offset)
+    );
+    let extension = extension.to_string();
+    (1..=MOST).map(move |n| {
+        let again = if n == 1 { String::new() } else { format!("-{n}") };
+        PathBuf::from(format!("./{stem}{again}.{extension}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_in_this_folder() {
+        let mut snapshot = crate::orderbook::snapshot(1);
+        snapshot.process.name = "../../etc/x y".to_string();
+        let first = candidates(&snapshot, "txt", None)
+            .next()
+            .expect("there is a first");
+        let name = first
+            .strip_prefix("./")
+            .expect("in this folder")
+            .to_string_lossy()
+            .into_owned();
+        assert!(
+            !name.contains('/') && name.starts_with("_.._.._etc_x_y-41873-"),
+            "{name}"
+        );
+        assert!(
+            candidates(&snapshot, "txt", None)
+                .nth(1)
+                .expect("second")
+                .to_string_lossy()
+                .ends_with("-2.txt")
+        );
+    }
+}

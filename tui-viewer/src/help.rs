@@ -1,0 +1,63 @@
+//! The help as lines, made from the key table; drawing and scrolling ask here how long it is.
+
+use ratatui::layout::Size;
+
+use crate::action::{KEYS, Section};
+
+/// A line of the help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HelpLine {
+    /// A heading.
+    Title(&'static str),
+    /// Keys and what they do.
+    Keys(String, &'static str),
+    /// Nothing.
+    Gap,
+}
+
+/// From this width on two columns stand side by side.
+const TWO_COLUMNS: u16 = 110;
+
+/// The help for a screen of this width: one column or two.
+pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
+    let sections: Vec<Vec<HelpLine>> = Section::ALL
+        .iter()
+        // What works on top of a view stands in the footer there.
+        .filter(|&&section| section != Section::OnTop)
+        .map(|&section| lines_of(section, ascii))
+        .collect();
+    let all: usize = sections.iter().map(Vec::len).sum();
+    let mut columns = vec![Vec::new()];
+    for section in sections {
+        let first: usize = columns[0].len();
+        // The first column takes what brings it nearest to the middle.
+        if width >= TWO_COLUMNS && columns.len() == 1 && 2 * first + section.len() > all {
+            columns.push(Vec::new());
+        }
+        if let Some(column) = columns.last_mut() {
+            if !column.is_empty() {
+                column.push(HelpLine::Gap);
+            }
+            column.extend(section);
+        }
+    }
+    columns
+}
+
+/// Lines of the help that fit on a screen, inside of the frame and below the header.
+pub(crate) fn page(size: Size) -> usize {
+    usize::from(size.height.saturating_sub(4)).max(1)
+}
+
+/// How far the help scrolls.
+pub(crate) fn end(size: Size) -> usize {
+    let longest = columns(size.width, false).iter().map(Vec::len).max().unwrap_or(0);
+    longest.saturating_sub(page(size))
+}
+
+fn lines_of(section: Section, ascii: bool) -> Vec<HelpLine> {
+    let mut lines = vec![HelpLine::Title(section.title())];
+    let of_it = KEYS.iter().filter(|line| line.section == section);
+    lines.extend(of_it.map(|line| HelpLine::Keys(line.keys_text(ascii), line.help)));
+    lines
+}

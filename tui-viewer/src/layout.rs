@@ -1,0 +1,116 @@
+//! Where things stand on a screen of some size: drawing, paging and clicks all ask here.
+
+use ratatui::layout::{Rect, Size};
+
+/// Below this nothing sensible fits.
+pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
+
+/// Lines of the detail pane, its rule included.
+pub(crate) const DETAIL_LINES: u16 = 6;
+
+/// One screen, cut into lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// The whole screen.
+    pub(crate) area: Rect,
+    /// Program, state, rate, cost.
+    pub(crate) header: Rect,
+    /// Views and settings, on tall screens.
+    pub(crate) tabs: Option<Rect>,
+    /// Titles of the columns.
+    pub(crate) columns: Rect,
+    /// The list.
+    pub(crate) rows: Rect,
+    /// One line with the cause of a state that is not LIVE, and the next step.
+    pub(crate) banner: Option<Rect>,
+    /// More on the selected row, on tall screens.
+    pub(crate) detail: Option<Rect>,
+    /// Keys, or the search line, or what just happened.
+    pub(crate) footer: Option<Rect>,
+    /// Nothing of the above: only a line that says what is needed.
+    pub(crate) too_small: bool,
+}
+
+// === impl Layout ===
+
+impl Layout {
+    /// The lines of a screen; `banner` asks for one between list and footer.
+    pub(crate) fn compute(size: Size, banner: bool) -> Self {
+        let area = Rect::new(0, 0, size.width, size.height);
+        let too_small = size.width < SMALLEST.width || size.height < SMALLEST.height;
+        let tall = size.height >= 20;
+        let mut top = 0;
+        let mut bottom = size.height;
+        let mut from_top = |lines: u16, bottom: u16| {
+            let lines = lines.min(bottom - top.min(bottom));
+            let rect = Rect::new(0, top, size.width, lines);
+            top += lines;
+            rect
+        };
+        let header = from_top(1, bottom);
+        let tabs = tall.then(|| from_top(1, bottom));
+        let columns = from_top(1, bottom);
+        let mut from_bottom = |lines: u16| {
+            bottom = bottom.saturating_sub(lines);
+            Rect::new(0, bottom, size.width, lines.min(size.height))
+        };
+        let roomy = size.height >= 10;
+        let footer = roomy.then(|| from_bottom(1));
+        let banner = (banner && roomy).then(|| from_bottom(1));
+        let detail = tall.then(|| from_bottom(DETAIL_LINES));
+        let rows = from_top(bottom.saturating_sub(columns.bottom()), bottom);
+        Self {
+            area,
+            header,
+            tabs,
+            columns,
+            rows,
+            banner,
+            detail,
+            footer,
+            too_small,
+        }
+    }
+
+    /// The line for what is typed and told: the footer, or the last row where there is none.
+    pub(crate) fn bottom_line(&self) -> Rect {
+        self.footer.unwrap_or(Rect {
+            y: self.area.bottom().saturating_sub(1),
+            height: self.area.height.min(1),
+            ..self.area
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_never_overlap_and_fill_the_screen() {
+        for width in [20, 60, 120] {
+            for height in 5..60 {
+                for banner in [false, true] {
+                    let l = Layout::compute(Size::new(width, height), banner);
+                    let parts = [
+                        Some(l.header),
+                        l.tabs,
+                        Some(l.columns),
+                        Some(l.rows),
+                        l.detail,
+                        l.banner,
+                        l.footer,
+                    ];
+                    let mut y = 0;
+                    for part in parts.into_iter().flatten() {
+                        assert_eq!(part.y, y, "{height}");
+                        assert_eq!(part.width, width);
+                        y += part.height;
+                    }
+                    assert_eq!(y, height);
+                    assert!(l.rows.height >= 3);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The terminal viewer of tickscope: a live call tree of a running program.
+//!
+//! ```text
+//! a Feed -> News -> Model -> Layout -> rows -> Buffer -> terminal
+//!                    ^                            keys
+//!                    +------ update(Message) <------+   -> Effects, carried out by the loop
+//! ```
+//!
+//! [`screen::run`] drives it all; where data comes from is behind [`news::Feed`], what is written to files is
+//! behind [`files::Files`].
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod action;
+mod cells;
+mod columns;
+pub mod files;
+mod help;
+mod keyboard;
+mod layout;
+mod model;
+pub mod news;
+mod process_time;
+pub mod screen;
+pub mod status;
+mod terminal;
+pub mod theme;
+mod view;
+
+pub use action::markdown as key_table_markdown;
+
+#[cfg(test)]
+#[path = "../tests/support/orderbook.rs"]
+mod orderbook;

@@ -1,0 +1,407 @@
+//! What each message does to the model.
+
+use std::rc::Rc;
+
+use crate::action::Action;
+use crate::columns;
+use crate::help;
+use crate::model::Model;
+use crate::model::hear::rate_hz;
+use crate::model::message::{Effect, Message};
+use crate::model::notice::Notice;
+use crate::model::pending::Pending;
+use crate::model::popup::Popup;
+use crate::model::scope::Scope;
+use crate::model::sort::{Sort, SortKey};
+use crate::model::travel;
+use crate::model::view::View;
+use crate::news::Request;
+use crate::status::Status;
+
+/// Rates to step through, in snapshots a second.
+const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
+
+/// So many keys without a meaning in a row call for help.
+const LOST_AFTER: u8 = 3;
+
+/// How long the hint stands that there is help.
+const HINT_FOR: std::time::Duration = std::time::Duration::from_secs(3);
+
+// === impl Model ===
+
+impl Model {
+    /// Takes one message; what is to be done outside comes back.
+    pub(crate) fn update(&mut self, message: Message) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match message {
+            Message::Do(action) => {
+                self.touched();
+                self.unknown_keys = 0;
+                if self.can(action) {
+                    self.act(action, &mut effects);
+                }
+            }
+            Message::Edit(request) => {
+                self.touched();
+                self.search_edit(request);
+            }
+            Message::Unknown => {
+                self.unknown_keys += 1;
+                if self.unknown_keys >= LOST_AFTER {
+                    self.unknown_keys = 0;
+                    let text = "? shows the keys".to_string();
+                    self.notice = Some(Notice {
+                        text,
+                        error: false,
+                        until: self.now + HINT_FOR,
+                    });
+                    self.dirty = true;
+                }
+            }
+            Message::News(news) => self.hear(*news),
+            Message::Time(now) => self.tick(now),
+            Message::Resize(size) => {
+                self.dirty |= self.size != size;
+                self.size = size;
+            }
+            Message::Wrote(what, Ok(path)) => {
+                self.tell(format!("{what} written to {}", path.display()));
+                self.dirty = true;
+            }
+            Message::Wrote(what, Err(why)) => {
+                self.complain(format!("{what} not written: {why}"));
+                self.dirty = true;
+            }
+            Message::NotSent(request, why) => self.refused(request, &why),
+            Message::NotOpened(why) => {
+                self.complain(why);
+                self.dirty = true;
+            }
+        }
+        self.refresh();
+        effects
+    }
+
+    fn touched(&mut self) {
+        self.last_key = Some(self.now);
+        self.dirty = true;
+    }
+
+    /// Whether an action means something now: the footer offers no other, and `update` does no other.
+    pub(crate) fn can(&self, action: Action) -> bool {
+        let searching = self.search.as_ref().is_some_and(|search| search.is_set());
+        let live = matches!(self.status, Status::Live | Status::Stale { .. });
+        let rows = !self.list().rows.is_empty();
+        match action {
+            Action::NextMatch | Action::PreviousMatch | Action::MatchesOnly => searching,
+            Action::Undo => live && self.undoable && self.pending.is_none(),
+            // Asked of a program that has gone they tell why not.
+            Action::Reset | Action::Slower | Action::Faster => self.shown.is_some() && self.pending.is_none(),
+            Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown.is_some(),
+            Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => rows,
+            Action::HotPath | Action::ToTree | Action::Copy | Action::Centre | Action::Search => rows,
+            Action::Choose => self.data.is_some() || !self.rings.is_empty(),
+            Action::ShowTree
+            | Action::ShowHot
+            | Action::NextView
+            | Action::PreviousView
+            | Action::Help
+            | Action::Back
+            | Action::Close
+            | Action::Quit
+            | Action::Repaint
+            | Action::Suspend
+            | Action::Up
+            | Action::Down
+            | Action::PageUp
+            | Action::PageDown
+            | Action::HalfUp
+            | Action::HalfDown
+            | Action::First
+            | Action::Last
+            | Action::PreviousSibling
+            | Action::NextSibling
+            | Action::SortLeft
+            | Action::SortRight
+            | Action::Reverse
+            | Action::Percent
+            | Action::Yes
+            | Action::Theme => true,
+        }
+    }
+
+    fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        match action {
+            Action::ShowTree => self.show(View::Tree),
+            Action::ShowHot => self.show(View::Hot),
+            // Two views: the next one and the one before are the same.
+            Action::NextView | Action::PreviousView => self.show(match self.view {
+                View::Tree => View::Hot,
+                View::Hot => View::Tree,
+            }),
+            Action::Help => {
+                self.popup = match self.popup {
+                    Some(Popup::Help { .. }) => None,
+                    Some(Popup::Threads { .. } | Popup::AskReset) | None => Some(Popup::Help { scroll: 0 }),
+                }
+            }
+            Action::Back => self.back(),
+            Action::Close if self.popup.is_some() => self.popup = None,
+            Action::Close | Action::Quit => effects.push(Effect::Quit),
+            Action::Repaint => effects.push(Effect::Repaint),
+            Action::Suspend => effects.push(Effect::Suspend),
+            Action::Up
+            | Action::Down
+            | Action::PageUp
+            | Action::PageDown
+            | Action::HalfUp
+            | Action::HalfDown
+            | Action::First
+            | Action::Last => self.step(action),
+            Action::Open => self.go_in(),
+            Action::Shut => self.go_out(),
+            Action::Fold => self.fold(),
+            Action::OpenAll => self.fold_all(true),
+            Action::CloseAll => self.fold_all(false),
+            Action::HotPath => self.go_hot(),
+            Action::PreviousSibling => self.step_sibling(-1),
+            Action::NextSibling => self.step_sibling(1),
+            Action::Centre => {
+                let (rows, page) = (self.list().rows.len(), self.page());
+                self.list_mut().cursor.centre(rows, page);
+            }
+            Action::Choose => self.choose(effects),
+            Action::ToTree => self.show_in_tree(),
+            Action::Search => self.search_begin(),
+            Action::NextMatch => self.search_step(true),
+            Action::PreviousMatch => self.search_step(false),
+            Action::MatchesOnly => self.search_only(),
+            Action::SortLeft => self.sort_by(-1),
+            Action::SortRight => self.sort_by(1),
+            Action::Reverse => {
+                let sort = &mut self.list_mut().sort;
+                sort.reversed = !sort.reversed;
+                self.sort_again();
+            }
+            Action::Percent => {
+                self.base = self.base.next(self.view);
+                self.sort_again();
+            }
+            Action::Scope => self.choose_scope(),
+            Action::Freeze => self.freeze(),
+            Action::Reset => self.ask_reset(effects),
+            Action::Yes => {
+                self.popup = None;
+                self.send(Request::Reset, effects);
+            }
+            Action::Undo => self.send(Request::Undo, effects),
+            Action::Report => {
+                let thread = self.data.as_ref().and_then(|data| data.thread);
+                effects.extend(
+                    self.shown
+                        .clone()
+                        .map(|snapshot| Effect::WriteReport { snapshot, thread }),
+                );
+            }
+            Action::Keep => {
+                effects.extend(
+                    self.shown
+                        .clone()
+                        .map(|snapshot| Effect::KeepSnapshot { snapshot }),
+                );
+            }
+            Action::Copy => self.copy(effects),
+            Action::Slower => self.change_rate(false, effects),
+            Action::Faster => self.change_rate(true, effects),
+            Action::Theme => self.theme = self.theme.next(),
+        }
+    }
+
+    /// Another view: its rows are old, and nothing is under the finger there.
+    pub(super) fn show(&mut self, view: View) {
+        self.came_from = None;
+        if self.view != view {
+            self.view = view;
+            self.sort_again();
+        }
+    }
+
+    fn sort_again(&mut self) {
+        self.rows_stale = true;
+        self.sort_now = true;
+    }
+
+    fn back(&mut self) {
+        if self.popup.take().is_some() {
+            return;
+        }
+        if let Some(search) = &self.search {
+            let typing = search.typing;
+            self.search_end(typing);
+        } else if let Some(view) = self.came_from.take() {
+            self.show(view);
+        } else {
+            self.notice = None;
+        }
+    }
+
+    /// Up and down in whatever list has the keyboard.
+    fn step(&mut self, action: Action) {
+        let page = self.page().max(1);
+        match self.popup {
+            Some(Popup::Help { scroll }) => {
+                let (end, page) = (help::end(self.size), help::page(self.size));
+                self.popup = Some(Popup::Help {
+                    scroll: travel::target(action, scroll, end + 1, page),
+                });
+            }
+            Some(Popup::Threads { index }) => {
+                let rows = self.shown.as_ref().map_or(0, |shown| shown.threads.len()) + 1;
+                self.popup = Some(Popup::Threads {
+                    index: travel::target(action, index, rows, page),
+                });
+            }
+            Some(Popup::AskReset) => {}
+            None if self.data.is_none() => {
+                self.ring = travel::target(action, self.ring, self.rings.len(), page)
+            }
+            None => self.travel(action),
+        }
+    }
+
+    fn choose(&mut self, effects: &mut Vec<Effect>) {
+        if self.search.as_ref().is_some_and(|search| search.typing) {
+            self.search_keep();
+        } else if let Some(Popup::Threads { index }) = self.popup.take() {
+            let thread = self
+                .shown
+                .as_ref()
+                .zip(index.checked_sub(1))
+                .and_then(|(s, index)| s.threads.get(index));
+            self.scope = thread.map_or(Scope::All, |thread| Scope::One {
+                name: thread.name.clone(),
+                tid: thread.tid,
+            });
+            self.data_stale = true;
+            self.sort_now = true;
+        } else if self.data.is_none() {
+            effects.extend(
+                self.rings
+                    .get(self.ring)
+                    .map(|line| Effect::Open(line.path.clone())),
+            );
+        }
+    }
+
+    fn choose_scope(&mut self) {
+        if self.scope == Scope::All {
+            self.popup = Some(Popup::Threads { index: 0 });
+        } else {
+            self.scope = Scope::All;
+            self.data_stale = true;
+            self.sort_now = true;
+        }
+    }
+
+    fn freeze(&mut self) {
+        self.frozen = !self.frozen;
+        if !self.frozen
+            && !self
+                .shown
+                .as_ref()
+                .zip(self.newest.as_ref())
+                .is_some_and(|(a, b)| Rc::ptr_eq(a, b))
+        {
+            self.shown = self.newest.clone();
+            self.data_stale = true;
+        }
+    }
+
+    fn sort_by(&mut self, step: isize) {
+        let mut keys: Vec<SortKey> = Vec::new();
+        for key in columns::places(self.view, self.size.width)
+            .iter()
+            .filter_map(|place| place.column.sort_key())
+        {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        let sort = &mut self.list_mut().sort;
+        let at = keys.iter().position(|&key| key == sort.key).unwrap_or(0);
+        let to = at.saturating_add_signed(step).min(keys.len().saturating_sub(1));
+        if let Some(&key) = keys.get(to).filter(|_| to != at) {
+            *sort = Sort { key, reversed: false };
+            self.sort_again();
+        }
+    }
+
+    fn ask_reset(&mut self, effects: &mut Vec<Effect>) {
+        let others = self
+            .newest
+            .as_ref()
+            .is_some_and(|newest| newest.capture.viewers > 1);
+        if !self.status.answers() {
+            self.complain(format!(
+                "nothing to reset: the program is {}",
+                self.status.word().to_lowercase()
+            ));
+        } else if others {
+            self.popup = Some(Popup::AskReset);
+        } else {
+            self.send(Request::Reset, effects);
+        }
+    }
+
+    fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
+        self.notice = None;
+        self.pending = Some(Pending {
+            request,
+            asked: self.now,
+            epoch: None,
+        });
+        effects.push(Effect::Send(request));
+    }
+
+    fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
+        if !self.status.answers() {
+            self.complain(format!(
+                "no rate to change: the program is {}",
+                self.status.word().to_lowercase()
+            ));
+            return;
+        }
+        let Some(now) = self.wished_hz.or_else(|| self.newest.as_deref().map(rate_hz)) else {
+            return;
+        };
+        let next = match faster {
+            true => RATES_HZ.iter().find(|&&hz| hz > now),
+            false => RATES_HZ.iter().rev().find(|&&hz| hz < now),
+        };
+        match next {
+            Some(&hz) => {
+                self.wished_hz = Some(hz);
+                self.tell(format!("asked for {hz} snapshots a second"));
+                effects.push(Effect::Send(Request::Interval {
+                    ns: 1_000_000_000 / hz,
+                }));
+            }
+            None => self.tell(format!(
+                "{now} a second is the {} rate",
+                if faster { "fastest" } else { "slowest" }
+            )),
+        }
+    }
+
+    fn copy(&mut self, effects: &mut Vec<Effect>) {
+        let name = self
+            .data
+            .as_ref()
+            .zip(self.list().selected())
+            .map(|(data, row)| data.full_name(row.what).to_string());
+        if let Some(name) = name {
+            self.tell(format!("copied {name}"));
+            effects.push(Effect::Copy(name));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The line that explains every state that is not plain LIVE: the cause and the next step.
+
+use crate::model::Model;
+use crate::model::scope::Scope;
+use crate::process_time::clock_time;
+use crate::status::{Mark, Status};
+
+// === impl Model ===
+
+impl Model {
+    /// The word and the mark of the state, the screen's own state first.
+    pub(crate) fn face(&self) -> (&'static str, Mark) {
+        if self.frozen {
+            ("FROZEN", Mark::Frozen)
+        } else {
+            (self.status.word(), self.status.mark())
+        }
+    }
+
+    /// When the state began, as a clock time that stands still; LIVE has none.
+    pub(crate) fn face_time(&self) -> Option<String> {
+        let at = |unix_ns| clock_time(unix_ns, self.utc_offset);
+        if self.frozen {
+            return self
+                .shown
+                .as_ref()
+                .map(|shown| format!("at {}", at(shown.capture.unix_ns)));
+        }
+        match self.status {
+            Status::Stale { since_unix_ns } => Some(format!("since {}", at(since_unix_ns))),
+            Status::Exited { unix_ns } => Some(format!("at {}", at(unix_ns))),
+            Status::Crashed { unix_ns } => unix_ns.map(|unix_ns| format!("at {}", at(unix_ns))),
+            Status::Kept => self
+                .shown
+                .as_ref()
+                .map(|shown| format!("at {}", at(shown.capture.unix_ns))),
+            Status::Waiting { .. } | Status::Live | Status::Broken { .. } => None,
+        }
+    }
+
+    /// The cause and the next step, where there is something to explain over data.
+    pub(crate) fn banner(&self) -> Option<String> {
+        let shown = self.shown.as_ref()?;
+        let text = match &self.status {
+            _ if self.frozen => "Only the screen stands still, the program runs on. p follows it again.",
+            Status::Live => return self.empty_scope(shown),
+            Status::Stale { .. } => {
+                "No sign of life: the program is stopped or starved of CPU. The screen goes on when it answers."
+            }
+            Status::Exited { .. } => {
+                "The program has ended; this is its last state. d writes a report, s keeps it."
+            }
+            Status::Crashed { .. } => {
+                "The program ended without a farewell: killed or crashed. Its newest record is shown; s keeps it."
+            }
+            Status::Kept => "A kept snapshot, no program is behind it. d writes a report.",
+            Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
+            Status::Waiting { why } | Status::Broken { why } => why,
+        };
+        Some(text.to_string())
+    }
+
+    fn empty_scope(&self, shown: &tickscope_format::Snapshot) -> Option<String> {
+        if let Scope::One { name, .. } = &self.scope
+            && self.scope.thread(shown).is_none()
+        {
+            return Some(format!(
+                "There is no thread {name} any more. a shows all threads."
+            ));
+        }
+        let empty = self.data.as_ref().is_some_and(|data| data.tree.rows.is_empty());
+        empty.then(|| "Nothing measured yet: rows appear as soon as a scope begins.".to_string())
+    }
+}

@@ -1,0 +1,125 @@
+//! More on one row than fits on its line.
+
+use std::collections::HashMap;
+
+use tickscope_format::ids::{NO_PARENT, ThreadId};
+use tickscope_format::profile::functions::FunctionId;
+
+use crate::model::data::{Data, What, share};
+
+/// Which threads spend time in a row, and who calls it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Detail {
+    /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the
+    /// hotspots self time.
+    pub(crate) threads: Vec<(String, f64)>,
+    /// Functions that call it, with their share of its self time, the largest first; hotspots only.
+    pub(crate) callers: Vec<(String, f64)>,
+}
+
+// === impl Detail ===
+
+impl Detail {
+    /// Looks a row up in the snapshot, thread by thread.
+    pub(crate) fn of(data: &Data, what: What) -> Self {
+        match what {
+            What::Tree(row) => {
+                let path: Vec<FunctionId> = data
+                    .lineage(What::Tree(row))
+                    .into_iter()
+                    .filter_map(|w| data.function(w))
+                    .collect();
+                Self {
+                    threads: threads(data, |thread| ticks_below(data, thread, &path)),
+                    callers: Vec::new(),
+                }
+            }
+            What::Hot(row) => {
+                let function = data.hot()[row as usize].function;
+                Self {
+                    threads: threads(data, |thread| ticks_of(data, thread, function)),
+                    callers: callers(data, row),
+                }
+            }
+            What::Outside => Self {
+                threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
+                callers: Vec::new(),
+            },
+        }
+    }
+}
+
+fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
+    let all = (0..data.snapshot.threads.len() as u32).map(ThreadId);
+    let mut found: Vec<(ThreadId, u64)> = all
+        .filter(|&thread| data.thread.is_none_or(|chosen| chosen == thread))
+        .map(|thread| (thread, ticks(thread)))
+        .filter(|&(_, ticks)| ticks > 0)
+        .collect();
+    found.sort_by_key(|&(thread, ticks)| (std::cmp::Reverse(ticks), thread));
+    let whole = found.iter().map(|&(_, ticks)| ticks).sum();
+    let name = |thread: ThreadId| data.snapshot.threads[thread.index()].name.clone();
+    found
+        .into_iter()
+        .map(|(thread, ticks)| (name(thread), share(ticks, whole)))
+        .collect()
+}
+
+/// Ticks of one thread at the end of a path and below.
+fn ticks_below(data: &Data, thread: ThreadId, path: &[FunctionId]) -> u64 {
+    let nodes = &data.snapshot.nodes;
+    let rows = data.snapshot.rows_of(thread);
+    let first = rows.start;
+    // How many functions of the path a node has walked; past the end all below belongs to it.
+    let mut walked: Vec<Option<usize>> = vec![None; rows.len()];
+    let mut ticks = 0;
+    for node in rows {
+        let above = match nodes.parent[node] {
+            NO_PARENT => Some(0),
+            parent => walked
+                .get((parent as usize).wrapping_sub(first))
+                .copied()
+                .flatten(),
+        };
+        let function = data.tree.functions.of_site[nodes.site[node] as usize];
+        walked[node - first] = above.and_then(|steps| match path.get(steps) {
+            None => Some(steps),
+            Some(&wanted) => (wanted == function).then_some(steps + 1),
+        });
+        if walked[node - first] == Some(path.len()) {
+            ticks += nodes.self_ticks[node];
+        }
+    }
+    ticks
+}
+
+/// Self ticks of one thread in a function, wherever it stands.
+fn ticks_of(data: &Data, thread: ThreadId, function: FunctionId) -> u64 {
+    let nodes = &data.snapshot.nodes;
+    let of = |node: &usize| data.tree.functions.of_site[nodes.site[*node] as usize] == function;
+    data.snapshot
+        .rows_of(thread)
+        .filter(of)
+        .map(|node| nodes.self_ticks[node])
+        .sum()
+}
+
+fn callers(data: &Data, row: u32) -> Vec<(String, f64)> {
+    let hot = &data.hot()[row as usize];
+    let mut by_caller: HashMap<Option<FunctionId>, u64> = HashMap::new();
+    for &index in &hot.rows {
+        let row = &data.tree.rows[index as usize];
+        let caller = row.parent.map(|parent| data.tree.rows[parent as usize].function);
+        *by_caller.entry(caller).or_default() += row.self_ns;
+    }
+    let mut found: Vec<(Option<FunctionId>, u64)> = by_caller.into_iter().collect();
+    found.sort_by_key(|&(caller, ns)| (std::cmp::Reverse(ns), caller));
+    let name = |caller: Option<FunctionId>| match caller {
+        Some(function) => data.names.short[function.index()].clone(),
+        None => "(top)".to_string(),
+    };
+    found
+        .into_iter()
+        .map(|(caller, ns)| (name(caller), share(ns, hot.self_ns)))
+        .collect()
+}

@@ -1,0 +1,148 @@
+//! What the feed says: status, snapshots, answers.
+
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+
+use crate::model::Model;
+use crate::model::pending::Pending;
+use crate::news::{News, Outcome, Request};
+
+// === impl Model ===
+
+impl Model {
+    pub(super) fn hear(&mut self, news: News) {
+        if news.status != self.status {
+            self.status = news.status;
+            self.rows_stale = true;
+            self.dirty = true;
+        }
+        if let Some(target) = news.target.filter(|target| self.target.as_ref() != Some(target)) {
+            if news.new_run.is_none() && self.target.is_some() {
+                // Another program: what was folded and seen there means nothing here.
+                self.forget();
+            }
+            self.target = Some(target);
+            self.dirty = true;
+        }
+        if let Some((old, new)) = news.new_run {
+            self.undoable = false;
+            self.pending = None;
+            self.tell(format!("new run: pid {new}, followed; it was {old}"));
+            self.dirty = true;
+        }
+        if let Some(rings) = news.rings {
+            self.hear_rings(rings);
+        }
+        for outcome in news.outcomes {
+            self.hear_outcome(outcome);
+        }
+        if let Some(snapshot) = news.snapshot {
+            self.hear_snapshot(snapshot);
+        }
+        self.settle_pending();
+    }
+
+    fn forget(&mut self) {
+        self.shown = None;
+        self.newest = None;
+        self.frozen = false;
+        self.greeted = false;
+        self.open.clear();
+        self.data_stale = true;
+    }
+
+    fn hear_rings(&mut self, rings: Vec<crate::news::RingLine>) {
+        if rings == self.rings {
+            return;
+        }
+        // The selection stays on its file.
+        let chosen = self.rings.get(self.ring).map(|line| line.path.clone());
+        let found = chosen.and_then(|path| rings.iter().position(|line| line.path == path));
+        self.ring = found.unwrap_or(self.ring).min(rings.len().saturating_sub(1));
+        self.rings = rings;
+        self.dirty = true;
+    }
+
+    fn hear_outcome(&mut self, outcome: Outcome) {
+        self.dirty = true;
+        match (outcome.request, outcome.result) {
+            (Request::Interval { .. }, Ok(_)) => {}
+            (request, Ok(epoch)) => {
+                if let Some(pending) = self.pending.as_mut().filter(|pending| pending.request == request) {
+                    pending.epoch = Some(epoch);
+                }
+            }
+            (request, Err(why)) => self.refused(request, &why),
+        }
+    }
+
+    pub(super) fn refused(&mut self, request: Request, why: &str) {
+        let what = match request {
+            Request::Reset => "reset",
+            Request::Undo => "undo",
+            Request::Interval { .. } => "rate",
+        };
+        if self.pending.is_some_and(|pending| pending.request == request) {
+            self.pending = None;
+        }
+        if matches!(request, Request::Interval { .. }) {
+            self.wished_hz = None;
+        }
+        self.complain(format!("{what}: {why}"));
+        self.dirty = true;
+    }
+
+    fn hear_snapshot(&mut self, snapshot: Rc<Snapshot>) {
+        if self.newest.is_none()
+            && let Some(warning) = snapshot.process.warnings.first()
+        {
+            self.complain(warning.clone());
+        }
+        if self.wished_hz.is_some_and(|hz| hz == rate_hz(&snapshot)) {
+            self.wished_hz = None;
+        }
+        self.newest = Some(Rc::clone(&snapshot));
+        if !self.frozen {
+            self.shown = Some(snapshot);
+            self.data_stale = true;
+            self.dirty = true;
+        }
+    }
+
+    /// A reset is done when a snapshot of its epoch is here, not when it was promised.
+    fn settle_pending(&mut self) {
+        let Some(Pending {
+            request,
+            epoch: Some(epoch),
+            ..
+        }) = self.pending
+        else {
+            return;
+        };
+        if self
+            .newest
+            .as_ref()
+            .is_none_or(|newest| newest.capture.reset_epoch < epoch)
+        {
+            return;
+        }
+        self.pending = None;
+        self.undoable = request == Request::Reset;
+        let done = match (request, self.frozen) {
+            (Request::Reset, false) => "counting from zero; u takes it back",
+            (Request::Reset, true) => {
+                "counting from zero behind the frozen screen; p shows it, u takes it back"
+            }
+            (Request::Undo | Request::Interval { .. }, _) => "the reset is taken back",
+        };
+        self.tell(done);
+        self.dirty = true;
+    }
+}
+
+/// Snapshots a second, as the program says.
+pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
+    let interval = snapshot.capture.interval_ns.max(1);
+    ((1_000_000_000 + interval / 2) / interval).max(1)
+}

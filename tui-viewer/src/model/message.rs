@@ -1,0 +1,65 @@
+//! What comes in, and what is to be done outside.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use ratatui::layout::Size;
+use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
+use tui_input::InputRequest;
+
+use crate::action::Action;
+use crate::news::{News, Request};
+
+/// Something happened.
+#[derive(Clone, Debug)]
+pub(crate) enum Message {
+    /// A key with a meaning.
+    Do(Action),
+    /// A key in the search line.
+    Edit(InputRequest),
+    /// A key without a meaning.
+    Unknown,
+    /// The feed was looked at.
+    News(Box<News>),
+    /// Time since the screen began.
+    Time(Duration),
+    /// The terminal has another size.
+    Resize(Size),
+    /// A file was written, or not: what it is, and where or why not.
+    Wrote(&'static str, Result<PathBuf, String>),
+    /// A request could not even be sent.
+    NotSent(Request, String),
+    /// A ring file could not be opened.
+    NotOpened(String),
+}
+
+/// Something is to be done outside.
+#[derive(Clone, Debug)]
+pub(crate) enum Effect {
+    /// Leave.
+    Quit,
+    /// Stop like any program of the shell.
+    Suspend,
+    /// Draw everything again.
+    Repaint,
+    /// Ask the program.
+    Send(Request),
+    /// Open a ring file.
+    Open(PathBuf),
+    /// Write the report of a snapshot.
+    WriteReport {
+        /// What is on the screen.
+        snapshot: Rc<Snapshot>,
+        /// The one thread in scope.
+        thread: Option<ThreadId>,
+    },
+    /// Keep a snapshot.
+    KeepSnapshot {
+        /// What is on the screen.
+        snapshot: Rc<Snapshot>,
+    },
+    /// Put a text where the terminal pastes from.
+    Copy(String),
+}

@@ -1,0 +1,142 @@
+//! The terminal: in, out, and what it says. Whatever ends the program, the terminal is as it was before.
+
+mod clipboard;
+mod guard;
+mod hangup;
+pub(crate) mod painter;
+mod signals;
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use ratatui::layout::Size;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::Signal;
+use rustix::termios::{isatty, tcgetwinsize};
+
+pub(crate) use crate::terminal::clipboard::copy_sequence;
+use crate::terminal::signals::Signals;
+
+/// What woke the loop up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Woken {
+    /// Keys can be read.
+    pub(crate) input: bool,
+    /// The terminal has gone.
+    pub(crate) lost: bool,
+    /// It has another size.
+    pub(crate) resized: bool,
+    /// The program was stopped and runs again.
+    pub(crate) resumed: bool,
+    /// Somebody asks to end.
+    pub(crate) interrupted: bool,
+    /// Somebody tells to end.
+    pub(crate) terminated: bool,
+}
+
+/// The terminal as the screen uses it, from `enter` until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    input: OwnedFd,
+    signals: Signals,
+}
+
+// === impl Terminal ===
+
+impl Terminal {
+    /// Takes the terminal over.
+    pub(crate) fn enter() -> io::Result<Self> {
+        let input = if isatty(io::stdin()) {
+            io::stdin().as_fd().try_clone_to_owned()?
+        } else {
+            // `something | tickscope`: keys come from the terminal all the same.
+            OwnedFd::from(File::options().read(true).write(true).open("/dev/tty")?)
+        };
+        let signals = Signals::new()?;
+        hangup::watch(input.try_clone()?);
+        guard::install_panic_hook();
+        guard::enter(&input)?;
+        Ok(Self { input, signals })
+    }
+
+    /// Cells of the terminal.
+    pub(crate) fn size(&self) -> Size {
+        let size = tcgetwinsize(io::stdout()).or_else(|_| tcgetwinsize(&self.input));
+        match size {
+            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size::new(size.ws_col, size.ws_row),
+            // A serial line does not know.
+            _ => Size::new(80, 24),
+        }
+    }
+
+    /// Sleeps until there is input, a signal, or the time is over.
+    pub(crate) fn wait(&mut self, longest: Duration) -> io::Result<Woken> {
+        let timeout = Timespec {
+            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(longest.subsec_nanos()),
+        };
+        let mut fds = [
+            PollFd::new(&self.input, PollFlags::IN),
+            PollFd::new(self.signals.wakeup(), PollFlags::IN),
+        ];
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let seen = fds[0].revents();
+        let mut woken = self.signals.take();
+        woken.lost = seen.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
+        woken.input = seen.contains(PollFlags::IN) && !woken.lost;
+        Ok(woken)
+    }
+
+    /// Reads what is there, at most the buffer; asked only when there is something.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match rustix::io::read(&self.input, &mut *buffer) {
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(0),
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => return Ok(read),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Whether more can be read at once.
+    pub(crate) fn has_more(&self) -> bool {
+        let mut fds = [PollFd::new(&self.input, PollFlags::IN)];
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().contains(PollFlags::IN)
+    }
+
+    /// Writes everything.
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        guard::write(bytes)
+    }
+
+    /// Stops like any program of the shell; returns when it is continued.
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        guard::leave();
+        // The whole job, as the terminal itself would: a wrapper in front must stop as well.
+        rustix::process::kill_current_process_group(Signal::TSTP)?;
+        self.resume()
+    }
+
+    /// Takes the terminal over again.
+    pub(crate) fn resume(&mut self) -> io::Result<()> {
+        guard::enter(&self.input)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        guard::leave();
+    }
+}

@@ -1,0 +1,84 @@
+//! What was changed in the terminal, and changing it back: once, whoever asks first.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Mutex, Once, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
+
+/// Remember the title, alternate screen, no cursor.
+const IN: &[u8] = b"\x1b[22;2t\x1b[?1049h\x1b[?25l";
+
+/// No half frame, plain text, main screen, cursor, the former title.
+const OUT: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[?1049l\x1b[?25h\x1b[23;2t";
+
+struct Saved {
+    tty: OwnedFd,
+    modes: Termios,
+}
+
+/// Set as long as the terminal is ours. The panic hook looks here too, so it lives outside of the screen.
+static SAVED: Mutex<Option<Saved>> = Mutex::new(None);
+
+/// Makes the terminal ours; where it is already, does so again, as after a stop that nobody announced.
+pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
+    let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
+    let modes = match saved.as_ref() {
+        Some(saved) => saved.modes.clone(),
+        None => tcgetattr(tty)?,
+    };
+    let mut raw = modes.clone();
+    raw.make_raw();
+    tcsetattr(tty, OptionalActions::Now, &raw)?;
+    *saved = Some(Saved {
+        tty: tty.try_clone()?,
+        modes,
+    });
+    drop(saved);
+    write(IN)
+}
+
+/// Gives the terminal back; a second call does nothing.
+pub(super) fn leave() {
+    let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(Saved { tty, modes }) = saved else { return };
+    // Keys pressed meanwhile were for the screen, not for the shell. Nothing here can do more than try.
+    let _ = tcflush(&tty, QueueSelector::IFlush);
+    let _ = write(OUT);
+    let _ = tcsetattr(&tty, OptionalActions::Now, &modes);
+}
+
+/// On a panic the terminal is given back first, then the message is printed where it can be read.
+pub(super) fn install_panic_hook() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            leave();
+            before(info);
+        }));
+    });
+}
+
+/// Writes everything, past the buffer of the standard library: a panic may have left half a frame in it.
+pub(super) fn write(mut bytes: &[u8]) -> io::Result<()> {
+    let out = io::stdout();
+    while !bytes.is_empty() {
+        match rustix::io::write(out.as_fd(), bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                // Somebody before us made it non-blocking.
+                let mut fds = [PollFd::new(&out, PollFlags::OUT)];
+                match poll(&mut fds, None) {
+                    Ok(_) | Err(Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

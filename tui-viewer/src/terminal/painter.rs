@@ -1,0 +1,95 @@
+//! From frames to bytes: only cells that changed, all of them at once, and nothing where nothing changed.
+
+use std::io;
+
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+
+/// Holds what the terminal shows.
+#[derive(Debug, Default)]
+pub(crate) struct Painter {
+    shown: Buffer,
+    next: Buffer,
+    /// The terminal shows something else than it should.
+    spoiled: bool,
+}
+
+// === impl Painter ===
+
+impl Painter {
+    /// Nothing on the screen yet.
+    pub(crate) fn new() -> Self {
+        // Whether there are colours is decided by the theme; left to itself the library would answer NO_COLOR
+        // with a bare reset, which takes bold and reversed text away as well.
+        crossterm::style::force_color_output(true);
+        Self {
+            spoiled: true,
+            ..Self::default()
+        }
+    }
+
+    /// The next frame is drawn from nothing.
+    pub(crate) fn spoil(&mut self) {
+        self.spoiled = true;
+    }
+
+    /// The bytes that turn what is shown into a new frame; none if nothing changes.
+    pub(crate) fn frame(&mut self, size: Size, draw: impl FnOnce(&mut Buffer)) -> io::Result<Vec<u8>> {
+        let area = Rect::new(0, 0, size.width, size.height);
+        self.next.resize(area);
+        self.next.reset();
+        draw(&mut self.next);
+        let whole = self.spoiled || self.shown.area != area;
+        let mut bytes = b"\x1b[?2026h".to_vec();
+        if whole {
+            self.shown.resize(area);
+            self.shown.reset();
+            bytes.extend_from_slice(b"\x1b[0m\x1b[2J");
+        }
+        let changes = self.shown.diff(&self.next);
+        if changes.is_empty() && !whole {
+            return Ok(Vec::new());
+        }
+        CrosstermBackend::new(&mut bytes).draw(changes.into_iter())?;
+        // The hidden cursor rests at the origin: some terminals show where it is all the same.
+        bytes.extend_from_slice(b"\x1b[H\x1b[?2026l");
+        std::mem::swap(&mut self.shown, &mut self.next);
+        self.spoiled = false;
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Style;
+
+    use super::*;
+
+    fn paint(painter: &mut Painter, text: &str) -> Vec<u8> {
+        let draw = |buffer: &mut Buffer| {
+            buffer.set_stringn(0, 0, text, 20, Style::new());
+        };
+        painter
+            .frame(Size::new(20, 2), draw)
+            .expect("a vector takes everything")
+    }
+
+    #[test]
+    fn an_equal_frame_writes_nothing() {
+        let mut painter = Painter::new();
+        assert!(!paint(&mut painter, "hello").is_empty());
+        assert_eq!(paint(&mut painter, "hello"), b"");
+        let change = String::from_utf8(paint(&mut painter, "hallo")).expect("text");
+        assert!(
+            change.contains('a') && !change.contains('h') || !change.contains("hallo"),
+            "{change:?}"
+        );
+        painter.spoil();
+        assert!(
+            String::from_utf8(paint(&mut painter, "hallo"))
+                .expect("text")
+                .contains("hallo")
+        );
+    }
+}

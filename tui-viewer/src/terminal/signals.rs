@@ -1,0 +1,66 @@
+//! Signals as something to read: a flag each, and a byte in a pipe that wakes the loop up.
+
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::SigId;
+use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGWINCH};
+
+use crate::terminal::Woken;
+
+/// The signals that the screen answers.
+#[derive(Debug)]
+pub(super) struct Signals {
+    wakeup: UnixStream,
+    flags: [Arc<AtomicBool>; 4],
+    ids: Vec<SigId>,
+}
+
+// === impl Signals ===
+
+impl Signals {
+    pub(super) fn new() -> io::Result<Self> {
+        let (wakeup, end) = UnixStream::pair()?;
+        wakeup.set_nonblocking(true)?;
+        let flags: [Arc<AtomicBool>; 4] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
+        let mut ids = Vec::new();
+        for (signal, flag) in [SIGWINCH, SIGCONT, SIGINT, SIGTERM].into_iter().zip(&flags) {
+            // First the flag, then the byte: whoever wakes finds the flag set.
+            ids.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
+            ids.push(signal_hook::low_level::pipe::register(signal, end.try_clone()?)?);
+        }
+        Ok(Self { wakeup, flags, ids })
+    }
+
+    /// What to wait for.
+    pub(super) fn wakeup(&self) -> &UnixStream {
+        &self.wakeup
+    }
+
+    /// What has come since the last call.
+    pub(super) fn take(&mut self) -> Woken {
+        let mut bytes = [0; 64];
+        while matches!(self.wakeup.read(&mut bytes), Ok(read) if read == bytes.len()) {}
+        let [resized, resumed, interrupted, terminated] = self
+            .flags
+            .each_ref()
+            .map(|flag| flag.swap(false, Ordering::Relaxed));
+        Woken {
+            resized,
+            resumed,
+            interrupted,
+            terminated,
+            ..Woken::default()
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for id in self.ids.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
+    }
+}

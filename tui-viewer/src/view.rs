@@ -1,0 +1,73 @@
+//! From the model to cells. Nothing here changes the model, and only rows on the screen are looked at.
+
+mod banner;
+mod bar;
+mod detail;
+mod footer;
+#[cfg(test)]
+mod golden;
+mod header;
+mod help;
+mod pen;
+mod picker;
+mod popup;
+mod rows;
+mod tabs;
+mod titles;
+mod waiting;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Size;
+
+use crate::layout::SMALLEST;
+use crate::model::Model;
+use crate::model::popup::Popup;
+use crate::theme::Meaning;
+use crate::view::pen::Pen;
+
+/// Draws the whole screen.
+pub(crate) fn draw(model: &Model, buffer: &mut Buffer) {
+    let layout = model.layout();
+    let mut pen = Pen::new(buffer, model.theme, model.ascii);
+    if layout.too_small {
+        return too_small(&mut pen, model.size);
+    }
+    header::draw(&mut pen, model, layout.header);
+    match &model.data {
+        Some(data) => {
+            if let Some(area) = layout.tabs {
+                tabs::draw(&mut pen, model, area);
+            }
+            titles::draw(&mut pen, model, layout.columns);
+            rows::draw(&mut pen, model, data, layout.rows);
+            if let Some(area) = layout.detail {
+                detail::draw(&mut pen, model, data, area);
+            }
+            if let Some(area) = layout.banner {
+                banner::draw(&mut pen, model, area);
+            }
+        }
+        None => waiting::draw(&mut pen, model, &layout),
+    }
+    footer::draw(&mut pen, model, &layout);
+    match model.popup {
+        Some(Popup::Help { scroll }) => help::draw(&mut pen, model, scroll),
+        Some(Popup::Threads { index }) => popup::threads(&mut pen, model, index),
+        Some(Popup::AskReset) => popup::ask_reset(&mut pen, model),
+        None => {}
+    }
+}
+
+fn too_small(pen: &mut Pen<'_>, size: Size) {
+    let text = format!("{}x{} needed", SMALLEST.width, SMALLEST.height);
+    let now = format!("{}x{} now", size.width, size.height);
+    let long = format!("{text}, {now}");
+    let text = if long.len() <= usize::from(size.width) {
+        long
+    } else {
+        text
+    };
+    let cells = text.len() as u16;
+    let x = size.width.saturating_sub(cells) / 2;
+    pen.put(x, size.height / 2, cells, &text, Meaning::Plain);
+}

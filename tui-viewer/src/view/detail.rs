@@ -1,0 +1,186 @@
+//! The pane below the list: what the selected row's line has no room for.
+
+use ratatui::layout::Rect;
+use tickscope_format::render::number;
+
+use crate::cells::{cut_end, cut_middle, cut_start, safe, width};
+use crate::model::Model;
+use crate::model::data::{Data, What};
+use crate::model::row::Row;
+use crate::model::view::View;
+use crate::theme::Meaning;
+use crate::view::bar::bar;
+use crate::view::pen::Pen;
+
+/// Cells of a thread's bar.
+const BAR_CELLS: u16 = 8;
+
+/// Draws the pane.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+    pen.rule(Rect { height: 1, ..area });
+    let inner = Rect {
+        x: area.x + 2,
+        width: area.width.saturating_sub(3),
+        ..area
+    };
+    if let Some(row) = model.list().selected() {
+        let title = cut_middle(
+            data.label(row.what),
+            usize::from(inner.width).saturating_sub(4),
+            pen.glyphs.cut,
+        );
+        pen.put(
+            area.x + 1,
+            area.y,
+            inner.width,
+            &format!(" {title} "),
+            Meaning::Strong,
+        );
+        name_and_place(pen, data, row, inner, area.y + 1);
+        figures(pen, model, data, row, inner, area.y + 2);
+        match model.view {
+            View::Tree => path(pen, data, row, inner, area.y + 3),
+            View::Hot => callers(pen, model, inner, area.y + 3),
+        }
+        threads(pen, model, inner, area.y + 4);
+    }
+    hint(pen, model, inner, area.y + 5);
+}
+
+fn name_and_place(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
+    let cells = usize::from(area.width);
+    let place = match data
+        .function(row.what)
+        .map(|function| data.tree.functions.get(function))
+    {
+        Some(function) if !function.file.is_empty() => {
+            let line = if function.line > 0 {
+                format!(":{}", function.line)
+            } else {
+                String::new()
+            };
+            format!("{}{line}", safe(&function.file, pen.ascii))
+        }
+        Some(_) => String::new(),
+        None => "time of these threads that no scope covers".to_string(),
+    };
+    let name = data.full_name(row.what);
+    // The name comes first; the place keeps its end, where the file is.
+    let room = cells.saturating_sub(width(name).min(cells) + 3).max(cells / 3);
+    let place = cut_start(&place, room, pen.glyphs.cut).into_owned();
+    let place_cells = width(&place) as u16;
+    let name = cut_middle(
+        name,
+        cells.saturating_sub(usize::from(place_cells) + 2),
+        pen.glyphs.cut,
+    )
+    .into_owned();
+    pen.put(area.x, y, area.width, &name, Meaning::Plain);
+    pen.put_right(area.x, y, area.width, &place, Meaning::Quiet);
+}
+
+fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y: u16) {
+    let figures = data.figures(row.what);
+    let (of_total, of_self) = model.shares(data, row.what);
+    let mut facts = vec![
+        (
+            "self",
+            format!("{} {}", pen.duration(figures.self_ns), number::percent(of_self)),
+        ),
+        (
+            "total",
+            format!("{} {}", pen.duration(figures.total_ns), number::percent(of_total)),
+        ),
+    ];
+    if row.what != What::Outside {
+        let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
+        let rate = (figures.calls as f64 / seconds).round();
+        let often = if rate >= 1.0 { format!("  {}/s", number::count(rate as u64)) } else { String::new() };
+        facts.push(("calls", format!("{}{often}", number::count(figures.calls))));
+        facts.push((
+            "avg",
+            figures
+                .avg_ns()
+                .map_or_else(|| "-".to_string(), |ns| pen.duration(ns)),
+        ));
+    }
+    if figures.open > 0 {
+        let threads = if figures.open == 1 {
+            "1 thread".to_string()
+        } else {
+            format!("{} threads", figures.open)
+        };
+        facts.push(("running in", threads));
+    }
+    if figures.errors > 0 {
+        facts.push(("clock errors", number::count(figures.errors)));
+    }
+    let mut x = area.x;
+    for (word, text) in facts {
+        if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
+            break;
+        }
+        x = pen.put(x, y, area.width, word, Meaning::Quiet);
+        x = pen.put(x + 1, y, area.width, &text, Meaning::Plain) + 4;
+    }
+}
+
+fn path(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
+    let names: Vec<&str> = data
+        .lineage(row.what)
+        .into_iter()
+        .map(|what| data.label(what))
+        .collect();
+    let text = names.join(pen.glyphs.then);
+    let x = pen.put(area.x, y, area.width, "path", Meaning::Quiet) + 2;
+    let cut = cut_start(&text, usize::from(area.right().saturating_sub(x)), pen.glyphs.cut).into_owned();
+    pen.put(x, y, area.width, &cut, Meaning::Plain);
+}
+
+fn callers(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
+    let Some(detail) = &model.detail else { return };
+    let x = pen.put(area.x, y, area.width, "called from", Meaning::Quiet) + 2;
+    shares(pen, &detail.callers, area, x, y, false);
+}
+
+fn threads(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
+    let Some(detail) = &model.detail else { return };
+    let x = pen.put(area.x, y, area.width, "threads", Meaning::Quiet) + 2;
+    shares(pen, &detail.threads, area, x, y, true);
+}
+
+/// Names with their shares side by side, as many as fit, and how many more there are.
+fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: u16, bars: bool) {
+    for (index, (name, share)) in list.iter().enumerate() {
+        let name = cut_end(&safe(name, pen.ascii), 24, pen.glyphs.cut).into_owned();
+        let bar = if bars {
+            format!(" {}", bar(*share, BAR_CELLS, pen.glyphs))
+        } else {
+            String::new()
+        };
+        let percent = format!(" {}", number::percent(*share));
+        let more = format!("+{}", list.len() - index);
+        let cells = width(&name) + width(&bar) + width(&percent);
+        let reserve = if index + 1 < list.len() { more.len() + 3 } else { 0 };
+        if usize::from(x) + cells + reserve > usize::from(area.right()) {
+            pen.put(x, y, area.width, &more, Meaning::Quiet);
+            return;
+        }
+        x = pen.put(x, y, area.width, &name, Meaning::Plain);
+        x = pen.put(x, y, area.width, &bar, Meaning::Warm);
+        x = pen.put(x, y, area.width, &percent, Meaning::Plain) + 3;
+    }
+}
+
+/// How to read the columns: for those who see them for the first time.
+fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
+    let (dot, running) = (pen.glyphs.dot, pen.glyphs.running);
+    let wide = area.width >= 92;
+    let inside = if wide { "%TOT share of measured time, callees included" } else { "%TOT share with callees" };
+    let itself = if wide { "SELF in the function itself" } else { "SELF the function itself" };
+    let text = match model.view {
+        View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
+        View::Hot => format!("{itself}{dot}{inside}{dot}recursion counts once"),
+    };
+    pen.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
+}

@@ -1,0 +1,177 @@
+//! The last line: keys that work now, or the search as it is typed, or what just happened.
+
+use ratatui::layout::Rect;
+use tickscope_format::render::number;
+
+use crate::action::{Context, Hint, lines};
+use crate::cells::{cut_start, safe, width};
+use crate::layout::Layout;
+use crate::model::Model;
+use crate::model::data::share;
+use crate::model::search::Search;
+use crate::theme::Meaning;
+use crate::view::pen::Pen;
+use crate::view::tabs;
+
+/// Draws the line.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
+    let context = model.context();
+    let line = layout.bottom_line();
+    if let (Context::Typing, Some(search)) = (context, &model.search) {
+        pen.clear(line);
+        typed(pen, model, search, line);
+    } else if let Some(notice) = &model.notice {
+        pen.clear(line);
+        let text = safe(&notice.text, pen.ascii).into_owned();
+        let (text, meaning) = if notice.error {
+            (format!("! {text}"), Meaning::Alarm)
+        } else {
+            (text, Meaning::Strong)
+        };
+        pen.put_cut(line.x + 1, line.y, line.width.saturating_sub(2), &text, meaning);
+    } else if layout.footer.is_some() {
+        let views = model.data.is_some() && layout.tabs.is_none();
+        let x = if views && model.popup.is_none() {
+            place(pen, model, line)
+        } else {
+            line.x
+        };
+        keys(
+            pen,
+            model,
+            context,
+            Rect {
+                x,
+                width: line.right().saturating_sub(x),
+                ..line
+            },
+        );
+    }
+}
+
+/// The views and how far down this is, where no line above says it; gives the cell after it.
+fn place(pen: &mut Pen<'_>, model: &Model, line: Rect) -> u16 {
+    let x = tabs::views(pen, model, line.x + 1, line.y);
+    let list = model.list();
+    let rows = usize::from(model.layout().rows.height);
+    let first = (list.cursor.offset + 1).min(list.rows.len());
+    let last = (list.cursor.offset + rows).min(list.rows.len());
+    let text = format!("{first}-{last}/{}", list.rows.len());
+    pen.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
+}
+
+fn typed(pen: &mut Pen<'_>, model: &Model, search: &Search, line: Rect) {
+    let found = found(model, search);
+    let keys = "Enter keep  Esc clear";
+    let room = usize::from(line.width).saturating_sub(3);
+    let keys = if room > width(&found) + keys.len() + 20 {
+        keys
+    } else {
+        ""
+    };
+    let right = if keys.is_empty() {
+        found
+    } else {
+        format!("{found}  {keys}")
+    };
+    let text_room = room.saturating_sub(width(&right) + 3).max(4);
+    // What is before the cursor stays in sight.
+    let cursor = search.input.cursor();
+    let before: String = search.text().chars().take(cursor).collect();
+    let at: String = search.text().chars().skip(cursor).take(1).collect();
+    let after: String = search.text().chars().skip(cursor + 1).collect();
+    let before = cut_start(&safe(&before, pen.ascii), text_room, pen.glyphs.cut).into_owned();
+    let x = pen.put(line.x + 1, line.y, 1, "/", Meaning::Strong);
+    let x = pen.put(x, line.y, text_room as u16, &before, Meaning::Plain);
+    let under = if at.is_empty() {
+        " ".into()
+    } else {
+        safe(&at, pen.ascii)
+    };
+    let x = pen.put(x, line.y, 2, &under, Meaning::Selected);
+    let rest = (usize::from(line.x) + 2 + text_room).saturating_sub(usize::from(x)) as u16;
+    pen.put(x, line.y, rest, &safe(&after, pen.ascii), Meaning::Plain);
+    let cells = width(&right) as u16;
+    if usize::from(cells) + 8 <= room {
+        pen.put_right(
+            line.x,
+            line.y,
+            line.width.saturating_sub(1),
+            &right,
+            Meaning::Quiet,
+        );
+    }
+}
+
+/// `3 of 15  1/3  45.4%`: matches, which one this is, and their share of the time.
+fn found(model: &Model, search: &Search) -> String {
+    let Some(data) = model.data.as_ref().filter(|_| search.is_set()) else {
+        return String::new();
+    };
+    if search.hits.is_empty() {
+        return "no match".to_string();
+    }
+    let all = match model.view {
+        crate::model::view::View::Tree => data.tree.rows.len(),
+        crate::model::view::View::Hot => data.hot().len(),
+    };
+    let hits = search.hits.len();
+    let place = (search.before + 1).min(hits);
+    let time = number::percent(share(search.time_ns, data.measured_ns));
+    format!("{hits} of {all}  {place}/{hits}  {time}")
+}
+
+fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
+    let mut hints: Vec<(String, Hint)> = lines(context)
+        .filter(|line| line.keys.iter().any(|&(_, action)| model.can(action)))
+        .filter_map(|line| line.hint.map(|hint| (line.hint_keys(pen.ascii), hint)))
+        .collect();
+    let esc = match context {
+        Context::Help | Context::Threads | Context::Asking => Some("close"),
+        _ if model.search.is_some() => Some("clear"),
+        Context::Tree | Context::Hot | Context::Typing | Context::Start => None,
+    };
+    hints.extend(esc.map(|text| {
+        (
+            "Esc".to_string(),
+            Hint {
+                text,
+                rank: 1,
+                right: true,
+            },
+        )
+    }));
+    if let Some(search) = model.search.as_ref().filter(|search| search.is_set()) {
+        let text = cut_start(&safe(search.text(), pen.ascii), 20, pen.glyphs.cut).into_owned();
+        hints.insert(
+            0,
+            (
+                format!("/{text}  {}", found(model, search)),
+                Hint {
+                    text: "",
+                    rank: 2,
+                    right: false,
+                },
+            ),
+        );
+    }
+    // The way out stands where the eye ends.
+    hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
+    let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
+    let room = usize::from(line.width).saturating_sub(2);
+    while hints.iter().map(cells).sum::<usize>() > room + 2 {
+        let highest = hints.iter().map(|(_, hint)| hint.rank).max().unwrap_or(0);
+        let Some(index) = hints.iter().rposition(|(_, hint)| hint.rank == highest) else {
+            break;
+        };
+        hints.remove(index);
+    }
+    let right: usize = hints.iter().filter(|(_, hint)| hint.right).map(cells).sum();
+    let mut left_x = line.x + 1;
+    let mut right_x = line.right().saturating_sub(right as u16).max(line.x) + 1;
+    for (keys, hint) in &hints {
+        let x = if hint.right { &mut right_x } else { &mut left_x };
+        *x = pen.put(*x, line.y, line.width, keys, Meaning::Strong);
+        *x = pen.put(*x + 1, line.y, line.width, hint.text, Meaning::Quiet) + 2;
+    }
+}

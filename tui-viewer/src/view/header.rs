@@ -1,0 +1,201 @@
+//! The first line: which program, how it is doing, and how far to trust the numbers.
+
+use ratatui::layout::Rect;
+use tickscope_format::render::number;
+use tickscope_format::{Snapshot, snapshot::Process};
+
+use crate::cells::{cut_middle, safe, width};
+use crate::model::Model;
+use crate::model::hear::rate_hz;
+use crate::process_time::running;
+use crate::status::Status;
+use crate::theme::Meaning;
+use crate::view::pen::Pen;
+
+/// From this width on words are written out.
+const WORDY: u16 = 100;
+
+struct Part {
+    text: String,
+    meaning: Meaning,
+    /// Parts with a high rank give way first; 0 never does.
+    rank: u8,
+    /// Cells before it.
+    gap: usize,
+}
+
+fn part(text: impl Into<String>, meaning: Meaning, rank: u8, gap: usize) -> Part {
+    Part {
+        text: text.into(),
+        meaning,
+        rank,
+        gap,
+    }
+}
+
+/// Draws the line.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
+    let wordy = area.width >= WORDY;
+    let mut left = Vec::new();
+    if wordy || model.shown.is_none() {
+        left.push(part("tickscope", Meaning::Quiet, 9, 0));
+    }
+    let snapshot = model.shown.as_deref();
+    who(pen, model, snapshot.map(|s| &s.process), wordy, &mut left);
+    state(pen, model, wordy, &mut left);
+    let mut right = Vec::new();
+    if let Some(snapshot) = snapshot {
+        let since = running(snapshot.capture.since_reset_ns);
+        let since = if wordy {
+            format!("since reset {since}")
+        } else {
+            since
+        };
+        left.push(part(since, Meaning::Plain, 2, if wordy { 3 } else { 2 }));
+        facts(pen, model, snapshot, wordy, &mut right);
+    }
+    fit(&mut left, &mut right, usize::from(area.width).saturating_sub(2));
+    let mut x = area.x + 1;
+    for part in &left {
+        x = pen.put(x + part.gap as u16, area.y, area.width, &part.text, part.meaning);
+    }
+    let taken = cells(&right);
+    let mut x = area.right().saturating_sub(1 + taken as u16);
+    for (index, part) in right.iter().enumerate() {
+        let gap = if index == 0 { 0 } else { part.gap };
+        x = pen.put(x + gap as u16, area.y, area.width, &part.text, part.meaning);
+    }
+}
+
+fn who(pen: &Pen<'_>, model: &Model, process: Option<&Process>, wordy: bool, left: &mut Vec<Part>) {
+    let target = model
+        .target
+        .as_ref()
+        .map(|target| (target.name.as_str(), target.pid));
+    let Some((name, pid)) = process
+        .map(|process| (process.name.as_str(), process.pid))
+        .or(target)
+    else {
+        return;
+    };
+    let most = if wordy { 30 } else { 20 };
+    let name = cut_middle(&safe(name, pen.ascii), most, pen.glyphs.cut).into_owned();
+    left.push(part(
+        name,
+        Meaning::Strong,
+        0,
+        if left.is_empty() { 0 } else { 2 },
+    ));
+    let pid = if wordy {
+        format!("pid {pid}")
+    } else {
+        pid.to_string()
+    };
+    left.push(part(pid, Meaning::Plain, 4, if wordy { 2 } else { 1 }));
+}
+
+fn state(pen: &Pen<'_>, model: &Model, wordy: bool, left: &mut Vec<Part>) {
+    let (word, mark) = model.face();
+    let gap = match (left.is_empty(), wordy) {
+        (true, _) => 0,
+        (false, true) => 3,
+        (false, false) => 1,
+    };
+    left.push(part(
+        format!("{} {word}", pen.glyphs.mark(mark)),
+        Meaning::of(mark),
+        0,
+        gap,
+    ));
+    if let Some(pending) = model.pending {
+        left.push(part(
+            format!("{}{}", pending.word(), pen.glyphs.cut),
+            Meaning::Notable,
+            0,
+            1,
+        ));
+    } else if let Some(time) = model.face_time() {
+        left.push(part(time, Meaning::Plain, 5, 1));
+    } else if let (Status::Live, Some(shown)) = (&model.status, &model.shown) {
+        left.push(part(format!("{} Hz", rate_hz(shown)), Meaning::Plain, 5, 1));
+    }
+}
+
+fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
+    let gap = if wordy { 2 } else { 1 };
+    let threads: u64 = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
+    let nodes = model.data.as_ref().map_or(0, |data| data.tree.rows.len());
+    right.push(part(counted(threads, "thread"), Meaning::Quiet, 7, gap));
+    right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
+    let (low, high) = snapshot.cost_share();
+    // In short only the upper bound: it is never too good.
+    let cost = if wordy { cost_text(low, high, pen.glyphs.to) } else { number::percent(high) };
+    let meaning = if low > 0.05 {
+        Meaning::Alarm
+    } else {
+        Meaning::Plain
+    };
+    let bang = if low > 0.05 { "!" } else { "" };
+    right.push(part(format!("cost {cost}{bang}"), meaning, 6, gap));
+    let dropped = if wordy { "dropped" } else { "drop" };
+    let counts = [
+        (dropped, snapshot.capture.dropped, true),
+        ("unbalanced", snapshot.capture.unbalanced, false),
+        (
+            if wordy { "clock errors" } else { "clock" },
+            snapshot.clock.errors,
+            false,
+        ),
+    ];
+    for (word, count, always) in counts {
+        let text = format!("{word} {}", number::count(count));
+        if count > 0 {
+            right.push(part(format!("{text}!"), Meaning::Alarm, 1, gap));
+        } else if always {
+            right.push(part(text, Meaning::Plain, 3, gap));
+        }
+    }
+}
+
+/// `0.3–0.9%`, or one number where both look the same.
+fn cost_text(low: f64, high: f64, to: &str) -> String {
+    let (low, high) = (number::percent(low), number::percent(high));
+    if low == high {
+        high
+    } else {
+        format!("{}{to}{high}", low.trim_end_matches('%'))
+    }
+}
+
+fn counted(n: u64, word: &str) -> String {
+    format!("{} {word}{}", number::count(n), if n == 1 { "" } else { "s" })
+}
+
+fn cells(parts: &[Part]) -> usize {
+    parts
+        .iter()
+        .enumerate()
+        .map(|(i, part)| width(&part.text) + if i == 0 { 0 } else { part.gap })
+        .sum()
+}
+
+/// Leaves parts out, highest rank first, until the rest fits.
+fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
+    while cells(left) + cells(right) + 2 > room {
+        let highest = left
+            .iter()
+            .chain(right.iter())
+            .map(|part| part.rank)
+            .max()
+            .unwrap_or(0);
+        if highest == 0 {
+            return;
+        }
+        for parts in [&mut *right, &mut *left] {
+            if let Some(index) = parts.iter().rposition(|part| part.rank == highest) {
+                parts.remove(index);
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The list of keys on top of everything but the header.
+
+use ratatui::layout::Rect;
+
+use crate::cells::width;
+use crate::help::{self, HelpLine};
+use crate::model::Model;
+use crate::theme::Meaning;
+use crate::view::pen::Pen;
+
+/// Cells between the columns.
+const GUTTER: u16 = 3;
+
+/// Draws the help.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
+    let size = model.size;
+    let area = Rect::new(0, 1, size.width, size.height.saturating_sub(2));
+    let end = help::end(size);
+    let scroll = scroll.min(end);
+    let title = match end {
+        0 => "Keys".to_string(),
+        _ => format!("Keys, line {} of {}", scroll + 1, end + help::page(size)),
+    };
+    let inner = pen.frame(area, &title);
+    let columns = help::columns(size.width, pen.ascii);
+    let each = inner.width.saturating_sub(GUTTER * (columns.len() as u16 - 1)) / columns.len() as u16;
+    for (index, lines) in columns.iter().enumerate() {
+        let x = inner.x + index as u16 * (each + GUTTER);
+        let keys_cells = lines
+            .iter()
+            .map(cells_of_keys)
+            .max()
+            .unwrap_or(0)
+            .min(usize::from(each) / 2) as u16;
+        for (line, y) in lines.iter().skip(scroll).zip(inner.top()..inner.bottom()) {
+            match line {
+                HelpLine::Title(title) => {
+                    pen.put(x, y, each, title, Meaning::Strong);
+                }
+                HelpLine::Keys(keys, text) => {
+                    let after = pen.put(x + 2, y, each.saturating_sub(2), keys, Meaning::Plain);
+                    let start = after.max(x + 2 + keys_cells) + 2;
+                    pen.put_cut(start, y, (x + each).saturating_sub(start), text, Meaning::Quiet);
+                }
+                HelpLine::Gap => {}
+            }
+        }
+    }
+}
+
+fn cells_of_keys(line: &HelpLine) -> usize {
+    match line {
+        HelpLine::Keys(keys, _) if width(keys) <= 18 => width(keys),
+        HelpLine::Keys(..) | HelpLine::Title(_) | HelpLine::Gap => 0,
+    }
+}

@@ -1,0 +1,246 @@
+//! The list itself: only the rows that are on the screen.
+
+use std::borrow::Cow;
+
+use ratatui::layout::Rect;
+use tickscope_format::render::{label, number};
+
+use crate::cells::{cut_middle, cut_start, safe, width};
+use crate::columns::{self, Column, Place};
+use crate::model::Model;
+use crate::model::data::{Data, What};
+use crate::model::row::{Fold, Row};
+use crate::model::view::View;
+use crate::status::Status;
+use crate::theme::{Meaning, ThemeKind};
+use crate::view::bar::bar;
+use crate::view::pen::Pen;
+
+/// A name keeps at least so many cells of its column, however deep it stands.
+const NAME_CELLS: usize = 12;
+
+/// Draws the rows.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+    let list = model.list();
+    let places = columns::places(model.view, area.width);
+    let on_screen = list
+        .rows
+        .iter()
+        .enumerate()
+        .skip(list.cursor.offset)
+        .take(usize::from(area.height));
+    for ((index, row), y) in on_screen.zip(area.top()..) {
+        let selected = index == list.cursor.index;
+        let look = Look {
+            selected,
+            stale: matches!(model.status, Status::Stale { .. }) && !model.frozen,
+        };
+        if selected {
+            pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
+            if model.theme == ThemeKind::Mono {
+                pen.put(area.x, y, 1, ">", Meaning::Selected);
+            }
+        }
+        line(pen, model, data, row, &places, y, look);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Look {
+    selected: bool,
+    stale: bool,
+}
+
+impl Look {
+    /// The selected row looks like one thing, and old data like old data.
+    fn of(self, meaning: Meaning) -> Meaning {
+        match (self.selected, self.stale) {
+            (true, _) => Meaning::Selected,
+            (false, true) => Meaning::Quiet,
+            (false, false) => meaning,
+        }
+    }
+}
+
+fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
+    let figures = data.figures(row.what);
+    let (of_total, of_self) = model.shares(data, row.what);
+    let main = match model.view {
+        View::Tree => of_total,
+        View::Hot => of_self,
+    };
+    let weight = match main {
+        0.25.. => Meaning::Hottest,
+        0.05.. => Meaning::Warm,
+        _ if main < 0.01 => Meaning::Small,
+        _ => Meaning::Plain,
+    };
+    let rest = if weight == Meaning::Small {
+        Meaning::Small
+    } else {
+        Meaning::Plain
+    };
+    for (index, place) in places.iter().enumerate() {
+        let (text, meaning) = match place.column {
+            Column::Name => {
+                name(pen, model, data, row, *place, y, look, rest);
+                continue;
+            }
+            Column::Bar => (bar(main, place.width, pen.glyphs), weight),
+            Column::TotalShare => (number::percent(of_total), if index == 0 { weight } else { rest }),
+            Column::SelfShare => (number::percent(of_self), if index == 0 { weight } else { rest }),
+            Column::Total => (pen.duration(figures.total_ns), rest),
+            Column::SelfTime => (pen.duration(figures.self_ns), rest),
+            Column::Calls if row.what == What::Outside => ("-".to_string(), rest),
+            Column::Calls => (number::count(figures.calls), rest),
+            Column::Avg => (
+                figures
+                    .avg_ns()
+                    .map_or_else(|| "-".to_string(), |ns| pen.duration(ns)),
+                rest,
+            ),
+            Column::Where => (place_of(pen, data, row.what, place.width), Meaning::Quiet),
+        };
+        if place.column.is_number() {
+            pen.put_right(place.x, y, place.width, &text, look.of(meaning));
+        } else {
+            pen.put(place.x, y, place.width, &text, look.of(meaning));
+        }
+    }
+}
+
+fn place_of(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> String {
+    let Some(function) = data.function(what) else {
+        return String::new();
+    };
+    let function = data.tree.functions.get(function);
+    let text = label::place(&function.file, function.line, pen.ascii);
+    cut_start(&safe(&text, pen.ascii), usize::from(cells), pen.glyphs.cut).into_owned()
+}
+
+/// Tree lines, the mark of the fold, the name, and what goes with it.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one place on the screen, nothing of it is kept"
+)]
+fn name(
+    pen: &mut Pen<'_>,
+    model: &Model,
+    data: &Data,
+    row: &Row,
+    place: Place,
+    y: u16,
+    look: Look,
+    meaning: Meaning,
+) {
+    let end = place.x + place.width;
+    let glyphs = pen.glyphs;
+    let mut x = place.x;
+    if model.view == View::Tree {
+        let lines = tree_lines(&model.list().rows, row, glyphs);
+        let most = usize::from(place.width).saturating_sub(NAME_CELLS);
+        let lines = cut_start(&lines, most, glyphs.cut).into_owned();
+        x = pen.put(x, y, end - x, &lines, look.of(Meaning::Rule));
+        let (mark, meaning) = match row.fold {
+            Fold::Open => (glyphs.open, Meaning::Plain),
+            Fold::Closed(_) => (glyphs.closed, Meaning::Strong),
+            Fold::Leaf if row.depth == 0 => (" ", Meaning::Rule),
+            Fold::Leaf => (glyphs.leaf, Meaning::Rule),
+        };
+        x = pen.put(x, y, end - x, mark, look.of(meaning)) + 1;
+    }
+    let open = data.figures(row.what).open > 0;
+    let running = if open { width(glyphs.running) + 1 } else { 0 };
+    let hidden = match row.fold {
+        Fold::Closed(rows) => format!("+{}", number::count(u64::from(rows))),
+        Fold::Open | Fold::Leaf => String::new(),
+    };
+    let room = usize::from(end.saturating_sub(x));
+    // The count of hidden rows is the first to go: the mark before the name says that there are some.
+    let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
+    let text = data.label(row.what);
+    let hidden_fits = width(text) + running + extra <= room;
+    let cut = cut_middle(text, room.saturating_sub(running), glyphs.cut);
+    let start = x;
+    x = put_name(pen, &cut, x, y, end, look, meaning);
+    highlight(pen, model, row, &cut, start, y, look);
+    if open {
+        x = pen.put(
+            x + 1,
+            y,
+            end.saturating_sub(x + 1),
+            glyphs.running,
+            look.of(Meaning::Good),
+        );
+    }
+    if hidden_fits && extra > 0 {
+        pen.put(
+            x + 2,
+            y,
+            end.saturating_sub(x + 2),
+            &hidden,
+            look.of(Meaning::Quiet),
+        );
+    }
+}
+
+/// The module quietly, the function plainly.
+fn put_name(pen: &mut Pen<'_>, text: &str, x: u16, y: u16, end: u16, look: Look, meaning: Meaning) -> u16 {
+    let split = text.rfind("::").map_or(0, |at| at + 2);
+    let x = pen.put(
+        x,
+        y,
+        end.saturating_sub(x),
+        &text[..split],
+        look.of(Meaning::Quiet),
+    );
+    pen.put(x, y, end.saturating_sub(x), &text[split..], look.of(meaning))
+}
+
+/// Marks where the search found its text, as far as it is on the screen.
+fn highlight(pen: &mut Pen<'_>, model: &Model, row: &Row, text: &str, x: u16, y: u16, look: Look) {
+    let Some(search) = model.search.as_ref().filter(|search| row.hit && search.is_set()) else {
+        return;
+    };
+    let wanted = search.text();
+    let exact = wanted.chars().any(char::is_uppercase);
+    let seen = if exact {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.to_lowercase())
+    };
+    // Letters whose small form is longer than they are would shift the mark; then the whole name is marked.
+    let found = seen.find(wanted).filter(|_| seen.len() == text.len());
+    let (at, part) = found.map_or((0, text), |at| (at, &text[at..at + wanted.len()]));
+    if found.is_none() && seen.contains("::") && !look.selected {
+        // The text stands in the part of the path that the short name leaves out.
+        let cells = width(text) as u16;
+        pen.paint(Rect::new(x, y, cells, 1), Meaning::Strong);
+        return;
+    }
+    let start = x + width(&text[..at]) as u16;
+    let area = Rect::new(start, y, width(part) as u16, 1);
+    pen.paint(
+        area,
+        if look.selected {
+            Meaning::Strong
+        } else {
+            Meaning::Match
+        },
+    );
+}
+
+/// The lines that lead to a row: `│ ├─`.
+fn tree_lines(rows: &[Row], row: &Row, glyphs: &crate::theme::Glyphs) -> String {
+    if row.depth == 0 {
+        return String::new();
+    }
+    let mut pieces = vec![if row.last { glyphs.last } else { glyphs.branch }];
+    let mut at = row.parent.and_then(|parent| rows.get(parent as usize));
+    while let Some(above) = at.filter(|above| above.depth > 0) {
+        pieces.push(if above.last { "  " } else { glyphs.line });
+        at = above.parent.and_then(|parent| rows.get(parent as usize));
+    }
+    pieces.reverse();
+    pieces.concat()
+}

@@ -1,0 +1,102 @@
+//! The screen before there is data: whom it waits for, where it looked, what to do, what else there is.
+
+use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthChar;
+
+use crate::cells::{safe, width};
+use crate::layout::Layout;
+use crate::model::Model;
+use crate::status::Status;
+use crate::theme::Meaning;
+use crate::view::pen::Pen;
+use crate::view::picker;
+
+/// Draws everything between header and footer.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
+    let top = layout.header.bottom() + u16::from(model.size.height >= 10);
+    let bottom = layout.footer.map_or(layout.area.bottom(), |footer| footer.y);
+    let area = Rect::new(
+        2,
+        top,
+        model.size.width.saturating_sub(4),
+        bottom.saturating_sub(top),
+    );
+    let live = model.rings.iter().filter(|ring| ring.live).count();
+    let (why, next) = match &model.status {
+        Status::Broken { why } => (why.as_str(), "Nothing can be shown of it."),
+        Status::Waiting { .. } if live > 1 => ("Several programs are running here.", "Choose one."),
+        Status::Waiting { why } if why.is_empty() => (
+            "Looking for a program.",
+            "It appears here as soon as it calls tickscope::start().",
+        ),
+        Status::Waiting { why } => (
+            why.as_str(),
+            "It appears here as soon as it calls tickscope::start().",
+        ),
+        Status::Live
+        | Status::Stale { .. }
+        | Status::Exited { .. }
+        | Status::Crashed { .. }
+        | Status::Kept => (
+            "Reading the first record.",
+            "It is there within a second of the program's first scope.",
+        ),
+    };
+    let mut y = area.y;
+    for (text, meaning) in [(why, Meaning::Strong), (next, Meaning::Plain)] {
+        for line in wrapped(&safe(text, pen.ascii), usize::from(area.width)) {
+            if y < area.bottom() {
+                pen.put(area.x, y, area.width, &line, meaning);
+                y += 1;
+            }
+        }
+    }
+    y += u16::from(model.size.height >= 10);
+    let rest = area.bottom().saturating_sub(y);
+    picker::draw(
+        pen,
+        model,
+        Rect {
+            x: 0,
+            y,
+            width: model.size.width,
+            height: rest,
+        },
+    );
+}
+
+/// Lines of whole words; a word that is longer than a line is cut into pieces.
+fn wrapped(text: &str, cells: usize) -> Vec<String> {
+    let cells = cells.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && width(&line) + 1 + width(word) > cells {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        for c in word.chars() {
+            if !line.is_empty() && width(&line) + c.width().unwrap_or(0) > cells {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(c);
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_kept_whole_where_they_fit() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
+        assert_eq!(wrapped("", 3), [""]);
+        assert_eq!(wrapped("漢字", 1), ["漢", "字"]);
+    }
+}

@@ -1,0 +1,166 @@
+//! One made-up program, growing with its age: the same numbers in golden screens and in live tests.
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::{NodeId, SiteId, ThreadId};
+use tickscope_format::snapshot::{
+    CaptureFacts, ClockFacts, ClockSource, Cost, Lifetime, OpenFrame, Process, Site, Thread, ThreadState,
+};
+
+/// 2026-11-20 14:00:00 UTC.
+pub(crate) const STARTED_UNIX_NS: u64 = 1_795_183_200_000_000_000;
+
+const SITES: [(&str, &str, &str, u32); 15] = [
+    (
+        "orderbook_sim::engine::match",
+        "run",
+        "crates/engine/src/run.rs",
+        8,
+    ),
+    (
+        "orderbook_sim::engine::match",
+        "step",
+        "crates/engine/src/step.rs",
+        30,
+    ),
+    ("orderbook_sim::book", "apply", "crates/book/src/lib.rs", 41),
+    ("orderbook_sim::book", "insert", "crates/book/src/lib.rs", 97),
+    (
+        "orderbook_sim::book::tree",
+        "rebalance",
+        "crates/book/src/tree.rs",
+        212,
+    ),
+    ("orderbook_sim::alloc", "slab_get", "crates/alloc/src/slab.rs", 71),
+    ("orderbook_sim::book", "cancel", "crates/book/src/lib.rs", 140),
+    ("orderbook_sim::risk", "check", "crates/risk/src/lib.rs", 88),
+    ("orderbook_sim::wire", "encode", "crates/wire/src/en.rs", 20),
+    (
+        "orderbook_sim::app::ingest",
+        "run",
+        "crates/app/src/ingest.rs",
+        14,
+    ),
+    ("orderbook_sim::wire", "decode", "crates/wire/src/de.rs", 17),
+    ("orderbook_sim::wire", "checksum", "crates/wire/src/crc.rs", 9),
+    ("orderbook_sim::queue", "push", "crates/queue/src/spsc.rs", 55),
+    ("orderbook_sim", "main", "crates/app/src/main.rs", 5),
+    ("orderbook_sim::stats", "publish", "crates/app/src/stats.rs", 12),
+];
+
+/// Site, place of the parent in this list, calls, self milliseconds: after 134 seconds.
+const MATCHER: [(u32, Option<usize>, u64, u64); 9] = [
+    (0, None, 1, 1_560),
+    (1, Some(0), 4_205_000, 5_700),
+    (2, Some(1), 4_205_000, 17_100),
+    (3, Some(2), 2_805_000, 11_450),
+    (4, Some(3), 935_000, 20_650),
+    (5, Some(3), 2_805_000, 3_415),
+    (6, Some(2), 1_400_000, 8_250),
+    (7, Some(1), 4_205_000, 23_000),
+    (8, Some(1), 8_400_000, 9_500),
+];
+const INGEST: [(u32, Option<usize>, u64, u64); 4] = [
+    (9, None, 1, 1_050),
+    (10, Some(0), 8_410_000, 30_200),
+    (11, Some(1), 8_410_000, 14_600),
+    (12, Some(0), 8_410_000, 16_600),
+];
+const MAIN: [(u32, Option<usize>, u64, u64); 2] = [(13, None, 1, 20), (14, Some(0), 1_340, 4_270)];
+
+/// The program after so many tenths of a second.
+pub(crate) fn snapshot(tenths: u64) -> Snapshot {
+    let age_ns = tenths * 100_000_000;
+    let mut s = Snapshot {
+        process: Process {
+            name: "orderbook-sim".into(),
+            pid: 41_873,
+            started_unix_ns: STARTED_UNIX_NS,
+            uptime_ns: age_ns,
+            warnings: vec![],
+        },
+        clock: ClockFacts {
+            source: ClockSource::Monotonic,
+            ticks_per_second: 1e9,
+            reason: String::new(),
+            errors: 0,
+            epoch: 0,
+        },
+        capture: CaptureFacts {
+            seq: tenths,
+            tick: age_ns,
+            unix_ns: STARTED_UNIX_NS + age_ns,
+            interval_ns: 100_000_000,
+            reset_epoch: 1,
+            since_reset_ns: age_ns,
+            viewers: 1,
+            cost: Cost {
+                lower_ns: 6.0,
+                upper_ns: 19.0,
+                publisher_cpu_ns: 1_000_000,
+                publisher_share: 0.001,
+            },
+            ..CaptureFacts::default()
+        },
+        sites: SITES
+            .iter()
+            .map(|&(module, name, file, line)| Site {
+                name: name.into(),
+                module: module.into(),
+                file: file.into(),
+                line,
+                group: String::new(),
+            })
+            .collect(),
+        ..Snapshot::default()
+    };
+    // One matcher gets three parts of five of the work.
+    grow(&mut s, "match-0", 41_877, &MATCHER, tenths * 5, 2, 4);
+    grow(&mut s, "match-1", 41_878, &MATCHER, tenths * 3, 1, 4);
+    grow(&mut s, "ingest", 41_876, &INGEST, tenths * 4, 1, 4);
+    grow(&mut s, "main", 41_873, &MAIN, tenths * 4, 1, 4);
+    s.lifetime = Lifetime {
+        calls: s.calls(),
+        ticks: s.measured_ticks(),
+    };
+    s
+}
+
+fn grow(
+    s: &mut Snapshot,
+    name: &str,
+    tid: u32,
+    rows: &[(u32, Option<usize>, u64, u64)],
+    parts: u64,
+    open: usize,
+    whole: u64,
+) {
+    let first_row = s.nodes.len() as u32;
+    let mut ids: Vec<NodeId> = Vec::new();
+    for &(site, parent, calls, self_ms) in rows {
+        let grown = |n: u64| (u128::from(n) * u128::from(parts) / u128::from(whole * 1_340)) as u64;
+        let calls = if calls == 1 { 1 } else { grown(calls) };
+        ids.push(s.nodes.push(
+            parent.map(|at| ids[at]),
+            SiteId(site),
+            calls,
+            grown(self_ms * 1_000_000),
+        ));
+    }
+    let open = ids
+        .iter()
+        .take(open)
+        .map(|&node| OpenFrame { node, began_tick: 0 })
+        .collect();
+    s.threads.push(Thread {
+        name: name.into(),
+        tid,
+        state: ThreadState::Running,
+        count: 1,
+        cpu_ns: None,
+        outside_ticks: s.capture.since_reset_ns / 5,
+        first_row,
+        rows: rows.len() as u32,
+        open,
+    });
+    debug_assert_eq!(s.rows_of(ThreadId(s.threads.len() as u32 - 1)).len(), rows.len());
+}
