@@ -39,6 +39,11 @@ const SHRINK: usize = 4;
 type Job = Arc<Frame<Box<Scene>>>;
 type Row = (usize, Vec<f64>);
 
+/// Publishes under the demo's name, until dropped.
+pub fn session() -> tickscope::Session {
+    tickscope::start("demo")
+}
+
 /// Renders frames as long as `go_on`, told how many are done, agrees. Starts no session: the caller does.
 ///
 /// # Panics
