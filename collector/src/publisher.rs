@@ -170,7 +170,6 @@ impl Publisher {
     }
 
     fn first_record(&mut self) -> Result<(), FormatError> {
-        self.tell();
         self.publish_now(CaptureKind::Periodic);
         self.ring.link()?;
         let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
@@ -327,6 +326,7 @@ impl Publisher {
     /// Captures and publishes; gives the record's sequence number.
     fn publish_now(&mut self, kind: CaptureKind) -> u64 {
         let cpu_before = os::own_cpu_ns();
+        self.tell();
         let Some(snapshot) = capture::books().map(|mut books| books.capture(kind)) else {
             return 0;
         };

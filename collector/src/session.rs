@@ -6,13 +6,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::snapshot::{CaptureKind, Cost};
 
 use crate::name;
 use crate::options::{Destination, StartError, Status};
 use crate::publisher::{Identity, Publisher};
 use crate::settings::{Settings, Wish};
-use crate::{capture, os, process, report, thread};
+use crate::{capture, cost, os, process, report, thread};
 
 /// How long the end of a session or of the program waits for the last record.
 const LAST_RECORD: Duration = Duration::from_millis(50);
@@ -336,7 +336,13 @@ extern "C" fn at_exit() {
     }
     finish(shared);
     if let Some(destination) = report {
-        report::write(&captured(CaptureKind::Final), &destination);
+        let mut snapshot = captured(CaptureKind::Final);
+        if snapshot.capture.cost == Cost::default() {
+            // Nothing was published, so nobody has measured it yet.
+            let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
+            snapshot.capture.cost = Cost { lower_ns, upper_ns, ..Cost::default() };
+        }
+        report::write(&snapshot, &destination);
     }
 }
 
