@@ -1,3 +1,4 @@
+#![allow(clippy::expect_used, reason = "tests")]
 //! The reference workload does what is known of it, whoever measures it and on however many threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
