@@ -107,7 +107,7 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         if column == Name {
             x += gap - 1;
             let rest = width.saturating_sub(x + 1);
-            let to_where = if columns.contains(&Where) { rest * 2 / 5 } else { 0 };
+            let to_where = if columns.contains(&Where) { rest / 5 * 2 } else { 0 };
             out.push(Place {
                 column,
                 x,

@@ -33,3 +33,5 @@ pub use action::markdown as key_table_markdown;
 #[cfg(test)]
 #[path = "../tests/support/orderbook.rs"]
 mod orderbook;
+#[cfg(test)]
+mod stage;

@@ -51,7 +51,11 @@ impl Names {
     /// Capital letters in the text make capitals count.
     pub(crate) fn matching(&self, text: &str) -> Vec<bool> {
         let exact = text.chars().any(char::is_uppercase);
-        let places = if exact { [&self.short, &self.full] } else { [&self.small_short, &self.small_full] };
+        let places = if exact {
+            [&self.short, &self.full]
+        } else {
+            [&self.small_short, &self.small_full]
+        };
         let mut found = Vec::new();
         for names in places {
             found = names.iter().map(|name| name.contains(text)).collect();

@@ -95,7 +95,11 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
-        let often = if rate >= 1.0 { format!("  {}/s", number::count(rate as u64)) } else { String::new() };
+        let often = if rate >= 1.0 {
+            format!("  {}/s", number::count(rate as u64))
+        } else {
+            String::new()
+        };
         facts.push(("calls", format!("{}{often}", number::count(figures.calls))));
         facts.push((
             "avg",
@@ -176,8 +180,16 @@ fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: 
 fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let (dot, running) = (pen.glyphs.dot, pen.glyphs.running);
     let wide = area.width >= 92;
-    let inside = if wide { "%TOT share of measured time, callees included" } else { "%TOT share with callees" };
-    let itself = if wide { "SELF in the function itself" } else { "SELF the function itself" };
+    let inside = if wide {
+        "%TOT share of measured time, callees included"
+    } else {
+        "%TOT share with callees"
+    };
+    let itself = if wide {
+        "SELF in the function itself"
+    } else {
+        "SELF the function itself"
+    };
     let text = match model.view {
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
         View::Hot => format!("{itself}{dot}{inside}{dot}recursion counts once"),

@@ -129,7 +129,11 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
     right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
     let (low, high) = snapshot.cost_share();
     // In short only the upper bound: it is never too good.
-    let cost = if wordy { cost_text(low, high, pen.glyphs.to) } else { number::percent(high) };
+    let cost = if wordy {
+        cost_text(low, high, pen.glyphs.to)
+    } else {
+        number::percent(high)
+    };
     let meaning = if low > 0.05 {
         Meaning::Alarm
     } else {
