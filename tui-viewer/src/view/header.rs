@@ -78,7 +78,12 @@ fn who(pen: &Pen<'_>, model: &Model, process: Option<&Process>, wordy: bool, lef
     else {
         return;
     };
-    let most = if wordy { 30 } else { 20 };
+    // The word for the state is never cut for it.
+    let most = if wordy {
+        30
+    } else {
+        usize::from(model.size.width.saturating_sub(12)).min(20)
+    };
     let name = cut_middle(&safe(name, pen.ascii), most, pen.glyphs.cut).into_owned();
     left.push(part(
         name,

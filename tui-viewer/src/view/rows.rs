@@ -161,6 +161,9 @@ fn name(
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let text = data.label(row.what);
     let hidden_fits = width(text) + running + extra <= room;
+    // Without room for the module the function itself says more than half of both.
+    let tail = text.rfind("::").map_or(text, |at| &text[at + 2..]);
+    let text = if width(text) + running > room { tail } else { text };
     let cut = cut_middle(text, room.saturating_sub(running), glyphs.cut);
     let start = x;
     x = put_name(pen, &cut, x, y, end, look, meaning);
