@@ -9,6 +9,7 @@ pub(crate) mod data;
 pub(crate) mod detail;
 mod find;
 pub(crate) mod hear;
+pub(crate) mod keyhash;
 mod listing;
 pub(crate) mod message;
 mod names;
@@ -24,7 +25,6 @@ mod tests;
 mod travel;
 pub(crate) mod view;
 
-use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -38,6 +38,7 @@ use crate::model::base::Base;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
+use crate::model::keyhash::KeySet;
 use crate::model::listing::Shape;
 use crate::model::notice::Notice;
 use crate::model::pending::Pending;
@@ -113,7 +114,7 @@ pub(crate) struct Model {
     tree: List,
     hot: List,
     /// Rows of the tree that are open.
-    pub(crate) open: HashSet<PathId>,
+    pub(crate) open: KeySet<PathId>,
     /// The hottest path was opened once.
     greeted: bool,
     /// What is searched for.
@@ -186,7 +187,7 @@ impl Model {
             base: Base::default(),
             tree: List::of(View::Tree),
             hot: List::of(View::Hot),
-            open: HashSet::new(),
+            open: KeySet::default(),
             greeted: false,
             search: None,
             popup: None,

@@ -2,6 +2,8 @@
 //!
 //! Runs the example `synthetic`, so that no made-up data gets into the command itself.
 
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by them")]
+
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::PathBuf;

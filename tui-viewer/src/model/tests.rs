@@ -679,3 +679,64 @@ proptest! {
         }
     }
 }
+
+/// Not a test of time: prints what an update and a frame take. `cargo test --release -- --ignored --nocapture costs`
+#[test]
+#[ignore = "prints figures, proves nothing"]
+fn costs() {
+    for nodes in [1_000u64, 10_000, 100_000] {
+        let mut big = snapshot(1_340);
+        let mut random = 7u64;
+        for n in 0..nodes {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let first = big.threads[3].first_row;
+            let parent = first + (random >> 33) as u32 % big.threads[3].rows;
+            let site = big.sites.len() as u32;
+            if n < 5_000 {
+                let name = format!("generated::part_{}::work_{n}", n % 17);
+                big.sites.push(tickscope_format::snapshot::Site {
+                    name,
+                    ..big.sites[0].clone()
+                });
+            }
+            let site = if n < 5_000 {
+                site
+            } else {
+                15 + (random >> 40) as u32 % 5_000
+            };
+            big.nodes.push(
+                Some(tickscope_format::ids::NodeId(parent)),
+                tickscope_format::ids::SiteId(site),
+                n,
+                (random >> 20) % 1_000_000,
+            );
+            big.threads[3].rows += 1;
+        }
+        for typed in ["", "GE", "2", "/work_4"] {
+            let mut model = empty(120, 30);
+            news(&mut model, Status::Live, Some(big.clone()));
+            keys(&mut model, typed);
+            at(&mut model, 10_000);
+            let rows = model.list().rows.len();
+            let copies: Vec<Snapshot> = (0..10).map(|_| big.clone()).collect();
+            let update = copies
+                .into_iter()
+                .map(|copy| {
+                    let began = std::time::Instant::now();
+                    news(&mut model, Status::Live, Some(copy));
+                    began.elapsed()
+                })
+                .min()
+                .unwrap_or_default();
+            let began = std::time::Instant::now();
+            crate::stage::screen(&model);
+            let draw = began.elapsed();
+            let began = std::time::Instant::now();
+            keys(&mut model, "j");
+            let key = began.elapsed();
+            println!("{nodes} nodes, {rows} rows, {typed:8}: update {update:?}, frame {draw:?}, key {key:?}");
+        }
+    }
+}
