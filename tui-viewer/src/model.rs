@@ -132,6 +132,8 @@ pub(crate) struct Model {
     /// More on the selected row.
     pub(crate) detail: Option<Detail>,
     detail_of: Option<What>,
+    /// What the program warns of was read.
+    warnings_seen: bool,
     /// Where Escape goes back to.
     came_from: Option<View>,
     unknown_keys: u8,
@@ -197,6 +199,7 @@ impl Model {
             notice: None,
             detail: None,
             detail_of: None,
+            warnings_seen: false,
             came_from: None,
             unknown_keys: 0,
             last_key: None,

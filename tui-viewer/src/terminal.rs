@@ -49,6 +49,9 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Takes the terminal over.
     pub(crate) fn enter() -> io::Result<Self> {
+        if !isatty(io::stdout()) {
+            return Err(io::Error::other("standard output is not a terminal"));
+        }
         let input = if isatty(io::stdin()) {
             io::stdin().as_fd().try_clone_to_owned()?
         } else {

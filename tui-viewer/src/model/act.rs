@@ -240,8 +240,8 @@ impl Model {
             self.search_end(typing);
         } else if let Some(view) = self.came_from.take() {
             self.show(view);
-        } else {
-            self.notice = None;
+        } else if self.notice.take().is_none() {
+            self.warnings_seen = true;
         }
     }
 

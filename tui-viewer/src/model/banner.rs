@@ -1,5 +1,7 @@
 //! The line that explains every state that is not plain LIVE: the cause and the next step.
 
+use tickscope_format::Snapshot;
+
 use crate::model::Model;
 use crate::model::scope::Scope;
 use crate::process_time::clock_time;
@@ -44,7 +46,7 @@ impl Model {
         // Short enough for 60 cells: who has more room reads it at a glance all the same.
         let text = match &self.status {
             _ if self.frozen => "The program runs on; p lets the screen follow it again.",
-            Status::Live => return self.empty_scope(shown),
+            Status::Live => return self.empty_scope(shown).or_else(|| self.warning(shown)),
             Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
             Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
             Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
@@ -55,7 +57,18 @@ impl Model {
         Some(text.to_string())
     }
 
-    fn empty_scope(&self, shown: &tickscope_format::Snapshot) -> Option<String> {
+    /// What the program itself wants its user to know, until Escape says that it was read.
+    fn warning(&self, shown: &Snapshot) -> Option<String> {
+        let warnings = &shown.process.warnings;
+        let first = warnings.first().filter(|_| !self.warnings_seen)?;
+        let more = match warnings.len() {
+            1 => String::new(),
+            all => format!(" (and {} more)", all - 1),
+        };
+        Some(format!("{first}{more}  Esc: seen"))
+    }
+
+    fn empty_scope(&self, shown: &Snapshot) -> Option<String> {
         if let Scope::One { name, .. } = &self.scope
             && self.scope.thread(shown).is_none()
         {

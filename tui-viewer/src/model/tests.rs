@@ -472,6 +472,43 @@ fn a_thread_that_has_gone_is_said_so() {
 }
 
 #[test]
+fn the_choice_of_a_thread_stays_on_its_thread() {
+    let mut model = live(120, 30);
+    keys(&mut model, "ajj");
+    let mut grown = snapshot(1_341);
+    let newcomer = tickscope_format::snapshot::Thread {
+        name: "new".into(),
+        ..Default::default()
+    };
+    grown.threads.insert(0, newcomer);
+    news(&mut model, Status::Live, Some(grown));
+    key(&mut model, Code::Enter);
+    assert!(
+        text(&model).contains("thread match-1 (41878)"),
+        "{}",
+        text(&model)
+    );
+}
+
+#[test]
+fn warnings_stand_until_they_are_read() {
+    let mut model = empty(60, 15);
+    let mut warned = snapshot(1_340);
+    warned.process.warnings = vec![
+        "TICKSCOPE_MODE=fast: not a mode; exact is used.".into(),
+        "b".into(),
+    ];
+    news(&mut model, Status::Live, Some(warned));
+    assert!(
+        text(&model).contains("! TICKSCOPE_MODE=fast: not a mode"),
+        "{}",
+        text(&model)
+    );
+    key(&mut model, Code::Esc);
+    assert!(!text(&model).contains("TICKSCOPE_MODE"));
+}
+
+#[test]
 fn percents_have_three_bases() {
     let mut model = live(120, 30);
     keys(&mut model, "%%j");

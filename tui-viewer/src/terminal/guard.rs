@@ -22,9 +22,11 @@ struct Saved {
 /// Set as long as the terminal is ours. The panic hook looks here too, so it lives outside of the screen.
 static SAVED: Mutex<Option<Saved>> = Mutex::new(None);
 
-/// Makes the terminal ours; where it is already, does so again, as after a stop that nobody announced.
+/// Makes the terminal ours. Where it is already, after a stop that nobody announced, only what a shell may have
+/// changed is set again: a second alternate screen or title would not be undone by one `leave`.
 pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
+    let ours = saved.is_some();
     let modes = match saved.as_ref() {
         Some(saved) => saved.modes.clone(),
         None => tcgetattr(tty)?,
@@ -37,7 +39,7 @@ pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
         modes,
     });
     drop(saved);
-    write(IN)
+    write(if ours { b"\x1b[?25l" } else { IN })
 }
 
 /// Gives the terminal back; a second call does nothing.

@@ -4,13 +4,18 @@ use ratatui::layout::Rect;
 
 use crate::cells::safe;
 use crate::model::Model;
+use crate::status::Mark;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
 
 /// Draws the line.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     let Some(text) = model.banner() else { return };
-    let (_, mark) = model.face();
+    let mark = match model.face().1 {
+        // Said by a program that is well: not about its state.
+        Mark::Live => Mark::Stale,
+        mark => mark,
+    };
     let x = pen.put(area.x + 1, area.y, 2, pen.glyphs.mark(mark), Meaning::of(mark)) + 1;
     let text = safe(&text, pen.ascii).into_owned();
     pen.put_cut(
