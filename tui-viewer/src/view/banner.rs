@@ -11,11 +11,9 @@ use crate::view::pen::Pen;
 /// Draws the line.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     let Some(text) = model.banner() else { return };
-    let mark = match model.face().1 {
-        // Said by a program that is well: not about its state.
-        Mark::Live => Mark::Stale,
-        mark => mark,
-    };
+    let (_, mark) = model.face();
+    // What a program that is well warns of is not about its state.
+    let mark = if mark == Mark::Live { Mark::Stale } else { mark };
     let x = pen.put(area.x + 1, area.y, 2, pen.glyphs.mark(mark), Meaning::of(mark)) + 1;
     let text = safe(&text, pen.ascii).into_owned();
     pen.put_cut(
