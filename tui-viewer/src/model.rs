@@ -15,6 +15,7 @@ pub(crate) mod message;
 mod names;
 pub(crate) mod notice;
 pub(crate) mod pending;
+mod pointer;
 pub(crate) mod popup;
 pub(crate) mod row;
 mod scope;
@@ -127,6 +128,8 @@ pub(crate) struct Model {
     pub(crate) undoable: bool,
     /// The rate that was asked for, times a second, until a snapshot shows it.
     wished_hz: Option<u64>,
+    /// The mouse is ours.
+    pub(crate) mouse: bool,
     /// What just happened.
     pub(crate) notice: Option<Notice>,
     /// More on the selected row.
@@ -196,6 +199,7 @@ impl Model {
             pending: None,
             undoable: false,
             wished_hz: None,
+            mouse: false,
             notice: None,
             detail: None,
             detail_of: None,

@@ -32,6 +32,8 @@ pub struct ScreenOptions {
     pub ascii: bool,
     /// Seconds from UTC to local time; clock times say `UTC` without it.
     pub utc_offset_s: Option<i32>,
+    /// The mouse is ours from the beginning; `M` changes it.
+    pub mouse: bool,
     /// How a snapshot is kept.
     pub keep: Keep,
     /// Panics after so many frames: how the terminal is left then can be tested in no other way.
@@ -69,6 +71,10 @@ impl ExitReason {
 pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitReason> {
     let terminal = Terminal::enter().context("cannot take the terminal over (is there one?)")?;
     let mut screen = Screen::new(terminal, options);
+    if screen.options.mouse {
+        screen.model.mouse = true;
+        screen.terminal.mouse(true).context("the terminal")?;
+    }
     match screen.follow(feed) {
         Ok(reason) => Ok(reason),
         // Whatever the terminal says last, it says because nobody sits there any more.
@@ -221,6 +227,10 @@ impl Screen {
                 "snapshot",
                 files::keep_snapshot(&snapshot, self.options.keep, offset),
             )),
+            Effect::Mouse(on) => {
+                self.terminal.mouse(on)?;
+                None
+            }
             Effect::Copy(text) => {
                 self.terminal.write(copy_sequence(&text).as_bytes())?;
                 None
@@ -271,6 +281,19 @@ impl Screen {
 
 /// What a key says to whoever has the keyboard.
 fn meaning(context: Context, key: Code) -> Option<Message> {
+    /// Rows that one step of the wheel moves.
+    const WHEEL: isize = 3;
+    let of_the_mouse = [
+        (Code::WheelUp, Some(Message::Wheel(-WHEEL))),
+        (Code::WheelDown, Some(Message::Wheel(WHEEL))),
+        (Code::Nothing, None),
+    ];
+    if let Code::Press(x, y) = key {
+        return Some(Message::Click(x, y));
+    }
+    if let Some((_, message)) = of_the_mouse.into_iter().find(|(code, _)| *code == key) {
+        return message;
+    }
     match lookup(context, key) {
         Some(action) => Some(Message::Do(action)),
         None if context == Context::Typing => edit(key).map(Message::Edit),

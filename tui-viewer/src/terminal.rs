@@ -124,6 +124,11 @@ impl Terminal {
         guard::write(bytes)
     }
 
+    /// Takes the mouse, or leaves it to the terminal.
+    pub(crate) fn mouse(&self, on: bool) -> io::Result<()> {
+        guard::mouse(on)
+    }
+
     /// Stops like any program of the shell; returns when it is continued.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
         guard::leave();

@@ -308,6 +308,24 @@ fn no_color_means_no_colour_and_still_a_selected_row() {
 }
 
 #[test]
+fn the_mouse_is_given_back_and_only_taken_when_asked() {
+    let mut session = Session::start(&["still"], (80, 24));
+    session.wait_for_text("match::run");
+    assert!(!String::from_utf8_lossy(&session.bytes.lock().unwrap()).contains("\x1b[?1000"));
+    session.send("M");
+    session.wait_for_text("mouse on");
+    // A click on the second tab.
+    session.send("\x1b[<0;13;2M\x1b[<0;13;2m");
+    session.wait_for_text("[2 Hot]");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+    session.wait_for("no mouse", |screen| {
+        screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
+    });
+}
+
+#[test]
 fn ascii_means_every_byte() {
     let mut session = Session::start(&["still", "--ascii"], (80, 24));
     session.wait_for_text("match::run");

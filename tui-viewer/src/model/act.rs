@@ -45,6 +45,14 @@ impl Model {
                 self.touched();
                 self.search_edit(request);
             }
+            Message::Click(x, y) => {
+                self.touched();
+                self.click(x, y);
+            }
+            Message::Wheel(rows) => {
+                self.touched();
+                self.wheel(rows);
+            }
             Message::Unknown => {
                 self.unknown_keys += 1;
                 if self.unknown_keys >= LOST_AFTER {
@@ -126,7 +134,8 @@ impl Model {
             | Action::Reverse
             | Action::Percent
             | Action::Yes
-            | Action::Theme => true,
+            | Action::Theme
+            | Action::Mouse => true,
         }
     }
 
@@ -214,6 +223,15 @@ impl Model {
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
             Action::Theme => self.theme = self.theme.next(),
+            Action::Mouse => {
+                self.mouse = !self.mouse;
+                self.tell(if self.mouse {
+                    "mouse on: click and wheel; with Shift most terminals still select text"
+                } else {
+                    "mouse off"
+                });
+                effects.push(Effect::Mouse(self.mouse));
+            }
         }
     }
 
@@ -246,7 +264,7 @@ impl Model {
     }
 
     /// Up and down in whatever list has the keyboard.
-    fn step(&mut self, action: Action) {
+    pub(super) fn step(&mut self, action: Action) {
         let page = self.page().max(1);
         match self.popup {
             Some(Popup::Help { scroll }) => {
@@ -315,6 +333,16 @@ impl Model {
             self.shown = self.newest.clone();
             self.data_stale = true;
         }
+    }
+
+    /// Sorts by a column; by the one that sorts already, the other way round.
+    pub(super) fn sort_column(&mut self, key: SortKey) {
+        let sort = &mut self.list_mut().sort;
+        *sort = Sort {
+            key,
+            reversed: sort.key == key && !sort.reversed,
+        };
+        self.sort_again();
     }
 
     fn sort_by(&mut self, step: isize) {

@@ -592,6 +592,49 @@ fn the_rest_of_the_keys() {
 }
 
 #[test]
+fn the_mouse_selects_folds_sorts_and_changes_views() {
+    let mut model = live(120, 30);
+    let top = model.layout().rows.y;
+    assert!(matches!(keys(&mut model, "M")[..], [Effect::Mouse(true)]));
+    model.update(Message::Click(70, top + 2));
+    assert_eq!(
+        (selected(&model).as_str(), model.list().rows.len()),
+        ("book::apply", 11)
+    );
+    let buffer = crate::stage::screen(&model);
+    let mark = (0..120)
+        .find(|&x| buffer[(x, top + 2)].symbol() == "▾")
+        .expect("it is open");
+    model.update(Message::Click(mark, top + 2));
+    assert_eq!(
+        (selected(&model).as_str(), model.list().rows.len()),
+        ("book::apply", 7)
+    );
+    let calls = text(&model)
+        .lines()
+        .nth(2)
+        .and_then(|line| line.find("CALLS"))
+        .expect("a title") as u16;
+    model.update(Message::Click(calls, top - 1));
+    assert!(text(&model).contains("CALLS▼"));
+    model.update(Message::Click(calls, top - 1));
+    assert!(text(&model).contains("CALLS▲"));
+    model.update(Message::Click(12, 1));
+    assert_eq!(model.view, View::Hot);
+    model.update(Message::Click(u16::MAX, u16::MAX));
+    let mut small = live(60, 7);
+    model.update(Message::Wheel(3));
+    small.update(Message::Wheel(3));
+    assert_eq!((small.list().cursor.offset, line(&small)), (3, 0));
+    small.update(Message::Wheel(-2));
+    assert_eq!(
+        (small.list().cursor.offset, line(&small)),
+        (1, 2),
+        "the selection stays where it can"
+    );
+}
+
+#[test]
 fn three_unknown_keys_call_for_help() {
     let mut model = live(120, 30);
     keys(&mut model, "XX");

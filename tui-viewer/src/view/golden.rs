@@ -284,6 +284,8 @@ fn anything() -> impl Strategy<Value = Deed> {
         1 => (0u16..150, 0u16..50).prop_map(|(w, h)| Deed::Resize(w, h)),
         1 => (0u64..5_000).prop_map(Deed::Wait),
         1 => (0usize..7).prop_map(Deed::Status),
+        1 => (0u16..150, 0u16..50).prop_map(|(x, y)| Deed::Click(x, y)),
+        1 => (-5isize..5).prop_map(Deed::Wheel),
     ]
 }
 
@@ -294,6 +296,8 @@ enum Deed {
     Resize(u16, u16),
     Wait(u64),
     Status(usize),
+    Click(u16, u16),
+    Wheel(isize),
 }
 
 fn carry_out(model: &mut Model, deed: &Deed, now_ms: &mut u64) {
@@ -319,6 +323,12 @@ fn carry_out(model: &mut Model, deed: &Deed, now_ms: &mut u64) {
         }
         Deed::Resize(width, height) => {
             model.update(Message::Resize(Size::new(width, height)));
+        }
+        Deed::Click(x, y) => {
+            model.update(Message::Click(x, y));
+        }
+        Deed::Wheel(rows) => {
+            model.update(Message::Wheel(rows));
         }
         Deed::Wait(ms) => {
             *now_ms += ms;

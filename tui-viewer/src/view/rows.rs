@@ -16,9 +16,6 @@ use crate::theme::{Meaning, ThemeKind};
 use crate::view::bar::bar;
 use crate::view::pen::Pen;
 
-/// A name keeps so many cells of its column, or three of five, however deep it stands.
-const NAME_CELLS: usize = 20;
-
 /// Draws the rows.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let list = model.list();
@@ -138,8 +135,7 @@ fn name(
     let mut x = place.x;
     if model.view == View::Tree {
         let lines = tree_lines(&model.list().rows, row, glyphs);
-        let wide = usize::from(place.width);
-        let most = wide - NAME_CELLS.min(wide * 3 / 5);
+        let most = usize::from(columns::tree_cells(place));
         let lines = cut_start(&lines, most, glyphs.cut).into_owned();
         x = pen.put(x, y, end - x, &lines, look.of(Meaning::Rule));
         let (mark, meaning) = match row.fold {
