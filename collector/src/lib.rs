@@ -1,1 +1,118 @@
-//! Being laid.
+//! A call-tree profiler that a program carries inside itself, read live from a terminal.
+//!
+//! ```
+//! fn main() {
+//!     let _tickscope = tickscope::start("order-book");
+//!     parse("a b c");
+//! }
+//!
+//! #[tickscope::profile]
+//! fn parse(input: &str) -> usize {
+//!     tickscope::scope!("count");
+//!     input.split(' ').count()
+//! }
+//! ```
+//!
+//! Run the program, and in another terminal `tickscope order-book`.
+//!
+//! # Cost
+//! A scope costs two reads of the time stamp counter and a handful of loads and stores in memory that its
+//! thread owns: no system call, no lock, no allocation once its node exists. The first visit of a new place in
+//! the tree makes a node of 64 bytes. Without the feature `enable`, which the *application* switches on, every
+//! macro gives back its input, and nothing but this crate and its macros is built.
+//!
+//! # What is counted
+//! Each thread has a call tree of its own. A node is a scope inside the scopes around it; it counts its calls
+//! and the ticks spent in itself. A total is the sum over the subtree, made where it is shown.
+//!
+//! # Caveats
+//! Nothing here may be called from a signal handler but what opens and closes scopes; a scope in a handler that
+//! interrupts another scope's begin or end is dropped and counted. Kernel names of threads are used, which are
+//! cut to 15 bytes. In a forked child scopes go on, unpublished.
+
+mod options;
+
+/// What the macros expand to, with the feature.
+#[cfg(feature = "enable")]
+#[macro_use]
+mod macros;
+
+#[cfg(not(feature = "enable"))]
+#[macro_use]
+mod disabled;
+
+#[cfg(feature = "enable")]
+mod arena;
+#[cfg(feature = "enable")]
+mod builder;
+#[cfg(feature = "enable")]
+mod capture;
+#[cfg(feature = "enable")]
+mod clock;
+#[cfg(feature = "enable")]
+mod cost;
+#[cfg(feature = "enable")]
+mod fold;
+#[cfg(feature = "enable")]
+mod future;
+#[cfg(feature = "enable")]
+mod ledger;
+#[cfg(feature = "enable")]
+mod name;
+#[cfg(feature = "enable")]
+mod os;
+#[cfg(feature = "enable")]
+mod process;
+#[cfg(feature = "enable")]
+mod publisher;
+#[cfg(feature = "enable")]
+mod registry;
+#[cfg(feature = "enable")]
+mod report;
+#[cfg(feature = "enable")]
+mod rows;
+#[cfg(feature = "enable")]
+mod scope;
+#[cfg(feature = "enable")]
+mod session;
+#[cfg(feature = "enable")]
+mod settings;
+#[cfg(feature = "enable")]
+mod site;
+#[cfg(feature = "enable")]
+pub mod thread;
+#[cfg(feature = "enable")]
+mod tree;
+
+pub use options::{Clock, Destination, Mode, StartError, Status, Threads};
+/// Opens a scope in a function, an async function, or all functions of an impl block, trait or inline module.
+pub use tickscope_macros::profile;
+
+#[cfg(not(feature = "enable"))]
+pub use disabled::{
+    Builder, Pause, Scope, Session, Snapshot, pause, request_reset, reset, snapshot, start, thread,
+};
+
+#[cfg(feature = "enable")]
+pub use {
+    builder::Builder,
+    scope::{Pause, Scope, pause},
+    session::{Session, request_reset, reset, snapshot},
+    tickscope_format::Snapshot,
+};
+
+/// Starts publishing this program's call trees under a name, until the session is dropped. Returns at once;
+/// never fails and never stops the program (see [`Builder::start`]).
+#[cfg(feature = "enable")]
+pub fn start(name: impl Into<String>) -> Session {
+    Builder::new(name).start()
+}
+
+/// What the macros need; no promise to anybody else.
+#[cfg(feature = "enable")]
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::future::profile_future;
+    pub use crate::scope::enter;
+    pub use crate::site::Site;
+}

@@ -2,13 +2,22 @@
 
 #![warn(missing_docs)]
 
+pub mod codec;
 mod error;
+pub mod file;
 #[cfg(test)]
 mod fixture;
 pub mod ids;
+pub mod kept;
+pub mod layout;
+mod map;
+pub mod os;
 pub mod profile;
 pub mod render;
+pub mod ring;
+pub mod slots;
 pub mod snapshot;
+pub mod words;
 
 pub use error::FormatError;
 pub use snapshot::Snapshot;

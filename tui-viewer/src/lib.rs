@@ -13,17 +13,23 @@
 #![warn(missing_docs)]
 
 mod action;
+pub mod args;
 mod cells;
 mod columns;
+pub mod command;
+pub mod container;
+pub mod feed;
 pub mod files;
 mod help;
 mod keyboard;
 mod layout;
+pub mod local_time;
 mod model;
 pub mod news;
 mod process_time;
 pub mod screen;
 pub mod status;
+pub mod target;
 mod terminal;
 pub mod theme;
 mod view;

@@ -1,3 +1,52 @@
 //! The `tickscope` command.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use tickscope_cli::args::{Cli, Command};
+use tickscope_cli::command::output::{self, say};
+use tickscope_cli::command::{attach, demo, list, report, reset, run, snapshot, stacks};
+use tickscope_cli::target::NoTarget;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match carry_out(cli) {
+        Ok(code) => output::code(code),
+        Err(error) => {
+            say(&format!("{error:#}"));
+            let no_target = error.downcast_ref::<NoTarget>().is_some();
+            output::code(if no_target {
+                output::NO_TARGET
+            } else {
+                output::FAILED
+            })
+        }
+    }
+}
+
+fn carry_out(cli: Cli) -> anyhow::Result<u8> {
+    match cli.command {
+        None => attach::run(&cli.target, &cli.look),
+        Some(Command::Attach { target, look }) => attach::run(&target, &look),
+        Some(Command::List { json, clean, dir }) => list::run(dir.as_deref(), json, clean),
+        Some(Command::Report {
+            target,
+            format,
+            output,
+            wait,
+        }) => report::run(&target, format, output.as_deref(), wait),
+        Some(Command::Stacks { target }) => stacks::run(&target),
+        Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
+        Some(Command::Reset { target, after }) => reset::run(&target, after),
+        Some(Command::Run {
+            report,
+            dir,
+            look,
+            command,
+        }) => run::run(&command, report, dir.as_deref(), &look),
+        Some(Command::Demo { look }) => demo::run(&look),
+        Some(Command::DemoProgram { frames }) => Ok(demo::program(frames)),
+    }
+}

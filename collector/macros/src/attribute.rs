@@ -1,0 +1,62 @@
+//! Attributes at the start of an item or of a body.
+
+use proc_macro::{Delimiter, TokenTree};
+
+use crate::tokens::{collect, group_at, is_any_word, is_path_separator, is_punct, is_word, opened};
+
+/// The attributes that open an item.
+#[derive(Debug)]
+pub(crate) struct Attributes {
+    /// Where they end.
+    pub(crate) end: usize,
+    /// One of them is a `profile` attribute, or may become one by `cfg_attr`.
+    pub(crate) profile: bool,
+}
+
+/// Reads `#[..]` and `#![..]` from the start. Doc comments come in this form too.
+pub(crate) fn leading(trees: &[TokenTree]) -> Attributes {
+    let mut attributes = Attributes {
+        end: inner_end(trees),
+        profile: false,
+    };
+    while is_punct(trees, attributes.end, '#') {
+        let Some(group) = group_at(trees, attributes.end + 1, Delimiter::Bracket) else {
+            break;
+        };
+        attributes.profile |= is_profile(&opened(group.stream()));
+        attributes.end += 2;
+    }
+    attributes
+}
+
+/// Where the inner attributes `#![..]` end.
+pub(crate) fn inner_end(trees: &[TokenTree]) -> usize {
+    let mut at = 0;
+    while is_punct(trees, at, '#')
+        && is_punct(trees, at + 1, '!')
+        && group_at(trees, at + 2, Delimiter::Bracket).is_some()
+    {
+        at += 3;
+    }
+    at
+}
+
+/// Whether the attribute's path ends in `profile`. For `cfg_attr(condition, a, b)` nobody knows the condition
+/// here; being counted twice would be worse than being left out.
+fn is_profile(meta: &[TokenTree]) -> bool {
+    let mut last = if is_path_separator(meta, 0) { 2 } else { 0 };
+    while is_any_word(meta, last) && is_path_separator(meta, last + 1) {
+        last += 3;
+    }
+    if is_word(meta, last, "profile") {
+        return true;
+    }
+    let Some(inside) = group_at(meta, last + 1, Delimiter::Parenthesis) else {
+        return false;
+    };
+    is_word(meta, last, "cfg_attr")
+        && collect(inside.stream())
+            .split(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ','))
+            .skip(1)
+            .any(|part| is_profile(&opened(part.iter().cloned().collect())))
+}

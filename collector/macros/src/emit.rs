@@ -1,0 +1,225 @@
+//! The tokens that are put around a body.
+
+use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+
+use crate::attribute::inner_end;
+use crate::function::Return;
+use crate::item::opens_with_item;
+use crate::options::Options;
+use crate::tokens::collect;
+
+/// Writes tokens that all carry one span.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    span: Span,
+    out: TokenStream,
+}
+
+impl Writer {
+    pub(crate) fn at(span: Span) -> Self {
+        Writer {
+            span,
+            out: TokenStream::new(),
+        }
+    }
+
+    fn push(mut self, tree: impl Into<TokenTree>) -> Self {
+        let mut tree = tree.into();
+        tree.set_span(self.span);
+        self.out.extend([tree]);
+        self
+    }
+
+    pub(crate) fn word(self, word: &str) -> Self {
+        let ident = Ident::new(word, self.span);
+        self.push(ident)
+    }
+
+    /// Signs that belong together, such as `::`.
+    pub(crate) fn puncts(mut self, signs: &str) -> Self {
+        for (at, sign) in signs.char_indices() {
+            let last = at + sign.len_utf8() == signs.len();
+            self = self.push(Punct::new(
+                sign,
+                if last { Spacing::Alone } else { Spacing::Joint },
+            ));
+        }
+        self
+    }
+
+    /// A path with its leading `::`.
+    pub(crate) fn path(self, path: &str) -> Self {
+        path.split("::")
+            .skip(1)
+            .fold(self, |writer, segment| writer.puncts("::").word(segment))
+    }
+
+    pub(crate) fn text(self, text: &str) -> Self {
+        self.push(Literal::string(text))
+    }
+
+    /// Tokens that keep the spans they have.
+    fn kept(mut self, tokens: TokenStream) -> Self {
+        self.out.extend(tokens);
+        self
+    }
+
+    /// A group whose delimiters have the span given.
+    pub(crate) fn group(mut self, delimiter: Delimiter, span: Span, inside: TokenStream) -> Self {
+        let mut group = Group::new(delimiter, inside);
+        group.set_span(span);
+        self.out.extend([TokenTree::Group(group)]);
+        self
+    }
+
+    fn parentheses(self, inside: TokenStream) -> Self {
+        let span = self.span;
+        self.group(Delimiter::Parenthesis, span, inside)
+    }
+
+    pub(crate) fn done(self) -> TokenStream {
+        self.out
+    }
+}
+
+/// Locals are invisible to the user's code, paths resolve where the attribute stands.
+fn writer() -> Writer {
+    Writer::at(Span::mixed_site())
+}
+
+/// `::tickscope`, or what the option `crate` says.
+fn root(options: &Options) -> TokenStream {
+    match &options.root {
+        Some(path) => path.clone(),
+        None => writer().path("::tickscope").done(),
+    }
+}
+
+/// `group = "..", ".."` as far as given: what `scope!` and `__site!` take.
+fn site_arguments(options: &Options) -> TokenStream {
+    let mut out = writer();
+    if let Some(group) = &options.group {
+        out = out
+            .word("group")
+            .puncts("=")
+            .kept(TokenTree::from(group.clone()).into());
+    }
+    if let Some((_, name)) = &options.name {
+        if options.group.is_some() {
+            out = out.puncts(",");
+        }
+        out = out.kept(TokenTree::from(name.clone()).into());
+    }
+    out.done()
+}
+
+/// The body in two: inner attributes, which only the function's outermost braces may hold, and the rest.
+///
+/// If the rest opens with items it comes in braces of its own, else the inserted statement would stand before
+/// items, which `clippy::items_after_statements` remarks on. With braces around all others the compiler would
+/// find those of short bodies unnecessary.
+///
+/// All braces here keep the span of the body's: the edition they were written in decides how long temporaries
+/// live, and the compiler explains a missing result as it does in a plain function.
+fn split(body: &Group) -> (TokenStream, TokenStream) {
+    let trees = collect(body.stream());
+    let (attributes, rest) = trees.split_at(inner_end(&trees));
+    let apart = opens_with_item(rest);
+    let mut rest: TokenStream = rest.iter().cloned().collect();
+    if apart {
+        rest = writer().group(Delimiter::Brace, body.span(), rest).done();
+    }
+    (attributes.iter().cloned().collect(), rest)
+}
+
+/// `{ scope!(..); BODY }`
+pub(crate) fn scoped(body: &Group, options: &Options) -> TokenStream {
+    let (attributes, rest) = split(body);
+    let inside = writer()
+        .kept(attributes)
+        .kept(root(options))
+        .path("::scope")
+        .puncts("!")
+        .parentheses(site_arguments(options))
+        .puncts(";")
+        .kept(rest)
+        .done();
+    writer().group(Delimiter::Brace, body.span(), inside).done()
+}
+
+/// `{ profile_future(__site!(..), async move { HINT BODY }).await }`
+pub(crate) fn polled(body: &Group, returns: &Return, options: &Options) -> TokenStream {
+    let (attributes, rest) = split(body);
+    let block = writer().kept(hint(returns)).kept(rest).done();
+    let site = writer()
+        .kept(root(options))
+        .path("::__site")
+        .puncts("!")
+        .parentheses(site_arguments(options))
+        .puncts(",")
+        .word("async")
+        .word("move")
+        .group(Delimiter::Brace, body.span(), block)
+        .done();
+    let call = writer()
+        .kept(root(options))
+        .path("::__private::profile_future")
+        .parentheses(site)
+        .puncts(".")
+        .word("await")
+        .done();
+    let inside = match returns {
+        // The hint made it an `Infallible`; this makes it `!` again.
+        Return::Never => writer()
+            .word("match")
+            .kept(call)
+            .group(Delimiter::Brace, body.span(), TokenStream::new())
+            .done(),
+        Return::Unit | Return::Opaque | Return::Type(_) => call,
+    };
+    let inside = writer().kept(attributes).kept(inside).done();
+    writer().group(Delimiter::Brace, body.span(), inside).done()
+}
+
+/// `if let Some(value) = None::<RETURN TYPE> { return value; }`
+///
+/// An async block has no place for its return type, so `?` and `.into()` in it would have nothing to infer from.
+/// This form never runs and gives the compiler nothing to warn about; an `allow` would be refused in a crate
+/// that forbids the lint.
+fn hint(returns: &Return) -> TokenStream {
+    let written = match returns {
+        Return::Opaque => return TokenStream::new(),
+        Return::Unit => writer().parentheses(TokenStream::new()).done(),
+        Return::Never => writer().path("::core::convert::Infallible").done(),
+        Return::Type(trees) => trees.iter().cloned().collect(),
+    };
+    // Compilers point at this `return` as the place that tells the type; the written type is the better place.
+    let span = match returns {
+        Return::Type(written) => {
+            let first = written.first().map_or(Span::mixed_site(), TokenTree::span);
+            first.resolved_at(Span::mixed_site())
+        }
+        Return::Unit | Return::Opaque | Return::Never => Span::mixed_site(),
+    };
+    let writer = || Writer::at(span);
+    // A constant of the user's with this name would be compared with; hence not a common one.
+    let value = || writer().word("__tickscope_return").done();
+    writer()
+        .word("if")
+        .word("let")
+        .path("::core::option::Option::Some")
+        .parentheses(value())
+        .puncts("=")
+        .path("::core::option::Option")
+        .puncts("::")
+        .puncts("<")
+        .kept(written)
+        .puncts(">")
+        .path("::None")
+        .group(
+            Delimiter::Brace,
+            span,
+            writer().word("return").kept(value()).puncts(";").done(),
+        )
+        .done()
+}

@@ -1,0 +1,118 @@
+//! From the attribute's two token streams to one.
+
+use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
+
+use crate::emit;
+use crate::error::Error;
+use crate::function::Return;
+use crate::item::{Item, Kind, map_items};
+use crate::options::Options;
+use crate::tokens::{collect, group_at};
+
+const WANTED: &str = "wanted a fn with a body, an impl block, a trait or an inline module `mod m { .. }`";
+
+/// The whole attribute. After an error the item stands there too, so that its users do not fail as well.
+pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
+    let attempt = Options::parse(options).and_then(|options| direct(item.clone(), &options));
+    attempt.unwrap_or_else(|error| {
+        let mut out = error.into_tokens();
+        out.extend(item);
+        out
+    })
+}
+
+/// The item that the attribute stands on: here whatever cannot be done is an error.
+fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> {
+    let trees = collect(stream.clone());
+    // The item came through a `macro_rules!` as a whole.
+    if let [TokenTree::Group(group)] = trees.as_slice()
+        && group.delimiter() == Delimiter::None
+    {
+        return direct(group.stream(), options);
+    }
+    let item = Item::first(&trees);
+    let span = trees.get(item.keyword).map_or(Span::call_site(), TokenTree::span);
+    let found = item.kind.words();
+    match item.kind {
+        Kind::Fragment | Kind::Other(_) => {
+            return Err(Error::new(span, format!("#[profile] found {found}, {WANTED}")));
+        }
+        // Both would count each call.
+        _ if item.speaks_for_itself => {
+            return Err(Error::new(
+                Span::call_site(),
+                format!("#[profile] found another profile attribute on {found}, wanted one alone"),
+            ));
+        }
+        _ if options.skip => return Ok(stream),
+        _ if item.body.is_none() => {
+            return Err(Error::new(
+                span,
+                format!("#[profile] found {found} without a body, {WANTED}"),
+            ));
+        }
+        Kind::Function { is_const: true, .. } => {
+            return Err(Error::new(
+                span,
+                "#[profile] found a const fn, wanted one that runs at run time alone: the compiler, which may \
+                 call this one, has no clock. Take away `const`, or profile the functions that call it",
+            ));
+        }
+        Kind::Function { .. } => {}
+        Kind::Implementation | Kind::Trait | Kind::Module => {
+            if let Some((word, _)) = &options.name {
+                return Err(Error::new(
+                    word.span(),
+                    format!("found `name` on {found}, wanted it on a single fn: each row has its own name"),
+                ));
+            }
+        }
+    }
+    Ok(profiled(&item, options))
+}
+
+/// An item inside of another: what cannot be done is left as it is.
+fn member(item: &Item<'_>, options: &Options) -> TokenStream {
+    let left_out = matches!(item.kind, Kind::Function { is_const: true, .. });
+    if item.speaks_for_itself || left_out {
+        return item.trees.iter().cloned().collect();
+    }
+    profiled(item, options)
+}
+
+fn profiled(item: &Item<'_>, options: &Options) -> TokenStream {
+    match (&item.kind, &item.body) {
+        (Kind::Function { is_async, .. }, Some((at, body))) => {
+            let signature = &item.trees[item.keyword..*at];
+            let body = if *is_async {
+                emit::polled(body, &Return::of(signature), options)
+            } else {
+                emit::scoped(body, options)
+            };
+            item.trees[..*at].iter().cloned().chain(body).collect()
+        }
+        (Kind::Implementation | Kind::Trait | Kind::Module, Some((at, body))) => item.trees[..*at]
+            .iter()
+            .cloned()
+            .chain([members(body, options)])
+            .collect(),
+        (Kind::Fragment, _) => item
+            .trees
+            .iter()
+            .enumerate()
+            .map(|(at, tree)| {
+                let fragment = group_at(item.trees, at, Delimiter::None);
+                fragment.map_or_else(|| tree.clone(), |fragment| members(fragment, options))
+            })
+            .collect(),
+        _ => item.trees.iter().cloned().collect(),
+    }
+}
+
+/// The group again, with what is in it profiled.
+fn members(group: &Group, options: &Options) -> TokenTree {
+    let inside = map_items(group.stream(), |item| member(item, options));
+    let mut out = Group::new(group.delimiter(), inside);
+    out.set_span(group.span());
+    TokenTree::Group(out)
+}

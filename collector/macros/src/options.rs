@@ -1,0 +1,171 @@
+//! What stands in the parentheses of `#[profile(..)]`.
+
+use proc_macro::{Ident, Literal, Span, TokenStream, TokenTree};
+
+use crate::error::Error;
+use crate::tokens::{is_any_word, is_path_separator, is_punct, opened};
+
+const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path` or `skip`";
+
+/// The options of one attribute.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    /// The name of the row, with the word `name` for messages.
+    pub(crate) name: Option<(Ident, Literal)>,
+    pub(crate) group: Option<Literal>,
+    /// What stands in place of `::tickscope`.
+    pub(crate) root: Option<TokenStream>,
+    pub(crate) skip: bool,
+}
+
+impl Options {
+    /// Reads them.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is not in the table of the crate's documentation, at the token that is to blame.
+    pub(crate) fn parse(stream: TokenStream) -> Result<Self, Error> {
+        // Fragments of a `macro_rules!` (`name = $name`) come in invisible groups.
+        let trees = opened(stream);
+        let mut options = Options::default();
+        let mut given: Vec<Ident> = Vec::new();
+        let comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
+
+        let mut parts: Vec<&[TokenTree]> = trees.split(comma).collect();
+        // After a trailing comma, and when nothing is given.
+        if parts.last().is_some_and(|part| part.is_empty()) {
+            parts.pop();
+        }
+        for part in parts {
+            let word = match part.first() {
+                Some(TokenTree::Ident(word)) => word.clone(),
+                Some(other) => return Err(Error::new(other.span(), format!("found `{other}`, {WANTED}"))),
+                None => {
+                    return Err(Error::new(
+                        Span::call_site(),
+                        format!("found a comma too many, {WANTED}"),
+                    ));
+                }
+            };
+            let key = word.to_string();
+            if given.iter().any(|earlier| earlier.to_string() == key) {
+                return Err(Error::new(
+                    word.span(),
+                    format!("found `{key}` twice, wanted it once at most"),
+                ));
+            }
+            match key.as_str() {
+                "name" => options.name = Some((word.clone(), text(&word, &part[1..])?)),
+                "group" => options.group = Some(text(&word, &part[1..])?),
+                "crate" => options.root = Some(path(&word, &part[1..])?),
+                "skip" => {
+                    if let Some(extra) = part.get(1) {
+                        return Err(Error::new(
+                            extra.span(),
+                            format!("found `{extra}` after `skip`, wanted nothing"),
+                        ));
+                    }
+                    options.skip = true;
+                }
+                _ => {
+                    return Err(Error::new(
+                        word.span(),
+                        format!("found the option `{key}`, {WANTED}"),
+                    ));
+                }
+            }
+            given.push(word);
+        }
+        match given.iter().find(|word| word.to_string() != "skip") {
+            Some(other) if options.skip => Err(Error::new(
+                other.span(),
+                format!(
+                    "found `{other}` beside `skip`, wanted `skip` alone: nothing is emitted that could use it"
+                ),
+            )),
+            _ => Ok(options),
+        }
+    }
+}
+
+/// The value of `word = ..`: what follows the `=`.
+fn value<'a>(word: &Ident, rest: &'a [TokenTree], wanted: &str) -> Result<&'a [TokenTree], Error> {
+    let wanted = format!("wanted `{word} = {wanted}`");
+    match rest {
+        [] => Err(Error::new(
+            word.span(),
+            format!("found `{word}` without a value, {wanted}"),
+        )),
+        [sign] if is_punct(rest, 0, '=') => Err(Error::new(
+            sign.span(),
+            format!("found nothing after `{word} =`, {wanted}"),
+        )),
+        [_, value @ ..] if is_punct(rest, 0, '=') => Ok(value),
+        [other, ..] => Err(Error::new(
+            other.span(),
+            format!("found `{other}` after `{word}`, {wanted}"),
+        )),
+    }
+}
+
+fn text(word: &Ident, rest: &[TokenTree]) -> Result<Literal, Error> {
+    let trees = value(word, rest, "\"...\"")?;
+    let Some(TokenTree::Literal(literal)) = trees.first() else {
+        let found = &trees[0];
+        return Err(Error::new(
+            found.span(),
+            format!("found `{found}`, wanted a string: `{word} = \"...\"`"),
+        ));
+    };
+    let source = literal.to_string();
+    let raw = source.strip_prefix('r').map(|raw| raw.trim_matches('#'));
+    let Some(content) = raw
+        .unwrap_or(&source)
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    else {
+        return Err(Error::new(
+            literal.span(),
+            format!("found `{source}`, wanted a string: `{word} = \"...\"`"),
+        ));
+    };
+    if content.trim().is_empty() {
+        return Err(Error::new(
+            literal.span(),
+            format!("found an empty {word}, wanted at least one letter, or no `{word}` at all"),
+        ));
+    }
+    if let Some(extra) = trees.get(1) {
+        return Err(Error::new(
+            extra.span(),
+            format!("found `{extra}` after the value of `{word}`, wanted a comma"),
+        ));
+    }
+    Ok(literal.clone())
+}
+
+fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
+    let trees = value(word, rest, "path")?;
+    let wanted = "wanted a path such as `crate::mock` or `::other::tickscope`";
+    let mut at = if is_path_separator(trees, 0) { 2 } else { 0 };
+    while is_any_word(trees, at) && is_path_separator(trees, at + 1) {
+        at += 3;
+    }
+    if !is_any_word(trees, at) {
+        // At the end of the path there is no token to blame but the word.
+        let span = trees.get(at).map_or(word.span(), TokenTree::span);
+        let found = trees
+            .get(at)
+            .map_or("no name at the end of the path".to_owned(), |tree| {
+                format!("`{tree}`")
+            });
+        return Err(Error::new(span, format!("found {found}, {wanted}")));
+    }
+    match trees.get(at + 1) {
+        Some(extra) => Err(Error::new(
+            extra.span(),
+            format!("found `{extra}` in the path, {wanted}"),
+        )),
+        None => Ok(trees.iter().cloned().collect()),
+    }
+}

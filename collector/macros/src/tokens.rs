@@ -1,0 +1,108 @@
+//! Small questions about token trees.
+
+use proc_macro::{Delimiter, Group, Spacing, TokenStream, TokenTree};
+
+/// Whether the tree at `at` is the word `word`. `r#fn` is not `fn`.
+pub(crate) fn is_word(trees: &[TokenTree], at: usize, word: &str) -> bool {
+    matches!(trees.get(at), Some(TokenTree::Ident(ident)) if ident.to_string() == word)
+}
+
+/// Whether the tree at `at` is any word.
+pub(crate) fn is_any_word(trees: &[TokenTree], at: usize) -> bool {
+    matches!(trees.get(at), Some(TokenTree::Ident(_)))
+}
+
+/// Whether the tree at `at` is the sign `sign`.
+pub(crate) fn is_punct(trees: &[TokenTree], at: usize, sign: char) -> bool {
+    matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
+}
+
+/// Whether `::` begins at `at`.
+pub(crate) fn is_path_separator(trees: &[TokenTree], at: usize) -> bool {
+    is_punct(trees, at, ':') && is_joint(trees, at) && is_punct(trees, at + 1, ':')
+}
+
+/// Whether `->` begins at `at`.
+pub(crate) fn is_arrow(trees: &[TokenTree], at: usize) -> bool {
+    is_punct(trees, at, '-') && is_joint(trees, at) && is_punct(trees, at + 1, '>')
+}
+
+fn is_joint(trees: &[TokenTree], at: usize) -> bool {
+    matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.spacing() == Spacing::Joint)
+}
+
+/// The group at `at`, if it has this delimiter.
+pub(crate) fn group_at(trees: &[TokenTree], at: usize, delimiter: Delimiter) -> Option<&Group> {
+    match trees.get(at) {
+        Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
+        _ => None,
+    }
+}
+
+/// The braces at `at`. A `macro_rules!` fragment such as `$body:block` comes in an invisible group, which is
+/// looked through.
+pub(crate) fn braces_at(trees: &[TokenTree], at: usize) -> Option<Group> {
+    if let Some(braces) = group_at(trees, at, Delimiter::Brace) {
+        return Some(braces.clone());
+    }
+    let inside = collect(group_at(trees, at, Delimiter::None)?.stream());
+    if inside.len() == 1 {
+        braces_at(&inside, 0)
+    } else {
+        None
+    }
+}
+
+/// The trees with every invisible group opened. Good for reading; writing them back would lose the precedence
+/// that such groups hold.
+pub(crate) fn opened(stream: TokenStream) -> Vec<TokenTree> {
+    let mut trees = Vec::new();
+    for tree in stream {
+        if let TokenTree::Group(group) = &tree
+            && group.delimiter() == Delimiter::None
+        {
+            trees.extend(opened(group.stream()));
+        } else {
+            trees.push(tree);
+        }
+    }
+    trees
+}
+
+/// The trees of a stream, to look ahead in.
+pub(crate) fn collect(stream: TokenStream) -> Vec<TokenTree> {
+    stream.into_iter().collect()
+}
+
+/// The depth in `<..>`, fed one tree after the other. Comparisons do not occur where this is used: between a
+/// keyword and a body, expressions stand in braces.
+#[derive(Debug, Default)]
+pub(crate) struct Angles {
+    depth: usize,
+    /// The next `>` belongs to an arrow.
+    arrow: bool,
+}
+
+impl Angles {
+    pub(crate) fn feed(&mut self, trees: &[TokenTree], at: usize) {
+        if self.arrow {
+            self.arrow = false;
+        } else if is_arrow(trees, at) {
+            self.arrow = true;
+        } else if is_punct(trees, at, '<') {
+            self.depth += 1;
+        } else if is_punct(trees, at, '>') {
+            self.depth = self.depth.saturating_sub(1);
+        }
+    }
+
+    /// Between the two signs of an arrow.
+    pub(crate) fn in_arrow(&self) -> bool {
+        self.arrow
+    }
+
+    /// Outside all angle brackets.
+    pub(crate) fn closed(&self) -> bool {
+        self.depth == 0
+    }
+}

@@ -1,0 +1,115 @@
+//! The stand-in for the collector: the emitted paths, writing into a log of the thread.
+//!
+//! A scope is `+name .. -name`. A future is `*name` when it is counted, then `+name -name` for each poll. A
+//! group stands before the name as `group/name`.
+
+use std::cell::RefCell;
+
+thread_local! {
+    static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+pub(crate) fn note(what: impl Into<String>) {
+    LOG.with_borrow_mut(|log| log.push(what.into()));
+}
+
+/// Runs it and gives its result and what was written meanwhile.
+pub(crate) fn logged<T>(run: impl FnOnce() -> T) -> (T, String) {
+    LOG.take();
+    let result = run();
+    (result, LOG.take().join(" "))
+}
+
+/// What was written while it ran.
+pub(crate) fn log_of<T>(run: impl FnOnce() -> T) -> String {
+    logged(run).1
+}
+
+pub(crate) struct Site(pub(crate) String);
+
+impl Site {
+    /// `path` is that of a function inside of the one to be named.
+    pub(crate) fn new(group: Option<&str>, name: Option<&str>, path: &str) -> Self {
+        let path = path.trim_end_matches("::here").trim_end_matches("::{{closure}}");
+        let name = name.unwrap_or(path.rsplit("::").next().unwrap_or(path));
+        Site(group.map_or(name.to_owned(), |group| format!("{group}/{name}")))
+    }
+}
+
+pub(crate) struct Guard(String);
+
+impl Guard {
+    pub(crate) fn enter(site: &Site) -> Self {
+        note(format!("+{}", site.0));
+        Guard(site.0.clone())
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        note(format!("-{}", self.0));
+    }
+}
+
+pub(crate) mod __private {
+    use std::pin::pin;
+    use std::task::Poll;
+
+    pub(crate) async fn profile_future<F: Future>(site: &'static super::Site, future: F) -> F::Output {
+        let mut future = pin!(future);
+        let mut counted = false;
+        std::future::poll_fn(move |context| {
+            if !counted {
+                counted = true;
+                super::note(format!("*{}", site.0));
+            }
+            let _guard = super::Guard::enter(site);
+            match future.as_mut().poll(context) {
+                Poll::Ready(output) => Poll::Ready(output),
+                Poll::Pending => Poll::Pending,
+            }
+        })
+        .await
+    }
+}
+
+macro_rules! site_of {
+    ($group:expr, $name:expr) => {{
+        fn here() {}
+        $crate::mock::Site::new($group, $name, std::any::type_name_of_val(&here))
+    }};
+}
+pub(crate) use site_of;
+
+// Literals alone: should the attribute hand over anything else, the tests do not compile.
+macro_rules! scope_ {
+    () => {
+        let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(None, None));
+    };
+    ($name:literal) => {
+        let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(None, Some($name)));
+    };
+    (group = $group:literal) => {
+        let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(Some($group), None));
+    };
+    (group = $group:literal, $name:literal) => {
+        let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(Some($group), Some($name)));
+    };
+}
+pub(crate) use scope_ as scope;
+
+macro_rules! site_ {
+    () => {
+        &*Box::leak(Box::new($crate::mock::site_of!(None, None)))
+    };
+    ($name:literal) => {
+        &*Box::leak(Box::new($crate::mock::site_of!(None, Some($name))))
+    };
+    (group = $group:literal) => {
+        &*Box::leak(Box::new($crate::mock::site_of!(Some($group), None)))
+    };
+    (group = $group:literal, $name:literal) => {
+        &*Box::leak(Box::new($crate::mock::site_of!(Some($group), Some($name))))
+    };
+}
+pub(crate) use site_ as __site;

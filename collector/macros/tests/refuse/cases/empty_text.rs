@@ -1,0 +1,9 @@
+use tickscope_macros::profile;
+
+#[profile(name = "")]
+fn empty() {}
+
+#[profile(group = r#" "#)]
+fn blank() {}
+
+fn main() {}

@@ -1,0 +1,22 @@
+use tickscope_macros::profile;
+
+struct Table;
+
+#[profile(name = "x")]
+impl Table {}
+
+#[profile(name = "x")]
+trait Shape {}
+
+#[profile(name = "x")]
+mod inside {
+    macro_rules! make {
+        () => {};
+    }
+    pub(crate) use make;
+}
+
+// The module stands there all the same: this is no further error.
+inside::make!();
+
+fn main() {}

@@ -1,0 +1,12 @@
+use tickscope_macros::profile;
+
+#[profile(name)]
+fn alone() {}
+
+#[profile(group =)]
+fn nothing() {}
+
+#[profile(name("x"))]
+fn parentheses() {}
+
+fn main() {}

@@ -1,0 +1,212 @@
+//! The calling API without the feature `enable`: all of it there, none of it doing anything.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::options::{Clock, Destination, Mode, StartError, Status, Threads};
+
+/// Does nothing: the feature `enable` is off. Its arguments are named, so that nothing turns unused.
+#[macro_export]
+macro_rules! scope {
+    () => {};
+    (group = $group:expr $(, $name:expr)? $(,)?) => {
+        let _ = $group;
+        $(let _ = $name;)?
+    };
+    ($name:expr $(,)?) => {
+        let _ = $name;
+    };
+}
+
+/// A guard of nothing: the feature `enable` is off.
+#[macro_export]
+macro_rules! scope_guard {
+    ($($site:tt)*) => {{
+        $crate::scope!($($site)*);
+        $crate::Scope::NOTHING
+    }};
+}
+
+/// The expression alone: the feature `enable` is off.
+#[macro_export]
+macro_rules! time {
+    ($name:expr, $value:expr $(,)?) => {{
+        let _ = $name;
+        $value
+    }};
+}
+
+/// A guard of nothing.
+#[derive(Debug)]
+#[must_use = "the scope ends at once if its guard is not kept"]
+pub struct Scope {
+    _of_this_thread: std::marker::PhantomData<*mut ()>,
+}
+
+/// A pause of nothing.
+#[derive(Debug)]
+#[must_use = "the pause ends at once if its guard is not kept"]
+pub struct Pause {
+    _of_this_thread: std::marker::PhantomData<*mut ()>,
+}
+
+/// A session that publishes nothing.
+#[derive(Debug)]
+#[must_use = "publishing ends when the session is dropped"]
+pub struct Session {
+    _private: (),
+}
+
+/// The state of all threads: empty.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    _private: (),
+}
+
+/// Settings that nothing reads.
+#[derive(Clone, Debug)]
+#[must_use = "nothing starts before `start`"]
+pub struct Builder {
+    _private: (),
+}
+
+// === impl Scope ===
+
+impl Scope {
+    #[doc(hidden)]
+    pub const NOTHING: Self = Self {
+        _of_this_thread: std::marker::PhantomData,
+    };
+}
+
+impl Drop for Scope {
+    // As with the feature, so that `drop(scope)` is no warning.
+    #[inline(always)]
+    fn drop(&mut self) {}
+}
+
+impl Drop for Pause {
+    #[inline(always)]
+    fn drop(&mut self) {}
+}
+
+// === impl Session ===
+
+impl Session {
+    /// [`Status::Off`].
+    pub fn status(&self) -> Status {
+        Status::Off
+    }
+
+    /// None.
+    pub fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// None.
+    pub fn path(&self) -> Option<PathBuf> {
+        None
+    }
+}
+
+impl Drop for Session {
+    #[inline(always)]
+    fn drop(&mut self) {}
+}
+
+// === impl Snapshot ===
+
+impl Snapshot {
+    /// 0.
+    pub fn calls(&self) -> u64 {
+        0
+    }
+
+    /// 0.
+    pub fn measured_ticks(&self) -> u64 {
+        0
+    }
+}
+
+/// The setters: each takes its value and gives the builder back.
+macro_rules! setters {
+    ($($name:ident: $type:ty),* $(,)?) => {
+        $(
+            #[doc = concat!("Without effect: the feature `enable` is off. `", stringify!($name), "`.")]
+            pub fn $name(self, _: $type) -> Self {
+                self
+            }
+        )*
+    };
+}
+
+// === impl Builder ===
+
+impl Builder {
+    /// A session that publishes nothing.
+    pub fn new(_: impl Into<String>) -> Self {
+        Self { _private: () }
+    }
+
+    setters! {
+        interval: Duration,
+        ring_bytes: u64,
+        dir: impl Into<PathBuf>,
+        mode: Mode,
+        clock: Clock,
+        threads: Threads,
+        max_depth: u32,
+        max_nodes: u32,
+        max_process_nodes: u32,
+        absurd_limit: Duration,
+        report_at_exit: Destination,
+        control: bool,
+    }
+
+    /// A session that publishes nothing.
+    pub fn start(self) -> Session {
+        Session { _private: () }
+    }
+
+    /// A session that publishes nothing.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn try_start(self) -> Result<Session, StartError> {
+        Ok(self.start())
+    }
+}
+
+/// A session that publishes nothing: the feature `enable` is off.
+pub fn start(name: impl Into<String>) -> Session {
+    Builder::new(name).start()
+}
+
+/// Does nothing.
+pub fn pause() -> Pause {
+    Pause {
+        _of_this_thread: std::marker::PhantomData,
+    }
+}
+
+/// Gives an empty snapshot.
+pub fn reset() -> Snapshot {
+    Snapshot::default()
+}
+
+/// Does nothing.
+pub fn request_reset() {}
+
+/// Gives an empty snapshot.
+pub fn snapshot() -> Snapshot {
+    Snapshot::default()
+}
+
+/// Which threads count: none.
+pub mod thread {
+    /// Does nothing.
+    pub fn include() {}
+
+    /// Does nothing.
+    pub fn exclude() {}
+}

@@ -1,0 +1,178 @@
+//! A tree's counters against their baselines, by node index; the arithmetic of resets.
+
+use tickscope_format::snapshot::Lifetime;
+
+/// What a node counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) calls: u64,
+    pub(crate) ticks: u64,
+}
+
+/// Counters, baselines, and the baselines before the last reset. A missing one is zero. Index 0 is the root,
+/// which counts the time outside any scope.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledger {
+    current: Vec<Counts>,
+    base: Vec<Counts>,
+    undo: Vec<Counts>,
+    cpu: Option<u64>,
+    cpu_base: u64,
+    cpu_undo: u64,
+}
+
+// === impl Counts ===
+
+impl Counts {
+    pub(crate) fn is_zero(self) -> bool {
+        self == Self::default()
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.wrapping_add(other.calls),
+            ticks: self.ticks.wrapping_add(other.ticks),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(other.calls),
+            ticks: self.ticks.saturating_sub(other.ticks),
+        }
+    }
+
+    fn at_least(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.max(other.calls),
+            ticks: self.ticks.max(other.ticks),
+        }
+    }
+}
+
+fn at(column: &[Counts], index: usize) -> Counts {
+    column.get(index).copied().unwrap_or_default()
+}
+
+fn raise(column: &mut Vec<Counts>, index: usize, by: Counts) {
+    if column.len() <= index {
+        column.resize(index + 1, Counts::default());
+    }
+    column[index] = column[index].plus(by);
+}
+
+// === impl Ledger ===
+
+impl Ledger {
+    /// Takes the counters as they are now. What was shown before never shrinks: a capture may have shown a few
+    /// ticks that the thread then charged elsewhere.
+    pub(crate) fn show(&mut self, counts: &[Counts], cpu_ns: Option<u64>) {
+        self.current.clear();
+        self.current.extend(
+            counts
+                .iter()
+                .enumerate()
+                .map(|(index, count)| count.at_least(at(&self.base, index))),
+        );
+        self.cpu = cpu_ns.or(self.cpu);
+    }
+
+    /// What a node shows since the reset.
+    pub(crate) fn shown(&self, index: usize) -> Counts {
+        at(&self.current, index).minus(at(&self.base, index))
+    }
+
+    /// CPU time since the reset, in nanoseconds, where it is known.
+    pub(crate) fn cpu_shown(&self) -> Option<u64> {
+        self.cpu.map(|cpu| cpu.saturating_sub(self.cpu_base))
+    }
+
+    /// Adds all that was ever counted in rows: the root is none.
+    pub(crate) fn add_lifetime(&self, lifetime: &mut Lifetime) {
+        for counts in self.current.iter().skip(1) {
+            lifetime.calls += counts.calls;
+            lifetime.ticks += counts.ticks;
+        }
+    }
+
+    /// Begins a new epoch: what was shown becomes the past.
+    pub(crate) fn reset(&mut self) {
+        // A counter never is below its baseline here (see `show`), so this raises it by what was shown.
+        let past = self.current.clone();
+        self.undo = std::mem::replace(&mut self.base, past);
+        self.cpu_undo = self.cpu_base;
+        self.cpu_base = self.cpu.unwrap_or(0);
+    }
+
+    /// Goes back to the epoch before the last reset.
+    pub(crate) fn undo(&mut self) {
+        self.base = std::mem::take(&mut self.undo);
+        self.cpu_base = self.cpu_undo;
+    }
+
+    /// Adds a node of another ledger, all its columns, to one of this.
+    pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
+        raise(&mut self.current, index, at(&other.current, from));
+        raise(&mut self.base, index, at(&other.base, from));
+        raise(&mut self.undo, index, at(&other.undo, from));
+    }
+
+    /// Adds the CPU time of another ledger.
+    pub(crate) fn absorb_cpu(&mut self, other: &Self) {
+        if let Some(cpu) = other.cpu {
+            self.cpu = Some(self.cpu.unwrap_or(0) + cpu);
+        }
+        self.cpu_base += other.cpu_base;
+        self.cpu_undo += other.cpu_undo;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ticks(ticks: u64) -> Counts {
+        Counts { calls: 1, ticks }
+    }
+
+    #[test]
+    fn a_reset_shows_zero_and_an_undo_all_again() {
+        let mut ledger = Ledger::default();
+        ledger.show(&[ticks(5), ticks(100)], Some(50));
+        ledger.reset();
+        assert!(ledger.shown(1).is_zero());
+        ledger.show(&[ticks(5), ticks(130)], Some(70));
+        assert_eq!((ledger.shown(1).ticks, ledger.cpu_shown()), (30, Some(20)));
+        ledger.undo();
+        assert_eq!((ledger.shown(1).ticks, ledger.cpu_shown()), (130, Some(70)));
+    }
+
+    proptest! {
+        /// However a counter wavers between captures, the epochs add up to the lifetime.
+        #[test]
+        fn epochs_add_up_to_the_lifetime(
+            captures in proptest::collection::vec((proptest::collection::vec(0u64..1000, 1..6), any::<bool>()), 1..40),
+        ) {
+            let mut ledger = Ledger::default();
+            let mut closed = 0;
+            let mut columns = [0u64; 6];
+            for (steps, reset) in captures {
+                for (column, step) in columns.iter_mut().zip(steps) {
+                    // Mostly forward, now and then a few back, as torn captures do.
+                    *column = (*column + step).saturating_sub(step / 100);
+                }
+                let counts: Vec<Counts> = columns.iter().map(|&value| ticks(value)).collect();
+                ledger.show(&counts, None);
+                let shown: u64 = (1..counts.len()).map(|index| ledger.shown(index).ticks).sum();
+                let mut lifetime = Lifetime::default();
+                ledger.add_lifetime(&mut lifetime);
+                prop_assert_eq!(closed + shown, lifetime.ticks);
+                if reset {
+                    ledger.reset();
+                    closed += shown;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Names of programs: they stand in file names and on command lines.
+
+use tickscope_format::file::header::NAME_BYTES_MAX;
+
+/// Brings a name into `[A-Za-z0-9._-]{1,64}`, not all digits (that would be a pid), and says so.
+pub(crate) fn mend(name: &str, warnings: &mut Vec<String>) -> String {
+    let mut mended: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    mended.truncate(NAME_BYTES_MAX);
+    if mended.is_empty() {
+        mended = "program".into();
+    }
+    if mended.bytes().all(|byte| byte.is_ascii_digit()) {
+        mended.truncate(NAME_BYTES_MAX - 1);
+        mended.insert(0, 'p');
+    }
+    // A leading dot would hide the file, and dots alone are no name.
+    if mended.starts_with('.') {
+        mended.replace_range(..1, "-");
+    }
+    if mended != name {
+        warnings.push(format!(
+            "the name \"{}\" was changed to \"{mended}\"; allowed: 1 to 64 of A-Z a-z 0-9 . _ - and not digits \
+             alone",
+            name.escape_debug(),
+        ));
+    }
+    mended
+}
+
+/// The name of the executable, mended.
+pub(crate) fn of_executable() -> String {
+    let path = std::env::current_exe().ok();
+    let name = path
+        .as_deref()
+        .and_then(|path| path.file_name())
+        .map(|name| name.to_string_lossy().into_owned());
+    mend(&name.unwrap_or_default(), &mut Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_mended_and_it_is_said() {
+        for (given, taken) in [
+            ("order-book", "order-book"),
+            ("a b/c", "a-b-c"),
+            ("", "program"),
+            ("123", "p123"),
+            (".hidden", "-hidden"),
+            ("größe", "gr--e"),
+            (&"x".repeat(99), &"x".repeat(64)),
+            (&"7".repeat(70), &format!("p{}", "7".repeat(63))),
+        ] {
+            let mut warnings = Vec::new();
+            assert_eq!(mend(given, &mut warnings), taken);
+            assert_eq!(warnings.is_empty(), given == taken, "{warnings:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What is settled once for the whole process, at the first scope or the first start: clock, limits, when it
+//! began; and whether this is a forked child.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use crate::clock::{Chosen, Rate};
+use crate::options::{Clock, Threads};
+use crate::os;
+use crate::settings::{Settings, Wish};
+
+/// Clock, limits and beginnings.
+#[derive(Debug)]
+pub(crate) struct Fixed {
+    /// The clock in force.
+    pub(crate) chosen: Chosen,
+    /// The clock that was asked for.
+    pub(crate) asked: Clock,
+    pub(crate) limit_ticks: u64,
+    pub(crate) max_depth: u32,
+    pub(crate) max_nodes: u32,
+    pub(crate) max_process_nodes: u32,
+    pub(crate) threads: Threads,
+    /// `TICKSCOPE=off`.
+    pub(crate) off: bool,
+    /// The wall clock at the beginning.
+    pub(crate) started_unix_ns: u64,
+    /// The monotonic clock at the beginning.
+    pub(crate) started_ns: u64,
+}
+
+static FIXED: OnceLock<Fixed> = OnceLock::new();
+
+/// Ticks in a second, refined as the program runs.
+pub(crate) static RATE: Rate = Rate::new();
+
+static IN_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Nodes of all live threads, roots not counted.
+pub(crate) static NODES: AtomicU32 = AtomicU32::new(0);
+
+/// Calls that no tree could count: of threads torn down, and inside events.
+pub(crate) static DROPPED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn note_fork() {
+    IN_CHILD.store(true, Ordering::Relaxed);
+}
+
+/// What was settled; settles it by the environment alone where nothing is yet. Does not allocate.
+pub(crate) fn fixed() -> &'static Fixed {
+    FIXED.get_or_init(|| settle(&Settings::default().with_environment()))
+}
+
+/// Settles clock and limits by these settings, or warns where something else was settled before.
+pub(crate) fn fix(settings: &Settings, warnings: &mut Vec<String>) -> &'static Fixed {
+    let fixed = FIXED.get_or_init(|| settle(settings));
+    if fixed.asked.source() != settings.clock.source() {
+        warnings.push(format!(
+            "the clock is {} since the first scope; {} comes too late: start the session before the first scope",
+            fixed.asked.source().as_str(),
+            settings.clock.source().as_str(),
+        ));
+    }
+    if (fixed.max_depth, fixed.max_nodes) != (settings.max_depth, settings.max_nodes) {
+        warnings.push(format!(
+            "the limits are {} deep and {} nodes a thread since the first scope; other ones come too late: start \
+             the session before the first scope",
+            fixed.max_depth, fixed.max_nodes,
+        ));
+    }
+    fixed
+}
+
+fn settle(settings: &Settings) -> Fixed {
+    os::in_forked_children(note_fork);
+    let chosen = settings.clock.choose();
+    RATE.begin(chosen.clock);
+    // Measuring the rate takes a moment: only for whom it matters now.
+    let limit_ticks = match settings.absurd_limit {
+        Some(_) => settings.limit_ticks(RATE.ticks_per_second(chosen.clock)),
+        None => settings.limit_ticks(1.0),
+    };
+    Fixed {
+        chosen,
+        asked: settings.clock,
+        limit_ticks,
+        max_depth: settings.max_depth,
+        max_nodes: settings.max_nodes,
+        max_process_nodes: settings.max_process_nodes,
+        threads: settings.threads,
+        off: Settings::wish() == Some(Wish::Off),
+        started_unix_ns: os::unix_ns(),
+        started_ns: os::monotonic_ns(),
+    }
+}
+
+/// True in a child that was forked from the program: its locks may be held by threads it does not have.
+pub(crate) fn is_forked_child() -> bool {
+    IN_CHILD.load(Ordering::Relaxed)
+}
+
+/// Ticks in a second as known now.
+pub(crate) fn ticks_per_second() -> f64 {
+    RATE.ticks_per_second(fixed().chosen.clock)
+}

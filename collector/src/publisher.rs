@@ -1,0 +1,373 @@
+//! The background thread: capture, encode, write into the ring, and answer requests.
+//!
+//! It is a guest: signals blocked, default scheduling, never joined. It alone touches the mapping, because a
+//! store into a mapping can stall for as long as the kernel likes.
+
+use std::time::{Duration, Instant};
+
+use tickscope_format::file::clean;
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::{Header, NAME_BYTES_MAX};
+use tickscope_format::file::places;
+use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, slot};
+use tickscope_format::ring::Stamp;
+use tickscope_format::slots::{Op, Outcome, Request};
+use tickscope_format::snapshot::{CaptureKind, Cost};
+use tickscope_format::{FormatError, Snapshot, codec};
+
+use crate::clock::Moment;
+use crate::settings::Settings;
+use crate::{capture, cost, os, process};
+
+/// Requests are looked at this often, whatever the rate of records.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What a viewer gets that has not said how often it wishes to see a record.
+const WATCHED: Duration = Duration::from_millis(100);
+
+/// What viewers may wish: 100 to 1 records a second.
+const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
+
+/// A record costs at most this share of the time between two.
+const COST_SHARE: u32 = 100;
+
+/// The publisher at work.
+#[derive(Debug)]
+pub(crate) struct Publisher {
+    ring: OwnRing,
+    settings: Settings,
+    /// Bytes of the last payload, kept for their capacity.
+    payload: Vec<u8>,
+    /// What each slot's viewer wishes.
+    wishes: [Duration; slot::COUNT],
+    watched: Vec<usize>,
+    interval: Duration,
+    /// CPU time of the dearest of the last records.
+    record_cost: Duration,
+    last_record: Instant,
+    /// CPU time and monotonic time when the share was last reckoned.
+    share_since: (u64, u64),
+    cost: Cost,
+    /// The clock when it was last found in order.
+    in_order: Moment,
+    faults: u64,
+}
+
+/// Who the program is, for the header of its ring.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) name: String,
+    pub(crate) run_token: u64,
+}
+
+// === impl Identity ===
+
+impl Identity {
+    fn header(&self, settings: &Settings) -> Header {
+        debug_assert!(self.name.len() <= NAME_BYTES_MAX);
+        Header {
+            name: self.name.clone(),
+            pid: std::process::id(),
+            start_time: start_time(),
+            boot_id: boot_id(),
+            uid: tickscope_format::os::user_id(),
+            nonce: random(),
+            run_token: self.run_token,
+            started_unix_ns: process::fixed().started_unix_ns,
+            ring_words: settings.ring_bytes / 8,
+            control: settings.control,
+            version: (FORMAT_MAJOR, FORMAT_MINOR),
+        }
+    }
+}
+
+/// 64 random bits, by the keys that std draws for its hash maps.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
+/// When the kernel started this process, in its own ticks since boot: field 22 of `stat`, behind the name,
+/// which may hold anything.
+fn start_time() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let behind_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    behind_name
+        .split(' ')
+        .nth(19)
+        .and_then(|field| field.parse().ok())
+        .unwrap_or(0)
+}
+
+fn boot_id() -> [u64; 2] {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    let half = |from: usize| {
+        digits
+            .get(from..from + 16)
+            .and_then(|half| u64::from_str_radix(half, 16).ok())
+    };
+    [half(0).unwrap_or(0), half(16).unwrap_or(0)]
+}
+
+// === impl Publisher ===
+
+impl Publisher {
+    /// Makes the ring in the first place that works, its first record in it. Each place that did not work, and
+    /// a ring that had to be smaller, is a warning.
+    ///
+    /// # Errors
+    /// The reason of the last place.
+    pub(crate) fn start(
+        identity: &Identity,
+        settings: Settings,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, FormatError> {
+        let header = identity.header(&settings);
+        let mut failed = FormatError::NoRecord;
+        for place in places::places(settings.dir.as_deref()) {
+            match OwnRing::create(&place, header.clone()) {
+                Ok(ring) => {
+                    if ring.ring_bytes() < settings.ring_bytes {
+                        warnings.push(format!(
+                            "space is short in {}: the ring has {} instead of {} bytes; free some, or choose \
+                             another place with TICKSCOPE_DIR",
+                            place.display(),
+                            ring.ring_bytes(),
+                            settings.ring_bytes,
+                        ));
+                    }
+                    let mut publisher = Self::new(ring, settings);
+                    publisher.first_record()?;
+                    // Others have time: the first record shall be seen at once.
+                    clean::clean(&place, clean::KEPT);
+                    return Ok(publisher);
+                }
+                Err(error) => {
+                    warnings.push(format!("{error}; trying the next place"));
+                    failed = error;
+                }
+            }
+        }
+        Err(failed)
+    }
+
+    fn new(ring: OwnRing, settings: Settings) -> Self {
+        Self {
+            interval: settings.interval,
+            ring,
+            settings,
+            payload: Vec::new(),
+            wishes: [WATCHED; slot::COUNT],
+            watched: Vec::new(),
+            record_cost: Duration::ZERO,
+            last_record: Instant::now(),
+            share_since: (os::own_cpu_ns(), os::monotonic_ns()),
+            cost: Cost::default(),
+            in_order: Moment::now(process::fixed().chosen.clock),
+            faults: 0,
+        }
+    }
+
+    fn first_record(&mut self) -> Result<(), FormatError> {
+        self.publish_now(CaptureKind::Periodic);
+        self.ring.link()?;
+        let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
+        self.cost = Cost {
+            lower_ns,
+            upper_ns,
+            ..self.cost
+        };
+        Ok(())
+    }
+
+    /// Where the ring is.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        self.ring.path()
+    }
+
+    /// How long to wait until there is something to do.
+    pub(crate) fn rest(&self) -> Duration {
+        self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK)
+    }
+
+    /// One round: requests, what the program itself did, a record if it is time. `asked` is a reset that the
+    /// program asked for.
+    pub(crate) fn round(&mut self, reset_asked: bool) {
+        self.look_who_watches();
+        let mut due = self.last_record.elapsed() >= self.interval;
+        let requests = self.ring.requests();
+        let mut answers: Vec<(Request, Outcome)> = Vec::new();
+        for request in requests {
+            let outcome = self.carry_out(&request);
+            answers.push((request, outcome));
+        }
+        if reset_asked {
+            self.reset();
+        }
+        due |= self.clock_broke();
+        due |= self.publish_closings() || reset_asked || !answers.is_empty();
+        if due {
+            let record = self.publish_now(CaptureKind::Periodic);
+            let epoch = capture::books().map_or(0, |books| books.reset_epoch());
+            for (request, outcome) in answers {
+                self.ring.answer(&request, outcome, record, epoch);
+            }
+        }
+        self.ring
+            .beat(os::monotonic_ns(), self.interval.as_nanos() as u64);
+    }
+
+    /// The last record and the goodbye.
+    pub(crate) fn finish(mut self) {
+        self.publish_closings();
+        self.publish_now(CaptureKind::Final);
+        self.ring.exit(os::unix_ns());
+    }
+
+    fn look_who_watches(&mut self) {
+        let before = self.watched.len();
+        self.watched = self.ring.watched_slots();
+        for index in 0..slot::COUNT {
+            if !self.watched.contains(&index) {
+                self.wishes[index] = WATCHED;
+            }
+        }
+        let wish = self.watched.iter().map(|&index| self.wishes[index]).min();
+        let wished = wish.map_or(self.settings.interval, |wish| wish.min(self.settings.interval));
+        self.interval = wished.max(self.record_cost * COST_SHARE);
+        if self.watched.len() > before {
+            // Whoever comes wants to see something.
+            self.last_record = self
+                .last_record
+                .checked_sub(self.interval)
+                .unwrap_or(self.last_record);
+        }
+        self.tell();
+    }
+
+    /// Tells the books what snapshots say of the publisher.
+    fn tell(&mut self) {
+        let (cpu_ns, now_ns) = (os::own_cpu_ns(), os::monotonic_ns());
+        let passed = now_ns.saturating_sub(self.share_since.1);
+        if passed >= LOOK.as_nanos() as u64 {
+            self.cost.publisher_share = cpu_ns.saturating_sub(self.share_since.0) as f64 / passed as f64;
+            self.share_since = (cpu_ns, now_ns);
+        }
+        self.cost.publisher_cpu_ns = cpu_ns;
+        if let Some(mut books) = capture::books() {
+            books.around.interval_ns = self.interval.as_nanos() as u64;
+            books.around.viewers = self.watched.len() as u32;
+            books.around.cost = self.cost;
+        }
+    }
+
+    fn carry_out(&mut self, request: &Request) -> Outcome {
+        if !self.settings.control {
+            return Outcome::Refused;
+        }
+        match request.op {
+            Some(Op::PublishNow) => Outcome::Done,
+            Some(Op::Reset) => {
+                self.reset();
+                Outcome::Done
+            }
+            Some(Op::UndoReset) => match capture::books().is_some_and(|mut books| books.undo_reset()) {
+                true => Outcome::Done,
+                false => Outcome::NothingToUndo,
+            },
+            Some(Op::Interval(ns)) => {
+                let ns = ns.clamp(*WISHES.start(), *WISHES.end());
+                self.wishes[request.slot] = Duration::from_nanos(ns);
+                self.look_who_watches();
+                Outcome::Done
+            }
+            Some(_) | None => Outcome::Unknown,
+        }
+    }
+
+    fn reset(&mut self) {
+        // Resets by the program that came first also stand first in the ring.
+        self.publish_closings();
+        if let Some(closing) = capture::books().map(|mut books| books.reset()) {
+            self.publish(&closing);
+        }
+    }
+
+    fn publish_closings(&mut self) -> bool {
+        let closings = capture::books()
+            .map(|mut books| books.take_closings())
+            .unwrap_or_default();
+        for closing in &closings {
+            self.publish(closing);
+        }
+        !closings.is_empty()
+    }
+
+    /// After a break of the clock its ticks are of another kind: a new epoch.
+    fn clock_broke(&mut self) -> bool {
+        let clock = process::fixed().chosen.clock;
+        if !clock.source_is_measured() {
+            return false;
+        }
+        let broke = process::RATE.broke_since(clock, self.in_order).is_some();
+        if broke {
+            self.reset();
+            process::RATE.begin_again(clock);
+        }
+        let now = Moment::now(clock);
+        // Long enough for the rate in between to be measured well.
+        if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
+            self.in_order = now;
+        }
+        broke
+    }
+
+    /// Captures and publishes; gives the record's sequence number.
+    fn publish_now(&mut self, kind: CaptureKind) -> u64 {
+        let cpu_before = os::own_cpu_ns();
+        self.tell();
+        let Some(snapshot) = capture::books().map(|mut books| books.capture(kind)) else {
+            return 0;
+        };
+        let sequence = self.publish(&snapshot);
+        let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(cpu_before));
+        // Forgets a dear one slowly, so that the interval does not swing.
+        self.record_cost = cost.max(self.record_cost * 7 / 8);
+        self.last_record = Instant::now();
+        sequence
+    }
+
+    fn publish(&mut self, snapshot: &Snapshot) -> u64 {
+        self.payload.clear();
+        let stamp = Stamp {
+            kind: snapshot.capture.kind,
+            tick: snapshot.capture.tick,
+            unix_ns: snapshot.capture.unix_ns,
+        };
+        let published =
+            codec::encode(snapshot, &mut self.payload).and_then(|()| self.ring.publish(stamp, &self.payload));
+        published.unwrap_or_else(|error| {
+            self.faults += 1;
+            self.ring.fault(self.faults);
+            if self.faults == 1
+                && let Some(mut books) = capture::books()
+            {
+                books.around.warnings.push(error.to_string());
+            }
+            0
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_tells_who_we_are() {
+        assert!(start_time() > 0);
+        assert_ne!(boot_id(), [0, 0]);
+        assert_ne!(random(), random());
+    }
+}

@@ -1,0 +1,82 @@
+//! A thread's rows on their way into a snapshot.
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::snapshot::{NodeErrors, OpenFrame, Thread};
+
+use crate::ledger::{Counts, Ledger};
+
+/// A node's fixed facts; its counters stand in a [`Ledger`]. Row 0 is the root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) parent: u32,
+    pub(crate) site: SiteId,
+    pub(crate) errors: u64,
+}
+
+/// What a thread could not count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lost {
+    pub(crate) dropped: u64,
+    pub(crate) unbalanced: u64,
+    pub(crate) clock_errors: u64,
+}
+
+// === impl Lost ===
+
+impl Lost {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.dropped += other.dropped;
+        self.unbalanced += other.unbalanced;
+        self.clock_errors += other.clock_errors;
+    }
+}
+
+/// Appends a thread's rows that have something to show.
+pub(crate) fn append(
+    snapshot: &mut Snapshot,
+    thread: Thread,
+    rows: &[Row],
+    ledger: &Ledger,
+    open: &[(u32, u64)],
+) {
+    let mut shown: Vec<bool> = (0..rows.len())
+        .map(|index| !ledger.shown(index).is_zero())
+        .collect();
+    for &(index, _) in open {
+        shown[index as usize] = true;
+    }
+    for index in (1..rows.len()).rev() {
+        if shown[index] {
+            shown[rows[index].parent as usize] = true;
+        }
+    }
+    let first_row = snapshot.nodes.len() as u32;
+    let mut ids: Vec<Option<NodeId>> = vec![None; rows.len()];
+    for index in 1..rows.len() {
+        if !shown[index] {
+            continue;
+        }
+        let Row { parent, site, errors } = rows[index];
+        let Counts { calls, ticks } = ledger.shown(index);
+        // The root is no row: its children stand at the top.
+        let parent = if parent == 0 { None } else { ids[parent as usize] };
+        let id = snapshot.nodes.push(parent, site, calls, ticks);
+        ids[index] = Some(id);
+        if errors > 0 {
+            snapshot.errors.push(NodeErrors {
+                node: id,
+                count: errors,
+            });
+        }
+    }
+    let frame =
+        |&(index, began_tick): &(u32, u64)| ids[index as usize].map(|node| OpenFrame { node, began_tick });
+    snapshot.threads.push(Thread {
+        outside_ticks: ledger.shown(0).ticks,
+        first_row,
+        rows: snapshot.nodes.len() as u32 - first_row,
+        open: open.iter().filter_map(frame).collect(),
+        ..thread
+    });
+}

@@ -1,0 +1,446 @@
+//! Sessions: starting and ending to publish, and what the environment alone asks for.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::{CaptureKind, Cost};
+
+use crate::name;
+use crate::options::{Destination, StartError, Status};
+use crate::publisher::{Identity, Publisher};
+use crate::settings::{Settings, Wish};
+use crate::{capture, cost, os, process, report, thread};
+
+/// How long the end of a session or of the program waits for the last record.
+const LAST_RECORD: Duration = Duration::from_millis(50);
+
+/// The same under `tickscope run`, where somebody waits to read it.
+const LAST_RECORD_RUN: Duration = Duration::from_secs(1);
+
+/// How long [`try_start`] waits for the outcome.
+const OUTCOME: Duration = Duration::from_secs(1);
+
+/// While it lives, viewers can attach to this program.
+///
+/// Dropping the last one publishes a final record; that takes at most 50 ms.
+#[derive(Debug)]
+#[must_use = "publishing ends when the session is dropped"]
+pub struct Session {
+    /// Whether it counts among the sessions.
+    counted: bool,
+    /// What was wrong with this very start.
+    warnings: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// No session.
+    Idle,
+    /// The publisher's thread is at work on the ring.
+    Starting,
+    Publishing,
+    /// There is no place for a ring.
+    Counting,
+    /// The publisher writes its last record.
+    Finishing,
+}
+
+struct Shared {
+    phase: Phase,
+    sessions: u32,
+    order: Option<(Identity, Settings)>,
+    /// The name of the session in force.
+    name: String,
+    warnings: Vec<String>,
+    path: Option<PathBuf>,
+    report_at_exit: Option<Destination>,
+}
+
+static SHARED: Mutex<Shared> = Mutex::new(Shared {
+    phase: Phase::Idle,
+    sessions: 0,
+    order: None,
+    name: String::new(),
+    warnings: Vec::new(),
+    path: None,
+    report_at_exit: None,
+});
+
+/// Something in `SHARED` has changed, or the publisher is wanted.
+static CHANGED: Condvar = Condvar::new();
+
+/// The environment has been asked what it wishes.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// The environment has started a publisher that has not looked at `SHARED` yet.
+static LIVE_COMING: AtomicBool = AtomicBool::new(false);
+
+/// The program has asked for a reset by the publisher.
+static RESET_ASKED: AtomicBool = AtomicBool::new(false);
+
+fn shared() -> MutexGuard<'static, Shared> {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The first scope of every thread comes by here. The first of the process does what `TICKSCOPE` says, without
+/// allocating and without a lock: it may stand inside the program's allocator.
+pub(crate) fn first_scope() {
+    if ASKED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let _ = process::fixed();
+    match Settings::wish() {
+        Some(Wish::Live) => {
+            LIVE_COMING.store(true, Ordering::Relaxed);
+            os::at_exit(at_exit);
+            // Where there is no thread to be had, scopes are counted all the same.
+            let _ = os::spawn(publish_live);
+        }
+        Some(Wish::Report) => os::at_exit(at_exit),
+        Some(Wish::Off) | None => {}
+    }
+}
+
+/// Starts or joins the session of this process.
+pub(crate) fn start(program: &str, settings: Settings) -> Session {
+    let mut warnings = Vec::new();
+    let name = name::mend(program, &mut warnings);
+    let settings = settings.with_environment_and_warnings(&mut warnings);
+    let fixed = process::fix(&settings, &mut warnings);
+    if process::is_forked_child() {
+        warnings.push("a forked child publishes nothing; start a new program instead (fork and exec)".into());
+    }
+    let first = !ASKED.swap(true, Ordering::Relaxed);
+    if fixed.off || process::is_forked_child() {
+        return Session {
+            counted: false,
+            warnings,
+        };
+    }
+    let mut shared = shared();
+    if first {
+        os::at_exit(at_exit);
+        // Whoever set `live` wants to see the whole run, not only what lies inside a session.
+        shared.sessions += u32::from(Settings::wish() == Some(Wish::Live));
+    }
+    if settings.report_at_exit.is_some() {
+        shared.report_at_exit.clone_from(&settings.report_at_exit);
+    }
+    shared.sessions += 1;
+    if shared.phase == Phase::Finishing {
+        shared = wait(shared, OUTCOME, |shared| shared.phase != Phase::Finishing);
+    }
+    match shared.phase {
+        Phase::Idle => begin(&mut shared, name, settings),
+        Phase::Finishing => warnings.push("the last session is still ending; try again later".into()),
+        Phase::Starting | Phase::Publishing | Phase::Counting => {
+            if shared.name != name {
+                warnings.push(format!(
+                    "joined the running session \"{}\"; its name and settings hold",
+                    shared.name
+                ));
+            }
+        }
+    }
+    drop(shared);
+    Session {
+        counted: true,
+        warnings,
+    }
+}
+
+fn begin(shared: &mut Shared, name: String, settings: Settings) {
+    shared.name.clone_from(&name);
+    shared.warnings.clear();
+    shared.path = None;
+    shared.order = Some((
+        Identity {
+            name,
+            run_token: run_token(),
+        },
+        settings,
+    ));
+    shared.phase = Phase::Starting;
+    if LIVE_COMING.load(Ordering::Relaxed) {
+        // A publisher is on its way and takes this order.
+        return;
+    }
+    if let Err(error) = os::spawn(publish) {
+        shared.order = None;
+        shared.phase = Phase::Counting;
+        shared
+            .warnings
+            .push(format!("no thread for the publisher: {error}"));
+    }
+}
+
+/// What `tickscope run` passed, so that it finds its program.
+fn run_token() -> u64 {
+    let token = os::variable(c"TICKSCOPE_RUN").and_then(|token| std::str::from_utf8(token).ok());
+    token
+        .and_then(|token| u64::from_str_radix(token, 16).ok())
+        .unwrap_or(0)
+}
+
+/// The publisher's thread where the environment started it.
+fn publish_live() {
+    thread::exclude();
+    let mut shared = shared();
+    shared.sessions += 1;
+    if shared.phase == Phase::Idle {
+        let mut warnings = Vec::new();
+        let settings = Settings::default().with_environment_and_warnings(&mut warnings);
+        if settings.report_at_exit.is_some() {
+            shared.report_at_exit.clone_from(&settings.report_at_exit);
+        }
+        // `LIVE_COMING` is still set: this leaves an order and makes no thread.
+        begin(&mut shared, name::of_executable(), settings);
+        shared.warnings = warnings;
+    }
+    drop(shared);
+    publish();
+}
+
+/// The publisher's thread: from an order to the last record.
+fn publish() {
+    thread::exclude();
+    os::name_this_thread(c"tickscope");
+    let mut shared = shared();
+    LIVE_COMING.store(false, Ordering::Relaxed);
+    let Some((identity, settings)) = shared.order.take() else {
+        return;
+    };
+    drop(shared);
+    if let Some(mut books) = capture::books() {
+        books.around.name.clone_from(&identity.name);
+        books.around.publishing = true;
+    }
+    let mut warnings = Vec::new();
+    let started = Publisher::start(&identity, settings, &mut warnings);
+    let mut shared = self::shared();
+    shared.warnings.append(&mut warnings);
+    if let Some(mut books) = capture::books() {
+        books.around.warnings.clone_from(&shared.warnings);
+        books.around.publishing = started.is_ok();
+    }
+    let Ok(mut publisher) = started else {
+        shared
+            .warnings
+            .push("scopes are counted, but nothing is published; set TICKSCOPE_DIR".into());
+        shared.phase = if shared.phase == Phase::Finishing {
+            Phase::Idle
+        } else {
+            Phase::Counting
+        };
+        CHANGED.notify_all();
+        return;
+    };
+    shared.path = Some(publisher.path().to_path_buf());
+    if shared.phase == Phase::Starting {
+        shared.phase = Phase::Publishing;
+    }
+    CHANGED.notify_all();
+    while shared.phase == Phase::Publishing {
+        if !RESET_ASKED.load(Ordering::Relaxed) {
+            let rest = publisher.rest();
+            shared = CHANGED
+                .wait_timeout(shared, rest)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        let finishing = shared.phase == Phase::Finishing;
+        drop(shared);
+        if !finishing {
+            publisher.round(RESET_ASKED.swap(false, Ordering::Relaxed));
+        }
+        shared = self::shared();
+    }
+    drop(shared);
+    publisher.finish();
+    let mut shared = self::shared();
+    if let Some(mut books) = capture::books() {
+        books.around.publishing = false;
+    }
+    shared.phase = Phase::Idle;
+    CHANGED.notify_all();
+}
+
+/// Waits until `done`, or at most so long.
+fn wait(
+    mut shared: MutexGuard<'static, Shared>,
+    longest: Duration,
+    done: impl Fn(&Shared) -> bool,
+) -> MutexGuard<'static, Shared> {
+    let begin = Instant::now();
+    while !done(&shared) {
+        let left = longest.saturating_sub(begin.elapsed());
+        if left.is_zero() {
+            break;
+        }
+        shared = CHANGED
+            .wait_timeout(shared, left)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
+    }
+    shared
+}
+
+/// Asks for the last record and waits for it, but not long.
+fn finish(mut shared: MutexGuard<'static, Shared>) {
+    match shared.phase {
+        Phase::Starting | Phase::Publishing => {
+            shared.phase = Phase::Finishing;
+            CHANGED.notify_all();
+        }
+        Phase::Finishing => {}
+        Phase::Counting => {
+            shared.phase = Phase::Idle;
+            return;
+        }
+        Phase::Idle => return,
+    }
+    let longest = if run_token() == 0 {
+        LAST_RECORD
+    } else {
+        LAST_RECORD_RUN
+    };
+    drop(wait(shared, longest, |shared| shared.phase != Phase::Finishing));
+}
+
+extern "C" fn at_exit() {
+    if process::is_forked_child() {
+        return;
+    }
+    // Whoever exits may hold the lock (a signal handler that calls exit): try, but never hang.
+    let begin = Instant::now();
+    let mut shared = loop {
+        match SHARED.try_lock() {
+            Ok(shared) => break shared,
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+            Err(std::sync::TryLockError::WouldBlock) if begin.elapsed() > LAST_RECORD => return,
+            Err(std::sync::TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    };
+    if LIVE_COMING.load(Ordering::Relaxed) && shared.phase == Phase::Idle {
+        // The publisher has been made and has not come so far yet: wait for it to begin.
+        shared = wait_for_live(shared);
+    }
+    let mut report = shared.report_at_exit.take();
+    if report.is_none() && Settings::wish() == Some(Wish::Report) {
+        let mut warnings = Vec::new();
+        let settings = Settings::default().with_environment_and_warnings(&mut warnings);
+        report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
+    }
+    finish(shared);
+    if let Some(destination) = report {
+        let mut snapshot = captured(CaptureKind::Final);
+        if snapshot.capture.cost == Cost::default() {
+            // Nothing was published, so nobody has measured it yet.
+            let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
+            snapshot.capture.cost = Cost { lower_ns, upper_ns, ..Cost::default() };
+        }
+        report::write(&snapshot, &destination);
+    }
+}
+
+fn wait_for_live(shared: MutexGuard<'static, Shared>) -> MutexGuard<'static, Shared> {
+    wait(shared, LAST_RECORD, |shared| shared.phase != Phase::Idle)
+}
+
+/// The state of all threads now; an empty one in a forked child. Costs one capture.
+pub fn snapshot() -> Snapshot {
+    captured(CaptureKind::Periodic)
+}
+
+fn captured(kind: CaptureKind) -> Snapshot {
+    capture::books().map_or_else(Snapshot::default, |mut books| {
+        if books.around.name.is_empty() {
+            books.around.name = name::of_executable();
+        }
+        books.capture(kind)
+    })
+}
+
+/// Sets all counters to zero, those of all threads, and gives the snapshot that closes the epoch. May be called
+/// at any depth and from any thread: open scopes go on counting from here. Costs one capture.
+pub fn reset() -> Snapshot {
+    let closing = capture::books().map(|mut books| books.reset_by_program());
+    CHANGED.notify_all();
+    closing.unwrap_or_default()
+}
+
+/// Like [`reset`], but has the publisher do it and returns at once. Where nothing is published it is done here.
+pub fn request_reset() {
+    if shared().phase == Phase::Publishing {
+        RESET_ASKED.store(true, Ordering::Relaxed);
+        CHANGED.notify_all();
+    } else {
+        let _ = reset();
+    }
+}
+
+// === impl Session ===
+
+impl Session {
+    /// How it stands now.
+    pub fn status(&self) -> Status {
+        if !self.counted {
+            return if process::fixed().off {
+                Status::Off
+            } else {
+                Status::Counting
+            };
+        }
+        match shared().phase {
+            Phase::Starting => Status::Starting,
+            Phase::Publishing => Status::Publishing,
+            Phase::Idle | Phase::Counting | Phase::Finishing => Status::Counting,
+        }
+    }
+
+    /// What is not as it was asked for, one sentence each, with what to do.
+    pub fn warnings(&self) -> Vec<String> {
+        let shared = shared();
+        self.warnings.iter().chain(&shared.warnings).cloned().collect()
+    }
+
+    /// The ring file, once there is one.
+    pub fn path(&self) -> Option<PathBuf> {
+        shared().path.clone().filter(|_| self.counted)
+    }
+
+    /// Waits until it is known whether there is a ring.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn settled(self) -> Result<Self, StartError> {
+        if self.counted {
+            drop(wait(shared(), OUTCOME, |shared| shared.phase != Phase::Starting));
+        }
+        let message = match self.status() {
+            Status::Publishing => return Ok(self),
+            Status::Starting => {
+                "the publisher has not begun within a second; is the machine overloaded?".into()
+            }
+            Status::Off => "TICKSCOPE=off: nothing is measured; unset it".into(),
+            Status::Counting => self.warnings().join("; "),
+        };
+        Err(StartError { message })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.counted || process::is_forked_child() {
+            return;
+        }
+        let mut shared = shared();
+        shared.sessions = shared.sessions.saturating_sub(1);
+        if shared.sessions == 0 {
+            finish(shared);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Settings: one table of environment variables, what each allows, and what holds when it says nothing.
+//!
+//! The environment wins over the [`Builder`](crate::Builder). Reading it here allocates nothing, because the
+//! first scope of a program may stand inside its allocator; the sentences about bad values are made later.
+
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::options::{Clock, Destination, Mode, Threads};
+use crate::tree::NO_LIMIT;
+use crate::{arena, os};
+
+/// What the program is to do, by `TICKSCOPE` alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Publish from the first scope on.
+    Live,
+    /// Print a report at exit.
+    Report,
+    /// Measure nothing.
+    Off,
+}
+
+/// Time between two records while nobody watches: often enough to attach to, too rare to notice.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// 16 MiB: some five hundred records of a thousand nodes.
+const RING_BYTES: u64 = 16 << 20;
+/// Deep enough for anything but recursion gone wild, shallow enough to read.
+const MAX_DEPTH: u32 = 512;
+/// 4 MiB of nodes a thread.
+const MAX_NODES: u32 = 65_536;
+/// 64 MiB of nodes in all.
+const MAX_PROCESS_NODES: u32 = 1 << 20;
+
+/// All settings with their values.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) interval: Duration,
+    pub(crate) ring_bytes: u64,
+    pub(crate) dir: Option<PathBuf>,
+    pub(crate) mode: Mode,
+    pub(crate) clock: Clock,
+    pub(crate) threads: Threads,
+    pub(crate) max_depth: u32,
+    pub(crate) max_nodes: u32,
+    pub(crate) max_process_nodes: u32,
+    /// Largest gap between two events that is charged, in milliseconds; none for no limit.
+    pub(crate) absurd_limit: Option<Duration>,
+    pub(crate) report_at_exit: Option<Destination>,
+    pub(crate) control: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            interval: INTERVAL,
+            ring_bytes: RING_BYTES,
+            dir: None,
+            mode: Mode::Exact,
+            clock: Clock::Tsc,
+            threads: Threads::All,
+            max_depth: MAX_DEPTH,
+            max_nodes: MAX_NODES,
+            max_process_nodes: MAX_PROCESS_NODES,
+            absurd_limit: None,
+            report_at_exit: None,
+            control: true,
+        }
+    }
+}
+
+/// An environment variable: its name, what it may hold, and where that goes; false where it may not hold that.
+struct Variable {
+    name: &'static CStr,
+    allowed: &'static str,
+    apply: fn(&mut Settings, &'static [u8]) -> bool,
+}
+
+/// Those that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate.
+const VARIABLES: [Variable; 11] = [
+    Variable {
+        name: c"TICKSCOPE",
+        allowed: "live, report, off",
+        apply: |_, value| wish(value).is_some(),
+    },
+    Variable {
+        name: c"TICKSCOPE_INTERVAL_MS",
+        allowed: "10 to 3600000 milliseconds",
+        apply: |settings, value| {
+            set(number(value, 10..=3_600_000), |ms| {
+                settings.interval = Duration::from_millis(ms)
+            })
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_RING_BYTES",
+        allowed: "65536 to 4294967296 bytes (K, M, G behind the number)",
+        apply: |settings, value| set(bytes(value), |bytes| settings.ring_bytes = bytes),
+    },
+    Variable {
+        name: c"TICKSCOPE_MODE",
+        allowed: "exact",
+        apply: |_, value| value == b"exact",
+    },
+    Variable {
+        name: c"TICKSCOPE_CLOCK",
+        allowed: "tsc, tsc-ordered, monotonic",
+        apply: |settings, value| set(Clock::named(value), |clock| settings.clock = clock),
+    },
+    Variable {
+        name: c"TICKSCOPE_THREADS",
+        allowed: "all, opt-in",
+        apply: |settings, value| {
+            let threads = match value {
+                b"all" => Some(Threads::All),
+                b"opt-in" => Some(Threads::OptIn),
+                _ => None,
+            };
+            set(threads, |threads| settings.threads = threads)
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_MAX_DEPTH",
+        allowed: "1 to 4096 scopes inside each other",
+        apply: |settings, value| set(number(value, 1..=4096), |depth| settings.max_depth = depth as u32),
+    },
+    Variable {
+        name: c"TICKSCOPE_MAX_NODES",
+        allowed: "1 to 1048575 nodes a thread",
+        apply: |settings, value| {
+            set(number(value, 1..=u64::from(arena::NODES_MAX - 1)), |nodes| {
+                settings.max_nodes = nodes as u32
+            })
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_MAX_PROCESS_NODES",
+        allowed: "1 to 100000000 nodes in all threads",
+        apply: |settings, value| {
+            set(number(value, 1..=100_000_000), |nodes| {
+                settings.max_process_nodes = nodes as u32
+            })
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_ABSURD_LIMIT_MS",
+        allowed: "0 (no limit) to 86400000 milliseconds",
+        apply: |settings, value| {
+            set(number(value, 0..=86_400_000), |ms| {
+                settings.absurd_limit = (ms > 0).then(|| Duration::from_millis(ms));
+            })
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_CONTROL",
+        allowed: "on, off",
+        apply: |settings, value| {
+            let control = match value {
+                b"on" => Some(true),
+                b"off" => Some(false),
+                _ => None,
+            };
+            set(control, |control| settings.control = control)
+        },
+    },
+];
+
+fn set<T>(value: Option<T>, apply: impl FnOnce(T)) -> bool {
+    value.map(apply).is_some()
+}
+
+fn wish(value: &[u8]) -> Option<Option<Wish>> {
+    match value {
+        b"live" => Some(Some(Wish::Live)),
+        b"report" => Some(Some(Wish::Report)),
+        b"off" => Some(Some(Wish::Off)),
+        b"" => Some(None),
+        _ => None,
+    }
+}
+
+fn number(value: &[u8], allowed: std::ops::RangeInclusive<u64>) -> Option<u64> {
+    let number = std::str::from_utf8(value).ok()?.parse().ok()?;
+    allowed.contains(&number).then_some(number)
+}
+
+fn bytes(value: &[u8]) -> Option<u64> {
+    let (digits, unit) = match value.split_last()? {
+        (b'k' | b'K', digits) => (digits, 1 << 10),
+        (b'm' | b'M', digits) => (digits, 1 << 20),
+        (b'g' | b'G', digits) => (digits, 1 << 30),
+        _ => (value, 1),
+    };
+    let bytes = number(digits, 1..=4 << 30)?.checked_mul(unit)?;
+    (64 << 10..=4 << 30).contains(&bytes).then_some(bytes)
+}
+
+// === impl Settings ===
+
+impl Settings {
+    /// What `TICKSCOPE` asks for.
+    pub(crate) fn wish() -> Option<Wish> {
+        wish(os::variable(c"TICKSCOPE")?).flatten()
+    }
+
+    /// Lets the environment win, without allocating: all but what holds a path.
+    pub(crate) fn with_environment(mut self) -> Self {
+        for variable in &VARIABLES {
+            if let Some(value) = os::variable(variable.name) {
+                (variable.apply)(&mut self, value);
+            }
+        }
+        self
+    }
+
+    /// Lets the environment win, and says of each bad value what it is and what is allowed.
+    pub(crate) fn with_environment_and_warnings(mut self, warnings: &mut Vec<String>) -> Self {
+        for variable in &VARIABLES {
+            if let Some(value) = os::variable(variable.name)
+                && !(variable.apply)(&mut self, value)
+            {
+                let name = variable.name.to_string_lossy();
+                let found = String::from_utf8_lossy(value);
+                let allowed = variable.allowed;
+                warnings.push(format!(
+                    "{name}={found} is not understood; allowed: {allowed}; the default holds"
+                ));
+            }
+        }
+        if let Some(dir) = os::variable(c"TICKSCOPE_DIR").filter(|value| !value.is_empty()) {
+            self.dir = Some(PathBuf::from(OsStr::from_bytes(dir)));
+        }
+        if let Some(report) = os::variable(c"TICKSCOPE_REPORT").filter(|value| !value.is_empty()) {
+            self.report_at_exit = Some(match report {
+                b"stderr" => Destination::Stderr,
+                b"stdout" => Destination::Stdout,
+                path => Destination::File(PathBuf::from(OsStr::from_bytes(path))),
+            });
+        }
+        self.mend(warnings);
+        self
+    }
+
+    /// Brings what the program itself set into range.
+    fn mend(&mut self, warnings: &mut Vec<String>) {
+        let mut clamp = |what: &str, value: u64, low: u64, high: u64| {
+            let mended = value.clamp(low, high);
+            if mended != value {
+                warnings.push(format!(
+                    "{what} {value} is out of range; allowed: {low} to {high}; taken: {mended}"
+                ));
+            }
+            mended
+        };
+        let ms = clamp("interval (ms)", self.interval.as_millis() as u64, 10, 3_600_000);
+        self.interval = Duration::from_millis(ms);
+        self.ring_bytes = clamp("ring_bytes", self.ring_bytes, 64 << 10, 4 << 30).next_power_of_two();
+        self.max_depth = clamp("max_depth", self.max_depth.into(), 1, 4096) as u32;
+        let most = u64::from(arena::NODES_MAX - 1);
+        self.max_nodes = clamp("max_nodes", self.max_nodes.into(), 1, most) as u32;
+    }
+
+    /// The absurd limit in ticks.
+    pub(crate) fn limit_ticks(&self, ticks_per_second: f64) -> u64 {
+        match self.absurd_limit {
+            Some(limit) => ((limit.as_secs_f64() * ticks_per_second) as u64).clamp(1, NO_LIMIT),
+            None => NO_LIMIT,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_take_units_and_stay_in_range() {
+        assert_eq!(bytes(b"65536"), Some(65_536));
+        assert_eq!(bytes(b"64K"), Some(65_536));
+        assert_eq!(bytes(b"16M"), Some(16 << 20));
+        assert_eq!(bytes(b"4G"), Some(4 << 30));
+        for bad in [&b"5G"[..], b"1K", b"", b"M", b"-1", b"16MB", b"1e6"] {
+            assert_eq!(bytes(bad), None, "{}", bad.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn what_the_program_sets_is_mended_and_said() {
+        let mut settings = Settings {
+            interval: Duration::ZERO,
+            ring_bytes: 3 << 20,
+            max_depth: 9999,
+            ..Settings::default()
+        };
+        let mut warnings = Vec::new();
+        settings.mend(&mut warnings);
+        assert_eq!(settings.interval, Duration::from_millis(10));
+        assert_eq!(settings.ring_bytes, 4 << 20);
+        assert_eq!(settings.max_depth, 4096);
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(
+            warnings[1].contains("max_depth 9999") && warnings[1].contains("1 to 4096"),
+            "{warnings:?}"
+        );
+    }
+}

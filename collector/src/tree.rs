@@ -1,0 +1,519 @@
+//! One thread's call tree: where it stands, and what a begin or an end at a given tick does. No clock, no I/O.
+//!
+//! Nodes count calls and *self* ticks. Every begin and every end charges the ticks since the last event to the
+//! node that was current; totals are sums made later. So self + children = total, and no value is negative,
+//! however a capture tears.
+//!
+//! `current` is taken out while an event works, and put back at its end. Whoever finds nothing there (a signal
+//! handler, an instrumented allocator) has interrupted an event, and is dropped and counted. The same mark
+//! tells a capture from another thread that what it read may be of two moments.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+use crate::arena::{Array, NOBODY, Node, Nodes, Ref};
+use crate::site::Site;
+
+/// What `last` holds while the thread's clock stands still. No clock ever gets there.
+pub(crate) const PAUSED: u64 = 1 << 63;
+
+/// The largest gap charged where no limit is set: what is above is a step backward.
+pub(crate) const NO_LIMIT: u64 = PAUSED - 1;
+
+/// Slots of the first child table.
+const FIRST_TABLE: u32 = 512;
+
+/// A thread's call tree. The thread writes, all others read.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// The innermost open node; none while an event works.
+    pub(crate) current: Ref<Node>,
+    /// The tick of the last event, or [`PAUSED`].
+    pub(crate) last: AtomicU64,
+    /// A larger gap between two events is not charged; 0 while paused.
+    limit: AtomicU64,
+    /// Collects the time outside any scope.
+    root: Ref<Node>,
+    /// Calls that found no place.
+    pub(crate) dropped: AtomicU64,
+    /// Guards that were leaked or closed out of order.
+    pub(crate) unbalanced: AtomicU64,
+    /// Gaps that were not charged.
+    pub(crate) clock_errors: AtomicU64,
+    /// How often `pause` is in force.
+    pauses: AtomicU32,
+    /// All nodes, the root first.
+    pub(crate) nodes: Nodes,
+    /// Finds a child by (parent, site): open addressing, linear probing. The owner's alone.
+    table: Array<Ref<Node>>,
+    /// What `limit` is when not paused.
+    limit_set: AtomicU64,
+    /// Deepest node allowed.
+    depth_max: AtomicU32,
+    /// Most nodes allowed.
+    nodes_max: AtomicU32,
+}
+
+/// Adds to a counter that has one writer.
+#[inline(always)]
+pub(crate) fn add(counter: &AtomicU64, value: u64) {
+    counter.store(
+        counter.load(Ordering::Relaxed).wrapping_add(value),
+        Ordering::Relaxed,
+    );
+}
+
+// === impl Tree ===
+
+impl Tree {
+    pub(crate) const fn new() -> Self {
+        Self {
+            current: Ref::none(),
+            last: AtomicU64::new(PAUSED),
+            limit: AtomicU64::new(0),
+            root: Ref::none(),
+            dropped: AtomicU64::new(0),
+            unbalanced: AtomicU64::new(0),
+            clock_errors: AtomicU64::new(0),
+            pauses: AtomicU32::new(0),
+            nodes: Nodes::new(),
+            table: Array::empty(),
+            limit_set: AtomicU64::new(NO_LIMIT),
+            depth_max: AtomicU32::new(0),
+            nodes_max: AtomicU32::new(0),
+        }
+    }
+
+    /// Begins a life: an empty tree at tick `now`. False where there is no memory.
+    pub(crate) fn open(&self, now: u64, limit: u64, depth_max: u32, nodes_max: u32) -> bool {
+        if self.table.len() == 0 && !self.table.allocate(FIRST_TABLE) {
+            return false;
+        }
+        for slot in 0..self.table.len() {
+            if let Some(slot) = self.table.get(slot) {
+                slot.set(None);
+            }
+        }
+        self.nodes.clear();
+        let Some(root) = self.nodes.add(None, None) else {
+            return false;
+        };
+        self.root.set(Some(root));
+        self.dropped.store(0, Ordering::Relaxed);
+        self.unbalanced.store(0, Ordering::Relaxed);
+        self.clock_errors.store(0, Ordering::Relaxed);
+        self.pauses.store(0, Ordering::Relaxed);
+        self.limit_set.store(limit, Ordering::Relaxed);
+        self.limit.store(limit, Ordering::Relaxed);
+        self.depth_max.store(depth_max, Ordering::Relaxed);
+        self.nodes_max.store(nodes_max, Ordering::Relaxed);
+        self.last.store(now, Ordering::Release);
+        self.current.set_release(Some(root));
+        true
+    }
+
+    /// Takes `current` out: the mark that an event works. None where one works already.
+    #[inline(always)]
+    pub(crate) fn take(&self) -> Option<&'static Node> {
+        let current = self.current.get()?;
+        self.mark();
+        Some(current)
+    }
+
+    #[inline(always)]
+    fn mark(&self) {
+        self.current.set(None);
+        // SYNC POINT: mark before counters (meets the fence in `capture`). A compiler barrier on x86.
+        fence(Ordering::Release);
+    }
+
+    /// Puts `current` (back) in: the event is over.
+    #[inline(always)]
+    pub(crate) fn put(&self, current: &'static Node) {
+        // SYNC POINT: counters before current.
+        self.current.set_release(Some(current));
+    }
+
+    /// The child of `parent` at `site` if it was the one entered last.
+    #[inline(always)]
+    pub(crate) fn recent_child(parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+        parent.recent.get().filter(|child| child.site.is(site))
+    }
+
+    /// Charges the time since the last event to `node`.
+    #[inline(always)]
+    pub(crate) fn charge(&self, node: &'static Node, now: u64) {
+        let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
+        if gap <= self.limit.load(Ordering::Relaxed) {
+            add(&node.self_ticks, gap);
+            // SYNC POINT: counters before last.
+            self.last.store(now, Ordering::Release);
+        } else {
+            self.odd_gap(node, now);
+        }
+    }
+
+    /// Paused, or the clock went back or too far: nothing is charged.
+    #[cold]
+    #[inline(never)]
+    fn odd_gap(&self, node: &'static Node, now: u64) {
+        if self.pauses.load(Ordering::Relaxed) > 0 {
+            return;
+        }
+        add(&node.errors, 1);
+        add(&self.clock_errors, 1);
+        self.last.store(now, Ordering::Release);
+    }
+
+    /// Begins `child` at tick `now`, which counts as that many calls; `current` is taken out.
+    #[inline(always)]
+    pub(crate) fn begin(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
+        self.charge(current, now);
+        child.began.store(now, Ordering::Relaxed);
+        add(&child.calls, calls);
+        self.put(child);
+    }
+
+    /// Ends the innermost call, at the tick that `now` reads. True where that is `node`; false where nothing was
+    /// done.
+    #[inline(always)]
+    pub(crate) fn end_innermost(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
+        if !self.current.is(node) {
+            return false;
+        }
+        let Some(parent) = node.parent.get() else {
+            return false;
+        };
+        self.mark();
+        self.charge(node, now());
+        self.put(parent);
+        true
+    }
+
+    /// Ends a call that is not the innermost: closes all that are open in it, or ignores it where it is not
+    /// open at all. Counts either.
+    #[cold]
+    pub(crate) fn end_out_of_order(&self, node: &'static Node, now: u64) {
+        let Some(current) = self.take() else {
+            add(&self.dropped, 1);
+            return;
+        };
+        let mut leaked = 0;
+        let mut at = Some(current);
+        while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
+            leaked += 1;
+            at = open.parent.get();
+        }
+        match at.and_then(|node| node.parent.get()) {
+            Some(parent) => {
+                add(&self.unbalanced, leaked);
+                self.charge(current, now);
+                self.put(parent);
+            }
+            None => {
+                add(&self.unbalanced, 1);
+                self.put(current);
+            }
+        }
+    }
+
+    /// Ends all calls: the thread leaves.
+    pub(crate) fn end_all(&self, now: u64) {
+        let (Some(current), Some(root)) = (self.take(), self.root.get()) else {
+            return;
+        };
+        self.charge(current, now);
+        self.put(root);
+    }
+
+    /// Lets the clock stand still from tick `now` on; nests.
+    pub(crate) fn pause(&self, now: u64) {
+        let Some(current) = self.take() else { return };
+        self.charge(current, now);
+        self.pauses
+            .store(self.pauses.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.limit.store(0, Ordering::Relaxed);
+        self.last.store(PAUSED, Ordering::Release);
+        self.put(current);
+    }
+
+    /// Ends one `pause`; the clock goes on at tick `now` when it was the last.
+    pub(crate) fn resume(&self, now: u64) {
+        let Some(current) = self.take() else { return };
+        let pauses = self.pauses.load(Ordering::Relaxed).saturating_sub(1);
+        self.pauses.store(pauses, Ordering::Relaxed);
+        if pauses == 0 {
+            self.limit
+                .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
+            self.last.store(now, Ordering::Release);
+        }
+        self.put(current);
+    }
+
+    /// Lets the clock go on at tick `now` after a time in which there were no events on purpose.
+    pub(crate) fn skip_to(&self, now: u64) {
+        if self.pauses.load(Ordering::Relaxed) == 0 {
+            self.last.store(now, Ordering::Release);
+        }
+    }
+
+    /// The child of `parent` at `site`, made where there is none yet; none where a limit forbids it. `current`
+    /// is taken out.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn find_child(
+        &self,
+        parent: &'static Node,
+        site: &'static Site,
+        may_add: impl FnOnce() -> bool,
+    ) -> Option<&'static Node> {
+        let slot = self.probe(parent, site)?;
+        if let Some(child) = slot.get() {
+            parent.recent.set(Some(child));
+            return Some(child);
+        }
+        let full = self.nodes.len() >= self.nodes_max.load(Ordering::Relaxed)
+            || parent.depth.load(Ordering::Relaxed) >= self.depth_max.load(Ordering::Relaxed);
+        if full || !may_add() {
+            return None;
+        }
+        let slot = if self.nodes.len() >= self.table.len() / 2 {
+            self.grow(parent, site)?
+        } else {
+            slot
+        };
+        let child = self.nodes.add(Some(site), Some(parent))?;
+        slot.set(Some(child));
+        parent.recent.set(Some(child));
+        Some(child)
+    }
+
+    /// The slot of (parent, site), or the free one where it belongs.
+    fn probe(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
+        let mask = self.table.len() - 1;
+        let mut at = hash(parent, site) & mask;
+        loop {
+            let slot = self.table.get(at)?;
+            match slot.get() {
+                Some(node) if !(node.site.is(site) && node.parent.is(parent)) => at = (at + 1) & mask,
+                _ => return Some(slot),
+            }
+        }
+    }
+
+    /// Doubles the table and gives the free slot of (parent, site) in it.
+    fn grow(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
+        if !self.table.allocate(self.table.len() * 2) {
+            return None;
+        }
+        for index in 1..self.nodes.len() {
+            let node = self.nodes.get(index)?;
+            self.probe(node.parent.get()?, node.site.get()?)?.set(Some(node));
+        }
+        self.probe(parent, site)
+    }
+}
+
+/// Spreads (parent, site): Fibonacci hashing of two addresses whose low bits are all alike.
+fn hash(parent: &'static Node, site: &'static Site) -> u32 {
+    let parent = (std::ptr::from_ref(parent).addr() as u64 >> 6).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let site = (std::ptr::from_ref(site).addr() as u64 >> 3).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    ((parent ^ site) >> 32) as u32
+}
+
+/// True for the node that idle guards hold.
+pub(crate) fn is_nobody(node: &'static Node) -> bool {
+    std::ptr::eq(node, &NOBODY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static A: Site = Site::named("a", "m", "f.rs", 1);
+    static B: Site = Site::named("b", "m", "f.rs", 2);
+
+    struct Walk {
+        tree: Box<Tree>,
+        now: u64,
+    }
+
+    impl Walk {
+        fn new(limit: u64, depth: u32, nodes: u32) -> Self {
+            let tree = Box::new(Tree::new());
+            assert!(tree.open(0, limit, depth, nodes));
+            Self { tree, now: 0 }
+        }
+
+        /// Enters at `after` ticks from the last event; the node, or nobody.
+        fn enter(&mut self, after: u64, site: &'static Site) -> &'static Node {
+            self.now += after;
+            let current = self.tree.take().unwrap();
+            let child = Tree::recent_child(current, site);
+            match child.or_else(|| self.tree.find_child(current, site, || true)) {
+                Some(child) => {
+                    self.tree.begin(current, child, self.now, 1);
+                    child
+                }
+                None => {
+                    self.tree.put(current);
+                    add(&self.tree.dropped, 1);
+                    &NOBODY
+                }
+            }
+        }
+
+        fn exit(&mut self, after: u64, node: &'static Node) {
+            self.now += after;
+            if !is_nobody(node) && !self.tree.end_innermost(node, || self.now) {
+                self.tree.end_out_of_order(node, self.now);
+            }
+        }
+
+        /// Every node as "indent name calls self".
+        fn text(&self) -> String {
+            let mut text = String::new();
+            for index in 0..self.tree.nodes.len() {
+                let node = self.tree.nodes.get(index).unwrap();
+                let depth = node.depth.load(Ordering::Relaxed) as usize;
+                let name = node
+                    .site
+                    .get()
+                    .map_or("(root)".into(), |site| site.describe().name);
+                let (calls, ticks) = (
+                    node.calls.load(Ordering::Relaxed),
+                    node.self_ticks.load(Ordering::Relaxed),
+                );
+                text += &format!("{}{name} {calls} {ticks}\n", "  ".repeat(depth));
+            }
+            text
+        }
+    }
+
+    #[test]
+    fn time_goes_to_the_innermost_open_node() {
+        let mut walk = Walk::new(NO_LIMIT, 10, 100);
+        for _ in 0..2 {
+            let a = walk.enter(5, &A);
+            let b = walk.enter(10, &B);
+            walk.exit(100, b);
+            walk.exit(1, a);
+        }
+        assert_eq!(walk.text(), "(root) 0 10\n  a 2 22\n    b 2 200\n");
+    }
+
+    #[test]
+    fn a_leaked_guard_is_closed_with_its_parent() {
+        let mut walk = Walk::new(NO_LIMIT, 10, 100);
+        let a = walk.enter(1, &A);
+        let _leaked = walk.enter(1, &B);
+        walk.exit(7, a);
+        let again = walk.enter(3, &A);
+        walk.exit(1, again);
+        assert_eq!(walk.text(), "(root) 0 4\n  a 2 2\n    b 1 7\n");
+        assert_eq!(walk.tree.unbalanced.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn guards_dropped_out_of_order_leave_the_tree_intact() {
+        let mut walk = Walk::new(NO_LIMIT, 10, 100);
+        let a = walk.enter(1, &A);
+        let b = walk.enter(1, &B);
+        walk.exit(5, a);
+        walk.exit(5, b);
+        let a = walk.enter(1, &A);
+        walk.exit(1, a);
+        // The second exit finds nothing open: its ticks stay with the root.
+        assert_eq!(walk.text(), "(root) 0 7\n  a 2 2\n    b 1 5\n");
+        assert_eq!(walk.tree.unbalanced.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn a_backward_clock_charges_nothing_and_is_counted() {
+        let mut walk = Walk::new(NO_LIMIT, 10, 100);
+        let a = walk.enter(100, &A);
+        walk.now = 50;
+        walk.exit(0, a);
+        assert_eq!(walk.text(), "(root) 0 100\n  a 1 0\n");
+        assert_eq!(walk.tree.clock_errors.load(Ordering::Relaxed), 1);
+        assert_eq!(a.errors.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_gap_beyond_the_limit_is_not_charged() {
+        let mut walk = Walk::new(1000, 10, 100);
+        let a = walk.enter(1000, &A);
+        walk.exit(1001, a);
+        assert_eq!(walk.text(), "(root) 0 1000\n  a 1 0\n");
+    }
+
+    #[test]
+    fn a_pause_is_charged_to_nobody_and_nests() {
+        let mut walk = Walk::new(NO_LIMIT, 10, 100);
+        let a = walk.enter(1, &A);
+        walk.now += 10;
+        walk.tree.pause(walk.now);
+        walk.now += 1000;
+        walk.tree.pause(walk.now);
+        let b = walk.enter(1000, &B);
+        walk.exit(1000, b);
+        walk.tree.resume(walk.now);
+        walk.now += 1000;
+        walk.tree.resume(walk.now);
+        walk.exit(5, a);
+        assert_eq!(walk.text(), "(root) 0 1\n  a 1 15\n    b 1 0\n");
+        assert_eq!(walk.tree.clock_errors.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn beyond_the_depth_limit_time_belongs_to_the_frame_at_the_limit() {
+        let mut walk = Walk::new(NO_LIMIT, 2, 100);
+        let guards: Vec<_> = (0..5).map(|_| walk.enter(1, &A)).collect();
+        for guard in guards.into_iter().rev() {
+            walk.exit(1, guard);
+        }
+        assert_eq!(walk.text(), "(root) 0 1\n  a 1 2\n    a 1 7\n");
+        assert_eq!(walk.tree.dropped.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn beyond_the_node_limit_calls_are_counted_as_dropped() {
+        let mut walk = Walk::new(NO_LIMIT, 10, 2);
+        let a = walk.enter(1, &A);
+        let none = walk.enter(1, &B);
+        walk.exit(1, none);
+        walk.exit(1, a);
+        assert_eq!(walk.text(), "(root) 0 1\n  a 1 3\n");
+        assert_eq!(walk.tree.dropped.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn many_children_are_found_again() {
+        let sites: Vec<&'static Site> = (0..3000)
+            .map(|_| &*Box::leak(Box::new(Site::named("s", "m", "f.rs", 1))))
+            .collect();
+        let mut walk = Walk::new(NO_LIMIT, 10, 10_000);
+        for _ in 0..3 {
+            for site in &sites {
+                let node = walk.enter(1, site);
+                walk.exit(1, node);
+            }
+        }
+        assert_eq!(walk.tree.nodes.len(), 3001);
+        for index in 1..3001 {
+            assert_eq!(
+                walk.tree.nodes.get(index).unwrap().calls.load(Ordering::Relaxed),
+                3
+            );
+        }
+    }
+
+    #[test]
+    fn an_event_inside_an_event_finds_nothing() {
+        let walk = Walk::new(NO_LIMIT, 10, 100);
+        let current = walk.tree.take().unwrap();
+        assert!(walk.tree.take().is_none());
+        walk.tree.put(current);
+        assert!(walk.tree.take().is_some());
+    }
+}

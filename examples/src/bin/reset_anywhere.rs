@@ -1,0 +1,62 @@
+//! Resets at any moment lose no call and count none twice: what the epochs show adds up to what was called.
+#![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
+
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+const THREADS: u64 = 4;
+const ROUNDS: u64 = 200_000;
+/// A thread resets each time it has done this many rounds, from within all its scopes.
+const ROUNDS_AN_EPOCH: u64 = 40_000;
+/// `round`, one `branch`, two `leaf`s.
+const CALLS_A_ROUND: u64 = 4;
+/// How often the main thread resets meanwhile, within no scope at all.
+const RESETS_OUTSIDE: u64 = 10;
+
+/// The calls of each epoch that was closed, by whoever closed it.
+static EPOCHS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+fn reset() {
+    let calls = tickscope::reset().calls();
+    EPOCHS.lock().unwrap_or_else(PoisonError::into_inner).push(calls);
+}
+
+fn round(number: u64) {
+    tickscope::scope!();
+    branch(number);
+}
+
+fn branch(number: u64) {
+    tickscope::scope!();
+    for reset_here in [false, number.is_multiple_of(ROUNDS_AN_EPOCH)] {
+        tickscope::scope!("leaf");
+        if reset_here {
+            reset();
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let _tickscope = tickscope::start("reset_anywhere");
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| (1..=ROUNDS).for_each(round));
+        }
+        for _ in 0..RESETS_OUTSIDE {
+            thread::sleep(Duration::from_millis(1));
+            reset();
+        }
+    });
+    // All threads are done: this closes the last epoch.
+    reset();
+
+    let epochs = EPOCHS.lock().unwrap_or_else(PoisonError::into_inner);
+    for (number, calls) in epochs.iter().enumerate() {
+        println!("epoch {:>2}: {calls:>7} calls", number + 1);
+    }
+    let (counted, called) = (epochs.iter().sum::<u64>(), THREADS * ROUNDS * CALLS_A_ROUND);
+    println!("{counted} calls in {} epochs, {called} were made", epochs.len());
+    ExitCode::from(u8::from(counted != called))
+}

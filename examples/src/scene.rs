@@ -1,0 +1,258 @@
+//! The sphereflake: how it grows, and where a ray meets it.
+//!
+//! After the scene of Eric Haines's Standard Procedural Databases: a sphere carries nine of a third of its
+//! size, and so on down. All descendants of a sphere lie within twice its radius (1 + 2/3 + 2/9 + ... = 2).
+//! The spheres stand in one array, each before its descendants, with a link to the first one that is not its
+//! descendant: a ray that misses the bounding sphere goes on there, and no stack is needed. That layout, and
+//! the angles of the rings, are those of Thierry Berger-Perrin's compact sphereflake.
+
+use std::f64::consts::TAU;
+
+use crate::probe::Probe;
+use crate::vector::Vector;
+
+/// Where the root's upper children point.
+const ROOT_AXIS: Vector = Vector::new(0.25, 1.0, -0.5);
+/// A child's radius, in radii of its parent.
+const CHILD_RADIUS: f64 = 1.0 / 3.0;
+/// How far a ring stands along its parent's axis before its directions are made unit length, how many
+/// children it has, and where the first one sits, in turns. The known count of shadow rays hangs on these.
+const RINGS: [(f64, u32, f64); 2] = [(-0.2, 6, 0.0), (0.6, 3, -1.0 / 18.0)];
+
+/// A half-line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ray {
+    /// Where it begins.
+    pub(crate) origin: Vector,
+    /// Where it goes; of length 1.
+    pub(crate) direction: Vector,
+}
+
+/// A point of the scene's surface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    /// Where it is.
+    pub(crate) point: Vector,
+    /// The direction out of the sphere; of length 1.
+    pub(crate) normal: Vector,
+}
+
+/// All spheres, ready for rays.
+#[derive(Debug)]
+pub struct Scene {
+    nodes: Vec<Node>,
+}
+
+/// A sphere with what grows on it.
+#[derive(Debug)]
+struct Node {
+    bound: Sphere,
+    sphere: Sphere,
+    /// Index of the first node after this one that is not its descendant.
+    skip: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sphere {
+    centre: Vector,
+    radius: f64,
+}
+
+impl Sphere {
+    /// How far along the ray the sphere is met: its front, or its back seen from inside; infinity for a miss.
+    fn distance(&self, ray: &Ray) -> f64 {
+        let to_centre = self.centre - ray.origin;
+        let along = to_centre.dot(ray.direction);
+        let squared = along * along - to_centre.dot(to_centre) + self.radius * self.radius;
+        if squared < 0.0 {
+            return f64::INFINITY;
+        }
+        let half_chord = squared.sqrt();
+        let back = along + half_chord;
+        if back < 0.0 {
+            return f64::INFINITY;
+        }
+        let front = along - half_chord;
+        if front > 0.0 { front } else { back }
+    }
+}
+
+impl Scene {
+    /// A sphereflake of `level` levels, at least one; 6 gives the reference workload's 66 430 spheres.
+    pub fn build<P: Probe>(level: u32) -> Self {
+        Self::build_along::<P>(level, ROOT_AXIS)
+    }
+
+    /// The same, with the root's upper children pointing along `axis`, which must not be zero.
+    pub fn build_along<P: Probe>(level: u32, axis: Vector) -> Self {
+        let mut nodes = Vec::new();
+        let root = Sphere {
+            centre: Vector::new(0.0, 0.0, 0.0),
+            radius: 1.0,
+        };
+        create::<P>(&mut nodes, level, root, axis.normalised());
+        Self { nodes }
+    }
+
+    /// How many spheres there are.
+    pub fn spheres(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many spheres each level has, from the root on.
+    pub fn spheres_by_level(&self) -> Vec<usize> {
+        let mut counts = Vec::new();
+        // The ends of the subtrees that the current node lies in.
+        let mut open = Vec::new();
+        for (index, node) in self.nodes.iter().enumerate() {
+            while open.last().is_some_and(|&end| end <= index) {
+                open.pop();
+            }
+            if counts.len() == open.len() {
+                counts.push(0);
+            }
+            counts[open.len()] += 1;
+            open.push(node.skip);
+        }
+        counts
+    }
+
+    /// The surface nearest to a ray that starts outside of the scene.
+    pub(crate) fn intersect_primary<P: Probe>(&self, ray: &Ray) -> Option<Hit> {
+        P::intersect_primary(|| {
+            let mut nearest = f64::INFINITY;
+            let mut found = None;
+            let mut index = 0;
+            while let Some(node) = self.nodes.get(index) {
+                if node.bound.distance(ray) >= nearest {
+                    index = node.skip;
+                    continue;
+                }
+                let distance = node.sphere.distance(ray);
+                if distance < nearest {
+                    nearest = distance;
+                    found = Some(node);
+                }
+                index += 1;
+            }
+            let sphere = found?.sphere;
+            let point = ray.origin + ray.direction * nearest;
+            Some(Hit {
+                point,
+                normal: (point - sphere.centre) * (1.0 / sphere.radius),
+            })
+        })
+    }
+
+    /// Whether anything at all is in a ray's way.
+    pub(crate) fn intersect_shadow<P: Probe>(&self, ray: &Ray) -> bool {
+        P::intersect_shadow(|| {
+            let mut index = 0;
+            while let Some(node) = self.nodes.get(index) {
+                if node.bound.distance(ray) == f64::INFINITY {
+                    index = node.skip;
+                    continue;
+                }
+                if node.sphere.distance(ray) < f64::INFINITY {
+                    return true;
+                }
+                index += 1;
+            }
+            false
+        })
+    }
+}
+
+/// Adds a sphere and, below the last level, its nine children, each with its own.
+fn create<P: Probe>(nodes: &mut Vec<Node>, level: u32, sphere: Sphere, axis: Vector) {
+    P::create(|| {
+        let own = nodes.len();
+        let bound = Sphere {
+            radius: sphere.radius * 2.0,
+            ..sphere
+        };
+        nodes.push(Node {
+            bound,
+            sphere,
+            skip: own + 1,
+        });
+        if level <= 1 {
+            return;
+        }
+        let (right, ahead) = basis::<P>(axis);
+        let radius = sphere.radius * CHILD_RADIUS;
+        for (height, children, first) in RINGS {
+            for child in 0..children {
+                let (sine, cosine) = (TAU * (first + f64::from(child) / f64::from(children))).sin_cos();
+                let direction = (axis * height + right * sine + ahead * cosine).normalised();
+                let centre = sphere.centre + direction * (sphere.radius + radius);
+                create::<P>(nodes, level - 1, Sphere { centre, radius }, direction);
+            }
+        }
+        nodes[own].skip = nodes.len();
+    });
+}
+
+/// Two directions that stand square on `axis` and on each other.
+///
+/// They are equally long but seldom of length 1: the directions made of them get unit length.
+fn basis<P: Probe>(axis: Vector) -> (Vector, Vector) {
+    P::basis(|| {
+        // Any direction but the axis' own would do; with its greatest part turned round it is never near it.
+        let (x, y, z) = (axis.x.abs(), axis.y.abs(), axis.z.abs());
+        let aside = if x >= y && x >= z {
+            Vector { x: -axis.x, ..axis }
+        } else if y >= z {
+            Vector { y: -axis.y, ..axis }
+        } else {
+            Vector { z: -axis.z, ..axis }
+        };
+        let ahead = axis.cross(aside);
+        (axis.cross(ahead), ahead)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Plain;
+
+    /// A fan of rays from in front of the scene, some of which miss it.
+    fn rays() -> impl Iterator<Item = Ray> {
+        let origin = Vector::new(0.3, -0.2, -4.0);
+        (0..4096).map(move |number| {
+            let (column, row) = (f64::from(number % 64), f64::from(number / 64));
+            let direction = Vector::new(column / 50.0 - 0.64, row / 50.0 - 0.64, 1.0).normalised();
+            Ray { origin, direction }
+        })
+    }
+
+    #[test]
+    fn skipping_misses_no_sphere() {
+        let scene = Scene::build::<Plain>(4);
+        for ray in rays() {
+            let all = scene.nodes.iter().map(|node| node.sphere.distance(&ray));
+            let nearest = all.fold(f64::INFINITY, f64::min);
+            let hit = scene.intersect_primary::<Plain>(&ray);
+            let expected = (nearest < f64::INFINITY).then(|| ray.origin + ray.direction * nearest);
+            assert_eq!(hit.map(|hit| hit.point), expected);
+            assert_eq!(scene.intersect_shadow::<Plain>(&ray), expected.is_some());
+        }
+    }
+
+    #[test]
+    fn a_child_touches_its_parent() {
+        let scene = Scene::build::<Plain>(3);
+        let [parent, children @ ..] = &scene.nodes[..] else {
+            panic!("there is a root")
+        };
+        let mut child = 0;
+        for _ in 0..9 {
+            let between = children[child].sphere.centre - parent.sphere.centre;
+            let radii = children[child].sphere.radius + parent.sphere.radius;
+            assert!((between.dot(between).sqrt() - radii).abs() < 1e-12);
+            child = children[child].skip - 1;
+        }
+        assert_eq!(child, children.len());
+    }
+}

@@ -1,0 +1,127 @@
+//! Rendering: rays through pixels, rows shared out among threads.
+
+use std::ops::Deref;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::image::Image;
+use crate::probe::Probe;
+use crate::scene::{Ray, Scene};
+use crate::spawn::spawn_named;
+use crate::vector::Vector;
+
+/// Where all primary rays begin; they go along +z.
+const CAMERA: Vector = Vector::new(0.0, 0.0, -4.5);
+/// Where the light goes, before it is made unit length.
+const LIGHT: Vector = Vector::new(-0.5, -0.65, 0.9);
+/// The four rays of a pixel, from its middle: a square turned so that no two share a row or a column.
+const SAMPLES: [(f64, f64); 4] = [(-0.125, -0.375), (0.375, -0.125), (0.125, 0.375), (-0.375, 0.125)];
+/// How far from the surface a shadow ray begins, so that rounding does not put it inside the sphere.
+const SURFACE_GAP: f64 = 1e-9;
+
+/// One picture in the making: threads take rows from it until none is left.
+#[derive(Debug)]
+pub struct Frame<S> {
+    /// Borrowed or owned: a frame that goes to other threads for good takes its scene along.
+    scene: S,
+    width: usize,
+    height: usize,
+    /// Of unit length, the way the light goes.
+    light: Vector,
+    /// The first row nobody has taken; goes beyond `height` when all are gone.
+    next_row: AtomicUsize,
+}
+
+impl<S: Deref<Target = Scene>> Frame<S> {
+    /// A frame of which no row is taken yet.
+    pub fn new(scene: S, width: usize, height: usize) -> Self {
+        Self {
+            scene,
+            width,
+            height,
+            light: LIGHT.normalised(),
+            next_row: AtomicUsize::new(0),
+        }
+    }
+
+    /// Does the share of one thread: renders rows as long as there are any and hands each to `finished`.
+    ///
+    /// A row's pixels depend on nothing but the scene, so who renders it makes no difference.
+    pub fn work<P: Probe>(&self, mut finished: impl FnMut(usize, Vec<f64>)) {
+        P::worker(|| {
+            loop {
+                let row = self.next_row.fetch_add(1, Ordering::Relaxed);
+                if row >= self.height {
+                    return;
+                }
+                let pixels = (0..self.width).map(|column| self.pixel::<P>(column, row));
+                finished(row, pixels.collect());
+            }
+        });
+    }
+
+    /// The mean brightness of a pixel's four rays.
+    fn pixel<P: Probe>(&self, column: usize, row: usize) -> f64 {
+        let (width, height) = (self.width as f64, self.height as f64);
+        let middle_x = column as f64 + 0.5 - width / 2.0;
+        let middle_y = height / 2.0 - row as f64 - 0.5;
+        // As far away as the longer side is long: the size of the picture does not change the view.
+        let distance = width.max(height);
+        let brightness = SAMPLES.iter().map(|(x, y)| {
+            let direction = Vector::new(middle_x + x, middle_y + y, distance).normalised();
+            self.ray_trace::<P>(&Ray {
+                origin: CAMERA,
+                direction,
+            })
+        });
+        brightness.sum::<f64>() / SAMPLES.len() as f64
+    }
+
+    /// How bright it is where a ray from the camera ends; black beside the scene and in shadow.
+    fn ray_trace<P: Probe>(&self, ray: &Ray) -> f64 {
+        P::ray_trace(|| {
+            let Some(hit) = self.scene.intersect_primary::<P>(ray) else {
+                return 0.0;
+            };
+            let brightness = -hit.normal.dot(self.light);
+            if brightness <= 0.0 {
+                return 0.0;
+            }
+            let to_light = Ray {
+                origin: hit.point + hit.normal * SURFACE_GAP,
+                direction: -self.light,
+            };
+            if self.scene.intersect_shadow::<P>(&to_light) {
+                0.0
+            } else {
+                brightness
+            }
+        })
+    }
+}
+
+/// Renders a picture on `threads` threads of its own, named `render-0` and on; at least one.
+///
+/// # Panics
+/// If the system gives no thread.
+pub fn render<P: Probe>(scene: &Scene, width: usize, height: usize, threads: usize) -> Image {
+    let frame = Frame::new(scene, width, height);
+    let mut image = Image::new(width, height);
+    thread::scope(|scope| {
+        let work = || {
+            let mut rows = Vec::new();
+            frame.work::<P>(|row, pixels| rows.push((row, pixels)));
+            rows
+        };
+        let workers: Vec<_> = (0..threads.max(1))
+            .map(|index| spawn_named(scope, format!("render-{index}"), work))
+            .collect();
+        for worker in workers {
+            for (row, pixels) in worker.join().unwrap_or_else(|panic| resume_unwind(panic)) {
+                image.set_row(row, &pixels);
+            }
+        }
+    });
+    image
+}

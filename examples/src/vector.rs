@@ -1,0 +1,68 @@
+//! Vectors in space, in double precision.
+
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// A point or a direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vector {
+    /// To the right of the picture.
+    pub x: f64,
+    /// To its top.
+    pub y: f64,
+    /// Into it.
+    pub z: f64,
+}
+
+impl Vector {
+    /// The vector of these three coordinates.
+    pub const fn new(x: f64, y: f64, z: f64) -> Self {
+        Self { x, y, z }
+    }
+
+    /// Scalar product.
+    pub fn dot(self, other: Self) -> f64 {
+        self.x * other.x + self.y * other.y + self.z * other.z
+    }
+
+    /// Vector product.
+    pub fn cross(self, other: Self) -> Self {
+        Self {
+            x: self.y * other.z - self.z * other.y,
+            y: self.z * other.x - self.x * other.z,
+            z: self.x * other.y - self.y * other.x,
+        }
+    }
+
+    /// The same direction with length 1; the zero vector has none and gives NaN.
+    pub fn normalised(self) -> Self {
+        self * (1.0 / self.dot(self).sqrt())
+    }
+}
+
+impl Add for Vector {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self::new(self.x + other.x, self.y + other.y, self.z + other.z)
+    }
+}
+
+impl Sub for Vector {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self::new(self.x - other.x, self.y - other.y, self.z - other.z)
+    }
+}
+
+impl Mul<f64> for Vector {
+    type Output = Self;
+    fn mul(self, factor: f64) -> Self {
+        Self::new(self.x * factor, self.y * factor, self.z * factor)
+    }
+}
+
+impl Neg for Vector {
+    type Output = Self;
+    fn neg(self) -> Self {
+        self * -1.0
+    }
+}

@@ -1,0 +1,354 @@
+//! Snapshot to bytes and back; the only file that names bincode.
+//!
+//! A payload is a list of sections, in any order:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | section id |
+//! | 8 | length of the body in bytes |
+//! | length | body: bincode, fixed-width little-endian integers |
+//!
+//! Unknown sections are skipped and missing ones take their defaults, so that old and new sides understand
+//! each other: a new fact gets a new section, a section's body never changes.
+
+use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::FormatError;
+use crate::ids::NO_PARENT;
+use crate::snapshot::{
+    CaptureFacts, ClockFacts, Lifetime, NodeErrors, Nodes, Process, Site, Snapshot, Thread,
+};
+
+/// A section may claim at most this much memory while it is decoded: some 4 million nodes.
+const DECODE_LIMIT: usize = 256 << 20;
+
+const CONFIG: Configuration<LittleEndian, Fixint, Limit<DECODE_LIMIT>> = bincode::config::standard()
+    .with_fixed_int_encoding()
+    .with_limit::<DECODE_LIMIT>();
+
+const FACTS: u64 = 1;
+const THREADS: u64 = 2;
+const SITES: u64 = 3;
+const NODES: u64 = 4;
+const ERRORS: u64 = 5;
+
+#[derive(Serialize)]
+struct FactsOut<'a>(&'a Process, &'a ClockFacts, &'a CaptureFacts, Lifetime);
+
+#[derive(Deserialize)]
+struct FactsIn(Process, ClockFacts, CaptureFacts, Lifetime);
+
+#[derive(Serialize)]
+struct NodesOut<'a>(&'a [u32], &'a [u32], &'a [u64], &'a [u64]);
+
+#[derive(Deserialize)]
+struct NodesIn(Vec<u32>, Vec<u32>, Vec<u64>, Vec<u64>);
+
+/// Appends the snapshot's payload to `out`.
+///
+/// # Errors
+/// [`FormatError::TooLarge`] where a section exceeds what a reader would accept.
+pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
+    let Snapshot {
+        process,
+        clock,
+        capture,
+        lifetime,
+        threads,
+        sites,
+        nodes,
+        errors,
+    } = snapshot;
+    section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
+    section(out, THREADS, threads)?;
+    section(out, SITES, sites)?;
+    section(
+        out,
+        NODES,
+        &NodesOut(&nodes.parent, &nodes.site, &nodes.calls, &nodes.self_ticks),
+    )?;
+    if !errors.is_empty() {
+        section(out, ERRORS, errors)?;
+    }
+    Ok(())
+}
+
+fn section<T: Serialize>(out: &mut Vec<u8>, id: u64, body: &T) -> Result<(), FormatError> {
+    let start = out.len();
+    out.extend_from_slice(&id.to_le_bytes());
+    out.extend_from_slice(&[0; 8]);
+    let written = bincode::serde::encode_into_std_write(body, out, CONFIG);
+    let length = (out.len() - start - 16) as u64;
+    if written.is_err() || length > DECODE_LIMIT as u64 {
+        return Err(FormatError::TooLarge {
+            found: length,
+            wanted: DECODE_LIMIT as u64,
+        });
+    }
+    out[start + 8..start + 16].copy_from_slice(&length.to_le_bytes());
+    Ok(())
+}
+
+/// Reads a payload. Every index in the result points where it may.
+///
+/// # Errors
+/// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the place.
+pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
+    let mut snapshot = Snapshot::default();
+    let mut at = 0usize;
+    while at < bytes.len() {
+        let id = word(bytes, at)?;
+        let length = word(bytes, at + 8)?;
+        let body_at = at + 16;
+        let end = usize::try_from(length)
+            .ok()
+            .and_then(|length| body_at.checked_add(length));
+        let Some(body) = end.and_then(|end| bytes.get(body_at..end)) else {
+            return Err(FormatError::Truncated {
+                found: bytes.len() as u64,
+                wanted: (body_at as u64).saturating_add(length),
+            });
+        };
+        match id {
+            FACTS => {
+                let FactsIn(process, clock, capture, lifetime) = read(body, body_at)?;
+                snapshot.process = process;
+                snapshot.clock = clock;
+                snapshot.capture = capture;
+                snapshot.lifetime = lifetime;
+            }
+            THREADS => snapshot.threads = read::<Vec<Thread>>(body, body_at)?,
+            SITES => snapshot.sites = read::<Vec<Site>>(body, body_at)?,
+            NODES => {
+                let NodesIn(parent, site, calls, self_ticks) = read(body, body_at)?;
+                snapshot.nodes = Nodes {
+                    parent,
+                    site,
+                    calls,
+                    self_ticks,
+                };
+            }
+            ERRORS => snapshot.errors = read::<Vec<NodeErrors>>(body, body_at)?,
+            _ => {}
+        }
+        at = body_at + body.len();
+    }
+    check(&snapshot)?;
+    Ok(snapshot)
+}
+
+fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {
+    let end = at.saturating_add(8);
+    match bytes.get(at..end).and_then(|b| b.try_into().ok()) {
+        Some(b) => Ok(u64::from_le_bytes(b)),
+        None => Err(FormatError::Truncated {
+            found: bytes.len() as u64,
+            wanted: end as u64,
+        }),
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &[u8], at: usize) -> Result<T, FormatError> {
+    let damaged = |found: String| FormatError::Damaged {
+        what: "section",
+        offset: at as u64,
+        found,
+        wanted: "a body of its type".into(),
+    };
+    let (value, used) =
+        bincode::serde::decode_from_slice::<T, _>(body, CONFIG).map_err(|e| damaged(e.to_string()))?;
+    if used != body.len() {
+        return Err(damaged(format!("{} bytes left over", body.len() - used)));
+    }
+    Ok(value)
+}
+
+/// Checks what later code relies on: columns of one length, parents before children and in the same thread,
+/// thread ranges side by side, sites and open frames that exist, a usable clock.
+fn check(s: &Snapshot) -> Result<(), FormatError> {
+    let damaged = |what: &'static str, row: usize, found: String, wanted: String| {
+        Err(FormatError::Damaged {
+            what,
+            offset: row as u64,
+            found,
+            wanted,
+        })
+    };
+    let rows = s.nodes.len();
+    for (what, length) in [
+        ("site column", s.nodes.site.len()),
+        ("calls column", s.nodes.calls.len()),
+        ("ticks column", s.nodes.self_ticks.len()),
+    ] {
+        if length != rows {
+            return damaged(what, 0, format!("{length} rows"), format!("{rows} rows"));
+        }
+    }
+    let tps = s.clock.ticks_per_second;
+    if !(tps.is_finite() && tps > 0.0) {
+        return damaged(
+            "ticks per second",
+            0,
+            tps.to_string(),
+            "a finite number above 0".into(),
+        );
+    }
+    let mut next = 0usize;
+    for (index, thread) in s.threads.iter().enumerate() {
+        let first = thread.first_row as usize;
+        let end = first + thread.rows as usize;
+        if first != next || end > rows {
+            return damaged(
+                "thread rows",
+                index,
+                format!("{first}..{end}"),
+                format!("{next}..={rows}"),
+            );
+        }
+        for row in first..end {
+            let parent = s.nodes.parent[row];
+            if parent != NO_PARENT && !(first..row).contains(&(parent as usize)) {
+                return damaged(
+                    "parent",
+                    row,
+                    parent.to_string(),
+                    format!("{first}..{row} or none"),
+                );
+            }
+        }
+        for frame in &thread.open {
+            if !(first..end).contains(&frame.node.index()) {
+                return damaged(
+                    "open frame",
+                    index,
+                    frame.node.0.to_string(),
+                    format!("{first}..{end}"),
+                );
+            }
+        }
+        next = end;
+    }
+    if next != rows {
+        return damaged(
+            "thread rows",
+            s.threads.len(),
+            format!("{next} rows"),
+            format!("{rows} rows"),
+        );
+    }
+    if let Some(row) = s
+        .nodes
+        .site
+        .iter()
+        .position(|&site| site as usize >= s.sites.len())
+    {
+        let site = s.nodes.site[row];
+        return damaged("site", row, site.to_string(), format!("below {}", s.sites.len()));
+    }
+    if let Some(error) = s.errors.iter().find(|error| error.node.index() >= rows) {
+        return damaged("error row", 0, error.node.0.to_string(), format!("below {rows}"));
+    }
+    // Sums of a hostile file must not overflow what every reader adds up.
+    for (what, column) in [("calls", &s.nodes.calls), ("ticks", &s.nodes.self_ticks)] {
+        if column
+            .iter()
+            .try_fold(0u64, |sum, &value| sum.checked_add(value))
+            .is_none()
+        {
+            return damaged(
+                what,
+                0,
+                "a sum beyond 64 bits".into(),
+                "a sum of at most 64 bits".into(),
+            );
+        }
+    }
+    if s.nanos(s.measured_ticks()) >= u64::MAX / 4 {
+        return damaged(
+            "ticks",
+            0,
+            "over 146 years".into(),
+            "a time that programs run".into(),
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use proptest::prelude::*;
+
+    fn encoded(snapshot: &Snapshot) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode(snapshot, &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_snapshot_comes_back_as_it_was() {
+        for snapshot in [Snapshot::default(), fixture::two_threads(), fixture::recursion()] {
+            assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
+        }
+    }
+
+    #[test]
+    fn unknown_sections_are_skipped() {
+        let snapshot = fixture::two_threads();
+        let mut bytes = Vec::new();
+        section(&mut bytes, 99, &vec![1u64, 2, 3]).unwrap();
+        encode(&snapshot, &mut bytes).unwrap();
+        assert_eq!(decode(&bytes).unwrap(), snapshot);
+    }
+
+    #[test]
+    fn bytes_left_over_in_a_section_are_refused() {
+        let mut bytes = encoded(&Snapshot::default());
+        let facts = word(&bytes, 8).unwrap();
+        bytes[8..16].copy_from_slice(&(facts + 8).to_le_bytes());
+        bytes.splice(16 + facts as usize..16 + facts as usize, [0; 8]);
+        let error = decode(&bytes).unwrap_err().to_string();
+        assert!(error.contains("8 bytes left over"), "{error}");
+    }
+
+    #[test]
+    fn a_parent_behind_its_child_is_refused() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.nodes.parent[1] = 2;
+        let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+        assert!(error.contains("parent"), "{error}");
+    }
+
+    #[test]
+    fn a_hostile_length_allocates_nothing() {
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&NODES.to_le_bytes());
+        bytes.extend_from_slice(&8u64.to_le_bytes());
+        bytes.extend_from_slice(&u64::MAX.to_le_bytes());
+        assert!(decode(&bytes).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = decode(&bytes);
+        }
+
+        #[test]
+        fn a_changed_byte_never_panics(at in any::<proptest::sample::Index>(), to in any::<u8>()) {
+            let mut bytes = encoded(&fixture::two_threads());
+            let at = at.index(bytes.len());
+            bytes[at] = to;
+            let _ = decode(&bytes);
+        }
+
+        #[test]
+        fn a_cut_payload_never_panics(at in any::<proptest::sample::Index>()) {
+            let bytes = encoded(&fixture::two_threads());
+            let _ = decode(&bytes[..at.index(bytes.len())]);
+        }
+    }
+}

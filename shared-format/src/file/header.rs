@@ -1,0 +1,228 @@
+//! The header page: who wrote the file, and where its parts lie. Never changes once the file has a name.
+
+use crate::error::FormatError;
+use crate::layout::{
+    FORMAT_MAJOR, FORMAT_MINOR, KNOWN_FEATURES, PAGE_WORDS, RING_FIRST, RING_MAGIC, RING_WORDS_RANGE, WORD,
+    header as at, state,
+};
+use crate::ring::Region;
+
+/// Longest name of a program, in bytes.
+pub const NAME_BYTES_MAX: usize = at::NAME_WORDS * WORD;
+
+/// The facts of the header page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The program's name.
+    pub name: String,
+    /// Process id, in the program's namespace.
+    pub pid: u32,
+    /// The process's start time as the kernel gives it.
+    pub start_time: u64,
+    /// Which boot of the machine.
+    pub boot_id: [u64; 2],
+    /// User id of the program.
+    pub uid: u32,
+    /// Random; also in the file's name.
+    pub nonce: u64,
+    /// What `tickscope run` passed in the environment, 0 for nothing.
+    pub run_token: u64,
+    /// When the collector woke up: nanoseconds since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// Words of the ring, a power of two.
+    pub ring_words: u64,
+    /// Whether the program takes requests.
+    pub control: bool,
+    /// Major and minor format version.
+    pub version: (u32, u32),
+}
+
+// === impl Header ===
+
+impl Header {
+    /// Length of the file in bytes.
+    pub fn file_bytes(&self) -> u64 {
+        (RING_FIRST as u64 + self.ring_words) * WORD as u64
+    }
+
+    /// Where the ring lies.
+    pub fn region(&self) -> Region {
+        Region {
+            first: RING_FIRST,
+            words: self.ring_words,
+            intent: state::INTENT,
+            latest: state::LATEST,
+        }
+    }
+
+    /// The page as words.
+    pub fn encode(&self) -> [u64; PAGE_WORDS] {
+        let mut page = [0; PAGE_WORDS];
+        page[at::MAGIC] = RING_MAGIC;
+        page[at::VERSION] = u64::from(FORMAT_MAJOR) << 32 | u64::from(FORMAT_MINOR);
+        page[at::FILE_BYTES] = self.file_bytes();
+        page[at::PID] = u64::from(self.pid);
+        page[at::START_TIME] = self.start_time;
+        page[at::BOOT_ID..at::BOOT_ID + 2].copy_from_slice(&self.boot_id);
+        page[at::UID] = u64::from(self.uid);
+        page[at::NONCE] = self.nonce;
+        page[at::RUN_TOKEN] = self.run_token;
+        page[at::STARTED_UNIX_NS] = self.started_unix_ns;
+        page[at::RING_FIRST] = RING_FIRST as u64;
+        page[at::RING_WORDS] = self.ring_words;
+        page[at::NO_CONTROL] = u64::from(!self.control);
+        let name = &self.name.as_bytes()[..self.name.len().min(NAME_BYTES_MAX)];
+        page[at::NAME_BYTES] = name.len() as u64;
+        for (index, &byte) in name.iter().enumerate() {
+            page[at::NAME + index / WORD] |= u64::from(byte) << (index % WORD * 8);
+        }
+        page[at::CRC] = checksum(&page);
+        page
+    }
+
+    /// Reads a page; `file_bytes` is what the file really has.
+    ///
+    /// # Errors
+    /// What is wrong with it, the plainest reason first.
+    pub fn decode(page: &[u64; PAGE_WORDS], file_bytes: u64) -> Result<Self, FormatError> {
+        if page[at::MAGIC] != RING_MAGIC {
+            let found = page[at::MAGIC].to_le_bytes().escape_ascii().to_string();
+            return Err(FormatError::NotOurs {
+                found: format!("\"{found}\""),
+                wanted: "\"TICKRING\"".into(),
+            });
+        }
+        let version = ((page[at::VERSION] >> 32) as u32, page[at::VERSION] as u32);
+        if version.0 != FORMAT_MAJOR {
+            return Err(FormatError::Version {
+                found: format!("{}.{}", version.0, version.1),
+                wanted: format!("{FORMAT_MAJOR}.x"),
+            });
+        }
+        if page[at::CRC] != checksum(page) {
+            return Err(damaged("header checksum", at::CRC, page[at::CRC], checksum(page)));
+        }
+        if page[at::FEATURES] & !KNOWN_FEATURES != 0 {
+            return Err(FormatError::Features {
+                found: page[at::FEATURES] & !KNOWN_FEATURES,
+            });
+        }
+        let ring_words = page[at::RING_WORDS];
+        if !RING_WORDS_RANGE.contains(&ring_words) || !ring_words.is_power_of_two() {
+            return Err(damaged("ring size", at::RING_WORDS, ring_words, "a power of two"));
+        }
+        if page[at::RING_FIRST] != RING_FIRST as u64 {
+            return Err(damaged(
+                "ring offset",
+                at::RING_FIRST,
+                page[at::RING_FIRST],
+                RING_FIRST,
+            ));
+        }
+        let name_bytes = page[at::NAME_BYTES] as usize;
+        if name_bytes > NAME_BYTES_MAX {
+            return Err(damaged("name length", at::NAME_BYTES, name_bytes, "at most 64"));
+        }
+        let name: Vec<u8> = (0..name_bytes)
+            .map(|i| (page[at::NAME + i / WORD] >> (i % WORD * 8)) as u8)
+            .collect();
+        let header = Self {
+            name: String::from_utf8_lossy(&name).into_owned(),
+            pid: page[at::PID] as u32,
+            start_time: page[at::START_TIME],
+            boot_id: [page[at::BOOT_ID], page[at::BOOT_ID + 1]],
+            uid: page[at::UID] as u32,
+            nonce: page[at::NONCE],
+            run_token: page[at::RUN_TOKEN],
+            started_unix_ns: page[at::STARTED_UNIX_NS],
+            ring_words,
+            control: page[at::NO_CONTROL] == 0,
+            version,
+        };
+        if file_bytes < header.file_bytes() {
+            return Err(FormatError::Truncated {
+                found: file_bytes,
+                wanted: header.file_bytes(),
+            });
+        }
+        Ok(header)
+    }
+}
+
+fn damaged(what: &'static str, word: usize, found: impl ToString, wanted: impl ToString) -> FormatError {
+    FormatError::Damaged {
+        what,
+        offset: (word * WORD) as u64,
+        found: found.to_string(),
+        wanted: wanted.to_string(),
+    }
+}
+
+fn checksum(page: &[u64; PAGE_WORDS]) -> u64 {
+    let mut crc = crc32fast::Hasher::new();
+    for word in &page[..at::CRC] {
+        crc.update(&word.to_le_bytes());
+    }
+    u64::from(crc.finalize())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn example() -> Header {
+        Header {
+            name: "order-book".into(),
+            pid: 41873,
+            start_time: 99,
+            boot_id: [1, 2],
+            uid: crate::os::user_id(),
+            nonce: 0xabcd,
+            run_token: 0,
+            started_unix_ns: 5,
+            ring_words: *RING_WORDS_RANGE.start(),
+            control: true,
+            version: (FORMAT_MAJOR, FORMAT_MINOR),
+        }
+    }
+
+    #[test]
+    fn a_header_comes_back_as_it_was() {
+        let header = example();
+        assert_eq!(
+            Header::decode(&header.encode(), header.file_bytes()).unwrap(),
+            header
+        );
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found() {
+        let header = example();
+        for bit in 0..PAGE_WORDS * 64 {
+            let mut page = header.encode();
+            page[bit / 64] ^= 1 << (bit % 64);
+            assert!(Header::decode(&page, header.file_bytes()).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn each_refusal_says_what_was_found() {
+        let header = example();
+        let mut other = header.encode();
+        other[at::VERSION] = 3 << 32 | 1;
+        let mut random = header.encode();
+        random[0] = u64::from_le_bytes(*b"\x7fELF\x02\x01\x01\x00");
+        for (page, bytes, says) in [
+            (
+                other,
+                header.file_bytes(),
+                "ring format 3.1, this tickscope reads 1.x",
+            ),
+            (random, header.file_bytes(), "\\x7fELF"),
+            (header.encode(), 5000, "truncated: 5000 bytes"),
+        ] {
+            let error = Header::decode(&page, bytes).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The rings that can be seen from here.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::FormatError;
+use crate::file::open::{Liveness, RingFile};
+use crate::file::places::RING_ENDING;
+
+/// A file that has a ring's name.
+#[derive(Debug)]
+pub struct Listed {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The ring, or why it is none.
+    pub ring: Result<(RingFile, Liveness), FormatError>,
+}
+
+/// All files that end like rings in these directories, living ones first, then the newest first. Directories
+/// that are missing or may not be read give nothing.
+pub fn list(places: &[PathBuf]) -> Vec<Listed> {
+    let mut found: Vec<Listed> = places
+        .iter()
+        .flat_map(|place| ring_paths(place))
+        .map(look)
+        .collect();
+    found.sort_by_key(|listed| match &listed.ring {
+        Ok((ring, liveness)) => {
+            let dead = matches!(liveness, Liveness::Exited { .. } | Liveness::Crashed { .. });
+            (u8::from(dead), u64::MAX - ring.header().started_unix_ns)
+        }
+        Err(_) => (2, 0),
+    });
+    found
+}
+
+pub(super) fn ring_paths(place: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(place) else {
+        return Vec::new();
+    };
+    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = paths
+        .filter(|path| path.extension() == Some(OsStr::new(RING_ENDING)))
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn look(path: PathBuf) -> Listed {
+    let ring = RingFile::open(&path).and_then(|ring| {
+        let liveness = ring.liveness()?;
+        Ok((ring, liveness))
+    });
+    Listed { path, ring }
+}

@@ -1,0 +1,371 @@
+//! The reading side: a ring file read with `pread`, so that one cut under our feet is a short read and no signal.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{Ordering, fence};
+
+use crate::codec;
+use crate::error::FormatError;
+use crate::file::header::Header;
+use crate::layout::{PAGE_WORDS, RING_MAGIC, WORD, slot, state};
+use crate::os;
+use crate::ring::{self, Record};
+use crate::slots::{self, Op, Reply, first_word};
+use crate::snapshot::Snapshot;
+use crate::words::{ReadWords, read_one};
+
+/// A running program that has not shown a sign of life for this long, or for three intervals, is stale.
+const STALE_NS: u64 = 2_000_000_000;
+
+/// A ring file, open for reading and for requests where the program may be asked.
+#[derive(Debug)]
+pub struct RingFile {
+    file: File,
+    path: PathBuf,
+    header: Header,
+    writable: bool,
+}
+
+/// How it stands with the program that wrote a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Liveness {
+    /// It holds the lock and shows signs of life.
+    Running,
+    /// It holds the lock, but the last sign of life was at this time (nanoseconds since the Unix epoch).
+    Stale {
+        /// When it was last heard of.
+        since_unix_ns: u64,
+    },
+    /// It said goodbye at this time (nanoseconds since the Unix epoch).
+    Exited {
+        /// When.
+        unix_ns: u64,
+    },
+    /// It ended without a final record; the newest one is of this time where one can be read.
+    Crashed {
+        /// When it was last heard of: nanoseconds since the Unix epoch.
+        unix_ns: u64,
+    },
+}
+
+/// A request slot that this process owns; given back when dropped.
+#[derive(Debug)]
+pub struct Slot {
+    /// An open file of its own, which carries the lock.
+    ring: RingFile,
+    index: usize,
+    next_sequence: u64,
+}
+
+/// A request on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent([u64; slot::REQUEST_WORDS]);
+
+/// Reads a file as words.
+struct FileWords<'a>(&'a File);
+
+impl ReadWords for FileWords<'_> {
+    fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
+        let mut bytes = vec![0u8; out.len() * WORD];
+        let offset = (first * WORD) as u64;
+        match self.0.read_exact_at(&mut bytes, offset) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                let found = self.0.metadata().map_or(0, |facts| facts.len());
+                return Err(FormatError::Truncated {
+                    found,
+                    wanted: offset + bytes.len() as u64,
+                });
+            }
+            Err(error) => return Err(FormatError::io("read", "the ring file", error)),
+        }
+        for (word, chunk) in out.iter_mut().zip(bytes.chunks_exact(WORD)) {
+            *word = chunk
+                .iter()
+                .rev()
+                .fold(0, |word, &byte| word << 8 | u64::from(byte));
+        }
+        Ok(())
+    }
+
+    fn fence_acquire(&self) {
+        fence(Ordering::Acquire);
+    }
+}
+
+/// Opens a plain file of ours without following a symbolic link and without waiting at a FIFO.
+///
+/// # Errors
+/// [`FormatError::Unsuitable`] with what is there instead, or what the system says.
+pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
+    let unsuitable = |found: String, wanted: &str| FormatError::Unsuitable {
+        path: path.to_path_buf(),
+        found,
+        wanted: wanted.into(),
+    };
+    let facts = path
+        .symlink_metadata()
+        .map_err(|error| FormatError::io("open", path, error))?;
+    let kind = facts.file_type();
+    if kind.is_symlink() {
+        return Err(unsuitable(
+            "is a symbolic link".into(),
+            "a plain file; name the one it points to",
+        ));
+    }
+    if kind.is_dir() {
+        return Err(unsuitable(
+            "is a directory".into(),
+            "a file; --dir DIR looks into a directory",
+        ));
+    }
+    if !kind.is_file() {
+        let what = if kind.is_fifo() {
+            "a FIFO"
+        } else {
+            "a device or socket"
+        };
+        return Err(unsuitable(format!("is {what}"), "a plain file"));
+    }
+    OpenOptions::new()
+        .read(true)
+        .write(write)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|error| FormatError::io("open", path, error))
+}
+
+// === impl RingFile ===
+
+impl RingFile {
+    /// Opens and checks a ring file.
+    ///
+    /// # Errors
+    /// What is there instead of a ring file that this build can read.
+    pub fn open(path: &Path) -> Result<Self, FormatError> {
+        let (file, writable) = match open_plain(path, true) {
+            Ok(file) => (file, true),
+            Err(FormatError::Io { source, .. })
+                if matches!(
+                    source.kind(),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                ) =>
+            {
+                (open_plain(path, false)?, false)
+            }
+            Err(error) => return Err(error),
+        };
+        let facts = file
+            .metadata()
+            .map_err(|error| FormatError::io("stat", path, error))?;
+        let mut magic = [0; 8];
+        let beginning = file
+            .read_at(&mut magic, 0)
+            .map_err(|error| FormatError::io("read", path, error))?;
+        if magic != RING_MAGIC.to_le_bytes() {
+            return Err(FormatError::NotOurs {
+                found: format!(
+                    "\"{}\" ({} bytes)",
+                    magic[..beginning].escape_ascii(),
+                    facts.len()
+                ),
+                wanted: "\"TICKRING\"".into(),
+            });
+        }
+        let mut page = [0; PAGE_WORDS];
+        FileWords(&file).read(0, &mut page)?;
+        let header = Header::decode(&page, facts.len())?;
+        if facts.uid() != header.uid {
+            return Err(FormatError::Unsuitable {
+                path: path.to_path_buf(),
+                found: format!("belongs to user {}", facts.uid()),
+                wanted: format!("the user who wrote it ({})", header.uid),
+            });
+        }
+        Ok(Self {
+            file,
+            path: path.to_path_buf(),
+            header,
+            writable,
+        })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Who wrote it.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn words(&self) -> FileWords<'_> {
+        FileWords(&self.file)
+    }
+
+    fn state(&self, word: usize) -> Result<u64, FormatError> {
+        read_one(&self.words(), word)
+    }
+
+    /// Where the newest record begins: changes with every record.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub fn latest(&self) -> Result<u64, FormatError> {
+        self.state(state::LATEST)
+    }
+
+    /// The newest whole record.
+    ///
+    /// # Errors
+    /// As [`ring::read_newest`].
+    pub fn newest(&self) -> Result<Record, FormatError> {
+        ring::read_newest(&self.words(), &self.header.region())
+    }
+
+    /// The newest whole snapshot, with its record.
+    ///
+    /// # Errors
+    /// As [`ring::read_newest`] and [`codec::decode`].
+    pub fn newest_snapshot(&self) -> Result<(Record, Snapshot), FormatError> {
+        let record = self.newest()?;
+        let snapshot = codec::decode(&record.payload)?;
+        Ok((record, snapshot))
+    }
+
+    /// The record before another one; none where it has been written over or there was none.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub fn before(&self, record: &Record) -> Result<Option<Record>, FormatError> {
+        match record.previous {
+            Some(position) => ring::read_at(&self.words(), &self.header.region(), position),
+            None => Ok(None),
+        }
+    }
+
+    /// How it stands with the program.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn liveness(&self) -> Result<Liveness, FormatError> {
+        // A lock belongs to an open file, and probing takes it for a moment: so with one of its own.
+        let probe =
+            open_plain(&self.path, false).and_then(|probe| self.is_same(&probe).map(|same| (probe, same)));
+        let held = match probe {
+            Ok((probe, true)) => match probe.try_lock_shared() {
+                Ok(()) => false,
+                Err(TryLockError::WouldBlock) => true,
+                Err(TryLockError::Error(error)) => return Err(FormatError::io("flock", &self.path, error)),
+            },
+            // Unlinked or replaced while we read it: our own descriptor tells as well.
+            Ok((_, false)) | Err(_) => match self.file.try_lock_shared() {
+                Ok(()) => {
+                    let _ = self.file.unlock();
+                    false
+                }
+                Err(_) => true,
+            },
+        };
+        let exit = self.state(state::EXIT_UNIX_NS)?;
+        if !held && exit != 0 {
+            return Ok(Liveness::Exited { unix_ns: exit });
+        }
+        if !held {
+            let unix_ns = self
+                .newest()
+                .map_or(self.header.started_unix_ns, |record| record.stamp.unix_ns);
+            return Ok(Liveness::Crashed { unix_ns });
+        }
+        let beat = self.state(state::HEARTBEAT)?;
+        let interval = self.state(state::INTERVAL)?;
+        let age = os::monotonic_ns().saturating_sub(beat);
+        if age > STALE_NS.max(interval.saturating_mul(3)) {
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            let now = now.map_or(0, |now| now.as_nanos() as u64);
+            return Ok(Liveness::Stale {
+                since_unix_ns: now.saturating_sub(age),
+            });
+        }
+        Ok(Liveness::Running)
+    }
+
+    fn is_same(&self, other: &File) -> Result<bool, FormatError> {
+        let facts = |file: &File| {
+            file.metadata()
+                .map_err(|error| FormatError::io("stat", &self.path, error))
+        };
+        let (ours, theirs) = (facts(&self.file)?, facts(other)?);
+        Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()))
+    }
+
+    /// Takes a free request slot; none where all are taken or the program takes no requests from us.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn take_slot(&self) -> Result<Option<Slot>, FormatError> {
+        if !self.writable || !self.header.control {
+            return Ok(None);
+        }
+        let ring = Self::open(&self.path)?;
+        for index in 0..slot::COUNT {
+            let (offset, bytes) = (first_word(index) * WORD, slot::WORDS * WORD);
+            let locked = os::lock_range(&ring.file, offset as u64, bytes as u64)
+                .map_err(|error| FormatError::io("lock a slot of", &self.path, error))?;
+            if locked {
+                let next_sequence = slots::next_sequence(&ring.words(), index)?;
+                return Ok(Some(Slot {
+                    ring,
+                    index,
+                    next_sequence,
+                }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+// === impl Slot ===
+
+impl Slot {
+    /// Writes a request.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn send(&mut self, op: Op) -> Result<Sent, FormatError> {
+        let request = slots::request_words(self.next_sequence, op);
+        self.next_sequence += 1;
+        let mut bytes = Vec::with_capacity(request.len() * WORD);
+        for word in request {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        let offset = (first_word(self.index) * WORD) as u64;
+        // Never past the slots: a file that was cut must not grow again.
+        let facts = self.ring.file.metadata();
+        let length = facts
+            .map_err(|error| FormatError::io("stat", &self.ring.path, error))?
+            .len();
+        if length < self.ring.header.file_bytes() {
+            return Err(FormatError::Truncated {
+                found: length,
+                wanted: self.ring.header.file_bytes(),
+            });
+        }
+        self.ring
+            .file
+            .write_all_at(&bytes, offset)
+            .map_err(|error| FormatError::io("write to", &self.ring.path, error))?;
+        Ok(Sent(request))
+    }
+
+    /// The answer, once it is there.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub fn reply(&self, sent: &Sent) -> Result<Option<Reply>, FormatError> {
+        slots::reply_to(&self.ring.words(), self.index, &sent.0)
+    }
+}

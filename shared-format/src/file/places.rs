@@ -1,0 +1,116 @@
+//! The directories where rings lie, in the order in which a program tries them.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::FormatError;
+use crate::os;
+
+/// The environment variable that names the directory.
+pub const DIR_VARIABLE: &str = "TICKSCOPE_DIR";
+
+/// Ending of ring files.
+pub const RING_ENDING: &str = "ring";
+
+/// The directories to look in: the given one, that of `TICKSCOPE_DIR`, then the two that always are.
+/// A program takes the first that works; a viewer looks in all of them.
+///
+/// `$XDG_RUNTIME_DIR` is none of them: a service and a shell disagree on it, and logging out deletes it.
+pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
+    let own = format!("tickscope-{}", os::user_id());
+    let mut places: Vec<PathBuf> = Vec::new();
+    let named = std::env::var_os(DIR_VARIABLE)
+        .filter(|dir: &OsString| !dir.is_empty())
+        .map(PathBuf::from);
+    let candidates = given.map(Path::to_path_buf).into_iter().chain(named);
+    for place in candidates.chain([Path::new("/dev/shm").join(&own), std::env::temp_dir().join(&own)]) {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// Makes sure that a directory is there and fit to hold rings: a real directory of this user that nobody
+/// else may write to. Makes it, for this user alone, where it is missing.
+///
+/// # Errors
+/// [`FormatError::Unsuitable`] with what was found, or what the system says.
+pub fn prepare(dir: &Path) -> Result<(), FormatError> {
+    match DirBuilder::new().mode(0o700).create(dir) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(FormatError::io("mkdir", dir, error)),
+    }
+    let facts = fs::symlink_metadata(dir).map_err(|error| FormatError::io("stat", dir, error))?;
+    judge(dir, &facts)
+}
+
+fn judge(dir: &Path, facts: &Metadata) -> Result<(), FormatError> {
+    let wrong = |found: String, wanted: &str| {
+        Err(FormatError::Unsuitable {
+            path: dir.to_path_buf(),
+            found,
+            wanted: wanted.into(),
+        })
+    };
+    if facts.is_symlink() {
+        return wrong(
+            "is a symbolic link".into(),
+            "a directory; name the one it points to",
+        );
+    }
+    if !facts.is_dir() {
+        return wrong(
+            "is no directory".into(),
+            "a directory; remove it or choose another with TICKSCOPE_DIR",
+        );
+    }
+    if facts.uid() != os::user_id() {
+        let wanted = format!("your own ({}); choose another with TICKSCOPE_DIR", os::user_id());
+        return wrong(format!("belongs to user {}", facts.uid()), &wanted);
+    }
+    if facts.mode() & 0o022 != 0 {
+        return wrong(
+            format!("may be written by others (mode {:o})", facts.mode() & 0o7777),
+            "mode 700",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn unfit_directories_are_refused_with_what_was_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let fresh = dir.path().join("fresh");
+        prepare(&fresh).unwrap();
+        assert_eq!(fs::metadata(&fresh).unwrap().mode() & 0o777, 0o700);
+        prepare(&fresh).unwrap();
+
+        let link = dir.path().join("link");
+        symlink(&fresh, &link).unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        let open = dir.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        for (path, says) in [
+            (link, "symbolic link"),
+            (file, "no directory"),
+            (open, "mode 777"),
+        ] {
+            let error = prepare(&path).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        let missing = prepare(&dir.path().join("a/b")).unwrap_err().to_string();
+        assert!(missing.starts_with("mkdir"), "{missing}");
+    }
+}

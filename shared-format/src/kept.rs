@@ -1,0 +1,199 @@
+//! Kept snapshots (`.tks`): a page that says what the file is, then records as in a ring, one after another.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::codec;
+use crate::error::FormatError;
+use crate::file::open::open_plain;
+use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, KEPT_MAGIC, KNOWN_FEATURES, WORD, record};
+use crate::ring::{Stamp, parse_record, payload_words, record_head};
+use crate::snapshot::Snapshot;
+
+/// Ending of kept snapshots.
+pub const KEPT_ENDING: &str = "tks";
+
+/// Words in front of the first record: magic, version, features, and room.
+const HEAD_WORDS: usize = 8;
+
+/// A file longer than this is not read.
+const LONGEST_BYTES: u64 = 4 << 30;
+
+/// Writes one snapshot to a file that must not exist yet: whole, or not at all.
+///
+/// # Errors
+/// What the system says, "File exists" above all.
+pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
+    let mut payload = Vec::new();
+    codec::encode(snapshot, &mut payload)?;
+    let stamp = Stamp {
+        kind: snapshot.capture.kind,
+        tick: snapshot.capture.tick,
+        unix_ns: snapshot.capture.unix_ns,
+    };
+    let mut bytes = Vec::with_capacity(payload.len() + 256);
+    let mut head = [0u64; HEAD_WORDS];
+    head[0] = KEPT_MAGIC;
+    head[1] = u64::from(FORMAT_MAJOR) << 32 | u64::from(FORMAT_MINOR);
+    let record = record_head(stamp, 1, 0, u64::MAX, &payload);
+    for word in head.into_iter().chain(record).chain(payload_words(&payload)) {
+        bytes.extend_from_slice(&word.to_le_bytes());
+    }
+    write_new(path, &bytes)
+}
+
+/// Writes a file that must not exist yet: whole, or not at all.
+///
+/// # Errors
+/// What the system says, "File exists" above all.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.part", std::process::id()));
+    let temporary = PathBuf::from(temporary);
+    let failed = |call, error| {
+        let _ = fs::remove_file(&temporary);
+        FormatError::io(call, path, error)
+    };
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o644)
+        .open(&temporary)
+        .map_err(|error| FormatError::io("create", path, error))?;
+    file.write_all(bytes).map_err(|error| failed("write", error))?;
+    file.sync_all().map_err(|error| failed("write", error))?;
+    drop(file);
+    // A link fails where the name is taken; a rename would write over it.
+    fs::hard_link(&temporary, path).map_err(|error| failed("create", error))?;
+    let _ = fs::remove_file(&temporary);
+    Ok(())
+}
+
+/// True where the file begins like a kept snapshot.
+pub fn is_kept(path: &Path) -> bool {
+    let mut magic = [0; WORD];
+    let read = open_plain(path, false).map(|mut file| file.read_exact(&mut magic));
+    matches!(read, Ok(Ok(()))) && magic == KEPT_MAGIC.to_le_bytes()
+}
+
+/// Reads the newest snapshot of a file.
+///
+/// # Errors
+/// What is there instead of one that this build can read.
+pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
+    let file = open_plain(path, false)?;
+    let words = read_words(path, file)?;
+    let version = ((words[1] >> 32) as u32, words[1] as u32);
+    if version.0 != FORMAT_MAJOR {
+        return Err(FormatError::Version {
+            found: format!("{}.{}", version.0, version.1),
+            wanted: format!("{FORMAT_MAJOR}.x"),
+        });
+    }
+    if words[2] & !KNOWN_FEATURES != 0 {
+        return Err(FormatError::Features {
+            found: words[2] & !KNOWN_FEATURES,
+        });
+    }
+    let mut newest = None;
+    let mut at = HEAD_WORDS;
+    while let Some(head) = words
+        .get(at..at + record::WORDS)
+        .and_then(|head| head.first_chunk())
+    {
+        let body_at = at + record::WORDS;
+        let length = head[record::BYTES].div_ceil(WORD as u64) as usize;
+        let body = body_at
+            .checked_add(length)
+            .and_then(|end| words.get(body_at..end));
+        match body.and_then(|body| parse_record(head, body)) {
+            Some(record) => newest = Some(record),
+            None => break,
+        }
+        at = body_at + length;
+    }
+    codec::decode(&newest.ok_or(FormatError::NoRecord)?.payload)
+}
+
+fn read_words(path: &Path, mut file: File) -> Result<Vec<u64>, FormatError> {
+    let length = file
+        .metadata()
+        .map_err(|error| FormatError::io("stat", path, error))?
+        .len();
+    let mut bytes = Vec::new();
+    if length > LONGEST_BYTES {
+        return Err(FormatError::TooLarge {
+            found: length,
+            wanted: LONGEST_BYTES,
+        });
+    }
+    file.read_to_end(&mut bytes)
+        .map_err(|error| FormatError::io("read", path, error))?;
+    let found = &bytes[..bytes.len().min(WORD)];
+    if found != KEPT_MAGIC.to_le_bytes() {
+        return Err(FormatError::NotOurs {
+            found: format!("\"{}\" ({length} bytes)", found.escape_ascii()),
+            wanted: "\"TICKKEPT\" or \"TICKRING\"".into(),
+        });
+    }
+    if bytes.len() < HEAD_WORDS * WORD {
+        return Err(FormatError::Truncated {
+            found: length,
+            wanted: (HEAD_WORDS * WORD) as u64,
+        });
+    }
+    let word = |chunk: &[u8]| {
+        chunk
+            .iter()
+            .rev()
+            .fold(0u64, |word, &byte| word << 8 | u64::from(byte))
+    };
+    Ok(bytes.chunks_exact(WORD).map(word).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_kept_snapshot_opens_again_and_is_never_written_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.tks");
+        let snapshot = fixture::two_threads();
+        write(&path, &snapshot).unwrap();
+        assert!(is_kept(&path));
+        assert_eq!(read(&path).unwrap(), snapshot);
+        let error = write(&path, &snapshot).unwrap_err().to_string();
+        assert!(error.contains("exists"), "{error}");
+        assert_eq!(
+            fs::read_dir(dir.path()).unwrap().count(),
+            1,
+            "nothing half-made stays"
+        );
+    }
+
+    #[test]
+    fn a_broken_file_says_what_is_wrong() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.tks");
+        write(&path, &fixture::two_threads()).unwrap();
+        let whole = fs::read(&path).unwrap();
+        let mut flipped = whole.clone();
+        flipped[200] ^= 1;
+        for (bytes, says) in [
+            (&whole[..whole.len() - 9], "no whole record"),
+            (&flipped[..], "no whole record"),
+            (&whole[..20], "truncated"),
+            (b"hello, world, how are you", "begins with \"hello, w\""),
+            (b"", "begins with \"\""),
+        ] {
+            let broken = dir.path().join("b.tks");
+            fs::write(&broken, bytes).unwrap();
+            let error = read(&broken).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The byte layout of a ring file, in words of 8 little-endian bytes; see the table in the crate doc.
+
+/// Bytes of a word.
+pub const WORD: usize = 8;
+
+/// Words of a page: header, state and slots take one each.
+pub const PAGE_WORDS: usize = 4096 / WORD;
+
+/// First word of a ring file: "TICKRING".
+pub const RING_MAGIC: u64 = u64::from_le_bytes(*b"TICKRING");
+
+/// First word of a file of kept snapshots: "TICKKEPT".
+pub const KEPT_MAGIC: u64 = u64::from_le_bytes(*b"TICKKEPT");
+
+/// Versions that cannot be read by each other differ in this.
+pub const FORMAT_MAJOR: u32 = 1;
+
+/// Additions that older readers may ignore raise this.
+pub const FORMAT_MINOR: u32 = 0;
+
+/// Bits of required features that this build knows.
+pub const KNOWN_FEATURES: u64 = 0;
+
+/// Words of the header page.
+pub mod header {
+    /// [`RING_MAGIC`](super::RING_MAGIC).
+    pub const MAGIC: usize = 0;
+    /// Major in the upper half, minor in the lower.
+    pub const VERSION: usize = 1;
+    /// Length of the whole file in bytes.
+    pub const FILE_BYTES: usize = 2;
+    /// Bits a reader must know.
+    pub const FEATURES: usize = 3;
+    /// Process id, in the program's namespace.
+    pub const PID: usize = 4;
+    /// The process's start time as the kernel gives it, in clock ticks since boot.
+    pub const START_TIME: usize = 5;
+    /// Which boot of the machine: two words.
+    pub const BOOT_ID: usize = 6;
+    /// User id of the program.
+    pub const UID: usize = 8;
+    /// Random; also in the file's name.
+    pub const NONCE: usize = 9;
+    /// What `tickscope run` passed in the environment, 0 for nothing.
+    pub const RUN_TOKEN: usize = 10;
+    /// When the collector woke up: nanoseconds since the Unix epoch.
+    pub const STARTED_UNIX_NS: usize = 11;
+    /// First word of the ring.
+    pub const RING_FIRST: usize = 12;
+    /// Words of the ring, a power of two.
+    pub const RING_WORDS: usize = 13;
+    /// Not 0 where the program takes no requests.
+    pub const NO_CONTROL: usize = 14;
+    /// Bytes of the name.
+    pub const NAME_BYTES: usize = 15;
+    /// The name, 8 words.
+    pub const NAME: usize = 16;
+    /// Words of the name.
+    pub const NAME_WORDS: usize = 8;
+    /// CRC-32 of all words before it.
+    pub const CRC: usize = 511;
+}
+
+/// Words of the state page, from the beginning of the file. Only the program writes them.
+pub mod state {
+    use super::PAGE_WORDS;
+
+    /// End of the record being written, in words since the first record.
+    pub const INTENT: usize = PAGE_WORDS;
+    /// Beginning of the newest whole record.
+    pub const LATEST: usize = PAGE_WORDS + 1;
+    /// The publisher's last sign of life, on the machine's monotonic clock in nanoseconds.
+    pub const HEARTBEAT: usize = PAGE_WORDS + 2;
+    /// The time between records in force, in nanoseconds.
+    pub const INTERVAL: usize = PAGE_WORDS + 3;
+    /// When the program said goodbye: nanoseconds since the Unix epoch, 0 while it has not.
+    pub const EXIT_UNIX_NS: usize = PAGE_WORDS + 4;
+    /// How many records could not be published.
+    pub const FAULTS: usize = PAGE_WORDS + 5;
+    /// Words of the page that are in use.
+    pub const WORDS: usize = 6;
+}
+
+/// Words of the slots page.
+pub mod slot {
+    use super::PAGE_WORDS;
+
+    /// First word of the first slot.
+    pub const FIRST: usize = 2 * PAGE_WORDS;
+    /// Slots there are.
+    pub const COUNT: usize = 16;
+    /// Words of a slot.
+    pub const WORDS: usize = 32;
+    /// Words of a request, at the beginning of the slot; the viewer writes them.
+    pub const REQUEST_WORDS: usize = 16;
+    /// Words of a reply, behind the request; the program writes them.
+    pub const REPLY_WORDS: usize = 16;
+}
+
+/// First word of the ring.
+pub const RING_FIRST: usize = 3 * PAGE_WORDS;
+
+/// The least and the most words a ring may have: 64 KiB and 4 GiB.
+pub const RING_WORDS_RANGE: std::ops::RangeInclusive<u64> = (64 << 10) / 8..=(4 << 30) / 8;
+
+/// Words of a record in front of its payload.
+pub mod record {
+    /// Marks a record, with its kind in the upper half.
+    pub const MAGIC: usize = 0;
+    /// Payload bytes.
+    pub const BYTES: usize = 1;
+    /// Own position, in words since the first record.
+    pub const POSITION: usize = 2;
+    /// Position of the record before it; all ones for the first.
+    pub const PREVIOUS: usize = 3;
+    /// Counts records of the file, from 1.
+    pub const SEQUENCE: usize = 4;
+    /// The program's clock at the capture, in ticks.
+    pub const TICK: usize = 5;
+    /// The wall clock at the capture, nanoseconds since the Unix epoch.
+    pub const UNIX_NS: usize = 6;
+    /// CRC-32 of the words before it and the payload.
+    pub const CRC: usize = 7;
+    /// Words of all of them.
+    pub const WORDS: usize = 8;
+    /// "TREC" in the lower half of the first word.
+    pub const MAGIC_VALUE: u32 = u32::from_le_bytes(*b"TREC");
+}
+
+const _: () = {
+    assert!(header::NAME + header::NAME_WORDS <= header::CRC);
+    assert!(header::CRC == PAGE_WORDS - 1);
+    assert!(slot::COUNT * slot::WORDS <= PAGE_WORDS);
+    assert!(slot::REQUEST_WORDS + slot::REPLY_WORDS == slot::WORDS);
+    assert!(state::INTENT + state::WORDS <= slot::FIRST);
+    assert!(slot::FIRST + PAGE_WORDS == RING_FIRST);
+};

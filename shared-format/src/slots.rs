@@ -1,0 +1,455 @@
+//! Request slots: how a viewer asks the program for something, and hears what became of it.
+//!
+//! Each half of a slot has one writer. The viewer that owns a slot (by a lock on its bytes, which the kernel
+//! frees when the viewer dies) writes the request half in one go; the program writes the reply half. A
+//! request is open while its sequence number is above the reply's, so it is done exactly once; a new owner
+//! begins above both, and the reply echoes the request's checksum, so nobody takes another's answer.
+//!
+//! The program trusts no word it finds here: what does not hold is counted and left alone.
+
+use crate::error::FormatError;
+use crate::layout::slot::{COUNT, FIRST, REPLY_WORDS, REQUEST_WORDS, WORDS};
+use crate::words::{ReadWords, Words};
+
+/// A request may be this far above the last reply; more is not ours.
+const SEQUENCE_WINDOW: u64 = 1 << 20;
+
+const CRC_AT: usize = 15;
+
+/// What can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Op {
+    /// Publish a record captured from now on.
+    PublishNow,
+    /// Begin a new reset epoch.
+    Reset,
+    /// Take the last reset back.
+    UndoReset,
+    /// The time between two records that this viewer wishes, in nanoseconds.
+    Interval(u64),
+}
+
+/// A request as found in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The slot.
+    pub slot: usize,
+    /// Above all earlier ones of the slot.
+    pub sequence: u64,
+    /// What is asked for; none where this build does not know it.
+    pub op: Option<Op>,
+    /// Its checksum, which the reply echoes.
+    pub crc: u64,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Done.
+    Done,
+    /// There is no reset to take back.
+    NothingToUndo,
+    /// The program does not know this request: it carries an older collector.
+    Unknown,
+    /// The program takes no requests of this kind.
+    Refused,
+}
+
+/// The program's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Which request.
+    pub sequence: u64,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Sequence number of the first record that shows it.
+    pub record: u64,
+    /// The reset epoch in force since.
+    pub reset_epoch: u64,
+    /// The request's checksum.
+    pub crc: u64,
+}
+
+// === impl Op ===
+
+impl Op {
+    fn encode(self) -> (u64, u64) {
+        match self {
+            Self::PublishNow => (1, 0),
+            Self::Reset => (2, 0),
+            Self::UndoReset => (3, 0),
+            Self::Interval(ns) => (4, ns),
+        }
+    }
+
+    fn decode(code: u64, argument: u64) -> Option<Self> {
+        match code {
+            1 => Some(Self::PublishNow),
+            2 => Some(Self::Reset),
+            3 => Some(Self::UndoReset),
+            4 => Some(Self::Interval(argument)),
+            _ => None,
+        }
+    }
+}
+
+// === impl Outcome ===
+
+impl Outcome {
+    fn code(self) -> u64 {
+        match self {
+            Self::Done => 1,
+            Self::NothingToUndo => 2,
+            Self::Unknown => 3,
+            Self::Refused => 4,
+        }
+    }
+
+    fn of(code: u64) -> Option<Self> {
+        match code {
+            1 => Some(Self::Done),
+            2 => Some(Self::NothingToUndo),
+            3 => Some(Self::Unknown),
+            4 => Some(Self::Refused),
+            _ => None,
+        }
+    }
+}
+
+fn checksum(words: &[u64]) -> u64 {
+    let mut crc = crc32fast::Hasher::new();
+    for word in words {
+        crc.update(&word.to_le_bytes());
+    }
+    u64::from(crc.finalize())
+}
+
+/// Index of a slot's first word.
+pub fn first_word(slot: usize) -> usize {
+    FIRST + slot * WORDS
+}
+
+/// The request half of a slot, ready to be written in one go. All ones never are a checksum, so a page of
+/// zeros is no request.
+pub fn request_words(sequence: u64, op: Op) -> [u64; REQUEST_WORDS] {
+    let mut words = [0; REQUEST_WORDS];
+    let (code, argument) = op.encode();
+    words[0] = sequence;
+    words[1] = code;
+    words[2] = argument;
+    words[CRC_AT] = checksum(&words[..CRC_AT]);
+    words
+}
+
+fn read_request(words: &impl ReadWords, slot: usize) -> Result<Result<Request, u64>, FormatError> {
+    let mut request = [0; REQUEST_WORDS];
+    words.read(first_word(slot), &mut request)?;
+    let crc = checksum(&request[..CRC_AT]);
+    if request[CRC_AT] != crc {
+        return Ok(Err(request[0]));
+    }
+    Ok(Ok(Request {
+        slot,
+        sequence: request[0],
+        op: Op::decode(request[1], request[2]),
+        crc,
+    }))
+}
+
+fn read_reply(words: &impl ReadWords, slot: usize) -> Result<Option<Reply>, FormatError> {
+    let mut reply = [0; REPLY_WORDS];
+    words.read(first_word(slot) + REQUEST_WORDS, &mut reply)?;
+    if reply[CRC_AT] != checksum(&reply[..CRC_AT]) {
+        return Ok(None);
+    }
+    Ok(Outcome::of(reply[1]).map(|outcome| Reply {
+        sequence: reply[0],
+        outcome,
+        record: reply[2],
+        reset_epoch: reply[3],
+        crc: reply[4],
+    }))
+}
+
+/// The program's side of the slots.
+#[derive(Debug, Default)]
+pub struct Server {
+    /// Sequence number of the last request answered, per slot. Kept here and not read back from the page.
+    answered: [u64; COUNT],
+    /// Sequence number of the last request found broken, per slot, so that it counts once.
+    broken: [u64; COUNT],
+    /// Requests that did not hold.
+    refused: u64,
+}
+
+// === impl Server ===
+
+impl Server {
+    /// The requests not yet answered, at most one a slot.
+    pub fn look(&mut self, words: &impl ReadWords) -> Vec<Request> {
+        let mut open = Vec::new();
+        for slot in 0..COUNT {
+            let answered = self.answered[slot];
+            match read_request(words, slot) {
+                Ok(Ok(request)) if request.sequence == answered => {}
+                Ok(Ok(request)) if request.sequence.wrapping_sub(answered) <= SEQUENCE_WINDOW => {
+                    open.push(request);
+                }
+                Ok(Ok(Request { sequence, .. }) | Err(sequence)) => self.refuse(slot, sequence),
+                Err(_) => {}
+            }
+        }
+        open
+    }
+
+    fn refuse(&mut self, slot: usize, sequence: u64) {
+        if self.broken[slot] != sequence {
+            self.broken[slot] = sequence;
+            self.refused += 1;
+        }
+    }
+
+    /// Requests found so far that did not hold.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Answers a request.
+    pub fn answer(
+        &mut self,
+        words: &impl Words,
+        request: &Request,
+        outcome: Outcome,
+        record: u64,
+        reset_epoch: u64,
+    ) {
+        self.answered[request.slot] = request.sequence;
+        let mut reply = [0; REPLY_WORDS];
+        reply[0] = request.sequence;
+        reply[1] = outcome.code();
+        reply[2] = record;
+        reply[3] = reset_epoch;
+        reply[4] = request.crc;
+        reply[CRC_AT] = checksum(&reply[..CRC_AT]);
+        // The checksum covers all of it: a reader that meets it half-written looks again.
+        let first = first_word(request.slot) + REQUEST_WORDS;
+        for (offset, word) in reply.into_iter().enumerate().rev() {
+            words.store_release(first + offset, word);
+        }
+    }
+}
+
+/// The sequence number with which a new owner of a slot begins.
+///
+/// # Errors
+/// What reading gives.
+pub fn next_sequence(words: &impl ReadWords, slot: usize) -> Result<u64, FormatError> {
+    let replied = read_reply(words, slot)?.map_or(0, |reply| reply.sequence);
+    let requested = match read_request(words, slot)? {
+        Ok(request) if request.sequence.wrapping_sub(replied) <= SEQUENCE_WINDOW => request.sequence,
+        _ => replied,
+    };
+    Ok(requested.max(replied) + 1)
+}
+
+/// The answer to a request, once it is there.
+///
+/// # Errors
+/// What reading gives.
+pub fn reply_to(
+    words: &impl ReadWords,
+    slot: usize,
+    request: &[u64; REQUEST_WORDS],
+) -> Result<Option<Reply>, FormatError> {
+    let reply = read_reply(words, slot)?;
+    Ok(reply.filter(|reply| reply.sequence == request[0] && reply.crc == request[CRC_AT]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::RING_FIRST;
+    use crate::words::recorder::Recorder;
+    use proptest::prelude::*;
+
+    fn ask(words: &Recorder, slot: usize, op: Op) -> [u64; REQUEST_WORDS] {
+        let request = request_words(next_sequence(words, slot).unwrap(), op);
+        for (offset, word) in request.into_iter().enumerate() {
+            words.store(first_word(slot) + offset, word);
+        }
+        request
+    }
+
+    #[test]
+    fn a_request_is_seen_once_and_its_answer_heard() {
+        let words = Recorder::new(RING_FIRST);
+        let mut server = Server::default();
+        assert!(server.look(&words).is_empty(), "a fresh page asks for nothing");
+        let request = ask(&words, 3, Op::Interval(50_000_000));
+        let found = server.look(&words);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].slot, found[0].op), (3, Some(Op::Interval(50_000_000))));
+        assert_eq!(reply_to(&words, 3, &request).unwrap(), None);
+        server.answer(&words, &found[0], Outcome::Done, 17, 2);
+        assert!(server.look(&words).is_empty());
+        let reply = reply_to(&words, 3, &request).unwrap().unwrap();
+        assert_eq!(
+            (reply.outcome, reply.record, reply.reset_epoch),
+            (Outcome::Done, 17, 2)
+        );
+    }
+
+    #[test]
+    fn a_new_owner_does_not_take_the_answer_to_its_forerunner() {
+        let words = Recorder::new(RING_FIRST);
+        let mut server = Server::default();
+        ask(&words, 0, Op::Reset);
+        let mine = ask(&words, 0, Op::UndoReset);
+        let found = server.look(&words);
+        assert_eq!(
+            found.iter().map(|r| r.op).collect::<Vec<_>>(),
+            [Some(Op::UndoReset)]
+        );
+        server.answer(&words, &found[0], Outcome::NothingToUndo, 1, 0);
+        assert_eq!(
+            reply_to(&words, 0, &mine).unwrap().unwrap().outcome,
+            Outcome::NothingToUndo
+        );
+    }
+
+    #[test]
+    fn an_unknown_request_is_passed_on_without_an_op() {
+        let words = Recorder::new(RING_FIRST);
+        let mut request = request_words(1, Op::PublishNow);
+        request[1] = 77;
+        request[CRC_AT] = checksum(&request[..CRC_AT]);
+        for (offset, word) in request.into_iter().enumerate() {
+            words.store(first_word(5) + offset, word);
+        }
+        assert_eq!(Server::default().look(&words)[0].op, None);
+    }
+
+    #[test]
+    fn a_sequence_far_ahead_is_refused_and_does_not_close_the_slot_for_ever() {
+        let words = Recorder::new(RING_FIRST);
+        let mut server = Server::default();
+        for (offset, word) in request_words(u64::MAX, Op::Reset).into_iter().enumerate() {
+            words.store(first_word(1) + offset, word);
+        }
+        assert!(server.look(&words).is_empty());
+        assert!(server.look(&words).is_empty());
+        assert_eq!(server.refused(), 1);
+        ask(&words, 1, Op::Reset);
+        assert_eq!(server.look(&words).len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_hostile_page_is_neither_obeyed_nor_fatal(page in proptest::collection::vec(any::<u64>(), 512)) {
+            let words = Recorder::new(RING_FIRST);
+            for (offset, word) in page.into_iter().enumerate() {
+                words.store(FIRST + offset, word);
+            }
+            let mut server = Server::default();
+            prop_assert!(server.look(&words).is_empty());
+            prop_assert!(server.refused() > 0);
+        }
+    }
+
+    mod model {
+        //! Under loom: a viewer asks twice, the program looks and answers; each request is done once, and the
+        //! viewer never takes a wrong or half answer.
+
+        use std::sync::Arc;
+
+        use loom::sync::atomic::{AtomicU64, Ordering, fence};
+
+        use super::*;
+
+        /// Only the words of slot 0 that a request and a reply use; the others are zeros that nobody writes.
+        struct LoomSlot([AtomicU64; 9]);
+
+        fn place(index: usize) -> Option<usize> {
+            match index.checked_sub(FIRST)? {
+                offset @ 0..=2 => Some(offset),
+                offset if offset == CRC_AT => Some(3),
+                offset if offset == REQUEST_WORDS => Some(4),
+                offset if offset == REQUEST_WORDS + 1 => Some(5),
+                offset if offset == REQUEST_WORDS + 2 => Some(6),
+                offset if offset == REQUEST_WORDS + 4 => Some(7),
+                offset if offset == REQUEST_WORDS + CRC_AT => Some(8),
+                _ => None,
+            }
+        }
+
+        impl ReadWords for LoomSlot {
+            fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
+                for (offset, word) in out.iter_mut().enumerate() {
+                    *word = place(first + offset).map_or(0, |at| self.0[at].load(Ordering::Relaxed));
+                }
+                Ok(())
+            }
+
+            fn fence_acquire(&self) {
+                fence(Ordering::Acquire);
+            }
+        }
+
+        impl Words for LoomSlot {
+            fn store(&self, index: usize, value: u64) {
+                if let Some(at) = place(index) {
+                    self.0[at].store(value, Ordering::Relaxed);
+                }
+            }
+
+            fn store_release(&self, index: usize, value: u64) {
+                if let Some(at) = place(index) {
+                    self.0[at].store(value, Ordering::Release);
+                }
+            }
+
+            fn fence_release(&self) {
+                fence(Ordering::Release);
+            }
+        }
+
+        #[test]
+        fn each_request_is_done_once_and_answered_to_its_asker() {
+            let mut builder = loom::model::Builder::new();
+            builder.preemption_bound = Some(2);
+            builder.check(|| {
+                let slot = Arc::new(LoomSlot(Default::default()));
+                let program = Arc::clone(&slot);
+                let thread = loom::thread::spawn(move || {
+                    let mut server = Server::default();
+                    let mut done = Vec::new();
+                    for _ in 0..2 {
+                        for request in server.look(&*program) {
+                            done.push((request.sequence, request.op));
+                            server.answer(&*program, &request, Outcome::Done, 100 + request.sequence, 0);
+                        }
+                    }
+                    done
+                });
+                let mut asked = Vec::new();
+                let mut last = [0; REQUEST_WORDS];
+                for op in [Op::Reset, Op::UndoReset] {
+                    let request = request_words(asked.len() as u64 + 1, op);
+                    for (offset, word) in request.into_iter().enumerate() {
+                        slot.store(first_word(0) + offset, word);
+                    }
+                    asked.push((request[0], Some(op)));
+                    last = request;
+                }
+                if let Some(reply) = reply_to(&*slot, 0, &last).unwrap() {
+                    assert_eq!((reply.sequence, reply.record), (last[0], 100 + last[0]));
+                }
+                let done = thread.join().unwrap();
+                assert!(done.iter().all(|one| asked.contains(one)), "{done:?}");
+                assert!(done.windows(2).all(|two| two[0].0 < two[1].0), "{done:?}");
+            });
+        }
+    }
+}

@@ -1,0 +1,222 @@
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+//! A ring file from making to cleaning up, and what else may stand in its place.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use tickscope_format::file::clean::clean;
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::list::list;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::ring::Stamp;
+use tickscope_format::slots::{Op, Outcome};
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{Snapshot, codec, os};
+
+fn header(name: &str, nonce: u64) -> Header {
+    Header {
+        name: name.into(),
+        pid: std::process::id(),
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce,
+        run_token: 0,
+        started_unix_ns: nonce,
+        ring_words: (1 << 20) / 8,
+        control: true,
+        version: (1, 0),
+    }
+}
+
+/// The wall clock of the records, beside their number.
+fn publish_at(ring: &mut OwnRing, unix_ns: u64, seq: u64) {
+    let mut snapshot = Snapshot::default();
+    snapshot.capture.seq = seq;
+    let mut payload = Vec::new();
+    codec::encode(&snapshot, &mut payload).unwrap();
+    ring.publish(
+        Stamp {
+            kind: CaptureKind::Periodic,
+            tick: seq,
+            unix_ns,
+        },
+        &payload,
+    )
+    .unwrap();
+    ring.beat(os::monotonic_ns(), 1_000_000_000);
+}
+
+fn publish(ring: &mut OwnRing, seq: u64) {
+    publish_at(ring, seq, seq);
+}
+
+fn started(dir: &Path, name: &str, nonce: u64) -> OwnRing {
+    let mut ring = OwnRing::create(dir, header(name, nonce)).unwrap();
+    assert!(
+        list(&[dir.to_path_buf()])
+            .iter()
+            .all(|listed| listed.path != ring.path()),
+        "no name yet"
+    );
+    publish(&mut ring, 1);
+    ring.link().unwrap();
+    ring
+}
+
+#[test]
+fn a_ring_is_seen_read_asked_and_outlives_its_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ring = started(dir.path(), "app", 7);
+    let seen = RingFile::open(ring.path()).unwrap();
+    assert_eq!((seen.header().name.as_str(), seen.header().nonce), ("app", 7));
+    assert_eq!(seen.liveness().unwrap(), Liveness::Running);
+    assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 1);
+
+    assert!(ring.watched_slots().is_empty());
+    let mut slot = seen.take_slot().unwrap().unwrap();
+    assert_eq!(ring.watched_slots(), [0]);
+    let sent = slot.send(Op::Reset).unwrap();
+    let request = ring.requests()[0];
+    assert_eq!(request.op, Some(Op::Reset));
+    publish(&mut ring, 2);
+    ring.answer(&request, Outcome::Done, 2, 1);
+    let reply = slot.reply(&sent).unwrap().unwrap();
+    assert_eq!(
+        (reply.outcome, reply.record, reply.reset_epoch),
+        (Outcome::Done, 2, 1)
+    );
+    drop(slot);
+    assert!(ring.watched_slots().is_empty());
+
+    let (record, snapshot) = seen.newest_snapshot().unwrap();
+    assert_eq!(snapshot.capture.seq, 2);
+    assert_eq!(seen.before(&record).unwrap().unwrap().sequence, 1);
+
+    ring.exit(99);
+    assert_eq!(
+        seen.liveness().unwrap(),
+        Liveness::Running,
+        "the lock decides, not the mark"
+    );
+    drop(ring);
+    assert_eq!(seen.liveness().unwrap(), Liveness::Exited { unix_ns: 99 });
+    assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 2);
+}
+
+#[test]
+fn without_a_goodbye_it_crashed() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = started(dir.path(), "app", 7);
+    let seen = RingFile::open(ring.path()).unwrap();
+    drop(ring);
+    assert_eq!(seen.liveness().unwrap(), Liveness::Crashed { unix_ns: 1 });
+}
+
+#[test]
+fn an_old_heartbeat_is_stale() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = started(dir.path(), "app", 7);
+    ring.beat(os::monotonic_ns() - 10_000_000_000, 1_000_000_000);
+    let seen = RingFile::open(ring.path()).unwrap();
+    assert!(matches!(seen.liveness().unwrap(), Liveness::Stale { .. }));
+}
+
+#[test]
+fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let alive = started(dir.path(), "alive", 100);
+    for nonce in 0..5 {
+        let mut ring = started(dir.path(), "dead", nonce);
+        for seq in 2..400 {
+            publish_at(&mut ring, nonce * 1000 + seq, seq);
+        }
+    }
+    let removed = clean(dir.path(), 2);
+    assert_eq!(removed.len(), 3, "{removed:?}");
+    let left = list(&[dir.path().to_path_buf()]);
+    assert_eq!(left.len(), 3);
+    for listed in &left {
+        let (ring, _) = listed.ring.as_ref().unwrap();
+        let seq = ring.newest_snapshot().unwrap().1.capture.seq;
+        assert_eq!(seq, if ring.header().name == "alive" { 1 } else { 399 });
+    }
+    assert_eq!(clean(dir.path(), 0).len(), 2);
+    assert!(alive.path().exists());
+}
+
+#[test]
+fn what_is_no_ring_says_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let ring = started(dir.path(), "app", 7);
+    symlink(ring.path(), at("link.ring")).unwrap();
+    fs::create_dir(at("dir.ring")).unwrap();
+    fs::write(at("random.ring"), [0x5a; 9000]).unwrap();
+    fs::write(at("empty.ring"), "").unwrap();
+    let whole = fs::read(ring.path()).unwrap();
+    fs::write(at("cut.ring"), &whole[..100_000]).unwrap();
+    fs::write(at("short.ring"), &whole[..100]).unwrap();
+    let fifo = std::process::Command::new("mkfifo")
+        .arg(at("fifo.ring"))
+        .status()
+        .unwrap();
+    assert!(fifo.success());
+    for (name, says) in [
+        ("missing.ring", "No such file"),
+        ("link.ring", "symbolic link"),
+        ("dir.ring", "is a directory"),
+        ("random.ring", "begins with \"ZZZZZZZZ\""),
+        ("empty.ring", "begins with \"\""),
+        ("cut.ring", "truncated: 100000 bytes"),
+        ("short.ring", "truncated: 100 bytes"),
+    ] {
+        let error = RingFile::open(&at(name)).unwrap_err().to_string();
+        assert!(error.contains(says), "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = started(dir.path(), "app", 7);
+    let seen = RingFile::open(ring.path()).unwrap();
+    let mut slot = seen.take_slot().unwrap().unwrap();
+    OpenOptions::new()
+        .write(true)
+        .open(ring.path())
+        .unwrap()
+        .set_len(5000)
+        .unwrap();
+    assert!(seen.newest().unwrap_err().to_string().contains("truncated"));
+    assert!(
+        slot.send(Op::Reset)
+            .unwrap_err()
+            .to_string()
+            .contains("truncated")
+    );
+    assert_eq!(
+        fs::metadata(ring.path()).unwrap().len(),
+        5000,
+        "a request does not grow it again"
+    );
+}
+
+#[test]
+fn a_request_from_a_read_only_file_is_no_slot() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut no_control = header("app", 1);
+    no_control.control = false;
+    let mut ring = OwnRing::create(dir.path(), no_control).unwrap();
+    publish(&mut ring, 1);
+    ring.link().unwrap();
+    assert!(
+        RingFile::open(ring.path())
+            .unwrap()
+            .take_slot()
+            .unwrap()
+            .is_none()
+    );
+}

@@ -1,0 +1,244 @@
+//! What can be typed behind `tickscope`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::theme::ColorChoice;
+
+/// See where a running program spends its time: a live call tree of a program that carries tickscope.
+#[derive(Debug, Parser)]
+#[command(name = "tickscope", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do; without a command: attach.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// How the screen looks.
+    #[command(flatten)]
+    pub look: LookArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tickscope                        attach to the program that runs
+  tickscope order-book             attach by name, or by pid, or open a file
+  tickscope run -- ./app --fast    start a program and watch it
+  tickscope report -f json -o now.json
+  tickscope stacks 4711            where each thread is right now
+  tickscope demo                   look around without a program of your own
+
+A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";
+
+/// Which program, and where to look for it.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TargetArgs {
+    /// Name, pid or file; without it, the only program that runs.
+    pub target: Option<String>,
+    /// The program with this process id.
+    #[arg(short, long, conflicts_with = "target")]
+    pub pid: Option<u32>,
+    /// Look into this directory first.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+/// How the screen looks.
+#[derive(Args, Clone, Debug)]
+pub struct LookArgs {
+    /// Colours: as the terminal and NO_COLOR say, or always, or never.
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    /// Nothing but ASCII; by itself where the locale is not UTF-8.
+    #[arg(long)]
+    pub ascii: bool,
+    /// Panics after so many frames, for the test of how the terminal is left.
+    #[arg(long, hide = true)]
+    pub panic_after: Option<u64>,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// As the terminal and NO_COLOR say.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For reading.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Watch a program; the same as no command.
+    Attach {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+        /// How the screen looks.
+        #[command(flatten)]
+        look: LookArgs,
+    },
+    /// List the programs that carry tickscope, running and ended.
+    #[command(visible_alias = "ls")]
+    List {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+        /// Remove what ended programs left.
+        #[arg(long)]
+        clean: bool,
+        /// Look into this directory first.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Print the call tree and the top functions.
+    #[command(visible_alias = "dump")]
+    Report {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+        /// The form.
+        #[arg(short, long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// Write to this new file instead of standard output.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Wait so long for the program to appear: 10, 10s, 500ms.
+        #[arg(long, value_name = "DURATION", value_parser = duration)]
+        wait: Option<Duration>,
+    },
+    /// Print where each thread is right now: its open scopes and for how long.
+    Stacks {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+    },
+    /// Keep a snapshot in a file that `tickscope FILE` opens again.
+    Snapshot {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+        /// The new file; by default ./NAME-PID-TIME.tks.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Set a program's counters to zero.
+    Reset {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+        /// Wait so long first: 10, 10s, 500ms.
+        #[arg(long, value_name = "DURATION", value_parser = duration)]
+        after: Option<Duration>,
+    },
+    /// Start a program and watch it; its output follows afterwards, its exit code is ours.
+    Run {
+        /// No screen: print the report to standard error at the end.
+        #[arg(long)]
+        report: bool,
+        /// Look into this directory first.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+        /// How the screen looks.
+        #[command(flatten)]
+        look: LookArgs,
+        /// The program and its arguments.
+        #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
+        command: Vec<std::ffi::OsString>,
+    },
+    /// Watch a ray tracer at work: what tickscope looks like.
+    Demo {
+        /// How the screen looks.
+        #[command(flatten)]
+        look: LookArgs,
+    },
+    /// The program behind `demo`.
+    #[command(hide = true)]
+    DemoProgram {
+        /// Frames to render; without it, until killed.
+        #[arg(long)]
+        frames: Option<u64>,
+    },
+}
+
+/// `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("wanted a duration like 10, 10s, 500ms, 2m".into()),
+    };
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| "wanted a duration like 10, 10s, 500ms, 2m".to_string())?;
+    Duration::try_from_secs_f64(number * factor).map_err(|_| "wanted a duration above zero".into())
+}
+
+impl From<Color> for ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("10"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        for bad in ["", "ms", "-1", "10x", "1e999", "abc"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_target_needs_no_command() {
+        let cli = Cli::parse_from(["tickscope", "order-book", "--ascii"]);
+        assert_eq!(cli.target.target.as_deref(), Some("order-book"));
+        assert!(cli.look.ascii && cli.command.is_none());
+    }
+
+    #[test]
+    fn run_takes_all_that_follows() {
+        for line in [
+            &["tickscope", "run", "--", "ls", "-l"][..],
+            &["tickscope", "run", "ls", "-l"],
+        ] {
+            let Some(Command::Run { command, .. }) = Cli::parse_from(line).command else {
+                panic!("run")
+            };
+            assert_eq!(command, ["ls", "-l"]);
+        }
+    }
+}

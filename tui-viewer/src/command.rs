@@ -1,0 +1,12 @@
+//! The commands: the same data without a screen, and the ways to the screen.
+
+pub mod attach;
+pub mod demo;
+pub mod fresh;
+pub mod list;
+pub mod output;
+pub mod report;
+pub mod reset;
+pub mod run;
+pub mod snapshot;
+pub mod stacks;

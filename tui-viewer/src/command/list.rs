@@ -1,0 +1,107 @@
+//! `tickscope list`: the programs that carry tickscope, running and ended.
+
+use std::path::Path;
+
+use serde_json::json;
+use tickscope_format::file::clean;
+use tickscope_format::file::list::{self, Listed};
+use tickscope_format::file::open::Liveness;
+use tickscope_format::file::places;
+
+use crate::command::fresh::state_of;
+use crate::command::output::{self, say};
+use crate::local_time;
+use crate::process_time::clock_time;
+use crate::target::is_live;
+
+/// Prints the list; with `clean`, first removes what ended programs left.
+///
+/// # Errors
+/// What writing gives.
+pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8> {
+    let places = places::places(dir);
+    if clean {
+        let removed: usize = places.iter().map(|place| clean::clean(place, 0).len()).sum();
+        say(&format!("removed {removed} of ended programs"));
+    }
+    let listed = list::list(&places);
+    let text = if as_json {
+        json_text(&listed)
+    } else {
+        text(&listed, dir)
+    };
+    output::write(&text, None)?;
+    Ok(output::DONE)
+}
+
+/// When the state began: nanoseconds since the Unix epoch.
+fn since(started_unix_ns: u64, liveness: &Liveness) -> u64 {
+    match *liveness {
+        Liveness::Running => started_unix_ns,
+        Liveness::Stale { since_unix_ns } => since_unix_ns,
+        Liveness::Exited { unix_ns } | Liveness::Crashed { unix_ns } => unix_ns,
+    }
+}
+
+fn text(listed: &[Listed], dir: Option<&Path>) -> String {
+    if listed.is_empty() {
+        let places: Vec<String> = places::places(dir)
+            .iter()
+            .map(|place| place.display().to_string())
+            .collect();
+        return format!(
+            "no program with tickscope, running or ended (looked in {})\n  tickscope demo   shows what it looks like\n",
+            places.join(", ")
+        );
+    }
+    let offset = local_time::utc_offset_s();
+    let mut out = format!(
+        "{:<24} {:>8}  {:<8} {:<14} FILE\n",
+        "NAME", "PID", "STATE", "SINCE"
+    );
+    for Listed { path, ring } in listed {
+        match ring {
+            Ok((ring, liveness)) => {
+                let header = ring.header();
+                let state = state_of(liveness).as_str();
+                let since = clock_time(since(header.started_unix_ns, liveness), offset);
+                let (name, pid, path) = (&header.name, header.pid, path.display());
+                out += &format!("{name:<24} {pid:>8}  {state:<8} {since:<14} {path}\n");
+            }
+            Err(error) => {
+                out += &format!(
+                    "{:<24} {:>8}  {:<8} {error}: {}\n",
+                    "?",
+                    "-",
+                    "broken",
+                    path.display()
+                )
+            }
+        }
+    }
+    out
+}
+
+fn json_text(listed: &[Listed]) -> String {
+    let programs: Vec<serde_json::Value> = listed
+        .iter()
+        .map(|Listed { path, ring }| match ring {
+            Ok((ring, liveness)) => {
+                let header = ring.header();
+                json!({
+                    "name": header.name,
+                    "pid": header.pid,
+                    "state": state_of(liveness).as_str(),
+                    "live": is_live(liveness),
+                    "started_unix_ns": header.started_unix_ns,
+                    "since_unix_ns": since(header.started_unix_ns, liveness),
+                    "uid": header.uid,
+                    "format": format!("{}.{}", header.version.0, header.version.1),
+                    "path": path.display().to_string(),
+                })
+            }
+            Err(error) => json!({ "path": path.display().to_string(), "error": error.to_string() }),
+        })
+        .collect();
+    format!("{:#}\n", json!({ "tickscope": 1, "programs": programs }))
+}

@@ -1,0 +1,40 @@
+//! Where a command's result goes, and with what the process ends.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use tickscope_format::kept;
+
+/// Done.
+pub const DONE: u8 = 0;
+/// Failed, with the reason on standard error.
+pub const FAILED: u8 = 1;
+/// The command line makes no sense, or there is no such target.
+pub const NO_TARGET: u8 = 2;
+
+/// Writes to standard output, or whole or not at all to a new file.
+///
+/// # Errors
+/// What the system says. That nobody reads any more (`| head`) is no error.
+pub fn write(text: &str, file: Option<&Path>) -> anyhow::Result<()> {
+    if let Some(path) = file.filter(|path| *path != Path::new("-")) {
+        return Ok(kept::write_new(path, text.as_bytes())?);
+    }
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A line for the user beside the result.
+pub fn say(line: &str) {
+    // Where standard error is gone there is nobody to tell.
+    let _ = writeln!(io::stderr(), "tickscope: {line}");
+}
+
+/// An exit code.
+pub fn code(code: u8) -> ExitCode {
+    ExitCode::from(code)
+}

@@ -1,0 +1,192 @@
+//! `tickscope run`: starts a program with `TICKSCOPE=live`, watches it, and ends as it ended.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{IsTerminal, Seek, SeekFrom};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use crate::args::{Format, LookArgs};
+use crate::command::attach::{has_screen, watch};
+use crate::command::output::say;
+use crate::command::{fresh, report};
+use crate::feed::RingFeed;
+use crate::local_time;
+use crate::target::{self, Wanted};
+
+/// Between two looks whether the program has ended.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What to start, and where it is to put its ring.
+#[derive(Debug)]
+pub struct Started {
+    /// The running command.
+    pub child: Child,
+    /// How to find its ring.
+    pub wanted: Wanted,
+    dir: Option<PathBuf>,
+}
+
+/// Runs a command.
+///
+/// # Errors
+/// What keeps it from being watched. A command that cannot be started is code 127 or 126, as in a shell.
+pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &LookArgs) -> anyhow::Result<u8> {
+    let on_screen = has_screen() && !no_screen;
+    // What the program prints to the terminal would be drawn into the screen: it is kept for later.
+    let output = on_screen
+        .then(tempfile::tempfile)
+        .transpose()
+        .context("a file for the program's output")?;
+    let mut child = Command::new(&command[0]);
+    child.args(&command[1..]);
+    if let Some(output) = &output {
+        child.stdin(Stdio::null()).stdout(output.try_clone()?);
+        if std::io::stderr().is_terminal() {
+            child.stderr(output.try_clone()?);
+        }
+    }
+    let mut started = match start(&mut child, dir) {
+        Ok(started) => started,
+        Err(error) => {
+            say(&format!("cannot start {}: {error}", command[0].display()));
+            return Ok(if error.kind() == std::io::ErrorKind::NotFound {
+                127
+            } else {
+                126
+            });
+        }
+    };
+    if let Some(output) = output {
+        watch(&mut started.feed(), look)?;
+        return finish_behind_screen(&mut started, output);
+    }
+    let status = wait(&mut started.child)?;
+    let report = started.report(Format::Text);
+    match report {
+        Ok(text) => eprint_all(&text),
+        Err(error) => say(&format!(
+            "{error:#}\n  {} opened no scope; does it depend on tickscope with the feature `enable`, and does it \
+             mark a function with #[tickscope::profile]?",
+            command[0].display()
+        )),
+    }
+    Ok(code_of(status))
+}
+
+/// Starts a command so that it publishes and its ring can be told from all others.
+///
+/// # Errors
+/// What the system says.
+pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Started> {
+    // 64 random bits, by the keys that std draws for its hash maps; never 0, which is "none".
+    let token = std::hash::RandomState::new().build_hasher().finish() | 1;
+    command
+        .env("TICKSCOPE", "live")
+        .env("TICKSCOPE_RUN", format!("{token:016x}"));
+    if let Some(dir) = dir {
+        command.env("TICKSCOPE_DIR", dir);
+    }
+    let child = command.spawn()?;
+    let wanted = Wanted::Started {
+        token,
+        pid: child.id(),
+    };
+    Ok(Started {
+        child,
+        wanted,
+        dir: dir.map(Path::to_path_buf),
+    })
+}
+
+// === impl Started ===
+
+impl Started {
+    /// A feed from its ring.
+    pub fn feed(&self) -> RingFeed {
+        RingFeed::new(self.wanted.clone(), self.dir.clone(), local_time::utc_offset_s())
+    }
+
+    /// The report on its ring.
+    ///
+    /// # Errors
+    /// It left none, or why that cannot be read.
+    pub fn report(&self, format: Format) -> anyhow::Result<String> {
+        let found = target::find(&self.wanted, self.dir.as_deref())?;
+        Ok(report::render(&fresh::of(&found, &self.wanted)?, format))
+    }
+}
+
+/// The screen is closed: the program's output up to here, and all that follows until it ends.
+fn finish_behind_screen(started: &mut Started, mut output: File) -> anyhow::Result<u8> {
+    let interrupted = hear_interrupts()?;
+    output.seek(SeekFrom::Start(0))?;
+    let mut out = std::io::stdout().lock();
+    let mut told = false;
+    let status = loop {
+        let ended = started.child.try_wait()?;
+        std::io::copy(&mut output, &mut out)?;
+        std::io::Write::flush(&mut out)?;
+        match ended {
+            Some(status) => break status,
+            None if !told => {
+                told = true;
+                say("the program runs on; its output follows (Ctrl-C ends it)");
+            }
+            None => pass_on(&interrupted, &started.child),
+        }
+        thread::sleep(PAUSE);
+    };
+    Ok(code_of(status))
+}
+
+fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
+    let interrupted = hear_interrupts()?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        pass_on(&interrupted, child);
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Ctrl-C reaches the program as well, which may take its time to end; we end after it. SIGTERM reaches us
+/// alone.
+fn hear_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+    let terminated = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&terminated))?;
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
+    Ok(terminated)
+}
+
+fn pass_on(terminated: &AtomicBool, child: &Child) {
+    if terminated.swap(false, Ordering::Relaxed)
+        && let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32)
+    {
+        // It may have ended just now.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    }
+}
+
+/// The code of a command that ended, as a shell gives it.
+fn code_of(status: ExitStatus) -> u8 {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => code as u8,
+        (None, Some(signal)) => 128 + signal as u8,
+        (None, None) => crate::command::output::FAILED,
+    }
+}
+
+fn eprint_all(text: &str) {
+    // Where standard error is gone there is nobody to tell.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+}

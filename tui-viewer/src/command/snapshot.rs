@@ -1,0 +1,40 @@
+//! `tickscope snapshot`: keeps a snapshot in a file.
+
+use std::path::Path;
+
+use tickscope_format::kept;
+
+use crate::args::TargetArgs;
+use crate::command::{fresh, output};
+use crate::files;
+use crate::local_time;
+use crate::target::Wanted;
+
+/// Keeps the snapshot of a target and prints the file's path.
+///
+/// # Errors
+/// No such target, or why it cannot be read or written.
+pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
+    let wanted = Wanted::of(args);
+    let found = fresh::find(&wanted, args.dir.as_deref(), None)?;
+    let snapshot = fresh::of(&found, &wanted)?.snapshot;
+    let path = match file {
+        Some(path) => {
+            kept::write(path, &snapshot)?;
+            path.to_path_buf()
+        }
+        None => {
+            files::keep_snapshot(&snapshot, keep, local_time::utc_offset_s()).map_err(anyhow::Error::msg)?
+        }
+    };
+    output::write(&format!("{}\n", path.display()), None)?;
+    Ok(output::DONE)
+}
+
+/// Keeps a snapshot in a new file.
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn keep(path: &Path, snapshot: &tickscope_format::Snapshot) -> Result<(), String> {
+    kept::write(path, snapshot).map_err(|error| error.to_string())
+}

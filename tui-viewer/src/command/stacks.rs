@@ -1,0 +1,29 @@
+//! `tickscope stacks`: where each thread is right now.
+
+use tickscope_format::render::stacks::{StacksOptions, stacks};
+
+use crate::args::TargetArgs;
+use crate::command::{fresh, output};
+use crate::target::Wanted;
+use crate::theme;
+
+/// Prints every thread's open path.
+///
+/// # Errors
+/// No such target, or why it cannot be read.
+pub fn run(args: &TargetArgs) -> anyhow::Result<u8> {
+    let wanted = Wanted::of(args);
+    let found = fresh::find(&wanted, args.dir.as_deref(), None)?;
+    let fresh = fresh::of(&found, &wanted)?;
+    let ascii = theme::ascii_locale(|name| std::env::var(name).ok());
+    let text = stacks(
+        &fresh.snapshot,
+        &StacksOptions {
+            state: fresh.state,
+            ascii,
+            thread: None,
+        },
+    );
+    output::write(&text, None)?;
+    Ok(output::DONE)
+}

@@ -1,0 +1,377 @@
+//! Where the screen's data comes from: a ring file, found, read, asked and followed.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tickscope_format::Snapshot;
+use tickscope_format::file::list;
+use tickscope_format::file::open::{Liveness, RingFile, Sent, Slot};
+use tickscope_format::file::places;
+use tickscope_format::kept;
+use tickscope_format::slots::{Op, Outcome as Answer, Reply};
+
+use crate::news::{Feed, News, Outcome, Request, RingLine, Target};
+use crate::process_time::{UtcOffset, clock_time};
+use crate::status::Status;
+use crate::target::{self, Found, NoTarget, Wanted, is_live, line_of};
+
+/// Between two looks at a program that runs: far below what the eye or a 100 Hz interval tells.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Between two looks at what changes seldom: locks, directories, what has ended.
+const LOOK_AROUND: Duration = Duration::from_millis(400);
+
+/// A feed from ring files.
+#[derive(Debug)]
+pub struct RingFeed {
+    wanted: Wanted,
+    dir: Option<PathBuf>,
+    offset: UtcOffset,
+    open: Open,
+    /// When to look around next.
+    look_around_at: Instant,
+    status: Status,
+    /// What was listed last, so that only changes are told.
+    listed: Vec<RingLine>,
+    outcomes: Vec<Outcome>,
+    new_run: Option<(u32, u32)>,
+}
+
+#[derive(Debug)]
+enum Open {
+    Nothing,
+    Ring(Box<Attached>),
+    /// A kept snapshot, until it is handed over.
+    Kept(Target, Option<Rc<Snapshot>>),
+}
+
+#[derive(Debug)]
+struct Attached {
+    ring: RingFile,
+    target: Target,
+    /// None where the program takes no requests, or all slots are taken.
+    slot: Option<Slot>,
+    sent: Vec<(Request, Sent)>,
+    /// Where the record begins that was handed over last.
+    shown: Option<u64>,
+    /// Requests that wait for the one before: a slot holds one at a time.
+    queue: Vec<Request>,
+}
+
+// === impl RingFeed ===
+
+impl RingFeed {
+    /// A feed from what is wanted; nothing is opened before the first look.
+    pub fn new(wanted: Wanted, dir: Option<PathBuf>, utc_offset_s: Option<i32>) -> Self {
+        Self {
+            status: Status::Waiting { why: String::new() },
+            wanted,
+            dir,
+            offset: utc_offset_s,
+            open: Open::Nothing,
+            look_around_at: Instant::now(),
+            listed: Vec::new(),
+            outcomes: Vec::new(),
+            new_run: None,
+        }
+    }
+
+    fn look_around(&mut self) {
+        match &self.open {
+            Open::Nothing => self.seek(),
+            Open::Ring(attached) => {
+                let before = attached.target.pid;
+                self.status = status_of(&attached.ring);
+                if !self.status.answers() && self.wanted.follows_restarts() {
+                    self.follow(before);
+                }
+            }
+            Open::Kept(..) => self.status = Status::Kept,
+        }
+    }
+
+    fn seek(&mut self) {
+        match target::find(&self.wanted, self.dir.as_deref()) {
+            Ok(found) => self.take(found),
+            Err(error) => match error.downcast_ref::<NoTarget>() {
+                Some(none) => {
+                    self.status = Status::Waiting {
+                        why: none.message.clone(),
+                    }
+                }
+                None => {
+                    self.status = Status::Broken {
+                        why: format!("{error:#}"),
+                    }
+                }
+            },
+        }
+    }
+
+    /// The program has ended: is it there again, as another process?
+    fn follow(&mut self, before: u32) {
+        let name = match &self.open {
+            Open::Ring(attached) => Wanted::Name(attached.target.name.clone()),
+            Open::Nothing | Open::Kept(..) => return,
+        };
+        if let Ok(Found::Ring(ring, liveness)) = target::find(&name, self.dir.as_deref())
+            && is_live(&liveness)
+        {
+            self.new_run = Some((before, ring.header().pid));
+            self.take(Found::Ring(ring, liveness));
+        }
+    }
+
+    fn take(&mut self, found: Found) {
+        self.open = match found {
+            Found::Ring(ring, _) => {
+                self.status = status_of(&ring);
+                Open::Ring(Box::new(Attached::new(*ring)))
+            }
+            Found::Kept(path) => match kept::read(&path) {
+                Ok(snapshot) => {
+                    self.status = Status::Kept;
+                    let target = Target {
+                        name: snapshot.process.name.clone(),
+                        pid: snapshot.process.pid,
+                        path,
+                    };
+                    Open::Kept(target, Some(Rc::new(snapshot)))
+                }
+                Err(error) => {
+                    self.status = Status::Broken {
+                        why: format!("{}: {error}", path.display()),
+                    };
+                    Open::Nothing
+                }
+            },
+        };
+    }
+
+    /// All rings there are, if that has changed.
+    fn rings(&mut self) -> Option<Vec<RingLine>> {
+        let listed = list::list(&places::places(self.dir.as_deref()));
+        let rings = listed
+            .into_iter()
+            .filter_map(|listed| Some((listed.path, listed.ring.ok()?)));
+        let lines: Vec<RingLine> = rings
+            .map(|(path, (ring, liveness))| ring_line(path, &ring, &liveness, self.offset))
+            .collect();
+        (lines != self.listed).then(|| {
+            self.listed.clone_from(&lines);
+            lines
+        })
+    }
+}
+
+fn ring_line(path: PathBuf, ring: &RingFile, liveness: &Liveness, offset: UtcOffset) -> RingLine {
+    let (state, since) = match *liveness {
+        Liveness::Running => ("running", ring.header().started_unix_ns),
+        Liveness::Stale { since_unix_ns } => ("stale", since_unix_ns),
+        Liveness::Exited { unix_ns } => ("exited", unix_ns),
+        Liveness::Crashed { unix_ns } => ("crashed", unix_ns),
+    };
+    RingLine {
+        path,
+        name: ring.header().name.clone(),
+        pid: ring.header().pid,
+        state: state.into(),
+        since: clock_time(since, offset),
+        live: is_live(liveness),
+    }
+}
+
+fn status_of(ring: &RingFile) -> Status {
+    match ring.liveness() {
+        Ok(Liveness::Running) => Status::Live,
+        Ok(Liveness::Stale { since_unix_ns }) => Status::Stale { since_unix_ns },
+        Ok(Liveness::Exited { unix_ns }) => Status::Exited { unix_ns },
+        Ok(Liveness::Crashed { unix_ns }) => Status::Crashed {
+            unix_ns: Some(unix_ns),
+        },
+        Err(error) => Status::Broken {
+            why: format!("{}: {error}", line_of_path(ring.path())),
+        },
+    }
+}
+
+fn line_of_path(path: &Path) -> String {
+    path.display().to_string()
+}
+
+impl Feed for RingFeed {
+    fn poll(&mut self) -> News {
+        let now = Instant::now();
+        let mut rings = None;
+        if now >= self.look_around_at {
+            self.look_around();
+            if matches!(self.open, Open::Nothing) {
+                rings = self.rings();
+            }
+            self.look_around_at = now + LOOK_AROUND;
+        }
+        let (target, snapshot) = match &mut self.open {
+            Open::Nothing => (None, None),
+            Open::Kept(target, snapshot) => (Some(target.clone()), snapshot.take()),
+            Open::Ring(attached) => {
+                self.outcomes.extend(attached.answers());
+                let snapshot = match attached.newest() {
+                    Ok(snapshot) => snapshot,
+                    Err(why) => {
+                        self.status = Status::Broken { why };
+                        None
+                    }
+                };
+                (Some(attached.target.clone()), snapshot)
+            }
+        };
+        News {
+            status: self.status.clone(),
+            target,
+            snapshot,
+            rings,
+            outcomes: std::mem::take(&mut self.outcomes),
+            new_run: self.new_run.take(),
+        }
+    }
+
+    fn send(&mut self, request: Request) -> Result<(), String> {
+        match &mut self.open {
+            Open::Ring(attached) => attached.ask(request),
+            Open::Kept(..) => Err("a kept snapshot has no program behind it".into()),
+            Open::Nothing => Err("no program is open".into()),
+        }
+    }
+
+    fn open(&mut self, path: &Path) -> Result<(), String> {
+        let found = target::find(&Wanted::File(path.to_path_buf()), self.dir.as_deref());
+        self.take(found.map_err(|error| format!("{error:#}"))?);
+        // From now on it is this one's name that is wanted: also when it starts again.
+        if let Open::Ring(attached) = &self.open {
+            self.wanted = Wanted::Name(attached.target.name.clone());
+        }
+        Ok(())
+    }
+
+    fn next_look(&self) -> Duration {
+        let around = self.look_around_at.saturating_duration_since(Instant::now());
+        match (&self.open, &self.status) {
+            (Open::Ring(_), Status::Live | Status::Stale { .. }) => LOOK.min(around),
+            _ => around,
+        }
+    }
+}
+
+// === impl Attached ===
+
+impl Attached {
+    fn new(ring: RingFile) -> Self {
+        let header = ring.header();
+        let target = Target {
+            name: header.name.clone(),
+            pid: header.pid,
+            path: ring.path().to_path_buf(),
+        };
+        // Holding a slot is what makes the program publish at the watched rate.
+        let slot = ring.take_slot().ok().flatten();
+        Self {
+            ring,
+            target,
+            slot,
+            sent: Vec::new(),
+            shown: None,
+            queue: Vec::new(),
+        }
+    }
+
+    /// The newest snapshot, if it was not handed over yet.
+    fn newest(&mut self) -> Result<Option<Rc<Snapshot>>, String> {
+        let latest = self.ring.latest().map_err(|error| error.to_string())?;
+        if self.shown == Some(latest) {
+            return Ok(None);
+        }
+        let (record, snapshot) = self.ring.newest_snapshot().map_err(|error| error.to_string())?;
+        self.shown = Some(record.position);
+        Ok(Some(Rc::new(snapshot)))
+    }
+
+    fn ask(&mut self, request: Request) -> Result<(), String> {
+        if self.slot.is_none() {
+            self.slot = self.ring.take_slot().map_err(|error| error.to_string())?;
+        }
+        if self.slot.is_none() {
+            return Err(
+                "the program takes no requests from here (control is off, the file is not ours to \
+                        write, or 16 viewers are there already)"
+                    .into(),
+            );
+        }
+        self.queue.push(request);
+        self.send_next()
+    }
+
+    /// Sends the next request if the slot is free for it.
+    fn send_next(&mut self) -> Result<(), String> {
+        let Some(slot) = &mut self.slot else { return Ok(()) };
+        if !self.sent.is_empty() || self.queue.is_empty() {
+            return Ok(());
+        }
+        let request = self.queue.remove(0);
+        let op = match request {
+            Request::Reset => Op::Reset,
+            Request::Undo => Op::UndoReset,
+            Request::Interval { ns } => Op::Interval(ns),
+        };
+        let sent = slot.send(op).map_err(|error| error.to_string())?;
+        self.sent.push((request, sent));
+        Ok(())
+    }
+
+    fn answers(&mut self) -> Vec<Outcome> {
+        let Some(slot) = &self.slot else { return Vec::new() };
+        let mut outcomes = Vec::new();
+        self.sent.retain(|(request, sent)| match slot.reply(sent) {
+            Ok(None) => true,
+            Ok(Some(reply)) => {
+                outcomes.push(Outcome {
+                    request: *request,
+                    result: result_of(&reply),
+                });
+                false
+            }
+            Err(error) => {
+                outcomes.push(Outcome {
+                    request: *request,
+                    result: Err(error.to_string()),
+                });
+                false
+            }
+        });
+        if let Err(why) = self.send_next()
+            && let Some(request) = self.queue.first()
+        {
+            outcomes.push(Outcome {
+                request: *request,
+                result: Err(why),
+            });
+        }
+        outcomes
+    }
+}
+
+/// The reset epoch in force since, or why the program did not do it.
+pub fn result_of(reply: &Reply) -> Result<u64, String> {
+    match reply.outcome {
+        Answer::Done => Ok(reply.reset_epoch),
+        Answer::NothingToUndo => Err("there is no reset to undo".into()),
+        Answer::Unknown => Err("the program's collector is older and does not know this request".into()),
+        Answer::Refused => Err("the program takes no requests (Builder::control)".into()),
+        _ => Err("the program answered what this viewer does not know; update tickscope".into()),
+    }
+}
+
+/// What a program is called in a sentence.
+pub fn called(ring: &RingFile, liveness: &Liveness) -> String {
+    line_of(ring, liveness)
+}

@@ -1,0 +1,290 @@
+//! Which program is meant: from what was typed to a file.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use tickscope_format::file::list::{self, Listed};
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::places;
+use tickscope_format::kept;
+
+use crate::args::TargetArgs;
+use crate::container;
+
+/// What was typed, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The only one that runs.
+    Only,
+    /// By name.
+    Name(String),
+    /// By process id.
+    Pid(u32),
+    /// By path.
+    File(PathBuf),
+    /// The one that `tickscope run` started: what it passed on, and the process id of the command itself.
+    Started {
+        /// What was passed in the environment.
+        token: u64,
+        /// The command's own process id.
+        pid: u32,
+    },
+}
+
+/// A target that was found.
+#[derive(Debug)]
+pub enum Found {
+    /// A ring, of a program that runs or has ended.
+    Ring(Box<RingFile>, Liveness),
+    /// A kept snapshot.
+    Kept(PathBuf),
+}
+
+/// Why there is no target: what is there, and the command that opens it.
+#[derive(Debug)]
+pub struct NoTarget {
+    /// The whole message, at most four lines.
+    pub message: String,
+    /// Whether it may still come: nobody of that name is there yet.
+    pub may_come: bool,
+}
+
+impl fmt::Display for NoTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for NoTarget {}
+
+/// Endings by which an argument is a path though it has no `/`.
+const PATH_ENDINGS: [&str; 4] = ["ring", "tks", "json", "html"];
+
+// === impl Wanted ===
+
+impl Wanted {
+    /// Understands what was typed.
+    pub fn of(args: &TargetArgs) -> Self {
+        if let Some(pid) = args.pid {
+            return Self::Pid(pid);
+        }
+        let Some(text) = args.target.as_deref() else {
+            return Self::Only;
+        };
+        let ending = Path::new(text)
+            .extension()
+            .and_then(OsStr::to_str)
+            .unwrap_or_default();
+        if text.contains('/') || PATH_ENDINGS.contains(&ending) {
+            return Self::File(text.into());
+        }
+        match text.parse() {
+            Ok(pid) if text.bytes().all(|byte| byte.is_ascii_digit()) => Self::Pid(pid),
+            _ => Self::Name(text.to_string()),
+        }
+    }
+
+    /// Whether a program that starts anew is this target again.
+    pub fn follows_restarts(&self) -> bool {
+        matches!(self, Self::Only | Self::Name(_))
+    }
+
+    fn fits(&self, ring: &RingFile) -> bool {
+        let header = ring.header();
+        match self {
+            Self::Only => true,
+            Self::Name(name) => header.name == *name,
+            Self::Pid(pid) => header.pid == *pid,
+            Self::File(path) => ring.path() == path,
+            Self::Started { token, .. } => header.run_token == *token,
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Only => write!(f, "program"),
+            Self::Name(name) => write!(f, "program called {name}"),
+            Self::Pid(pid) => write!(f, "program with pid {pid}"),
+            Self::File(path) => write!(f, "file {}", path.display()),
+            Self::Started { .. } => write!(f, "scopes from the started program"),
+        }
+    }
+}
+
+/// True where the program that wrote a ring runs.
+pub fn is_live(liveness: &Liveness) -> bool {
+    matches!(liveness, Liveness::Running | Liveness::Stale { .. })
+}
+
+/// One program a line: what to type for it, and how it does.
+pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
+    let header = ring.header();
+    let state = match liveness {
+        Liveness::Running => "running",
+        Liveness::Stale { .. } => "stale",
+        Liveness::Exited { .. } => "exited",
+        Liveness::Crashed { .. } => "crashed",
+    };
+    format!("{} (pid {}, {state})", header.name, header.pid)
+}
+
+/// Finds the target. Of finished programs the newest is taken, and only where none runs; a target that is not
+/// named is one that runs.
+///
+/// # Errors
+/// [`NoTarget`] with what is there, or why a file cannot be opened.
+pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
+    if let Wanted::File(path) = wanted {
+        return open_file(path);
+    }
+    let mut listed = list::list(&places::places(dir));
+    if let Wanted::Pid(pid) = wanted {
+        listed.extend(list::list(&container::places_of(*pid)));
+        return choose(wanted, listed, |ring| {
+            wanted.fits(ring) || container::is_inside(*pid, ring)
+        });
+    }
+    choose(wanted, listed, |ring| wanted.fits(ring))
+}
+
+fn open_file(path: &Path) -> anyhow::Result<Found> {
+    if !path.exists() && !path.is_symlink() {
+        let message = format!("no file {}; `tickscope list` shows what is there", path.display());
+        return Err(NoTarget {
+            message,
+            may_come: true,
+        }
+        .into());
+    }
+    if kept::is_kept(path) || path.extension() == Some(OsStr::new(kept::KEPT_ENDING)) {
+        return Ok(Found::Kept(path.to_path_buf()));
+    }
+    let ring = RingFile::open(path)?;
+    let liveness = ring.liveness()?;
+    Ok(Found::Ring(Box::new(ring), liveness))
+}
+
+fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> anyhow::Result<Found> {
+    let mut readable: Vec<(RingFile, Liveness)> =
+        listed.into_iter().filter_map(|listed| listed.ring.ok()).collect();
+    // One file may be seen by two paths.
+    let mut seen = Vec::new();
+    readable.retain(|(ring, _)| {
+        let new = !seen.contains(&ring.header().nonce);
+        seen.push(ring.header().nonce);
+        new
+    });
+    let (mut fitting, others): (Vec<_>, Vec<_>) = readable.into_iter().partition(|(ring, _)| fits(ring));
+    let live = fitting.iter().filter(|(_, liveness)| is_live(liveness)).count();
+    if let Wanted::Started { pid, .. } = wanted {
+        // The command itself before what it started in turn; among those, whoever came first.
+        fitting.sort_by_key(|(ring, _)| (ring.header().pid != *pid, ring.header().started_unix_ns));
+    } else if live > 1 {
+        return Err(several(wanted, &fitting).into());
+    } else if *wanted == Wanted::Only && live == 0 {
+        return Err(none(wanted, &fitting).into());
+    }
+    // `list` puts the living first and then the newest.
+    match fitting.into_iter().next() {
+        Some((ring, liveness)) => Ok(Found::Ring(Box::new(ring), liveness)),
+        None => Err(none(wanted, &others).into()),
+    }
+}
+
+fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTarget {
+    let live: Vec<&(RingFile, Liveness)> = fitting.iter().filter(|(_, liveness)| is_live(liveness)).collect();
+    let one_pid = live
+        .iter()
+        .all(|(ring, _)| ring.header().pid == live[0].0.header().pid);
+    // Two rings of one process are told apart by their files alone.
+    let how = |ring: &RingFile| {
+        if one_pid {
+            ring.path().display().to_string()
+        } else {
+            ring.header().pid.to_string()
+        }
+    };
+    let lines: Vec<String> = live
+        .iter()
+        .take(2)
+        .map(|(ring, liveness)| format!("  tickscope {}   {}", how(ring), line_of(ring, liveness)))
+        .collect();
+    let more = match live.len() {
+        2 => String::new(),
+        all => format!("\n  and {} more: tickscope list", all - 2),
+    };
+    let what = match wanted {
+        Wanted::Only => "several programs run".to_string(),
+        other => format!("{} times a {other}", live.len()),
+    };
+    NoTarget {
+        message: format!("{what}; choose one:\n{}{more}", lines.join("\n")),
+        may_come: false,
+    }
+}
+
+fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
+    let lead = match wanted {
+        Wanted::Only => "no program runs that carries tickscope".to_string(),
+        other => format!("no {other}"),
+    };
+    let message = if there.is_empty() {
+        format!(
+            "{lead}, and none has ended here lately\n  start one that calls tickscope::start(), or: \
+             tickscope run -- CMD\n  to look around: tickscope demo"
+        )
+    } else {
+        let lines: Vec<String> = there
+            .iter()
+            .take(2)
+            .map(|(ring, liveness)| {
+                format!("  tickscope {}   {}", ring.header().pid, line_of(ring, liveness))
+            })
+            .collect();
+        let more = if there.len() > 2 {
+            format!("; {} in all: tickscope list", there.len())
+        } else {
+            String::new()
+        };
+        format!("{lead}; there is{more}:\n{}", lines.join("\n"))
+    };
+    NoTarget {
+        message,
+        may_come: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(text: &str) -> Wanted {
+        Wanted::of(&TargetArgs {
+            target: Some(text.into()),
+            ..TargetArgs::default()
+        })
+    }
+
+    #[test]
+    fn what_is_typed_is_a_path_a_pid_or_a_name() {
+        assert_eq!(wanted("./x"), Wanted::File("./x".into()));
+        assert_eq!(wanted("run.tks"), Wanted::File("run.tks".into()));
+        assert_eq!(wanted("a.ring"), Wanted::File("a.ring".into()));
+        assert_eq!(wanted("a.json"), Wanted::File("a.json".into()));
+        assert_eq!(wanted("a.html"), Wanted::File("a.html".into()));
+        assert_eq!(wanted("4711"), Wanted::Pid(4711));
+        assert_eq!(wanted("a.txt"), Wanted::Name("a.txt".into()));
+        assert_eq!(wanted("99999999999999"), Wanted::Name("99999999999999".into()));
+        assert_eq!(Wanted::of(&TargetArgs::default()), Wanted::Only);
+        assert_eq!(
+            Wanted::of(&TargetArgs {
+                pid: Some(7),
+                ..TargetArgs::default()
+            }),
+            Wanted::Pid(7)
+        );
+    }
+}
