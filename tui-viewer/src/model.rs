@@ -116,7 +116,7 @@ pub(crate) struct Model {
     hot: List,
     /// Rows of the tree that are open.
     pub(crate) open: KeySet<PathId>,
-    /// The hottest path was opened once.
+    /// What is hot was opened once.
     greeted: bool,
     /// What is searched for.
     pub(crate) search: Option<Search>,
@@ -398,7 +398,7 @@ impl Model {
         self.detail_of = None;
     }
 
-    /// Opens the hottest path, once, as soon as the data says which it is.
+    /// Opens what is hot, once, as soon as the data says what it is.
     fn greet(&mut self) {
         let Some(data) = self.data.as_ref().filter(|_| !self.greeted) else {
             return;
@@ -408,8 +408,8 @@ impl Model {
             return;
         }
         self.greeted = true;
-        let path = travel::hottest_path(data, None);
-        self.open.extend(path);
+        let open = travel::first_look(data, self.page());
+        self.open.extend(open);
     }
 
     /// Selects a line of the list.

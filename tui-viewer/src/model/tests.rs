@@ -45,18 +45,29 @@ fn last_line(model: &Model) -> String {
 }
 
 #[test]
-fn the_hottest_path_opens_once_and_only_once() {
+fn what_is_hot_opens_once_and_only_once() {
     let mut model = live(120, 30);
     assert_eq!(
         names(&model)[..4],
         ["match::run", "match::step", "book::apply", "book::insert"]
     );
-    assert_eq!(model.list().rows.len(), 11);
+    assert_eq!(model.list().rows.len(), 14);
     keys(&mut model, "C");
-    assert_eq!(model.list().rows.len(), 3);
+    assert_eq!(model.list().rows.len(), 6);
     at(&mut model, 9_000);
     news(&mut model, Status::Live, Some(snapshot(1_400)));
-    assert_eq!(model.list().rows.len(), 3, "closed by the user stays closed");
+    assert_eq!(model.list().rows.len(), 6, "closed by the user stays closed");
+}
+
+#[test]
+fn the_first_look_fits_the_screen() {
+    // 12 lines: the hottest path, and no more where it would not all be seen.
+    assert_eq!(live(60, 15).list().rows.len(), 11);
+    // 20 lines: all that takes a twentieth of the time.
+    let model = live(120, 30);
+    assert!(names(&model).contains(&"wire::checksum") && !names(&model).contains(&"stats::publish"));
+    // 3 lines: the hottest path whatever its length.
+    assert_eq!(live(20, 5).list().rows.len(), 11);
 }
 
 #[test]
@@ -104,16 +115,16 @@ fn arrows_open_and_close_and_walk() {
     key(&mut model, Code::Right);
     assert_eq!(
         (selected(&model).as_str(), model.list().rows.len()),
-        ("orderbook_sim::main", 12)
+        ("orderbook_sim::main", 15)
     );
     key(&mut model, Code::Right);
     assert_eq!(selected(&model), "stats::publish");
     key(&mut model, Code::Left);
     assert_eq!(selected(&model), "orderbook_sim::main");
     key(&mut model, Code::Left);
-    assert_eq!(model.list().rows.len(), 11);
+    assert_eq!(model.list().rows.len(), 14);
     keys(&mut model, " ");
-    assert_eq!(model.list().rows.len(), 12);
+    assert_eq!(model.list().rows.len(), 15);
     keys(&mut model, " ");
     assert_eq!(model.list().selected().map(|row| row.fold), Some(Fold::Closed(1)));
 }
@@ -122,9 +133,9 @@ fn arrows_open_and_close_and_walk() {
 fn whole_subtrees_open_and_close() {
     let mut model = live(120, 30);
     keys(&mut model, "CE");
-    assert_eq!(model.list().rows.len(), 11, "all of match::run, nothing else");
+    assert_eq!(model.list().rows.len(), 14, "all of match::run, nothing else");
     keys(&mut model, "C");
-    assert_eq!(model.list().rows.len(), 3);
+    assert_eq!(model.list().rows.len(), 6);
     keys(&mut model, "H");
     assert_eq!(selected(&model), "tree::rebalance", "the end of the hottest path");
 }
@@ -184,7 +195,7 @@ fn columns_sort_and_turn_round() {
 
 #[test]
 fn a_search_moves_as_it_is_typed_and_escape_returns() {
-    let mut model = live(120, 30);
+    let mut model = live(60, 15);
     keys(&mut model, "jj/chec");
     assert_eq!(selected(&model), "risk::check");
     assert!(
@@ -228,7 +239,7 @@ fn a_kept_search_steps_with_n() {
         ]
     );
     key(&mut model, Code::Esc);
-    assert!(model.search.is_none() && model.list().rows.len() == 11);
+    assert!(model.search.is_none() && model.list().rows.len() == 14);
     assert_eq!(selected(&model), "book::cancel", "kept: the selection stays");
 }
 
@@ -351,7 +362,7 @@ fn a_new_run_keeps_folds_and_selection() {
     model.update(Message::News(Box::new(told)));
     assert_eq!(
         (selected(&model).as_str(), model.list().rows.len()),
-        ("tree::rebalance", 11)
+        ("tree::rebalance", 14)
     );
     assert!(
         last_line(&model).contains("new run: pid 42010"),
@@ -599,7 +610,7 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
     model.update(Message::Click(70, top + 2));
     assert_eq!(
         (selected(&model).as_str(), model.list().rows.len()),
-        ("book::apply", 11)
+        ("book::apply", 14)
     );
     let buffer = crate::stage::screen(&model);
     let mark = (0..120)
@@ -608,7 +619,7 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
     model.update(Message::Click(mark, top + 2));
     assert_eq!(
         (selected(&model).as_str(), model.list().rows.len()),
-        ("book::apply", 7)
+        ("book::apply", 10)
     );
     let calls = text(&model)
         .lines()
