@@ -71,6 +71,14 @@ impl Model {
         self.dirty = true;
         match (outcome.request, outcome.result) {
             (Request::Interval { .. }, Ok(_)) => {}
+            // Answered after the user was told that nobody answers: it is done all the same.
+            (request, Ok(epoch)) if self.pending.is_none() => {
+                self.pending = Some(Pending {
+                    request,
+                    asked: self.now,
+                    epoch: Some(epoch),
+                });
+            }
             (request, Ok(epoch)) => {
                 if let Some(pending) = self.pending.as_mut().filter(|pending| pending.request == request) {
                     pending.epoch = Some(epoch);

@@ -430,6 +430,44 @@ fn a_reset_without_an_answer_is_told_after_two_seconds() {
 }
 
 #[test]
+fn a_late_answer_counts_all_the_same() {
+    let mut model = live(120, 30);
+    keys(&mut model, "r");
+    at(&mut model, 2_000);
+    assert!(last_line(&model).contains("no answer"));
+    answer(&mut model, Request::Reset, Ok(2));
+    news(&mut model, Status::Live, Some(in_epoch(2, 30)));
+    assert!(last_line(&model).contains("u takes it back"));
+    assert!(matches!(keys(&mut model, "u")[..], [Effect::Send(Request::Undo)]));
+}
+
+#[test]
+fn the_list_stays_at_its_top_until_a_row_is_chosen() {
+    let overtaken = || {
+        let mut next = snapshot(1_350);
+        next.nodes.self_ticks[18] *= 400;
+        next
+    };
+    let mut model = live(60, 7);
+    at(&mut model, 5_000);
+    news(&mut model, Status::Live, Some(overtaken()));
+    assert_eq!(names(&model)[0], "ingest::run");
+    assert_eq!(
+        (selected(&model).as_str(), model.list().cursor.offset),
+        ("match::run", 0)
+    );
+    let mut model = live(60, 7);
+    keys(&mut model, "j");
+    at(&mut model, 5_000);
+    news(&mut model, Status::Live, Some(overtaken()));
+    assert_eq!(
+        (selected(&model).as_str(), line(&model)),
+        ("match::step", 1),
+        "under the finger"
+    );
+}
+
+#[test]
 fn a_reset_asks_first_only_if_others_watch() {
     let mut model = empty(60, 15);
     let mut watched = snapshot(1_340);
