@@ -95,7 +95,17 @@ impl Model {
         self.dirty = true;
     }
 
-    /// Whether an action means something now: the footer offers no other, and `update` does no other.
+    /// Whether an action leads anywhere now: the footer offers no other.
+    pub(crate) fn offers(&self, action: Action) -> bool {
+        let of_the_program = matches!(
+            action,
+            Action::Reset | Action::Slower | Action::Faster | Action::Freeze
+        );
+        self.can(action)
+            && (!of_the_program || self.status.answers() || (action == Action::Freeze && self.frozen))
+    }
+
+    /// Whether an action means something now: `update` does no other.
     pub(crate) fn can(&self, action: Action) -> bool {
         let searching = self.search.as_ref().is_some_and(|search| search.is_set());
         let live = matches!(self.status, Status::Live | Status::Stale { .. });

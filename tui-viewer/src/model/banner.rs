@@ -54,7 +54,8 @@ impl Model {
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
             Status::Waiting { why } | Status::Broken { why } => why,
         };
-        Some(text.to_string())
+        // One line: a longer story is told where there is no data to show.
+        text.lines().next().map(str::to_string)
     }
 
     /// What the program itself wants its user to know, until Escape says that it was read.

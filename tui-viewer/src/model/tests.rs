@@ -761,11 +761,14 @@ fn the_footer_offers_only_what_works_now() {
     keys(&mut model, "/book");
     key(&mut model, Code::Enter);
     assert!(last_line(&model).contains("nN match") && last_line(&model).contains("/book"));
+    let mut kept = live(200, 30);
+    news(&mut kept, Status::Kept, None);
+    assert!(!last_line(&kept).contains("r reset") && !last_line(&kept).contains("freeze"));
     let context = model.context();
     for line in crate::action::lines(context).filter(|line| line.hint.is_some()) {
         let shown =
             last_line(&model).contains(&format!("{} {}", line.hint_keys(false), line.hint.unwrap().text));
-        let works = line.keys.iter().any(|&(_, action)| model.can(action));
+        let works = line.keys.iter().any(|&(_, action)| model.offers(action));
         assert!(!shown || works, "{}", line.help);
     }
 }
