@@ -281,7 +281,7 @@ fn anything() -> impl Strategy<Value = Deed> {
     prop_oneof![
         8 => proptest::sample::select(codes).prop_map(Deed::Key),
         2 => (1u64..3_000).prop_map(Deed::Snapshot),
-        1 => (0u16..150, 0u16..50).prop_map(|(w, h)| Deed::Resize(w, h)),
+        1 => (0u16..=300, 0u16..=100).prop_map(|(w, h)| Deed::Resize(w, h)),
         1 => (0u64..5_000).prop_map(Deed::Wait),
         1 => (0usize..7).prop_map(Deed::Status),
         1 => (0u16..150, 0u16..50).prop_map(|(x, y)| Deed::Click(x, y)),
@@ -366,6 +366,9 @@ proptest! {
         for deed in &deeds {
             carry_out(&mut model, deed, &mut now_ms);
             stage::screen(&model);
+            at(&mut model, now_ms);
+            let due = model.deadline().map(|due| due.as_millis() as u64);
+            prop_assert!(due.is_none_or(|due| due > now_ms), "would spin");
             let list = model.list();
             let page = usize::from(model.layout().rows.height).max(1);
             let cursor = &list.cursor;
