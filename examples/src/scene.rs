@@ -8,7 +8,7 @@
 
 use std::f64::consts::TAU;
 
-use crate::probe::Probe;
+use crate::probe::{Probe, probe};
 use crate::vector::Vector;
 
 /// Where the root's upper children point.
@@ -119,97 +119,93 @@ impl Scene {
 
     /// The surface nearest to a ray that starts outside of the scene.
     pub(crate) fn intersect_primary<P: Probe>(&self, ray: &Ray) -> Option<Hit> {
-        P::intersect_primary(|| {
-            let mut nearest = f64::INFINITY;
-            let mut found = None;
-            let mut index = 0;
-            while let Some(node) = self.nodes.get(index) {
-                if node.bound.distance(ray) >= nearest {
-                    index = node.skip;
-                    continue;
-                }
-                let distance = node.sphere.distance(ray);
-                if distance < nearest {
-                    nearest = distance;
-                    found = Some(node);
-                }
-                index += 1;
+        probe!(P, "intersect_primary");
+        let mut nearest = f64::INFINITY;
+        let mut found = None;
+        let mut index = 0;
+        while let Some(node) = self.nodes.get(index) {
+            if node.bound.distance(ray) >= nearest {
+                index = node.skip;
+                continue;
             }
-            let sphere = found?.sphere;
-            let point = ray.origin + ray.direction * nearest;
-            Some(Hit {
-                point,
-                normal: (point - sphere.centre) * (1.0 / sphere.radius),
-            })
+            let distance = node.sphere.distance(ray);
+            if distance < nearest {
+                nearest = distance;
+                found = Some(node);
+            }
+            index += 1;
+        }
+        let sphere = found?.sphere;
+        let point = ray.origin + ray.direction * nearest;
+        Some(Hit {
+            point,
+            normal: (point - sphere.centre) * (1.0 / sphere.radius),
         })
     }
 
     /// Whether anything at all is in a ray's way.
     pub(crate) fn intersect_shadow<P: Probe>(&self, ray: &Ray) -> bool {
-        P::intersect_shadow(|| {
-            let mut index = 0;
-            while let Some(node) = self.nodes.get(index) {
-                if node.bound.distance(ray) == f64::INFINITY {
-                    index = node.skip;
-                    continue;
-                }
-                if node.sphere.distance(ray) < f64::INFINITY {
-                    return true;
-                }
-                index += 1;
+        probe!(P, "intersect_shadow");
+        let mut index = 0;
+        while let Some(node) = self.nodes.get(index) {
+            if node.bound.distance(ray) == f64::INFINITY {
+                index = node.skip;
+                continue;
             }
-            false
-        })
+            if node.sphere.distance(ray) < f64::INFINITY {
+                return true;
+            }
+            index += 1;
+        }
+        false
     }
 }
 
 /// Adds a sphere and, below the last level, its nine children, each with its own.
 fn create<P: Probe>(nodes: &mut Vec<Node>, level: u32, sphere: Sphere, axis: Vector) {
-    P::create(|| {
-        let own = nodes.len();
-        let bound = Sphere {
-            radius: sphere.radius * 2.0,
-            ..sphere
-        };
-        nodes.push(Node {
-            bound,
-            sphere,
-            skip: own + 1,
-        });
-        if level <= 1 {
-            return;
-        }
-        let (right, ahead) = basis::<P>(axis);
-        let radius = sphere.radius * CHILD_RADIUS;
-        for (height, children, first) in RINGS {
-            for child in 0..children {
-                let (sine, cosine) = (TAU * (first + f64::from(child) / f64::from(children))).sin_cos();
-                let direction = (axis * height + right * sine + ahead * cosine).normalised();
-                let centre = sphere.centre + direction * (sphere.radius + radius);
-                create::<P>(nodes, level - 1, Sphere { centre, radius }, direction);
-            }
-        }
-        nodes[own].skip = nodes.len();
+    probe!(P, "create");
+    let own = nodes.len();
+    let bound = Sphere {
+        radius: sphere.radius * 2.0,
+        ..sphere
+    };
+    nodes.push(Node {
+        bound,
+        sphere,
+        skip: own + 1,
     });
+    if level <= 1 {
+        return;
+    }
+    let (right, ahead) = basis::<P>(axis);
+    let radius = sphere.radius * CHILD_RADIUS;
+    for (height, children, first) in RINGS {
+        for child in 0..children {
+            let (sine, cosine) = (TAU * (first + f64::from(child) / f64::from(children))).sin_cos();
+            let direction = (axis * height + right * sine + ahead * cosine).normalised();
+            let centre = sphere.centre + direction * (sphere.radius + radius);
+            create::<P>(nodes, level - 1, Sphere { centre, radius }, direction);
+        }
+    }
+    nodes[own].skip = nodes.len();
 }
 
 /// Two directions that stand square on `axis` and on each other.
 ///
 /// They are equally long but seldom of length 1: the directions made of them get unit length.
 fn basis<P: Probe>(axis: Vector) -> (Vector, Vector) {
-    P::basis(|| {
-        // Any direction but the axis' own would do; with its greatest part turned round it is never near it.
-        let (x, y, z) = (axis.x.abs(), axis.y.abs(), axis.z.abs());
-        let aside = if x >= y && x >= z {
-            Vector { x: -axis.x, ..axis }
-        } else if y >= z {
-            Vector { y: -axis.y, ..axis }
-        } else {
-            Vector { z: -axis.z, ..axis }
-        };
-        let ahead = axis.cross(aside);
-        (axis.cross(ahead), ahead)
-    })
+    probe!(P, "basis");
+    // Any direction but the axis' own would do; with its greatest part turned round it is never near it.
+    let (x, y, z) = (axis.x.abs(), axis.y.abs(), axis.z.abs());
+    let aside = if x >= y && x >= z {
+        Vector { x: -axis.x, ..axis }
+    } else if y >= z {
+        Vector { y: -axis.y, ..axis }
+    } else {
+        Vector { z: -axis.z, ..axis }
+    };
+    let ahead = axis.cross(aside);
+    (axis.cross(ahead), ahead)
 }
 
 #[cfg(test)]

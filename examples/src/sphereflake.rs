@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::image::Image;
-use crate::probe::Probe;
+use crate::probe::{Probe, probe};
 use crate::scene::{Ray, Scene};
 use crate::spawn::spawn_named;
 use crate::vector::Vector;
@@ -49,16 +49,15 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     ///
     /// A row's pixels depend on nothing but the scene, so who renders it makes no difference.
     pub fn work<P: Probe>(&self, mut finished: impl FnMut(usize, Vec<f64>)) {
-        P::worker(|| {
-            loop {
-                let row = self.next_row.fetch_add(1, Ordering::Relaxed);
-                if row >= self.height {
-                    return;
-                }
-                let pixels = (0..self.width).map(|column| self.pixel::<P>(column, row));
-                finished(row, pixels.collect());
+        probe!(P, "worker");
+        loop {
+            let row = self.next_row.fetch_add(1, Ordering::Relaxed);
+            if row >= self.height {
+                return;
             }
-        });
+            let pixels = (0..self.width).map(|column| self.pixel::<P>(column, row));
+            finished(row, pixels.collect());
+        }
     }
 
     /// The mean brightness of a pixel's four rays.
@@ -80,24 +79,23 @@ impl<S: Deref<Target = Scene>> Frame<S> {
 
     /// How bright it is where a ray from the camera ends; black beside the scene and in shadow.
     fn ray_trace<P: Probe>(&self, ray: &Ray) -> f64 {
-        P::ray_trace(|| {
-            let Some(hit) = self.scene.intersect_primary::<P>(ray) else {
-                return 0.0;
-            };
-            let brightness = -hit.normal.dot(self.light);
-            if brightness <= 0.0 {
-                return 0.0;
-            }
-            let to_light = Ray {
-                origin: hit.point + hit.normal * SURFACE_GAP,
-                direction: -self.light,
-            };
-            if self.scene.intersect_shadow::<P>(&to_light) {
-                0.0
-            } else {
-                brightness
-            }
-        })
+        probe!(P, "ray_trace");
+        let Some(hit) = self.scene.intersect_primary::<P>(ray) else {
+            return 0.0;
+        };
+        let brightness = -hit.normal.dot(self.light);
+        if brightness <= 0.0 {
+            return 0.0;
+        }
+        let to_light = Ray {
+            origin: hit.point + hit.normal * SURFACE_GAP,
+            direction: -self.light,
+        };
+        if self.scene.intersect_shadow::<P>(&to_light) {
+            0.0
+        } else {
+            brightness
+        }
     }
 }
 
