@@ -4,7 +4,7 @@
 mod act;
 mod ask;
 mod banner;
-mod base;
+pub(crate) mod base;
 mod can;
 pub(crate) mod cursor;
 pub(crate) mod data;
