@@ -92,6 +92,8 @@ struct Screen {
     terminal: Terminal,
     painter: Painter,
     keyboard: Keyboard,
+    /// Since when the beginning of a key waits for its rest.
+    held: Option<Duration>,
     model: Model,
     options: ScreenOptions,
     began: Instant,
@@ -112,6 +114,7 @@ impl Screen {
             terminal,
             painter: Painter::new(),
             keyboard: Keyboard::default(),
+            held: None,
             model,
             options,
             began: Instant::now(),
@@ -157,7 +160,7 @@ impl Screen {
     fn longest_sleep(&self, feed: &dyn Feed) -> Duration {
         let now = self.began.elapsed();
         let deadline = self.model.deadline().map(|deadline| deadline.saturating_sub(now));
-        let key = self.keyboard.holds().then_some(REST_OF_A_KEY);
+        let key = self.held.map(|since| (since + REST_OF_A_KEY).saturating_sub(now));
         [deadline, key]
             .into_iter()
             .flatten()
@@ -175,7 +178,12 @@ impl Screen {
             }
             more = read > 0 && self.terminal.has_more();
         }
-        if !input {
+        let now = self.began.elapsed();
+        if input {
+            self.held = self.keyboard.holds().then_some(now);
+        } else if self.held.is_some_and(|since| since + REST_OF_A_KEY <= now) {
+            // Other things wake the loop up as well: only time says that nothing more comes.
+            self.held = None;
             for key in self.keyboard.give_up() {
                 self.key(key, feed)?;
             }
