@@ -202,6 +202,7 @@ fn main() -> anyhow::Result<ExitCode> {
         keep: |path, snapshot| {
             std::fs::write(path, format!("{snapshot:?}")).map_err(|error| error.to_string())
         },
+        mouse: false,
         panic_after: None,
     };
     let mut arguments = std::env::args().skip(1);

@@ -101,6 +101,8 @@ pub(crate) enum Action {
     Faster,
     /// The next theme.
     Theme,
+    /// The mouse is ours, or the terminal's.
+    Mouse,
 }
 
 /// Who has the keyboard.
@@ -453,6 +455,12 @@ pub(crate) const KEYS: &[Line] = &[
     ),
     line(
         Section::Screen,
+        NOT_TYPING,
+        &[(Char('M'), Action::Mouse)],
+        "mouse on: click, wheel; off: select text",
+    ),
+    line(
+        Section::Screen,
         EVERYWHERE,
         &[(Ctrl('l'), Action::Repaint)],
         "draw everything again",
@@ -524,7 +532,7 @@ pub(crate) fn key_name(key: Code, ascii: bool) -> String {
         Code::PageUp => "PgUp",
         Code::PageDown => "PgDn",
         Code::F1 => "F1",
-        Code::Other => "",
+        Code::Press(..) | Code::WheelUp | Code::WheelDown | Code::Nothing | Code::Other => "",
     };
     name.to_string()
 }

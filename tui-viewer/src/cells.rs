@@ -71,6 +71,18 @@ pub(crate) fn cut_start<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, 
     Cow::Owned(format!("{mark}{}", back(text, cells - mark_cells)))
 }
 
+/// Cuts a path at the beginning, between two folders where that leaves enough.
+pub(crate) fn cut_path<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
+    if width(text) <= cells {
+        return Cow::Borrowed(text);
+    }
+    let fits = |&(at, _): &(usize, &str)| width(&text[at..]) + width(mark) <= cells;
+    match text.match_indices('/').find(fits) {
+        Some((at, _)) => Cow::Owned(format!("{mark}{}", &text[at..])),
+        None => cut_start(text, cells, mark),
+    }
+}
+
 fn front(text: &str, cells: usize) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {
@@ -111,7 +123,7 @@ mod tests {
     fn cuts_fall_on_cell_borders() {
         for cells in 0..12 {
             for text in ["book::insert_or_update", "漢字漢字漢字漢字", "a漢b字c漢d字"] {
-                for cut in [cut_middle, cut_end, cut_start] {
+                for cut in [cut_middle, cut_end, cut_start, cut_path] {
                     assert!(width(&cut(text, cells, "…")) <= cells, "{text} {cells}");
                 }
             }
@@ -119,5 +131,6 @@ mod tests {
         assert_eq!(cut_middle("book::insert_or_update", 10, "…"), "boo…update");
         assert_eq!(cut_end("abcdef", 4, "…"), "abc…");
         assert_eq!(cut_start("abcdef", 4, "…"), "…def");
+        assert_eq!(cut_path("crates/book/src/lib.rs:9", 16, "…"), "…/src/lib.rs:9");
     }
 }

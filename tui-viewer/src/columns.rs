@@ -82,6 +82,19 @@ impl Column {
     }
 }
 
+/// A name keeps so many cells of its column, or three of five, however deep it stands.
+const NAME_CELLS: u16 = 20;
+
+/// Cells for the lines that lead to a name: the deepest rows share what the name leaves.
+pub(crate) fn tree_cells(name: Place) -> u16 {
+    name.width - NAME_CELLS.min(name.width / 5 * 3)
+}
+
+/// The cell of the mark that folds a row.
+pub(crate) fn fold_mark(name: Place, depth: u32) -> u16 {
+    name.x + depth.saturating_mul(2).min(u32::from(tree_cells(name))) as u16
+}
+
 /// The columns of a view that is `width` cells wide, from left to right.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
     use Column::{Avg, Bar, Calls, Name, SelfShare, SelfTime, Total, TotalShare, Where};
@@ -107,7 +120,7 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         if column == Name {
             x += gap - 1;
             let rest = width.saturating_sub(x + 1);
-            let to_where = if columns.contains(&Where) { rest * 2 / 5 } else { 0 };
+            let to_where = if columns.contains(&Where) { rest / 5 * 2 } else { 0 };
             out.push(Place {
                 column,
                 x,

@@ -40,6 +40,14 @@ pub(crate) enum Code {
     PageDown,
     /// F1.
     F1,
+    /// The main mouse button, on a cell counted from 0.
+    Press(u16, u16),
+    /// The mouse wheel, one step up.
+    WheelUp,
+    /// The mouse wheel, one step down.
+    WheelDown,
+    /// Something of the mouse that means nothing: other buttons, letting go.
+    Nothing,
     /// A key without a meaning here.
     Other,
 }
@@ -127,6 +135,9 @@ fn parse(bytes: &[u8]) -> Option<(Code, usize)> {
 
 fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
     let end = rest.iter().position(|b| (0x40..=0x7e).contains(b))?;
+    if rest.first() == Some(&b'<') {
+        return Some((mouse(&rest[1..end], rest[end]), end + 1));
+    }
     let number = rest[..end]
         .split(|&b| b == b';')
         .next()
@@ -149,6 +160,25 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
         (last, _) => named(last),
     };
     Some((key, end + 1))
+}
+
+/// `button;column;row`, pressed with `M` and let go with `m`.
+fn mouse(numbers: &[u8], last: u8) -> Code {
+    let mut numbers = numbers.split(|&b| b == b';').map(|digits| {
+        std::str::from_utf8(digits)
+            .ok()
+            .and_then(|digits| digits.parse::<u16>().ok())
+    });
+    let (Some(Some(button)), Some(Some(x)), Some(Some(y))) = (numbers.next(), numbers.next(), numbers.next())
+    else {
+        return Code::Nothing;
+    };
+    match (button, last) {
+        (0, b'M') => Code::Press(x.saturating_sub(1), y.saturating_sub(1)),
+        (64, b'M') => Code::WheelUp,
+        (65, b'M') => Code::WheelDown,
+        _ => Code::Nothing,
+    }
 }
 
 fn named(last: u8) -> Code {
@@ -186,7 +216,11 @@ mod tests {
 
     #[test]
     fn keys_are_read_whole_or_in_pieces() {
-        let table: [(&[u8], &[Code]); 9] = [
+        let table: [(&[u8], &[Code]); 10] = [
+            (
+                b"\x1b[<0;3;5M\x1b[<0;3;5m\x1b[<65;9999;1M",
+                &[Code::Press(2, 4), Code::Nothing, Code::WheelDown],
+            ),
             (b"j", &[Code::Char('j')]),
             (b"\x1b[A\x1bOB", &[Code::Up, Code::Down]),
             (

@@ -6,8 +6,8 @@
 //!                    +------ update(Message) <------+   -> Effects, carried out by the loop
 //! ```
 //!
-//! [`screen::run`] drives it all; where data comes from is behind [`news::Feed`], what is written to files is
-//! behind [`files::Files`].
+//! [`screen::run`] drives it all; where data comes from is behind [`news::Feed`], what is written
+//! to files is made in [`files`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -39,3 +39,5 @@ pub use action::markdown as key_table_markdown;
 #[cfg(test)]
 #[path = "../tests/support/orderbook.rs"]
 mod orderbook;
+#[cfg(test)]
+mod stage;

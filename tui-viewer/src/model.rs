@@ -2,19 +2,24 @@
 //! outside comes back as effects.
 
 mod act;
+mod ask;
 mod banner;
-mod base;
+pub(crate) mod base;
+mod can;
 pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod detail;
 mod find;
 pub(crate) mod hear;
+pub(crate) mod keyhash;
 mod listing;
 pub(crate) mod message;
 mod names;
 pub(crate) mod notice;
 pub(crate) mod pending;
+mod pointer;
 pub(crate) mod popup;
+mod refresh;
 pub(crate) mod row;
 mod scope;
 pub(crate) mod search;
@@ -24,7 +29,6 @@ mod tests;
 mod travel;
 pub(crate) mod view;
 
-use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -38,28 +42,19 @@ use crate::model::base::Base;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
-use crate::model::listing::Shape;
+use crate::model::keyhash::KeySet;
 use crate::model::notice::Notice;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
 use crate::model::row::{Row, RowId};
 use crate::model::scope::Scope;
-use crate::model::search::{Filter, Search};
-use crate::model::sort::{Before, Sort};
+use crate::model::search::Search;
+use crate::model::sort::Sort;
 use crate::model::view::View;
 use crate::news::{RingLine, Target};
 use crate::process_time::UtcOffset;
 use crate::status::Status;
 use crate::theme::ThemeKind;
-
-/// Nothing moves under a finger for so long after a key.
-const HOLD_AFTER_KEY: Duration = Duration::from_secs(2);
-
-/// Rows change places at most this often.
-const BETWEEN_SORTS: Duration = Duration::from_secs(1);
-
-/// Counters that ran for less than this say little about which path is hot.
-const FIRST_LOOK_NS: u64 = 300_000_000;
 
 /// A view's list.
 #[derive(Debug)]
@@ -113,8 +108,8 @@ pub(crate) struct Model {
     tree: List,
     hot: List,
     /// Rows of the tree that are open.
-    pub(crate) open: HashSet<PathId>,
-    /// The hottest path was opened once.
+    pub(crate) open: KeySet<PathId>,
+    /// What is hot was opened once.
     greeted: bool,
     /// What is searched for.
     pub(crate) search: Option<Search>,
@@ -126,11 +121,15 @@ pub(crate) struct Model {
     pub(crate) undoable: bool,
     /// The rate that was asked for, times a second, until a snapshot shows it.
     wished_hz: Option<u64>,
+    /// The mouse is ours.
+    pub(crate) mouse: bool,
     /// What just happened.
     pub(crate) notice: Option<Notice>,
     /// More on the selected row.
     pub(crate) detail: Option<Detail>,
     detail_of: Option<What>,
+    /// What the program warns of was read.
+    warnings_seen: bool,
     /// Where Escape goes back to.
     came_from: Option<View>,
     unknown_keys: u8,
@@ -186,16 +185,18 @@ impl Model {
             base: Base::default(),
             tree: List::of(View::Tree),
             hot: List::of(View::Hot),
-            open: HashSet::new(),
+            open: KeySet::default(),
             greeted: false,
             search: None,
             popup: None,
             pending: None,
             undoable: false,
             wished_hz: None,
+            mouse: false,
             notice: None,
             detail: None,
             detail_of: None,
+            warnings_seen: false,
             came_from: None,
             unknown_keys: 0,
             last_key: None,
@@ -257,19 +258,6 @@ impl Model {
         (share(figures.total_ns, whole), share(figures.self_ns, whole))
     }
 
-    /// When something changes although nothing happens.
-    pub(crate) fn deadline(&self) -> Option<Duration> {
-        let resort = self.list().sort_due.then(|| self.hold_until());
-        let notice = self.notice.as_ref().map(|notice| notice.until);
-        let pending = self.pending.map(|pending| pending.deadline());
-        [resort, notice, pending].into_iter().flatten().min()
-    }
-
-    fn hold_until(&self) -> Duration {
-        let after_key = self.last_key.map_or(Duration::ZERO, |key| key + HOLD_AFTER_KEY);
-        after_key.max(self.list().sorted_at + BETWEEN_SORTS)
-    }
-
     fn tell(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice {
             text: text.into(),
@@ -284,124 +272,6 @@ impl Model {
             error: true,
             until: self.now + notice::SHOWN_FOR,
         });
-    }
-
-    /// Time has passed: what was to end ends.
-    fn tick(&mut self, now: Duration) {
-        self.now = now;
-        if self.notice.as_ref().is_some_and(|notice| notice.until <= now) {
-            self.notice = None;
-            self.dirty = true;
-        }
-        if let Some(pending) = self.pending.filter(|pending| pending.deadline() <= now) {
-            self.pending = None;
-            let word = if self.frozen { "newer" } else { "new" };
-            self.complain(match pending.epoch {
-                None => {
-                    "no answer from the program in 2 s: it may be stopped, or too busy to publish".to_string()
-                }
-                Some(_) => format!("the program says it is done, but no {word} snapshot has come in 2 s"),
-            });
-            self.dirty = true;
-        }
-        if self.list().sort_due && self.hold_until() <= now {
-            self.rows_stale = true;
-            self.dirty = true;
-        }
-    }
-
-    /// Derives what has become stale: data, then rows, then details.
-    fn refresh(&mut self) {
-        if std::mem::take(&mut self.data_stale) {
-            let former = self.data.take().map(|data| data.names);
-            self.data = self
-                .shown
-                .as_ref()
-                .map(|shown| Data::of(Rc::clone(shown), &self.scope, former.as_ref(), self.ascii));
-            self.rows_stale = true;
-            self.detail_of = None;
-            self.greet();
-        }
-        if std::mem::take(&mut self.rows_stale) {
-            self.rebuild_rows();
-        }
-        let (rows, page) = (self.list().rows.len(), self.page());
-        self.list_mut().cursor.keep_on_screen(rows, page);
-        let selected = self.list().selected().map(|row| row.what);
-        if self.layout().detail.is_none() {
-            self.detail_of = None;
-        } else if selected != self.detail_of {
-            self.detail_of = selected;
-            self.detail = self
-                .data
-                .as_ref()
-                .zip(selected)
-                .map(|(data, what)| Detail::of(data, what));
-        }
-    }
-
-    fn rebuild_rows(&mut self) {
-        let forced = std::mem::take(&mut self.sort_now);
-        let page = self.page();
-        let (view, now, base, hold_until) = (self.view, self.now, self.base(), self.hold_until());
-        let Some(data) = self.data.take() else {
-            self.list_mut().rows.clear();
-            return;
-        };
-        let hold = !forced && now < hold_until && !self.list().rows.is_empty();
-        let before = Before::of(&self.list().rows, hold);
-        let text = self
-            .search
-            .as_ref()
-            .filter(|search| search.is_set())
-            .map(Search::text);
-        let filter = text.map(|text| Filter::of(&data, text));
-        let shape = Shape {
-            sort: self.list().sort,
-            before: &before,
-            open: &self.open,
-            filter: filter.as_ref(),
-            only: self.search.as_ref().is_some_and(|search| search.only),
-            outside: base == Base::Wall,
-            selected: self.list().selected().map(|row| row.id),
-        };
-        let listing = match view {
-            View::Tree => listing::tree(&data, &shape),
-            View::Hot => listing::hot(&data, &shape),
-        };
-        let list = self.list_mut();
-        list.rows = listing.rows;
-        list.sort_due = hold;
-        if !hold {
-            list.sorted_at = now;
-        }
-        if list.cursor.want.is_empty()
-            && let Some(row) = list.rows.first()
-        {
-            list.cursor.want = vec![row.id];
-        }
-        list.cursor.settle(&list.rows, page);
-        if let Some(search) = &mut self.search {
-            search.hits = listing.hits;
-            search.before = listing.before;
-            search.time_ns = filter.as_ref().map_or(0, |filter| filter.time_ns(&data));
-        }
-        self.data = Some(data);
-        self.detail_of = None;
-    }
-
-    /// Opens the hottest path, once, as soon as the data says which it is.
-    fn greet(&mut self) {
-        let Some(data) = self.data.as_ref().filter(|_| !self.greeted) else {
-            return;
-        };
-        let settled = data.snapshot.capture.since_reset_ns >= FIRST_LOOK_NS || self.status != Status::Live;
-        if !settled || data.measured_ns == 0 {
-            return;
-        }
-        self.greeted = true;
-        let path = travel::hottest_path(data, None);
-        self.open.extend(path);
     }
 
     /// Selects a line of the list.

@@ -32,6 +32,8 @@ pub struct ScreenOptions {
     pub ascii: bool,
     /// Seconds from UTC to local time; clock times say `UTC` without it.
     pub utc_offset_s: Option<i32>,
+    /// The mouse is ours from the beginning; `M` changes it.
+    pub mouse: bool,
     /// How a snapshot is kept.
     pub keep: Keep,
     /// Panics after so many frames: how the terminal is left then can be tested in no other way.
@@ -69,6 +71,10 @@ impl ExitReason {
 pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitReason> {
     let terminal = Terminal::enter().context("cannot take the terminal over (is there one?)")?;
     let mut screen = Screen::new(terminal, options);
+    if screen.options.mouse {
+        screen.model.mouse = true;
+        screen.terminal.mouse(true).context("the terminal")?;
+    }
     match screen.follow(feed) {
         Ok(reason) => Ok(reason),
         // Whatever the terminal says last, it says because nobody sits there any more.
@@ -86,6 +92,8 @@ struct Screen {
     terminal: Terminal,
     painter: Painter,
     keyboard: Keyboard,
+    /// Since when the beginning of a key waits for its rest.
+    held: Option<Duration>,
     model: Model,
     options: ScreenOptions,
     began: Instant,
@@ -106,6 +114,7 @@ impl Screen {
             terminal,
             painter: Painter::new(),
             keyboard: Keyboard::default(),
+            held: None,
             model,
             options,
             began: Instant::now(),
@@ -151,7 +160,7 @@ impl Screen {
     fn longest_sleep(&self, feed: &dyn Feed) -> Duration {
         let now = self.began.elapsed();
         let deadline = self.model.deadline().map(|deadline| deadline.saturating_sub(now));
-        let key = self.keyboard.holds().then_some(REST_OF_A_KEY);
+        let key = self.held.map(|since| (since + REST_OF_A_KEY).saturating_sub(now));
         [deadline, key]
             .into_iter()
             .flatten()
@@ -169,7 +178,12 @@ impl Screen {
             }
             more = read > 0 && self.terminal.has_more();
         }
-        if !input {
+        let now = self.began.elapsed();
+        if input {
+            self.held = self.keyboard.holds().then_some(now);
+        } else if self.held.is_some_and(|since| since + REST_OF_A_KEY <= now) {
+            // Other things wake the loop up as well: only time says that nothing more comes.
+            self.held = None;
             for key in self.keyboard.give_up() {
                 self.key(key, feed)?;
             }
@@ -221,6 +235,10 @@ impl Screen {
                 "snapshot",
                 files::keep_snapshot(&snapshot, self.options.keep, offset),
             )),
+            Effect::Mouse(on) => {
+                self.terminal.mouse(on)?;
+                None
+            }
             Effect::Copy(text) => {
                 self.terminal.write(copy_sequence(&text).as_bytes())?;
                 None
@@ -271,6 +289,19 @@ impl Screen {
 
 /// What a key says to whoever has the keyboard.
 fn meaning(context: Context, key: Code) -> Option<Message> {
+    /// Rows that one step of the wheel moves.
+    const WHEEL: isize = 3;
+    let of_the_mouse = [
+        (Code::WheelUp, Some(Message::Wheel(-WHEEL))),
+        (Code::WheelDown, Some(Message::Wheel(WHEEL))),
+        (Code::Nothing, None),
+    ];
+    if let Code::Press(x, y) = key {
+        return Some(Message::Click(x, y));
+    }
+    if let Some((_, message)) = of_the_mouse.into_iter().find(|(code, _)| *code == key) {
+        return message;
+    }
     match lookup(context, key) {
         Some(action) => Some(Message::Do(action)),
         None if context == Context::Typing => edit(key).map(Message::Edit),

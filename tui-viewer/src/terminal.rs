@@ -49,6 +49,9 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Takes the terminal over.
     pub(crate) fn enter() -> io::Result<Self> {
+        if !isatty(io::stdout()) {
+            return Err(io::Error::other("standard output is not a terminal"));
+        }
         let input = if isatty(io::stdin()) {
             io::stdin().as_fd().try_clone_to_owned()?
         } else {
@@ -119,6 +122,11 @@ impl Terminal {
     /// Writes everything.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         guard::write(bytes)
+    }
+
+    /// Takes the mouse, or leaves it to the terminal.
+    pub(crate) fn mouse(&self, on: bool) -> io::Result<()> {
+        guard::mouse(on)
     }
 
     /// Stops like any program of the shell; returns when it is continued.

@@ -43,6 +43,7 @@ pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
         color: look.color.into(),
         ascii: look.ascii,
         utc_offset_s: local_time::utc_offset_s(),
+        mouse: false,
         keep: snapshot::keep,
         panic_after: look.panic_after,
     };

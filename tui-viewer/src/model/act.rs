@@ -1,25 +1,17 @@
 //! What each message does to the model.
 
-use std::rc::Rc;
-
 use crate::action::Action;
 use crate::columns;
 use crate::help;
 use crate::model::Model;
-use crate::model::hear::rate_hz;
 use crate::model::message::{Effect, Message};
 use crate::model::notice::Notice;
-use crate::model::pending::Pending;
 use crate::model::popup::Popup;
 use crate::model::scope::Scope;
 use crate::model::sort::{Sort, SortKey};
 use crate::model::travel;
 use crate::model::view::View;
 use crate::news::Request;
-use crate::status::Status;
-
-/// Rates to step through, in snapshots a second.
-const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
 
 /// So many keys without a meaning in a row call for help.
 const LOST_AFTER: u8 = 3;
@@ -44,6 +36,14 @@ impl Model {
             Message::Edit(request) => {
                 self.touched();
                 self.search_edit(request);
+            }
+            Message::Click(x, y) => {
+                self.touched();
+                self.click(x, y);
+            }
+            Message::Wheel(rows) => {
+                self.touched();
+                self.wheel(rows);
             }
             Message::Unknown => {
                 self.unknown_keys += 1;
@@ -85,49 +85,6 @@ impl Model {
     fn touched(&mut self) {
         self.last_key = Some(self.now);
         self.dirty = true;
-    }
-
-    /// Whether an action means something now: the footer offers no other, and `update` does no other.
-    pub(crate) fn can(&self, action: Action) -> bool {
-        let searching = self.search.as_ref().is_some_and(|search| search.is_set());
-        let live = matches!(self.status, Status::Live | Status::Stale { .. });
-        let rows = !self.list().rows.is_empty();
-        match action {
-            Action::NextMatch | Action::PreviousMatch | Action::MatchesOnly => searching,
-            Action::Undo => live && self.undoable && self.pending.is_none(),
-            // Asked of a program that has gone they tell why not.
-            Action::Reset | Action::Slower | Action::Faster => self.shown.is_some() && self.pending.is_none(),
-            Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown.is_some(),
-            Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => rows,
-            Action::HotPath | Action::ToTree | Action::Copy | Action::Centre | Action::Search => rows,
-            Action::Choose => self.data.is_some() || !self.rings.is_empty(),
-            Action::ShowTree
-            | Action::ShowHot
-            | Action::NextView
-            | Action::PreviousView
-            | Action::Help
-            | Action::Back
-            | Action::Close
-            | Action::Quit
-            | Action::Repaint
-            | Action::Suspend
-            | Action::Up
-            | Action::Down
-            | Action::PageUp
-            | Action::PageDown
-            | Action::HalfUp
-            | Action::HalfDown
-            | Action::First
-            | Action::Last
-            | Action::PreviousSibling
-            | Action::NextSibling
-            | Action::SortLeft
-            | Action::SortRight
-            | Action::Reverse
-            | Action::Percent
-            | Action::Yes
-            | Action::Theme => true,
-        }
     }
 
     fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
@@ -214,6 +171,15 @@ impl Model {
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
             Action::Theme => self.theme = self.theme.next(),
+            Action::Mouse => {
+                self.mouse = !self.mouse;
+                self.tell(if self.mouse {
+                    "mouse on: click and wheel; with Shift most terminals still select text"
+                } else {
+                    "mouse off"
+                });
+                effects.push(Effect::Mouse(self.mouse));
+            }
         }
     }
 
@@ -240,13 +206,13 @@ impl Model {
             self.search_end(typing);
         } else if let Some(view) = self.came_from.take() {
             self.show(view);
-        } else {
-            self.notice = None;
+        } else if self.notice.take().is_none() {
+            self.warnings_seen = true;
         }
     }
 
     /// Up and down in whatever list has the keyboard.
-    fn step(&mut self, action: Action) {
+    pub(super) fn step(&mut self, action: Action) {
         let page = self.page().max(1);
         match self.popup {
             Some(Popup::Help { scroll }) => {
@@ -303,18 +269,14 @@ impl Model {
         }
     }
 
-    fn freeze(&mut self) {
-        self.frozen = !self.frozen;
-        if !self.frozen
-            && !self
-                .shown
-                .as_ref()
-                .zip(self.newest.as_ref())
-                .is_some_and(|(a, b)| Rc::ptr_eq(a, b))
-        {
-            self.shown = self.newest.clone();
-            self.data_stale = true;
-        }
+    /// Sorts by a column; by the one that sorts already, the other way round.
+    pub(super) fn sort_column(&mut self, key: SortKey) {
+        let sort = &mut self.list_mut().sort;
+        *sort = Sort {
+            key,
+            reversed: sort.key == key && !sort.reversed,
+        };
+        self.sort_again();
     }
 
     fn sort_by(&mut self, step: isize) {
@@ -333,75 +295,6 @@ impl Model {
         if let Some(&key) = keys.get(to).filter(|_| to != at) {
             *sort = Sort { key, reversed: false };
             self.sort_again();
-        }
-    }
-
-    fn ask_reset(&mut self, effects: &mut Vec<Effect>) {
-        let others = self
-            .newest
-            .as_ref()
-            .is_some_and(|newest| newest.capture.viewers > 1);
-        if !self.status.answers() {
-            self.complain(format!(
-                "nothing to reset: the program is {}",
-                self.status.word().to_lowercase()
-            ));
-        } else if others {
-            self.popup = Some(Popup::AskReset);
-        } else {
-            self.send(Request::Reset, effects);
-        }
-    }
-
-    fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
-        self.notice = None;
-        self.pending = Some(Pending {
-            request,
-            asked: self.now,
-            epoch: None,
-        });
-        effects.push(Effect::Send(request));
-    }
-
-    fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
-        if !self.status.answers() {
-            self.complain(format!(
-                "no rate to change: the program is {}",
-                self.status.word().to_lowercase()
-            ));
-            return;
-        }
-        let Some(now) = self.wished_hz.or_else(|| self.newest.as_deref().map(rate_hz)) else {
-            return;
-        };
-        let next = match faster {
-            true => RATES_HZ.iter().find(|&&hz| hz > now),
-            false => RATES_HZ.iter().rev().find(|&&hz| hz < now),
-        };
-        match next {
-            Some(&hz) => {
-                self.wished_hz = Some(hz);
-                self.tell(format!("asked for {hz} snapshots a second"));
-                effects.push(Effect::Send(Request::Interval {
-                    ns: 1_000_000_000 / hz,
-                }));
-            }
-            None => self.tell(format!(
-                "{now} a second is the {} rate",
-                if faster { "fastest" } else { "slowest" }
-            )),
-        }
-    }
-
-    fn copy(&mut self, effects: &mut Vec<Effect>) {
-        let name = self
-            .data
-            .as_ref()
-            .zip(self.list().selected())
-            .map(|(data, row)| data.full_name(row.what).to_string());
-        if let Some(name) = name {
-            self.tell(format!("copied {name}"));
-            effects.push(Effect::Copy(name));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The line that explains every state that is not plain LIVE: the cause and the next step.
 
+use tickscope_format::Snapshot;
+
 use crate::model::Model;
 use crate::model::scope::Scope;
 use crate::process_time::clock_time;
@@ -41,26 +43,33 @@ impl Model {
     /// The cause and the next step, where there is something to explain over data.
     pub(crate) fn banner(&self) -> Option<String> {
         let shown = self.shown.as_ref()?;
+        // Short enough for 60 cells: who has more room reads it at a glance all the same.
         let text = match &self.status {
-            _ if self.frozen => "Only the screen stands still, the program runs on. p follows it again.",
-            Status::Live => return self.empty_scope(shown),
-            Status::Stale { .. } => {
-                "No sign of life: the program is stopped or starved of CPU. The screen goes on when it answers."
-            }
-            Status::Exited { .. } => {
-                "The program has ended; this is its last state. d writes a report, s keeps it."
-            }
-            Status::Crashed { .. } => {
-                "The program ended without a farewell: killed or crashed. Its newest record is shown; s keeps it."
-            }
-            Status::Kept => "A kept snapshot, no program is behind it. d writes a report.",
+            _ if self.frozen => "The program runs on; p lets the screen follow it again.",
+            Status::Live => return self.empty_scope(shown).or_else(|| self.warning(shown)),
+            Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
+            Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
+            Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
+            Status::Kept => "A kept snapshot, no program behind it. d: report.",
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
             Status::Waiting { why } | Status::Broken { why } => why,
         };
-        Some(text.to_string())
+        // One line: a longer story is told where there is no data to show.
+        text.lines().next().map(str::to_string)
     }
 
-    fn empty_scope(&self, shown: &tickscope_format::Snapshot) -> Option<String> {
+    /// What the program itself wants its user to know, until Escape says that it was read.
+    fn warning(&self, shown: &Snapshot) -> Option<String> {
+        let warnings = &shown.process.warnings;
+        let first = warnings.first().filter(|_| !self.warnings_seen)?;
+        let more = match warnings.len() {
+            1 => String::new(),
+            all => format!(" (and {} more)", all - 1),
+        };
+        Some(format!("{first}{more}  Esc: seen"))
+    }
+
+    fn empty_scope(&self, shown: &Snapshot) -> Option<String> {
         if let Scope::One { name, .. } = &self.scope
             && self.scope.thread(shown).is_none()
         {

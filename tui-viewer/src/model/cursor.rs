@@ -8,6 +8,8 @@ pub(crate) struct Cursor {
     /// What was chosen and all above it, itself last. It stays even while it is not in the list, so that the
     /// selection returns to it, after a reset or a restart for example.
     pub(crate) want: Vec<RowId>,
+    /// The user chose it. Until then nobody looks at one row: the list stays at its top.
+    pub(crate) touched: bool,
     /// The selected line.
     pub(crate) index: usize,
     /// The first line on screen.
@@ -28,13 +30,16 @@ impl Cursor {
             .find_map(|id| rows.iter().position(|row| row.id == *id));
         if let Some(index) = found {
             self.index = index;
-            self.offset = index.saturating_sub(line);
+            if self.touched {
+                self.offset = index.saturating_sub(line);
+            }
         }
         self.keep_on_screen(rows.len(), height);
     }
 
     /// Selects a line; `want` is what it is and all above it.
     pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>, rows: usize, height: usize) {
+        self.touched = true;
         self.index = index;
         self.want = want;
         self.keep_on_screen(rows, height);

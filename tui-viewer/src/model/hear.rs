@@ -6,6 +6,7 @@ use tickscope_format::Snapshot;
 
 use crate::model::Model;
 use crate::model::pending::Pending;
+use crate::model::popup::Popup;
 use crate::news::{News, Outcome, Request};
 
 // === impl Model ===
@@ -27,6 +28,7 @@ impl Model {
         }
         if let Some((old, new)) = news.new_run {
             self.undoable = false;
+            self.warnings_seen = false;
             self.pending = None;
             self.tell(format!("new run: pid {new}, followed; it was {old}"));
             self.dirty = true;
@@ -48,6 +50,7 @@ impl Model {
         self.newest = None;
         self.frozen = false;
         self.greeted = false;
+        self.warnings_seen = false;
         self.open.clear();
         self.data_stale = true;
     }
@@ -68,6 +71,14 @@ impl Model {
         self.dirty = true;
         match (outcome.request, outcome.result) {
             (Request::Interval { .. }, Ok(_)) => {}
+            // Answered after the user was told that nobody answers: it is done all the same.
+            (request, Ok(epoch)) if self.pending.is_none() => {
+                self.pending = Some(Pending {
+                    request,
+                    asked: self.now,
+                    epoch: Some(epoch),
+                });
+            }
             (request, Ok(epoch)) => {
                 if let Some(pending) = self.pending.as_mut().filter(|pending| pending.request == request) {
                     pending.epoch = Some(epoch);
@@ -94,11 +105,7 @@ impl Model {
     }
 
     fn hear_snapshot(&mut self, snapshot: Rc<Snapshot>) {
-        if self.newest.is_none()
-            && let Some(warning) = snapshot.process.warnings.first()
-        {
-            self.complain(warning.clone());
-        }
+        self.keep_thread_choice(&snapshot);
         if self.wished_hz.is_some_and(|hz| hz == rate_hz(&snapshot)) {
             self.wished_hz = None;
         }
@@ -108,6 +115,22 @@ impl Model {
             self.data_stale = true;
             self.dirty = true;
         }
+    }
+
+    /// The list of threads may be open while threads come and go: the choice stays on its thread.
+    fn keep_thread_choice(&mut self, next: &Snapshot) {
+        let (Some(Popup::Threads { index }), Some(shown), false) = (self.popup, &self.shown, self.frozen)
+        else {
+            return;
+        };
+        let chosen = index.checked_sub(1).and_then(|at| shown.threads.get(at));
+        let found = chosen.and_then(|old| {
+            next.threads
+                .iter()
+                .position(|t| (t.tid, &t.name) == (old.tid, &old.name))
+        });
+        let index = found.map_or(index.min(next.threads.len()), |at| at + 1);
+        self.popup = Some(Popup::Threads { index });
     }
 
     /// A reset is done when a snapshot of its epoch is here, not when it was promised.

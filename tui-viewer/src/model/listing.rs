@@ -1,10 +1,9 @@
 //! From data to the rows of a list, in order and folded. What is closed is never touched.
 
-use std::collections::HashSet;
-
 use tickscope_format::profile::tree::PathId;
 
 use crate::model::data::{Data, What};
+use crate::model::keyhash::KeySet;
 use crate::model::row::{Fold, Row, RowId};
 use crate::model::search::Filter;
 use crate::model::sort::{Before, Sort};
@@ -17,7 +16,7 @@ pub(crate) struct Shape<'a> {
     /// Where rows stood before.
     pub(crate) before: &'a Before,
     /// Which rows of the tree are open.
-    pub(crate) open: &'a HashSet<PathId>,
+    pub(crate) open: &'a KeySet<PathId>,
     /// What is searched for.
     pub(crate) filter: Option<&'a Filter>,
     /// Only matches and what leads to them.

@@ -19,6 +19,10 @@ pub(crate) enum Message {
     Do(Action),
     /// A key in the search line.
     Edit(InputRequest),
+    /// A click on a cell.
+    Click(u16, u16),
+    /// The wheel, so many rows down; up if negative.
+    Wheel(isize),
     /// A key without a meaning.
     Unknown,
     /// The feed was looked at.
@@ -60,6 +64,8 @@ pub(crate) enum Effect {
         /// What is on the screen.
         snapshot: Rc<Snapshot>,
     },
+    /// Take the mouse, or leave it to the terminal.
+    Mouse(bool),
     /// Put a text where the terminal pastes from.
     Copy(String),
 }

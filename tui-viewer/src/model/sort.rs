@@ -1,9 +1,9 @@
 //! The order of rows: by one column, and steady where it has nothing to say.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 use crate::model::data::{Data, What};
+use crate::model::keyhash::KeyMap;
 use crate::model::row::{Row, RowId};
 use crate::model::view::View;
 
@@ -34,7 +34,7 @@ pub(crate) struct Sort {
 /// Where each row stood before, and whether it must stay there.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
-    ranks: HashMap<RowId, u32>,
+    ranks: KeyMap<RowId, u32>,
     /// Rows that were there keep their order, whatever their values; new ones follow.
     pub(crate) hold: bool,
 }
@@ -56,25 +56,50 @@ impl Sort {
         (self.key == SortKey::Name) != self.reversed
     }
 
-    fn compare(self, data: &Data, a: What, b: What) -> Ordering {
-        let (x, y) = (data.figures(a), data.figures(b));
-        let order = match self.key {
-            SortKey::Total => y.total_ns.cmp(&x.total_ns),
-            SortKey::SelfTime => y.self_ns.cmp(&x.self_ns),
-            SortKey::Calls => y.calls.cmp(&x.calls),
-            SortKey::Avg => y.avg_ns().cmp(&x.avg_ns()),
-            SortKey::Name => data.label(a).cmp(data.label(b)),
+    /// What a row is compared by: the smallest comes first. Names are compared where they stand.
+    fn weight(self, data: &Data, what: What) -> u64 {
+        let figures = data.figures(what);
+        let largest_first = match self.key {
+            SortKey::Total => figures.total_ns,
+            SortKey::SelfTime => figures.self_ns,
+            SortKey::Calls => figures.calls,
+            // A row without calls has no average and stands below all that have one.
+            SortKey::Avg => figures.avg_ns().map_or(0, |ns| ns.saturating_add(1)),
+            SortKey::Name => 0,
         };
-        if self.reversed { order.reverse() } else { order }
+        if self.reversed {
+            largest_first
+        } else {
+            !largest_first
+        }
     }
 
     /// Puts siblings in order.
     pub(crate) fn arrange(self, data: &Data, before: &Before, items: &mut [What]) {
+        if items.len() < 2 {
+            return;
+        }
         let rank = |what: What| before.ranks.get(&data.id(what)).copied().unwrap_or(u32::MAX);
-        if before.hold {
-            items.sort_by(|&a, &b| rank(a).cmp(&rank(b)).then_with(|| self.compare(data, a, b)));
-        } else {
-            items.sort_by(|&a, &b| self.compare(data, a, b).then_with(|| rank(a).cmp(&rank(b))));
+        let by_name = |a: What, b: What| match (self.key == SortKey::Name, self.reversed) {
+            (false, _) => Ordering::Equal,
+            (true, false) => data.label(a).cmp(data.label(b)),
+            (true, true) => data.label(b).cmp(data.label(a)),
+        };
+        // Looked up once for each row, not for each comparison.
+        let mut keyed: Vec<(u32, u64, What)> = items
+            .iter()
+            .map(|&what| (rank(what), self.weight(data, what), what))
+            .collect();
+        keyed.sort_by(|a, b| {
+            let by_value = || a.1.cmp(&b.1).then_with(|| by_name(a.2, b.2));
+            if before.hold {
+                a.0.cmp(&b.0).then_with(by_value)
+            } else {
+                by_value().then(a.0.cmp(&b.0))
+            }
+        });
+        for (item, (.., what)) in items.iter_mut().zip(keyed) {
+            *item = what;
         }
     }
 }

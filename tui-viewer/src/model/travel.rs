@@ -1,6 +1,9 @@
 //! Moving through a list, opening and closing.
 
-use tickscope_format::profile::tree::PathId;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tickscope_format::profile::tree::{PathId, TreeRow};
 
 use crate::action::Action;
 use crate::model::Model;
@@ -33,6 +36,34 @@ pub(super) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
         at = hottest(data.tree.children(row));
     }
     path
+}
+
+/// Rows to open at the first look: the hottest path, and then what else is hot, hottest first, as long as all of it
+/// fits on one screen.
+pub(super) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
+    let mut open = hottest_path(data, None);
+    let mut shown = data.tree.top().len();
+    let mut closed: BinaryHeap<(u64, Reverse<u32>)> = BinaryHeap::new();
+    let weigh = |rows: &[u32]| -> Vec<(u64, Reverse<u32>)> {
+        rows.iter()
+            .map(|&row| (data.tree.rows[row as usize].total_ns, Reverse(row)))
+            .collect()
+    };
+    closed.extend(weigh(data.tree.top()));
+    while let Some((total_ns, Reverse(row))) = closed.pop() {
+        let TreeRow { path, depth, .. } = data.tree.rows[row as usize];
+        let children = data.tree.children(row);
+        let hot = share(total_ns, data.measured_ns) >= HOT_SHARE && (depth as usize) < HOT_DEPTH;
+        let of_path = open.contains(&path);
+        if of_path || (hot && shown + children.len() <= page) {
+            shown += children.len();
+            closed.extend(weigh(children));
+            if !of_path {
+                open.push(path);
+            }
+        }
+    }
+    open
 }
 
 // === impl Model ===

@@ -16,6 +16,18 @@ impl View {
     /// All of them, from left to right.
     pub(crate) const ALL: [Self; 2] = [Self::Tree, Self::Hot];
 
+    /// The view whose tab stands over a cell of the line of tabs.
+    pub(crate) fn at(x: u16) -> Option<Self> {
+        // ` [1 Tree]  2 Hot `: a margin, then a digit, a space and two brackets or spaces around each name.
+        let mut start = 1;
+        Self::ALL.into_iter().find(|view| {
+            let end = start + view.title().len() as u16 + 4;
+            let under = (start..end).contains(&x);
+            start = end + 1;
+            under
+        })
+    }
+
     /// Its name on its tab.
     pub(crate) fn title(self) -> &'static str {
         match self {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -14,6 +15,13 @@ const IN: &[u8] = b"\x1b[22;2t\x1b[?1049h\x1b[?25l";
 /// No half frame, plain text, main screen, cursor, the former title.
 const OUT: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[?1049l\x1b[?25h\x1b[23;2t";
 
+/// The mouse: presses and the wheel, with numbers for every cell.
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+
+/// Whether the screen wants the mouse. Who never does never writes a word about it.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+
 struct Saved {
     tty: OwnedFd,
     modes: Termios,
@@ -22,9 +30,11 @@ struct Saved {
 /// Set as long as the terminal is ours. The panic hook looks here too, so it lives outside of the screen.
 static SAVED: Mutex<Option<Saved>> = Mutex::new(None);
 
-/// Makes the terminal ours; where it is already, does so again, as after a stop that nobody announced.
+/// Makes the terminal ours. Where it is already, after a stop that nobody announced, only what a shell may have
+/// changed is set again: a second alternate screen or title would not be undone by one `leave`.
 pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
+    let ours = saved.is_some();
     let modes = match saved.as_ref() {
         Some(saved) => saved.modes.clone(),
         None => tcgetattr(tty)?,
@@ -37,17 +47,31 @@ pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
         modes,
     });
     drop(saved);
-    write(IN)
+    write(if ours { b"\x1b[?25l" } else { IN })?;
+    if MOUSE.load(Ordering::Relaxed) {
+        write(MOUSE_ON)
+    } else {
+        Ok(())
+    }
 }
 
 /// Gives the terminal back; a second call does nothing.
 pub(super) fn leave() {
     let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(Saved { tty, modes }) = saved else { return };
+    if MOUSE.load(Ordering::Relaxed) {
+        let _ = write(MOUSE_OFF);
+    }
     // Keys pressed meanwhile were for the screen, not for the shell. Nothing here can do more than try.
     let _ = tcflush(&tty, QueueSelector::IFlush);
     let _ = write(OUT);
     let _ = tcsetattr(&tty, OptionalActions::Now, &modes);
+}
+
+/// Takes the mouse, or leaves it to the terminal.
+pub(super) fn mouse(on: bool) -> io::Result<()> {
+    MOUSE.store(on, Ordering::Relaxed);
+    write(if on { MOUSE_ON } else { MOUSE_OFF })
 }
 
 /// On a panic the terminal is given back first, then the message is printed where it can be read.

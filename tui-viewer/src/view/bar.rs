@@ -2,7 +2,7 @@
 
 use crate::theme::Glyphs;
 
-/// A share of 0 to 1 of so many cells; something that is not nothing shows at least the thinnest part.
+/// A share of 0 to 1 of so many cells, to the nearest part of a cell.
 pub(super) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     let parts = glyphs.eighths.len() - 1;
     let all = usize::from(cells) * parts;
@@ -23,6 +23,6 @@ mod tests {
         assert_eq!(bar(0.0, 10, unicode), "");
         assert_eq!(bar(1.0, 5, unicode), "█████");
         assert_eq!(bar(f64::NAN, 5, unicode), "");
-        assert_eq!(bar(0.5, 5, Glyphs::of(true)), "##-");
+        assert_eq!(bar(0.5, 5, Glyphs::of(true)), "##=");
     }
 }

@@ -5,6 +5,7 @@ use tickscope_format::render::number;
 
 use crate::cells::{cut_end, cut_middle, cut_start, safe, width};
 use crate::model::Model;
+use crate::model::base::Base;
 use crate::model::data::{Data, What};
 use crate::model::row::Row;
 use crate::model::view::View;
@@ -180,10 +181,15 @@ fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: 
 fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let (dot, running) = (pen.glyphs.dot, pen.glyphs.running);
     let wide = area.width >= 92;
+    let whole = match model.base() {
+        Base::Measured => "measured time",
+        Base::Wall => "wall time",
+        Base::Parent => "its parent's time",
+    };
     let inside = if wide {
-        "%TOT share of measured time, callees included"
+        format!("%TOT share of {whole}, callees included")
     } else {
-        "%TOT share with callees"
+        "%TOT share with callees".to_string()
     };
     let itself = if wide {
         "SELF in the function itself"

@@ -123,7 +123,7 @@ fn found(model: &Model, search: &Search) -> String {
 
 fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
     let mut hints: Vec<(String, Hint)> = lines(context)
-        .filter(|line| line.keys.iter().any(|&(_, action)| model.can(action)))
+        .filter(|line| line.keys.iter().any(|&(_, action)| model.offers(action)))
         .filter_map(|line| line.hint.map(|hint| (line.hint_keys(pen.ascii), hint)))
         .collect();
     let esc = match context {

@@ -55,15 +55,15 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         facts(pen, model, snapshot, wordy, &mut right);
     }
     fit(&mut left, &mut right, usize::from(area.width).saturating_sub(2));
-    let mut x = area.x + 1;
-    for part in &left {
-        x = pen.put(x + part.gap as u16, area.y, area.width, &part.text, part.meaning);
-    }
+    put(pen, &left, area.x + 1, area.y);
     let taken = cells(&right);
-    let mut x = area.right().saturating_sub(1 + taken as u16);
-    for (index, part) in right.iter().enumerate() {
-        let gap = if index == 0 { 0 } else { part.gap };
-        x = pen.put(x + gap as u16, area.y, area.width, &part.text, part.meaning);
+    put(pen, &right, area.right().saturating_sub(1 + taken as u16), area.y);
+}
+
+fn put(pen: &mut Pen<'_>, parts: &[Part], mut x: u16, y: u16) {
+    for (index, part) in parts.iter().enumerate() {
+        let gap = if index == 0 { 0 } else { part.gap as u16 };
+        x = pen.put(x + gap, y, u16::MAX, &part.text, part.meaning);
     }
 }
 
@@ -78,7 +78,12 @@ fn who(pen: &Pen<'_>, model: &Model, process: Option<&Process>, wordy: bool, lef
     else {
         return;
     };
-    let most = if wordy { 30 } else { 20 };
+    // The word for the state is never cut for it.
+    let most = if wordy {
+        30
+    } else {
+        usize::from(model.size.width.saturating_sub(12)).min(20)
+    };
     let name = cut_middle(&safe(name, pen.ascii), most, pen.glyphs.cut).into_owned();
     left.push(part(
         name,

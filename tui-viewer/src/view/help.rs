@@ -40,7 +40,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
                 HelpLine::Keys(keys, text) => {
                     let after = pen.put(x + 2, y, each.saturating_sub(2), keys, Meaning::Plain);
                     let start = after.max(x + 2 + keys_cells) + 2;
-                    pen.put_cut(start, y, (x + each).saturating_sub(start), text, Meaning::Quiet);
+                    pen.put_cut(start, y, (x + each).saturating_sub(start), text, Meaning::Plain);
                 }
                 HelpLine::Gap => {}
             }

@@ -101,8 +101,11 @@ pub(super) fn ask_reset(pen: &mut Pen<'_>, model: &Model) {
     let area = middle(model, 52, 6);
     let inner = pen.frame(area, "Count from zero?");
     let lines = [
-        (format!("{who} watching and will see it too."), Meaning::Plain),
-        ("u takes it back.".to_string(), Meaning::Plain),
+        (format!("{who} watching."), Meaning::Plain),
+        (
+            "They see the reset too. u takes it back.".to_string(),
+            Meaning::Plain,
+        ),
         (String::new(), Meaning::Plain),
         ("y reset    Esc keep counting".to_string(), Meaning::Strong),
     ];

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 use tickscope_format::render::{label, number};
 
-use crate::cells::{cut_middle, cut_start, safe, width};
+use crate::cells::{cut_middle, cut_path, cut_start, safe, width};
 use crate::columns::{self, Column, Place};
 use crate::model::Model;
 use crate::model::data::{Data, What};
@@ -15,9 +15,6 @@ use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
 use crate::view::bar::bar;
 use crate::view::pen::Pen;
-
-/// A name keeps at least so many cells of its column, however deep it stands.
-const NAME_CELLS: usize = 12;
 
 /// Draws the rows.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
@@ -115,7 +112,7 @@ fn place_of(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> String {
     };
     let function = data.tree.functions.get(function);
     let text = label::place(&function.file, function.line, pen.ascii);
-    cut_start(&safe(&text, pen.ascii), usize::from(cells), pen.glyphs.cut).into_owned()
+    cut_path(&safe(&text, pen.ascii), usize::from(cells), pen.glyphs.cut).into_owned()
 }
 
 /// Tree lines, the mark of the fold, the name, and what goes with it.
@@ -138,7 +135,7 @@ fn name(
     let mut x = place.x;
     if model.view == View::Tree {
         let lines = tree_lines(&model.list().rows, row, glyphs);
-        let most = usize::from(place.width).saturating_sub(NAME_CELLS);
+        let most = usize::from(columns::tree_cells(place));
         let lines = cut_start(&lines, most, glyphs.cut).into_owned();
         x = pen.put(x, y, end - x, &lines, look.of(Meaning::Rule));
         let (mark, meaning) = match row.fold {
@@ -160,6 +157,9 @@ fn name(
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let text = data.label(row.what);
     let hidden_fits = width(text) + running + extra <= room;
+    // Without room for the module the function itself says more than half of both.
+    let tail = text.rfind("::").map_or(text, |at| &text[at + 2..]);
+    let text = if width(text) + running > room { tail } else { text };
     let cut = cut_middle(text, room.saturating_sub(running), glyphs.cut);
     let start = x;
     x = put_name(pen, &cut, x, y, end, look, meaning);

@@ -44,7 +44,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
     };
     let mut y = area.y;
     for (text, meaning) in [(why, Meaning::Strong), (next, Meaning::Plain)] {
-        for line in wrapped(&safe(text, pen.ascii), usize::from(area.width)) {
+        let lines = text
+            .split('\n')
+            .flat_map(|line| wrapped(&safe(line, pen.ascii), usize::from(area.width)));
+        for line in lines.collect::<Vec<_>>() {
             if y < area.bottom() {
                 pen.put(area.x, y, area.width, &line, meaning);
                 y += 1;

@@ -1,0 +1,100 @@
+//! What is asked of the program, and what is taken from the screen.
+
+use std::rc::Rc;
+
+use crate::model::Model;
+use crate::model::hear::rate_hz;
+use crate::model::message::Effect;
+use crate::model::pending::Pending;
+use crate::model::popup::Popup;
+use crate::news::Request;
+
+/// Rates to step through, in snapshots a second.
+const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
+
+// === impl Model ===
+
+impl Model {
+    pub(super) fn freeze(&mut self) {
+        self.frozen = !self.frozen;
+        if !self.frozen
+            && !self
+                .shown
+                .as_ref()
+                .zip(self.newest.as_ref())
+                .is_some_and(|(a, b)| Rc::ptr_eq(a, b))
+        {
+            self.shown = self.newest.clone();
+            self.data_stale = true;
+        }
+    }
+
+    pub(super) fn ask_reset(&mut self, effects: &mut Vec<Effect>) {
+        let others = self
+            .newest
+            .as_ref()
+            .is_some_and(|newest| newest.capture.viewers > 1);
+        if !self.status.answers() {
+            self.complain(format!(
+                "nothing to reset: the program is {}",
+                self.status.word().to_lowercase()
+            ));
+        } else if others {
+            self.popup = Some(Popup::AskReset);
+        } else {
+            self.send(Request::Reset, effects);
+        }
+    }
+
+    pub(super) fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
+        self.notice = None;
+        self.pending = Some(Pending {
+            request,
+            asked: self.now,
+            epoch: None,
+        });
+        effects.push(Effect::Send(request));
+    }
+
+    pub(super) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
+        if !self.status.answers() {
+            self.complain(format!(
+                "no rate to change: the program is {}",
+                self.status.word().to_lowercase()
+            ));
+            return;
+        }
+        let Some(now) = self.wished_hz.or_else(|| self.newest.as_deref().map(rate_hz)) else {
+            return;
+        };
+        let next = match faster {
+            true => RATES_HZ.iter().find(|&&hz| hz > now),
+            false => RATES_HZ.iter().rev().find(|&&hz| hz < now),
+        };
+        match next {
+            Some(&hz) => {
+                self.wished_hz = Some(hz);
+                self.tell(format!("asked for {hz} snapshots a second"));
+                effects.push(Effect::Send(Request::Interval {
+                    ns: 1_000_000_000 / hz,
+                }));
+            }
+            None => self.tell(format!(
+                "{now} a second is the {} rate",
+                if faster { "fastest" } else { "slowest" }
+            )),
+        }
+    }
+
+    pub(super) fn copy(&mut self, effects: &mut Vec<Effect>) {
+        let name = self
+            .data
+            .as_ref()
+            .zip(self.list().selected())
+            .map(|(data, row)| data.full_name(row.what).to_string());
+        if let Some(name) = name {
+            self.tell(format!("copied {name}"));
+            effects.push(Effect::Copy(name));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Which actions mean something now.
+
+use crate::action::Action;
+use crate::model::Model;
+use crate::status::Status;
+
+// === impl Model ===
+
+impl Model {
+    /// Whether an action leads anywhere now: the footer offers no other.
+    pub(crate) fn offers(&self, action: Action) -> bool {
+        let of_the_program = matches!(
+            action,
+            Action::Reset | Action::Slower | Action::Faster | Action::Freeze
+        );
+        self.can(action)
+            && (!of_the_program || self.status.answers() || (action == Action::Freeze && self.frozen))
+    }
+
+    /// Whether an action means something now: `update` does no other.
+    pub(crate) fn can(&self, action: Action) -> bool {
+        let searching = self.search.as_ref().is_some_and(|search| search.is_set());
+        let live = matches!(self.status, Status::Live | Status::Stale { .. });
+        let rows = !self.list().rows.is_empty();
+        match action {
+            Action::NextMatch | Action::PreviousMatch | Action::MatchesOnly => searching,
+            Action::Undo => live && self.undoable && self.pending.is_none(),
+            // Asked of a program that has gone they tell why not.
+            Action::Reset | Action::Slower | Action::Faster => self.shown.is_some() && self.pending.is_none(),
+            Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown.is_some(),
+            Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => rows,
+            Action::HotPath | Action::ToTree | Action::Copy | Action::Centre | Action::Search => rows,
+            Action::Choose => self.data.is_some() || !self.rings.is_empty(),
+            Action::ShowTree
+            | Action::ShowHot
+            | Action::NextView
+            | Action::PreviousView
+            | Action::Help
+            | Action::Back
+            | Action::Close
+            | Action::Quit
+            | Action::Repaint
+            | Action::Suspend
+            | Action::Up
+            | Action::Down
+            | Action::PageUp
+            | Action::PageDown
+            | Action::HalfUp
+            | Action::HalfDown
+            | Action::First
+            | Action::Last
+            | Action::PreviousSibling
+            | Action::NextSibling
+            | Action::SortLeft
+            | Action::SortRight
+            | Action::Reverse
+            | Action::Percent
+            | Action::Yes
+            | Action::Theme
+            | Action::Mouse => true,
+        }
+    }
+}

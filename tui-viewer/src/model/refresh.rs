@@ -1,0 +1,159 @@
+//! What becomes stale, by time or by news, and deriving it anew: data, then rows, then details.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::model::base::Base;
+use crate::model::data::Data;
+use crate::model::detail::Detail;
+use crate::model::listing::{self, Shape};
+use crate::model::search::{Filter, Search};
+use crate::model::sort::Before;
+use crate::model::view::View;
+use crate::model::{Model, travel};
+use crate::status::Status;
+
+/// Nothing moves under a finger for so long after a key.
+const HOLD_AFTER_KEY: Duration = Duration::from_secs(2);
+
+/// Rows change places at most this often.
+const BETWEEN_SORTS: Duration = Duration::from_secs(1);
+
+/// Counters that ran for less than this say little about which path is hot.
+const FIRST_LOOK_NS: u64 = 300_000_000;
+
+// === impl Model ===
+
+impl Model {
+    /// When something changes although nothing happens.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        let resort = self.list().sort_due.then(|| self.hold_until());
+        let notice = self.notice.as_ref().map(|notice| notice.until);
+        let pending = self.pending.map(|pending| pending.deadline());
+        [resort, notice, pending].into_iter().flatten().min()
+    }
+
+    pub(super) fn hold_until(&self) -> Duration {
+        let after_key = self.last_key.map_or(Duration::ZERO, |key| key + HOLD_AFTER_KEY);
+        after_key.max(self.list().sorted_at + BETWEEN_SORTS)
+    }
+
+    /// Time has passed: what was to end ends.
+    pub(super) fn tick(&mut self, now: Duration) {
+        self.now = now;
+        if self.notice.as_ref().is_some_and(|notice| notice.until <= now) {
+            self.notice = None;
+            self.dirty = true;
+        }
+        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.deadline() <= now) {
+            if pending.epoch.is_some() {
+                // It is done, only not here yet: the header goes on saying so.
+                pending.asked = now;
+                self.complain("the program has answered, but no snapshot of it has come in 2 s");
+            } else {
+                self.pending = None;
+                self.complain("no answer from the program in 2 s: it may be stopped, or too busy to publish");
+            }
+            self.dirty = true;
+        }
+        if self.list().sort_due && self.hold_until() <= now {
+            self.rows_stale = true;
+            self.dirty = true;
+        }
+    }
+
+    /// Derives what has become stale: data, then rows, then details.
+    pub(super) fn refresh(&mut self) {
+        if std::mem::take(&mut self.data_stale) {
+            let former = self.data.take().map(|data| data.names);
+            self.data = self
+                .shown
+                .as_ref()
+                .map(|shown| Data::of(Rc::clone(shown), &self.scope, former.as_ref(), self.ascii));
+            self.rows_stale = true;
+            self.detail_of = None;
+            self.greet();
+        }
+        if std::mem::take(&mut self.rows_stale) {
+            self.rebuild_rows();
+        }
+        let (rows, page) = (self.list().rows.len(), self.page());
+        self.list_mut().cursor.keep_on_screen(rows, page);
+        let selected = self.list().selected().map(|row| row.what);
+        if self.layout().detail.is_none() {
+            self.detail_of = None;
+        } else if selected != self.detail_of {
+            self.detail_of = selected;
+            self.detail = self
+                .data
+                .as_ref()
+                .zip(selected)
+                .map(|(data, what)| Detail::of(data, what));
+        }
+    }
+
+    fn rebuild_rows(&mut self) {
+        let forced = std::mem::take(&mut self.sort_now);
+        let page = self.page();
+        let (view, now, base, hold_until) = (self.view, self.now, self.base(), self.hold_until());
+        let Some(data) = self.data.take() else {
+            self.list_mut().rows.clear();
+            self.list_mut().sort_due = false;
+            return;
+        };
+        let hold = !forced && now < hold_until && !self.list().rows.is_empty();
+        let before = Before::of(&self.list().rows, hold);
+        let text = self
+            .search
+            .as_ref()
+            .filter(|search| search.is_set())
+            .map(Search::text);
+        let filter = text.map(|text| Filter::of(&data, text));
+        let shape = Shape {
+            sort: self.list().sort,
+            before: &before,
+            open: &self.open,
+            filter: filter.as_ref(),
+            only: self.search.as_ref().is_some_and(|search| search.only),
+            outside: base == Base::Wall,
+            selected: self.list().selected().map(|row| row.id),
+        };
+        let listing = match view {
+            View::Tree => listing::tree(&data, &shape),
+            View::Hot => listing::hot(&data, &shape),
+        };
+        let list = self.list_mut();
+        list.rows = listing.rows;
+        list.sort_due = hold;
+        if !hold {
+            list.sorted_at = now;
+        }
+        if list.cursor.want.is_empty()
+            && let Some(row) = list.rows.first()
+        {
+            list.cursor.want = vec![row.id];
+        }
+        list.cursor.settle(&list.rows, page);
+        if let Some(search) = &mut self.search {
+            search.hits = listing.hits;
+            search.before = listing.before;
+            search.time_ns = filter.as_ref().map_or(0, |filter| filter.time_ns(&data));
+        }
+        self.data = Some(data);
+        self.detail_of = None;
+    }
+
+    /// Opens what is hot, once, as soon as the data says what it is.
+    fn greet(&mut self) {
+        let Some(data) = self.data.as_ref().filter(|_| !self.greeted) else {
+            return;
+        };
+        let settled = data.snapshot.capture.since_reset_ns >= FIRST_LOOK_NS || self.status != Status::Live;
+        if !settled || data.measured_ns == 0 {
+            return;
+        }
+        self.greeted = true;
+        let open = travel::first_look(data, self.page());
+        self.open.extend(open);
+    }
+}
