@@ -141,8 +141,6 @@ impl Publisher {
                             settings.ring_bytes,
                         ));
                     }
-                    // Others have time: the first record shall be seen at once.
-                    clean::clean(&place, clean::KEPT);
                     return Ok(publisher);
                 }
                 Err(error) => {
@@ -173,14 +171,20 @@ impl Publisher {
 
     fn first_record(&mut self) -> Result<(), FormatError> {
         self.publish_now(CaptureKind::Periodic);
-        self.ring.link()?;
+        self.ring.link()
+    }
+
+    /// What has time until the first record can be seen: measures the cost of a scope, cleans up after others.
+    pub(crate) fn settle(&mut self) {
         let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
         self.cost = Cost {
             lower_ns,
             upper_ns,
             ..self.cost
         };
-        Ok(())
+        if let Some(place) = self.path().parent() {
+            clean::clean(place, clean::KEPT);
+        }
     }
 
     /// Where the ring is.

@@ -245,6 +245,9 @@ fn publish() {
         shared.phase = Phase::Publishing;
     }
     CHANGED.notify_all();
+    drop(shared);
+    publisher.settle();
+    shared = self::shared();
     while shared.phase == Phase::Publishing {
         if !RESET_ASKED.load(Ordering::Relaxed) {
             let rest = publisher.rest();
