@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
@@ -181,8 +181,10 @@ fn read(block: &'static Block, sites: &mut Sites, fixed: &Fixed) -> Reading {
     }
     open.reverse();
     open.retain(|&(index, _)| index < length);
-    let state = match (last == PAUSED, open.is_empty()) {
+    let outside = innermost.is_some_and(|node| node.site.get().is_none());
+    let state = match (last == PAUSED, outside) {
         (true, _) => ThreadState::Paused,
+        // Also where an event goes on for longer than was looked: that is inside a scope, or just outside.
         (false, false) => ThreadState::Running,
         (false, true) => ThreadState::Idle,
     };
@@ -208,11 +210,13 @@ fn settled_current(block: &'static Block) -> Option<&'static arena::Node> {
     })
 }
 
-/// The kernel's name of a thread: "main" for the first, "thread" for one without a name of its own.
-fn thread_name(tid: u32, kernel_name: &str, process_name: &str) -> String {
+/// The name of a thread after the kernel's: "main" for the first, "thread" for one without a name of its own,
+/// to which the kernel gives that of the process.
+fn thread_name(tid: u32, kernel_name: &str) -> String {
+    static PROCESS: LazyLock<String> = LazyLock::new(|| kernel_name_of("/proc/self/comm"));
     if tid == std::process::id() {
         "main".into()
-    } else if kernel_name.is_empty() || kernel_name == process_name {
+    } else if kernel_name.is_empty() || kernel_name == *PROCESS {
         "thread".into()
     } else {
         kernel_name.into()
@@ -228,7 +232,7 @@ impl LiveThread {
     fn new(tid: u32) -> Self {
         let own = kernel_name_of(&format!("/proc/self/task/{tid}/comm"));
         Self {
-            name: thread_name(tid, &own, &kernel_name_of("/proc/self/comm")),
+            name: thread_name(tid, &own),
             ledger: Ledger::default(),
         }
     }
@@ -356,7 +360,7 @@ impl Books {
         let address = std::ptr::from_ref(block).addr();
         let tid = block.tid.load(Ordering::Relaxed);
         let mut thread = self.live.remove(&address).unwrap_or_else(|| LiveThread {
-            name: thread_name(tid, kernel_name, &kernel_name_of("/proc/self/comm")),
+            name: thread_name(tid, kernel_name),
             ledger: Ledger::default(),
         });
         let reading = read(block, &mut self.sites, process::fixed());

@@ -126,19 +126,21 @@ impl Publisher {
         let header = identity.header(&settings);
         let mut failed = FormatError::NoRecord;
         for place in places::places(settings.dir.as_deref()) {
-            match OwnRing::create(&place, header.clone()) {
-                Ok(ring) => {
-                    if ring.ring_bytes() < settings.ring_bytes {
+            let started = OwnRing::create(&place, header.clone()).and_then(|ring| {
+                let mut publisher = Self::new(ring, settings.clone());
+                publisher.first_record().map(|()| publisher)
+            });
+            match started {
+                Ok(publisher) => {
+                    if publisher.ring.ring_bytes() < settings.ring_bytes {
                         warnings.push(format!(
                             "space is short in {}: the ring has {} instead of {} bytes; free some, or choose \
                              another place with TICKSCOPE_DIR",
                             place.display(),
-                            ring.ring_bytes(),
+                            publisher.ring.ring_bytes(),
                             settings.ring_bytes,
                         ));
                     }
-                    let mut publisher = Self::new(ring, settings);
-                    publisher.first_record()?;
                     // Others have time: the first record shall be seen at once.
                     clean::clean(&place, clean::KEPT);
                     return Ok(publisher);

@@ -96,8 +96,10 @@ pub(crate) fn first_scope() {
         Some(Wish::Live) => {
             LIVE_COMING.store(true, Ordering::Relaxed);
             os::at_exit(at_exit);
-            // Where there is no thread to be had, scopes are counted all the same.
-            let _ = os::spawn(publish_live);
+            if os::spawn(publish_live).is_err() {
+                // No thread to be had: scopes are counted all the same, and a later start may be luckier.
+                LIVE_COMING.store(false, Ordering::Relaxed);
+            }
         }
         Some(Wish::Report) => os::at_exit(at_exit),
         Some(Wish::Off) | None => {}
