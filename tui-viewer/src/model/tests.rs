@@ -381,6 +381,10 @@ fn a_frozen_screen_shows_the_same_numbers_until_it_is_released() {
     news(&mut model, Status::Live, Some(snapshot(1_400)));
     assert!(!model.dirty, "nothing to draw");
     assert_eq!(text(&model), before);
+    let mut gone = live(60, 15);
+    keys(&mut gone, "p");
+    news(&mut gone, Status::Exited { unix_ns: 0 }, None);
+    assert!(header(&gone).contains("FROZEN") && text(&gone).contains("Meanwhile the program has ended"));
     keys(&mut model, "p");
     assert!(header(&model).contains("02:20"), "{}", header(&model));
 }
