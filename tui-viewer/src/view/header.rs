@@ -1,8 +1,9 @@
 //! The first line: which program, how it is doing, and how far to trust the numbers.
 
 use ratatui::layout::Rect;
+use tickscope_format::Snapshot;
 use tickscope_format::render::number;
-use tickscope_format::{Snapshot, snapshot::Process};
+use tickscope_format::snapshot::{Process, ThreadState};
 
 use crate::cells::{cut_middle, safe, width};
 use crate::model::Model;
@@ -128,7 +129,16 @@ fn state(pen: &Pen<'_>, model: &Model, wordy: bool, left: &mut Vec<Part>) {
 
 fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
-    let threads: u64 = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
+    // Those that live; of a program that has ended, all there were.
+    let live = snapshot
+        .threads
+        .iter()
+        .filter(|thread| thread.state != ThreadState::Finished)
+        .count() as u64;
+    let threads = match live {
+        0 => snapshot.threads.iter().map(|thread| thread.count.max(1)).sum(),
+        live => live,
+    };
     let nodes = model.data.as_ref().map_or(0, |data| data.tree.rows.len());
     right.push(part(counted(threads, "thread"), Meaning::Quiet, 7, gap));
     right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
