@@ -30,17 +30,10 @@ pub(crate) fn bounds(clock: Clock) -> (f64, f64) {
     ((around_work - plain).clamp(0.0, upper), upper)
 }
 
+/// Some 50 ns of work of which each step waits for the one before, and that leaves the CPU room for a clock
+/// read beside it, as waiting for memory does: a chain of square roots.
 fn spend(seed: u64) {
-    black_box(work(seed));
-}
-
-/// Steps of a generator, each needing the one before (Marsaglia's xorshift).
-fn work(seed: u64) -> u64 {
-    (0..16).fold(seed | 1, |x, _| {
-        let x = x ^ x << 13;
-        let x = x ^ x >> 7;
-        x ^ x << 17
-    })
+    black_box((0..24).fold(seed as f64 + 2.0, |x, _| x.sqrt() + 1.5));
 }
 
 #[inline(always)]

@@ -182,6 +182,7 @@ impl Publisher {
             upper_ns,
             ..self.cost
         };
+        self.tell();
         if let Some(place) = self.path().parent() {
             clean::clean(place, clean::KEPT);
         }

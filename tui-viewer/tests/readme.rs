@@ -16,5 +16,9 @@ fn the_readme_has_the_key_table() {
         std::fs::write(path, format!("{}{table}{}", &readme[..begin], &readme[end..])).unwrap();
         return;
     }
-    assert_eq!(&readme[begin..end], table, "UPDATE_README=1 cargo test -p tickscope-cli --test readme");
+    assert_eq!(
+        &readme[begin..end],
+        table,
+        "UPDATE_README=1 cargo test -p tickscope-cli --test readme"
+    );
 }
