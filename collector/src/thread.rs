@@ -2,7 +2,7 @@
 //!
 //! Each thread has a pointer to its block. The hot one is a `const` thread-local without a destructor, so reading it is one instruction and is
 //! allowed at any time of a thread's life. It is set only while the fast path may be taken: an ordinary
-//! thread, measured with the time stamp counter. All else goes the slow way, which looks at [`Own`].
+//! thread, measured with the time stamp counter. All else goes the slow way, which looks at the rest.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
