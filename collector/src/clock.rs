@@ -68,7 +68,7 @@ impl Clock {
 
 /// The time stamp counter.
 #[inline(always)]
-pub(crate) fn tsc() -> u64 {
+pub fn tsc() -> u64 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 has `rdtsc`; a kernel that forbids it to user code does not exist on Linux servers
     // and desktops unless a process asks for that by `prctl(PR_SET_TSC)`.

@@ -112,6 +112,7 @@ pub fn start(name: impl Into<String>) -> Session {
 #[cfg(feature = "enable")]
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::clock::tsc;
     pub use crate::future::profile_future;
     pub use crate::scope::enter;
     pub use crate::site::Site;

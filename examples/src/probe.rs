@@ -34,10 +34,9 @@ impl Probe for Plain {
 }
 
 /// To the end of the block: a scope, if the probe opens any.
+#[macro_export]
 macro_rules! probe {
     ($probe:ty, $name:literal) => {
-        let _scope = <$probe as $crate::probe::Probe>::begin($name, || tickscope::scope_guard!($name));
+        let _scope = <$probe as $crate::Probe>::begin($name, || tickscope::scope_guard!($name));
     };
 }
-
-pub(crate) use probe;

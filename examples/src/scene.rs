@@ -8,7 +8,8 @@
 
 use std::f64::consts::TAU;
 
-use crate::probe::{Probe, probe};
+use crate::probe;
+use crate::probe::Probe;
 use crate::vector::Vector;
 
 /// Where the root's upper children point.

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::image::Image;
-use crate::probe::{Probe, probe};
+use crate::probe;
+use crate::probe::Probe;
 use crate::scene::{Ray, Scene};
 use crate::spawn::spawn_named;
 use crate::vector::Vector;
