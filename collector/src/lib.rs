@@ -64,6 +64,8 @@ mod os;
 #[cfg(feature = "enable")]
 mod process;
 #[cfg(feature = "enable")]
+mod prune;
+#[cfg(feature = "enable")]
 mod publisher;
 #[cfg(feature = "enable")]
 mod registry;

@@ -1,4 +1,8 @@
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test, which says why it is skipped")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test, which says why it is skipped"
+)]
 //! How many instructions a scope takes, as callgrind counts them: the same every time, whatever the machine does.
 
 use std::hint::black_box;
@@ -24,15 +28,25 @@ fn instructions(count: u64) -> Option<u64> {
     let out = tempfile::tempdir().unwrap();
     let run = Command::new("valgrind")
         .arg("--tool=callgrind")
-        .arg(format!("--callgrind-out-file={}", out.path().join("out").display()))
+        .arg(format!(
+            "--callgrind-out-file={}",
+            out.path().join("out").display()
+        ))
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "a_scope_takes_as_many_instructions_as_before", "--test-threads=1"])
+        .args([
+            "--exact",
+            "a_scope_takes_as_many_instructions_as_before",
+            "--test-threads=1",
+        ])
         .env(SCOPES, count.to_string())
         .output()
         .ok()?;
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let text = std::fs::read_to_string(out.path().join("out")).unwrap();
-    let total = text.lines().find_map(|line| line.strip_prefix("totals: ")).unwrap();
+    let total = text
+        .lines()
+        .find_map(|line| line.strip_prefix("totals: "))
+        .unwrap();
     Some(total.split_whitespace().next().unwrap().parse().unwrap())
 }
 

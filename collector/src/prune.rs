@@ -1,0 +1,219 @@
+//! A snapshot that is too large for a record: its smallest subtrees become "(pruned)" rows, so that all sums
+//! hold and nothing is silent.
+
+use std::collections::BTreeMap;
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
+use tickscope_format::snapshot::{NodeErrors, Nodes, OpenFrame, Site};
+
+/// Cuts a snapshot down to at most `rows_max` rows, as far as open scopes allow, and gives how many rows went.
+///
+/// The rows with the largest totals stay, and all open ones. What goes below a row that stays is summed up in
+/// one child of it, "(pruned)", which counts all calls and all ticks of what it stands for.
+pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
+    let before = snapshot.nodes.len();
+    if before <= rows_max {
+        return 0;
+    }
+    let order = by_weight(snapshot);
+    // The number of rows grows with the number kept, but not in step: each parent that loses children gets one.
+    let (mut low, mut high) = (0, rows_max);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if rows_with(snapshot, &kept(&order, middle, before)) <= rows_max {
+            low = middle
+        } else {
+            high = middle - 1
+        }
+    }
+    let keep = kept(&order, low, before);
+    *snapshot = rebuilt(snapshot, &keep);
+    before - snapshot.nodes.len()
+}
+
+/// Rows by what they are worth: open ones, then by total time, a parent before its children.
+fn by_weight(snapshot: &Snapshot) -> Vec<u32> {
+    let mut weights = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
+    for frame in snapshot.threads.iter().flat_map(|thread| &thread.open) {
+        weights[frame.node.index()] = u64::MAX;
+    }
+    let mut order: Vec<u32> = (0..snapshot.nodes.len() as u32).collect();
+    order.sort_by_key(|&row| (u64::MAX - weights[row as usize], row));
+    order
+}
+
+fn kept(order: &[u32], count: usize, rows: usize) -> Vec<bool> {
+    let mut keep = vec![false; rows];
+    for &row in &order[..count] {
+        keep[row as usize] = true;
+    }
+    keep
+}
+
+/// Rows there would be: those kept, and one for each parent (or top of a thread) that loses some.
+fn rows_with(snapshot: &Snapshot, keep: &[bool]) -> usize {
+    let nodes = &snapshot.nodes;
+    let mut count = 0;
+    let mut has_pruned = vec![false; nodes.len()];
+    for thread in &snapshot.threads {
+        let mut top_has_pruned = false;
+        for row in thread.first_row as usize..(thread.first_row + thread.rows) as usize {
+            let parent = nodes.parent[row];
+            if keep[row] {
+                count += 1;
+            } else if parent == NO_PARENT {
+                top_has_pruned = true;
+            } else if keep[parent as usize] && !std::mem::replace(&mut has_pruned[parent as usize], true) {
+                count += 1;
+            }
+        }
+        count += usize::from(top_has_pruned);
+    }
+    count
+}
+
+fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
+    let old = &snapshot.nodes;
+    let mut sites = snapshot.sites.clone();
+    let pruned_site = SiteId(sites.len() as u32);
+    sites.push(Site {
+        name: "(pruned)".into(),
+        ..Site::default()
+    });
+    let mut nodes = Nodes::default();
+    let mut threads = snapshot.threads.clone();
+    // Where each old row went: its new row, or the "(pruned)" row that stands for it.
+    let mut place: Vec<NodeId> = vec![NodeId(NO_PARENT); old.len()];
+    for thread in &mut threads {
+        let rows = thread.first_row as usize..(thread.first_row + thread.rows) as usize;
+        thread.first_row = nodes.len() as u32;
+        // The "(pruned)" child of each old row that has one, and that of the top.
+        let mut pruned_below: Vec<Option<NodeId>> = vec![None; rows.len() + 1];
+        for row in rows.clone() {
+            let parent = (old.parent[row] != NO_PARENT).then(|| old.parent[row] as usize);
+            let (calls, ticks) = (old.calls[row], old.self_ticks[row]);
+            let stands_for = match parent {
+                Some(parent) if !keep[parent] => Some(place[parent]),
+                _ if keep[row] => None,
+                _ => {
+                    let slot = parent.map_or(rows.len(), |parent| parent - rows.start);
+                    let above = parent.map(|parent| place[parent]);
+                    Some(*pruned_below[slot].get_or_insert_with(|| nodes.push(above, pruned_site, 0, 0)))
+                }
+            };
+            place[row] = match stands_for {
+                Some(pruned) => {
+                    nodes.calls[pruned.index()] += calls;
+                    nodes.self_ticks[pruned.index()] += ticks;
+                    pruned
+                }
+                None => nodes.push(
+                    parent.map(|parent| place[parent]),
+                    SiteId(old.site[row]),
+                    calls,
+                    ticks,
+                ),
+            };
+        }
+        thread.rows = nodes.len() as u32 - thread.first_row;
+        let stays = thread.open.iter().take_while(|frame| keep[frame.node.index()]);
+        thread.open = stays
+            .map(|frame| OpenFrame {
+                node: place[frame.node.index()],
+                ..*frame
+            })
+            .collect();
+    }
+    let mut errors: BTreeMap<NodeId, u64> = BTreeMap::new();
+    for error in &snapshot.errors {
+        *errors.entry(place[error.node.index()]).or_default() += error.count;
+    }
+    Snapshot {
+        process: snapshot.process.clone(),
+        clock: snapshot.clock.clone(),
+        capture: snapshot.capture.clone(),
+        lifetime: snapshot.lifetime,
+        threads,
+        sites,
+        nodes,
+        errors: errors
+            .into_iter()
+            .map(|(node, count)| NodeErrors { node, count })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use tickscope_format::codec;
+    use tickscope_format::snapshot::Thread;
+
+    /// Threads of random trees: each row hangs below an earlier one of its thread, or at the top.
+    fn snapshot(shapes: &[Vec<(usize, u64)>], open: bool) -> Snapshot {
+        let mut s = Snapshot {
+            sites: vec![Site::default()],
+            ..Snapshot::default()
+        };
+        for rows in shapes {
+            let first = s.nodes.len();
+            let mut last = None;
+            for (index, &(parent, ticks)) in rows.iter().enumerate() {
+                let parent = (index > 0 && parent > 0).then(|| NodeId((first + parent % index) as u32));
+                last = Some(s.nodes.push(parent, SiteId(0), 1, ticks));
+            }
+            let mut path = Vec::new();
+            while let Some(node) = last.filter(|_| open) {
+                path.insert(0, OpenFrame { node, began_tick: 0 });
+                last = s.nodes.parent_of(node);
+            }
+            s.threads.push(Thread {
+                first_row: first as u32,
+                rows: rows.len() as u32,
+                open: path,
+                ..Thread::default()
+            });
+        }
+        s
+    }
+
+    #[test]
+    fn the_smallest_subtrees_go_and_their_sums_stay() {
+        // 0 is the top; 1 and 2 below it; 3 and 4 below 2.
+        let mut s = snapshot(&[vec![(0, 10), (5, 1), (6, 50), (8, 2), (10, 3)]], false);
+        s.nodes.parent = vec![NO_PARENT, 0, 0, 2, 2];
+        assert_eq!(prune(&mut s, 4), 1);
+        assert_eq!(s.nodes.parent, [NO_PARENT, 0, 0, 2]);
+        assert_eq!(s.nodes.calls, [1, 1, 1, 2]);
+        assert_eq!(s.nodes.self_ticks, [10, 1, 50, 5]);
+        assert_eq!(s.sites[s.nodes.site[3] as usize].name, "(pruned)");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_goes_sums_hold_and_the_rest_decodes(
+            shapes in proptest::collection::vec(proptest::collection::vec((0usize..50, 0u64..1000), 1..40), 1..5),
+            rows_max in 4usize..60,
+            open in any::<bool>(),
+        ) {
+            let whole = snapshot(&shapes, open);
+            let mut cut = whole.clone();
+            let gone = prune(&mut cut, rows_max);
+            prop_assert_eq!(gone, whole.nodes.len() - cut.nodes.len());
+            let open_rows: usize = whole.threads.iter().map(|thread| thread.open.len()).sum();
+            if 2 * open_rows + whole.threads.len() <= rows_max {
+                prop_assert!(cut.nodes.len() <= rows_max);
+                for (before, after) in whole.threads.iter().zip(&cut.threads) {
+                    prop_assert_eq!(before.open.len(), after.open.len());
+                }
+            }
+            prop_assert_eq!(cut.calls(), whole.calls());
+            prop_assert_eq!(cut.measured_ticks(), whole.measured_ticks());
+            let mut bytes = Vec::new();
+            codec::encode(&cut, &mut bytes).unwrap();
+            prop_assert_eq!(codec::decode(&bytes).unwrap(), cut);
+        }
+    }
+}
