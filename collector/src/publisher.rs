@@ -171,6 +171,7 @@ impl Publisher {
 
     fn first_record(&mut self) -> Result<(), FormatError> {
         self.publish_now(CaptureKind::Periodic);
+        self.beat();
         self.ring.link()?;
         let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
         self.cost = Cost {
@@ -214,12 +215,19 @@ impl Publisher {
                 self.ring.answer(&request, outcome, record, epoch);
             }
         }
+        self.beat();
+    }
+
+    fn beat(&self) {
         self.ring
             .beat(os::monotonic_ns(), self.interval.as_nanos() as u64);
     }
 
-    /// The last record and the goodbye.
-    pub(crate) fn finish(mut self) {
+    /// The last record and the goodbye, after a reset where the program asked for one.
+    pub(crate) fn finish(mut self, reset_asked: bool) {
+        if reset_asked {
+            self.reset();
+        }
         self.publish_closings();
         self.publish_now(CaptureKind::Final);
         self.ring.exit(os::unix_ns());

@@ -259,7 +259,7 @@ fn publish() {
         shared = self::shared();
     }
     drop(shared);
-    publisher.finish();
+    publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed));
     let mut shared = self::shared();
     if let Some(mut books) = capture::books() {
         books.around.publishing = false;

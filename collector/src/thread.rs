@@ -70,6 +70,14 @@ pub(crate) fn counting() -> Option<&'static Tree> {
         .map(|block| &block.tree)
 }
 
+/// The tree of the calling thread, if it has one, whether it counts now or not.
+pub(crate) fn own() -> Option<&'static Tree> {
+    let own = OWN.get();
+    own.block
+        .filter(|_| own.phase != Phase::Gone)
+        .map(|block| &block.tree)
+}
+
 /// Registers the calling thread if it is new and all threads count. `first` runs once before, with the thread
 /// marked as busy; what it opens is dropped and counted.
 pub(crate) fn register(first: impl FnOnce()) -> Phase {
