@@ -340,7 +340,11 @@ extern "C" fn at_exit() {
         if snapshot.capture.cost == Cost::default() {
             // Nothing was published, so nobody has measured it yet.
             let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
-            snapshot.capture.cost = Cost { lower_ns, upper_ns, ..Cost::default() };
+            snapshot.capture.cost = Cost {
+                lower_ns,
+                upper_ns,
+                ..Cost::default()
+            };
         }
         report::write(&snapshot, &destination);
     }
