@@ -154,6 +154,9 @@ impl Drop for Pause {
         // Also where the thread has been excluded since: it may be included again.
         if let Some(tree) = thread::own().filter(|_| self.stopped) {
             tree.resume(process::fixed().chosen.clock.now());
+            if thread::counting().is_none() {
+                tree.stop();
+            }
         }
     }
 }

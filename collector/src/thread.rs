@@ -152,6 +152,7 @@ pub fn exclude() {
     if matches!(own.phase, Phase::New | Phase::Counting) {
         if let Some(block) = own.block {
             block.tree.end_all(process::fixed().chosen.clock.now());
+            block.tree.stop();
         }
         set(Phase::Excluded, own.block);
     }

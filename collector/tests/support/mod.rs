@@ -514,6 +514,12 @@ pub(crate) fn check_order(earlier: &Snapshot, later: &Snapshot) {
     assert!(later.lifetime.calls >= earlier.lifetime.calls);
 }
 
+/// In the child: says why it failed, where its own hook for panics is in the way.
+pub(crate) fn complain(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// Numbers that look random (Marsaglia's xorshift).
 pub(crate) struct Random(pub(crate) u64);
 
