@@ -12,6 +12,7 @@ use crate::options::{Clock, Threads};
 use crate::os;
 use crate::process::{self, DROPPED, NODES};
 use crate::registry::{self, Block};
+use crate::session;
 use crate::tree::Tree;
 
 /// What the calling thread is to the collector.
@@ -136,6 +137,8 @@ pub fn include() {
         }
         (Phase::New | Phase::Excluded, None) => {
             set(Phase::Busy, None);
+            // Scopes of this thread take the fast path from here on, so this is its first.
+            session::first_scope();
             if process::fixed().off {
                 set(Phase::Excluded, None)
             } else {

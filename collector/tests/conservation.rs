@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use support::{Isolated, Random, ask, calls_of, check, check_order, newest, test_name};
+use support::{Isolated, Over, Random, ask, calls_of, check, check_order, newest, test_name};
 use tickscope::{Builder, Clock};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
@@ -116,15 +116,6 @@ fn leave_open() {
     made(2);
     std::mem::forget(tickscope::scope_guard!("open"));
     std::mem::forget(tickscope::scope_guard!("open"));
-}
-
-/// Ends the storm, also where a test fails in it.
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 fn storm(clock: Clock) {

@@ -28,12 +28,14 @@ fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
             // A child that hangs shall not stay for ever.
             // SAFETY: takes a number.
             unsafe { libc::alarm(2 * DEADLINE.as_secs() as u32) };
-            let code = body();
+            let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(101);
             // SAFETY: ends the process without handlers.
             unsafe { libc::_exit(code) }
         }
         pid => {
             assert!(pid > 0);
+            // What it owns is the child's to drop.
+            std::mem::forget(body);
             pid
         }
     }
@@ -111,6 +113,7 @@ fn a_child_forked_while_locks_are_held_does_not_hang() {
                     tickscope::time!("busy", drop(tickscope::snapshot()));
                 }
             });
+            let _over = support::Over(&over);
             for _ in 0..100 {
                 let pid = fork(|| {
                     tickscope::time!("child", ());
@@ -125,7 +128,6 @@ fn a_child_forked_while_locks_are_held_does_not_hang() {
                 });
                 assert!(status_of(pid).success());
             }
-            over.store(true, Ordering::Relaxed);
         });
         assert_eq!(session.status(), Status::Publishing);
         check(&tickscope::snapshot());
@@ -154,8 +156,10 @@ fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread() {
 
 fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
     let mut running = Isolated::new(test_name!()).start(|| {
-        let _session = Builder::new("parent").try_start().unwrap();
+        let session = Builder::new("parent").try_start().unwrap();
         tickscope::time!("work", ());
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
         let forked = fork(|| {
             std::thread::sleep(2 * DEADLINE);
             0

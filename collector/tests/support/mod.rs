@@ -520,6 +520,15 @@ pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Raises a flag when it is dropped, also where a test fails: so that threads end.
+pub(crate) struct Over<'a>(pub(crate) &'a std::sync::atomic::AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Numbers that look random (Marsaglia's xorshift).
 pub(crate) struct Random(pub(crate) u64);
 
