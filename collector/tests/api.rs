@@ -542,7 +542,8 @@ fn an_unusable_directory_is_an_error_that_says_what_next() {
             rlim_max: libc::RLIM_INFINITY,
         };
         // SAFETY: `limit` is a valid rlimit.
-        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
+        let result = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+        assert_eq!(result, 0);
         let error = Builder::new("nowhere").try_start().unwrap_err().to_string();
         assert!(
             error.contains("fallocate") && error.contains("TICKSCOPE_DIR"),
@@ -573,7 +574,8 @@ fn an_unusable_directory_is_an_error_that_says_what_next() {
             rlim_max: libc::RLIM_INFINITY,
         };
         // SAFETY: as above.
-        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
+        let result = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+        assert_eq!(result, 0);
         let session = Builder::new("somewhere").try_start().unwrap();
         assert_eq!(session.status(), Status::Publishing, "{:?}", session.warnings());
     });

@@ -120,7 +120,7 @@ fn leave_open() {
 
 fn storm(clock: Clock) {
     std::panic::set_hook(Box::new(|info| {
-        if info.payload_as_str() != Some("on purpose") {
+        if info.payload().downcast_ref::<&str>() != Some(&"on purpose") {
             // Whoever looks for the reason of a failure finds it there.
             support::complain(&info.to_string());
         }

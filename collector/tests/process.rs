@@ -164,6 +164,7 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
             std::thread::sleep(2 * DEADLINE);
             0
         });
+        #[expect(clippy::zombie_processes, reason = "it outlives this process")]
         let run = Command::new("sleep").arg("60").spawn().unwrap();
         support::tell("children", format!("{forked} {}", run.id()));
         std::thread::sleep(2 * DEADLINE);
@@ -182,7 +183,8 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
     for pid in children {
         // SAFETY: a number; 0 only asks.
-        assert_eq!(unsafe { libc::kill(pid, 0) }, 0, "the child lives");
+        let result = unsafe { libc::kill(pid, 0) };
+        assert_eq!(result, 0, "the child lives");
         // SAFETY: our own grandchild.
         unsafe { libc::kill(pid, libc::SIGKILL) };
     }

@@ -161,15 +161,14 @@ fn the_publisher_is_a_good_guest() {
         // SAFETY: `cpu` is in the range of the set.
         unsafe { libc::CPU_SET(cpu, &mut one) };
         // SAFETY: 0 is the calling thread; the set is as long as said.
-        assert_eq!(unsafe { libc::sched_setaffinity(0, size_of_val(&one), &one) }, 0);
+        let result = unsafe { libc::sched_setaffinity(0, size_of_val(&one), &one) };
+        assert_eq!(result, 0);
         let pinned = status_line(std::process::id(), "Cpus_allowed");
         // SAFETY: zeros are a valid parameter.
         let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
         // SAFETY: 0 is the calling thread.
-        assert_eq!(
-            unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) },
-            0
-        );
+        let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
+        assert_eq!(result, 0);
 
         let (_session, ring) = publishing();
         let _slot = ring.take_slot().unwrap();
@@ -195,15 +194,14 @@ fn the_publisher_is_a_good_guest() {
         assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
         assert_eq!(status_line(publisher, "Cpus_allowed"), before);
         // SAFETY: asks for a number.
-        assert_eq!(
-            unsafe { libc::sched_getscheduler(publisher as i32) },
-            libc::SCHED_OTHER
-        );
+        let result = unsafe { libc::sched_getscheduler(publisher as i32) };
+        assert_eq!(result, libc::SCHED_OTHER);
         // And its maker is as it was.
         assert_eq!(status_line(std::process::id(), "SigBlk"), "0000000000000000");
         assert_eq!(status_line(std::process::id(), "Cpus_allowed"), pinned);
         // SAFETY: asks for a number.
-        assert_eq!(unsafe { libc::sched_getscheduler(0) }, libc::SCHED_BATCH);
+        let result = unsafe { libc::sched_getscheduler(0) };
+        assert_eq!(result, libc::SCHED_BATCH);
         // It counts nothing of its own, and is no thread of the program's.
         tickscope::time!("work", ());
         wait_until("the work", || calls_of(&newest(&ring), "work") == 1);

@@ -179,10 +179,8 @@ fn install(signal: libc::c_int) {
     action.sa_sigaction = handler as *const () as usize;
     action.sa_flags = libc::SA_RESTART;
     // SAFETY: the handler does what handlers may, for as long as the program runs.
-    assert_eq!(
-        unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) },
-        0
-    );
+    let result = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
+    assert_eq!(result, 0);
 }
 
 fn interrupted(depth: u64) -> u64 {
@@ -208,10 +206,8 @@ fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
             it_value: every,
         };
         // SAFETY: `timer` is a valid place.
-        assert_eq!(
-            unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) },
-            0
-        );
+        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
+        assert_eq!(result, 0);
         // SAFETY: takes nothing, cannot fail.
         let main = unsafe { libc::pthread_self() };
         let over = AtomicBool::new(false);
@@ -237,10 +233,8 @@ fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
             it_value: never,
         };
         // SAFETY: as above.
-        assert_eq!(
-            unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) },
-            0
-        );
+        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
+        assert_eq!(result, 0);
         let snapshot = tickscope::snapshot();
         check(&snapshot);
         assert_eq!(calls_of(&snapshot, "interrupted"), made);

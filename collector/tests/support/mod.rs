@@ -498,7 +498,7 @@ pub(crate) fn check(snapshot: &Snapshot) {
         match thread.state {
             ThreadState::Running => assert!(!thread.open.is_empty()),
             ThreadState::Idle | ThreadState::Finished => assert!(thread.open.is_empty()),
-            _ => {}
+            ThreadState::Paused | _ => {}
         }
     }
     assert!(snapshot.lifetime.calls >= snapshot.calls());
