@@ -5,6 +5,7 @@
     clippy::panic,
     reason = "a test that cannot go on has failed"
 )]
+#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod support;
 

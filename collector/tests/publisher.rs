@@ -46,7 +46,7 @@ fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
     let records = support::records(ring);
     let stamps: Vec<u64> = records
         .iter()
-        .filter(|(record, _)| record.sequence >= first + 1)
+        .filter(|(record, _)| record.sequence > first)
         .map(|(record, _)| record.stamp.unix_ns)
         .collect();
     let mut gaps: Vec<u64> = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();

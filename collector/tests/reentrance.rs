@@ -1,4 +1,5 @@
-//! Scopes where a scope may be in the middle of its work: in the program's allocator and in signal handlers.
+//! Scopes in the program's allocator: where another scope, or the collector itself, may be in the middle of its
+//! work. Signal handlers are tested elsewhere, where no allocation is counted.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,8 +15,8 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use support::{Isolated, calls_of, check, isolated, path_of, test_name, threads_named, wait_until};
-use tickscope::{Builder, Status};
+use support::{Isolated, check, isolated, path_of, test_name, threads_named, wait_until};
+use tickscope::Builder;
 use tickscope_format::Snapshot;
 
 /// Measures every allocation while it holds a lock that its thread must not take twice.
@@ -165,91 +166,8 @@ fn every_allocation_of_a_thread_is_a_call() {
     });
 }
 
-static HANDLED: AtomicU64 = AtomicU64::new(0);
-
-extern "C" fn handler(_: libc::c_int) {
-    HANDLED.fetch_add(1, Ordering::Relaxed);
-    tickscope::scope!("handler");
-    tickscope::time!("in it", ());
-}
-
-fn install(signal: libc::c_int) {
-    // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = handler as *const () as usize;
-    action.sa_flags = libc::SA_RESTART;
-    // SAFETY: the handler does what handlers may, for as long as the program runs.
-    let result = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
-    assert_eq!(result, 0);
-}
-
-fn interrupted(depth: u64) -> u64 {
-    tickscope::scope!("interrupted");
-    1 + if depth == 0 {
-        0
-    } else {
-        interrupted(depth - 1) + interrupted(depth / 2)
-    }
-}
-
-fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
-    isolated!(|| {
-        let session = Builder::new("signals").start();
-        install(libc::SIGPROF);
-        // The clock of the kernel is too slow for this, so a thread helps.
-        let every = libc::timeval {
-            tv_sec: 0,
-            tv_usec: 100,
-        };
-        let timer = libc::itimerval {
-            it_interval: every,
-            it_value: every,
-        };
-        // SAFETY: `timer` is a valid place.
-        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
-        assert_eq!(result, 0);
-        // SAFETY: takes nothing, cannot fail.
-        let main = unsafe { libc::pthread_self() };
-        let over = AtomicBool::new(false);
-        let mut made = 0;
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    // SAFETY: the main thread outlives this one.
-                    unsafe { libc::pthread_kill(main, libc::SIGPROF) };
-                }
-            });
-            while HANDLED.load(Ordering::Relaxed) < 100_000 || made < 100_000 {
-                made += interrupted(12);
-            }
-            over.store(true, Ordering::Relaxed);
-        });
-        let never = libc::timeval {
-            tv_sec: 0,
-            tv_usec: 0,
-        };
-        let timer = libc::itimerval {
-            it_interval: never,
-            it_value: never,
-        };
-        // SAFETY: as above.
-        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
-        assert_eq!(result, 0);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(calls_of(&snapshot, "interrupted"), made);
-        let opened = 2 * HANDLED.load(Ordering::Relaxed);
-        let counted = calls_of(&snapshot, "handler") + calls_of(&snapshot, "in it");
-        assert_eq!(counted + snapshot.capture.dropped, opened);
-        assert!(counted > 0);
-        assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
-        wait_until("publishing", || session.status() == Status::Publishing);
-    });
-}
-
 support::tests![
     scopes_in_the_allocator_neither_recurse_nor_hang,
     the_first_scope_of_the_program_may_stand_in_its_allocator,
     every_allocation_of_a_thread_is_a_call,
-    scopes_in_signal_handlers_are_counted_or_counted_as_dropped,
 ];

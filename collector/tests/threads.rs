@@ -1,5 +1,5 @@
-//! Threads that hang, end, come in thousands, have no name, or open scopes while they are torn down; and the
-//! limits of a tree.
+//! Threads that hang, end, come in thousands, have no name, or open scopes while they are torn down or in signal
+//! handlers; and the limits of a tree.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,14 +10,14 @@
 mod support;
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 
 use support::{
     Isolated, calls_of, check, isolated, newest, open_path, test_name, threads_named, ticks_of, tree,
     wait_until,
 };
-use tickscope::{Builder, Clock};
+use tickscope::{Builder, Clock, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::ThreadState;
 
@@ -403,6 +403,88 @@ fn a_tree_of_many_nodes_is_shown_whole() {
     });
 }
 
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn handler(_: libc::c_int) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+    tickscope::scope!("handler");
+    tickscope::time!("in it", ());
+}
+
+fn install(signal: libc::c_int) {
+    // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: the handler does what handlers may, for as long as the program runs.
+    let result = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
+    assert_eq!(result, 0);
+}
+
+fn interrupted(depth: u64) -> u64 {
+    tickscope::scope!("interrupted");
+    1 + if depth == 0 {
+        0
+    } else {
+        interrupted(depth - 1) + interrupted(depth / 2)
+    }
+}
+
+fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
+    isolated!(|| {
+        let session = Builder::new("signals").start();
+        install(libc::SIGPROF);
+        // The clock of the kernel is too slow for this, so a thread helps.
+        let every = libc::timeval {
+            tv_sec: 0,
+            tv_usec: 100,
+        };
+        let timer = libc::itimerval {
+            it_interval: every,
+            it_value: every,
+        };
+        // SAFETY: `timer` is a valid place.
+        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
+        assert_eq!(result, 0);
+        // SAFETY: takes nothing, cannot fail.
+        let main = unsafe { libc::pthread_self() };
+        let over = AtomicBool::new(false);
+        let mut made = 0;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    // SAFETY: the main thread outlives this one.
+                    unsafe { libc::pthread_kill(main, libc::SIGPROF) };
+                }
+            });
+            while HANDLED.load(Ordering::Relaxed) < 100_000 || made < 100_000 {
+                made += interrupted(12);
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        let never = libc::timeval {
+            tv_sec: 0,
+            tv_usec: 0,
+        };
+        let timer = libc::itimerval {
+            it_interval: never,
+            it_value: never,
+        };
+        // SAFETY: as above.
+        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
+        assert_eq!(result, 0);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(calls_of(&snapshot, "interrupted"), made);
+        let opened = 2 * HANDLED.load(Ordering::Relaxed);
+        let counted = calls_of(&snapshot, "handler") + calls_of(&snapshot, "in it");
+        assert_eq!(counted + snapshot.capture.dropped, opened);
+        assert!(counted > 0);
+        assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
+        wait_until("publishing", || session.status() == Status::Publishing);
+    });
+}
+
 support::tests![
     a_thread_stuck_in_one_call_shows_growing_time_until_the_program_is_killed,
     finished_threads_fold_by_name,
@@ -415,4 +497,5 @@ support::tests![
     nodes_of_the_process_are_given_back_by_threads_that_end,
     finished_threads_beyond_the_nodes_of_the_process_are_one_row,
     a_tree_of_many_nodes_is_shown_whole,
+    scopes_in_signal_handlers_are_counted_or_counted_as_dropped,
 ];
