@@ -163,6 +163,8 @@ fn read(block: &'static Block, sites: &mut Sites, fixed: &Fixed) -> Reading {
     if quiet
         && last != PAUSED
         && now > last
+        // A longer one is not going to be charged.
+        && now - last <= fixed.limit_ticks
         && let Some(count) =
             current.and_then(|node| counts.get_mut(node.index.load(Ordering::Relaxed) as usize))
     {
@@ -173,10 +175,10 @@ fn read(block: &'static Block, sites: &mut Sites, fixed: &Fixed) -> Reading {
     let mut open = Vec::new();
     let mut at = innermost;
     while let Some(node) = at.filter(|node| node.site.get().is_some()) {
-        open.push((
-            node.index.load(Ordering::Relaxed),
-            node.began.load(Ordering::Relaxed),
-        ));
+        // The thread may have begun an outer call anew between two looks: it is no later than what it holds.
+        let began = node.began.load(Ordering::Relaxed);
+        let inner = open.last().map_or(began, |&(_, inner)| inner);
+        open.push((node.index.load(Ordering::Relaxed), began.min(inner)));
         at = node.parent.get();
     }
     open.reverse();
@@ -335,6 +337,11 @@ impl Books {
         std::mem::take(&mut self.closings)
     }
 
+    /// Whether [`Self::take_closings`] has something to give.
+    pub(crate) fn has_closings(&self) -> bool {
+        !self.closings.is_empty()
+    }
+
     /// Takes the last reset back; false where there is none to take back.
     pub(crate) fn undo_reset(&mut self) -> bool {
         let Some((epoch, reset_ns)) = self.undo.take() else {
@@ -348,11 +355,6 @@ impl Books {
         self.reset_epoch += 1;
         self.reset_ns = reset_ns;
         true
-    }
-
-    /// The reset epoch in force.
-    pub(crate) fn reset_epoch(&self) -> u64 {
-        self.reset_epoch
     }
 
     /// A thread ends: what it counted goes to the finished threads of its name. Its tree gets no more events.

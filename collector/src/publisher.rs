@@ -15,6 +15,7 @@ use tickscope_format::slots::{Op, Outcome, Request};
 use tickscope_format::snapshot::{CaptureKind, Cost};
 use tickscope_format::{FormatError, Snapshot, codec};
 
+use crate::capture::Books;
 use crate::clock::Moment;
 use crate::settings::Settings;
 use crate::{capture, cost, os, process};
@@ -171,6 +172,7 @@ impl Publisher {
 
     fn first_record(&mut self) -> Result<(), FormatError> {
         self.publish_now(CaptureKind::Periodic);
+        self.beat();
         self.ring.link()
     }
 
@@ -213,21 +215,27 @@ impl Publisher {
             self.reset();
         }
         due |= self.clock_broke();
-        due |= self.publish_closings() || reset_asked || !answers.is_empty();
+        due |=
+            capture::books().is_some_and(|books| books.has_closings()) || reset_asked || !answers.is_empty();
         if due {
-            let record = self.publish_now(CaptureKind::Periodic);
-            let epoch = capture::books().map_or(0, |books| books.reset_epoch());
+            let (record, epoch) = self.publish_now(CaptureKind::Periodic);
             for (request, outcome) in answers {
                 self.ring.answer(&request, outcome, record, epoch);
             }
         }
+        self.beat();
+    }
+
+    fn beat(&self) {
         self.ring
             .beat(os::monotonic_ns(), self.interval.as_nanos() as u64);
     }
 
-    /// The last record and the goodbye.
-    pub(crate) fn finish(mut self) {
-        self.publish_closings();
+    /// The last record and the goodbye, after a reset where the program asked for one.
+    pub(crate) fn finish(mut self, reset_asked: bool) {
+        if reset_asked {
+            self.reset();
+        }
         self.publish_now(CaptureKind::Final);
         self.ring.exit(os::unix_ns());
     }
@@ -294,21 +302,20 @@ impl Publisher {
     }
 
     fn reset(&mut self) {
-        // Resets by the program that came first also stand first in the ring.
-        self.publish_closings();
-        if let Some(closing) = capture::books().map(|mut books| books.reset()) {
-            self.publish(&closing);
-        }
+        self.publish_in_order(Books::reset);
     }
 
-    fn publish_closings(&mut self) -> bool {
-        let closings = capture::books()
-            .map(|mut books| books.take_closings())
-            .unwrap_or_default();
+    /// Publishes what `take` gives, and before it what resets by the program have closed until then. One lock
+    /// around both, so that a reset that comes in between does not find its place in the ring taken.
+    fn publish_in_order(&mut self, take: impl FnOnce(&mut Books) -> Snapshot) -> (u64, u64) {
+        let taken = capture::books().map(|mut books| (books.take_closings(), take(&mut books)));
+        let Some((closings, snapshot)) = taken else {
+            return (0, 0);
+        };
         for closing in &closings {
             self.publish(closing);
         }
-        !closings.is_empty()
+        (self.publish(&snapshot), snapshot.capture.reset_epoch)
     }
 
     /// After a break of the clock its ticks are of another kind: a new epoch.
@@ -330,19 +337,16 @@ impl Publisher {
         broke
     }
 
-    /// Captures and publishes; gives the record's sequence number.
-    fn publish_now(&mut self, kind: CaptureKind) -> u64 {
+    /// Captures and publishes; gives the record's sequence number and reset epoch.
+    fn publish_now(&mut self, kind: CaptureKind) -> (u64, u64) {
         let cpu_before = os::own_cpu_ns();
         self.tell();
-        let Some(snapshot) = capture::books().map(|mut books| books.capture(kind)) else {
-            return 0;
-        };
-        let sequence = self.publish(&snapshot);
+        let published = self.publish_in_order(|books| books.capture(kind));
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(cpu_before));
         // Forgets a dear one slowly, so that the interval does not swing.
         self.record_cost = cost.max(self.record_cost * 7 / 8);
         self.last_record = Instant::now();
-        sequence
+        published
     }
 
     fn publish(&mut self, snapshot: &Snapshot) -> u64 {

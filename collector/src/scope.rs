@@ -151,8 +151,12 @@ pub fn pause() -> Pause {
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        if let Some(tree) = thread::counting().filter(|_| self.stopped) {
+        // Also where the thread has been excluded since: it may be included again.
+        if let Some(tree) = thread::own().filter(|_| self.stopped) {
             tree.resume(process::fixed().chosen.clock.now());
+            if thread::counting().is_none() {
+                tree.stop();
+            }
         }
     }
 }

@@ -75,6 +75,9 @@ static CHANGED: Condvar = Condvar::new();
 /// The environment has been asked what it wishes.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
+/// `at_exit` is going to be called.
+static AT_EXIT: AtomicBool = AtomicBool::new(false);
+
 /// The environment has started a publisher that has not looked at `SHARED` yet.
 static LIVE_COMING: AtomicBool = AtomicBool::new(false);
 
@@ -83,6 +86,18 @@ static RESET_ASKED: AtomicBool = AtomicBool::new(false);
 
 fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same where a user asks; none in a forked child, where its holder may not exist.
+fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
+    (!process::is_forked_child()).then(shared)
+}
+
+/// Has the last record written when the program exits normally. Without allocating and without a lock.
+fn expect_exit() {
+    if !AT_EXIT.swap(true, Ordering::Relaxed) {
+        os::at_exit(at_exit);
+    }
 }
 
 /// The first scope of every thread comes by here. The first of the process does what `TICKSCOPE` says, without
@@ -95,13 +110,13 @@ pub(crate) fn first_scope() {
     match Settings::wish() {
         Some(Wish::Live) => {
             LIVE_COMING.store(true, Ordering::Relaxed);
-            os::at_exit(at_exit);
+            expect_exit();
+            // Where there is no thread to be had, scopes are counted all the same, and a start tries again.
             if os::spawn(publish_live).is_err() {
-                // No thread to be had: scopes are counted all the same, and a later start may be luckier.
                 LIVE_COMING.store(false, Ordering::Relaxed);
             }
         }
-        Some(Wish::Report) => os::at_exit(at_exit),
+        Some(Wish::Report) => expect_exit(),
         Some(Wish::Off) | None => {}
     }
 }
@@ -122,9 +137,10 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
             warnings,
         };
     }
+    // Also where a scope came before this start: the first scope alone expects nothing of the exit.
+    expect_exit();
     let mut shared = shared();
     if first {
-        os::at_exit(at_exit);
         // Whoever set `live` wants to see the whole run, not only what lies inside a session.
         shared.sessions += u32::from(Settings::wish() == Some(Wish::Live));
     }
@@ -264,7 +280,7 @@ fn publish() {
         shared = self::shared();
     }
     drop(shared);
-    publisher.finish();
+    publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed));
     let mut shared = self::shared();
     if let Some(mut books) = capture::books() {
         books.around.publishing = false;
@@ -383,7 +399,7 @@ pub fn reset() -> Snapshot {
 
 /// Like [`reset`], but has the publisher do it and returns at once. Where nothing is published it is done here.
 pub fn request_reset() {
-    if shared().phase == Phase::Publishing {
+    if shared_unless_forked().is_some_and(|shared| shared.phase == Phase::Publishing) {
         RESET_ASKED.store(true, Ordering::Relaxed);
         CHANGED.notify_all();
     } else {
@@ -396,14 +412,14 @@ pub fn request_reset() {
 impl Session {
     /// How it stands now.
     pub fn status(&self) -> Status {
-        if !self.counted {
+        let Some(shared) = shared_unless_forked().filter(|_| self.counted) else {
             return if process::fixed().off {
                 Status::Off
             } else {
                 Status::Counting
             };
-        }
-        match shared().phase {
+        };
+        match shared.phase {
             Phase::Starting => Status::Starting,
             Phase::Publishing => Status::Publishing,
             Phase::Idle | Phase::Counting | Phase::Finishing => Status::Counting,
@@ -412,13 +428,16 @@ impl Session {
 
     /// What is not as it was asked for, one sentence each, with what to do.
     pub fn warnings(&self) -> Vec<String> {
-        let shared = shared();
-        self.warnings.iter().chain(&shared.warnings).cloned().collect()
+        let mut warnings = self.warnings.clone();
+        if let Some(shared) = shared_unless_forked() {
+            warnings.extend_from_slice(&shared.warnings);
+        }
+        warnings
     }
 
     /// The ring file, once there is one.
     pub fn path(&self) -> Option<PathBuf> {
-        shared().path.clone().filter(|_| self.counted)
+        shared_unless_forked().filter(|_| self.counted)?.path.clone()
     }
 
     /// Waits until it is known whether there is a ring.

@@ -12,6 +12,7 @@ use crate::options::{Clock, Threads};
 use crate::os;
 use crate::process::{self, DROPPED, NODES};
 use crate::registry::{self, Block};
+use crate::session;
 use crate::tree::Tree;
 
 /// What the calling thread is to the collector.
@@ -67,6 +68,14 @@ pub(crate) fn counting() -> Option<&'static Tree> {
     let own = OWN.get();
     own.block
         .filter(|_| own.phase == Phase::Counting)
+        .map(|block| &block.tree)
+}
+
+/// The tree of the calling thread, if it has one, whether it counts now or not.
+pub(crate) fn own() -> Option<&'static Tree> {
+    let own = OWN.get();
+    own.block
+        .filter(|_| own.phase != Phase::Gone)
         .map(|block| &block.tree)
 }
 
@@ -128,6 +137,8 @@ pub fn include() {
         }
         (Phase::New | Phase::Excluded, None) => {
             set(Phase::Busy, None);
+            // Scopes of this thread take the fast path from here on, so this is its first.
+            session::first_scope();
             if process::fixed().off {
                 set(Phase::Excluded, None)
             } else {
@@ -144,6 +155,7 @@ pub fn exclude() {
     if matches!(own.phase, Phase::New | Phase::Counting) {
         if let Some(block) = own.block {
             block.tree.end_all(process::fixed().chosen.clock.now());
+            block.tree.stop();
         }
         set(Phase::Excluded, own.block);
     }

@@ -157,7 +157,7 @@ impl Tree {
     #[cold]
     #[inline(never)]
     fn odd_gap(&self, node: &'static Node, now: u64) {
-        if self.pauses.load(Ordering::Relaxed) > 0 {
+        if self.last.load(Ordering::Relaxed) == PAUSED {
             return;
         }
         add(&node.errors, 1);
@@ -248,6 +248,11 @@ impl Tree {
             self.last.store(now, Ordering::Release);
         }
         self.put(current);
+    }
+
+    /// Lets the clock stand still until [`Self::skip_to`]: there will be no events.
+    pub(crate) fn stop(&self) {
+        self.last.store(PAUSED, Ordering::Release);
     }
 
     /// Lets the clock go on at tick `now` after a time in which there were no events on purpose.

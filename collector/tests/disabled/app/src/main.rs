@@ -1,0 +1,70 @@
+//! An application over a library; both use tickscope, and only the application may switch it on.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use disabled_lib::user::{self, Shape, Thing};
+use tickscope::Status;
+
+/// The library's user code once more, in the crate that has the feature.
+#[path = "../../lib/src/user.rs"]
+mod own;
+
+fn ready<F: Future>(future: F) -> F::Output {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => unreachable!("nothing here waits"),
+    }
+}
+
+macro_rules! run_all {
+    ($user:ident) => {{
+        assert_eq!($user::macros(&[3]), Some(7));
+        assert_eq!($user::macros(&[]), None);
+        assert_eq!($user::function(&1), 1);
+        $user::options(1);
+        assert_eq!(ready($user::asynchronous("four")), 4);
+        assert_eq!($user::bounded(3), 3);
+        let thing = $user::Thing::new(3u32);
+        assert_eq!((thing.get(), thing.skipped(), ready(thing.later())), (3, 3, 3));
+        assert_eq!($user::Shape::twice(&thing), 18);
+        assert_eq!($user::inside::called(), 5);
+    }};
+}
+
+fn main() {
+    let on = cfg!(feature = "enable");
+    run_all!(user);
+    run_all!(own);
+    assert_eq!(Thing(2u32).area(), 4);
+    assert_eq!(
+        disabled_lib::pair::pair_plain(&[1, 2]),
+        disabled_lib::pair::pair_scoped(&[1, 2])
+    );
+    let shown = format!("{:?}", tickscope::snapshot());
+    // Of the library, of the application; by macro and by attribute.
+    for part in [
+        "constant",
+        "renamed",
+        "Thing::get",
+        "asynchronous",
+        "deeper",
+        "disabled_lib::user",
+        "disabled_app::own",
+    ] {
+        assert_eq!(shown.contains(part), on, "{part}: {shown}");
+    }
+    assert_eq!(tickscope::snapshot().calls() > 0, on);
+    assert_eq!(
+        (user::calls().2, own::calls().3),
+        (0, 0),
+        "nothing since the reset"
+    );
+
+    let (session, _) = user::start("disabled-app");
+    drop(own::start("disabled-app"));
+    assert_eq!(session.status() == Status::Off, !on);
+    let joined = own::try_start("disabled-app").unwrap();
+    assert_eq!(joined.path().is_some(), on);
+    println!("{}", if on { "measured" } else { "nothing was measured" });
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Without the feature `enable` nothing is left of tickscope, and with it in the application the scopes of its
+# libraries live. Proves both with the two crates beside this script. Needs objdump for the last check.
+set -euo pipefail
+cd "$(dirname "$0")"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../../../target}/disabled"
+export RUSTFLAGS="-D warnings"
+unset "${!TICKSCOPE@}"
+rings=$(mktemp -d)
+trap 'rm -rf "$rings"' EXIT
+export TICKSCOPE_DIR="$rings/rings"
+cargo="${CARGO:-cargo}"
+
+fail() {
+    echo "check.sh: $*" >&2
+    exit 1
+}
+
+echo "(a) both ways without a warning, (b) and the library's scopes live where the application says so"
+"$cargo" build --locked --quiet --workspace
+said=$("$cargo" run --locked --quiet -p disabled-app)
+[ "$said" = "nothing was measured" ] || fail "without the feature: $said"
+[ ! -e "$TICKSCOPE_DIR" ] || fail "without the feature there are rings"
+said=$("$cargo" run --locked --quiet -p disabled-app --features enable)
+[ "$said" = "measured" ] || fail "with the feature: $said"
+ls "$TICKSCOPE_DIR"/disabled-app.*.ring >/dev/null || fail "with the feature there is no ring"
+
+echo "(c) without the feature nothing is built but tickscope and its macros"
+built=$("$cargo" tree --locked -p disabled-lib -e normal,build --prefix none --format "{p}" | sed 's/ .*//' | sort -u | xargs)
+[ "$built" = "disabled-lib tickscope tickscope-macros" ] || fail "built: $built"
+
+echo "(d) a function with scopes and one without are the same instructions"
+"$cargo" build --locked --quiet --release -p disabled-app
+if ! command -v objdump >/dev/null; then
+    echo "skipped: no objdump" >&2
+    exit 0
+fi
+# Instructions alone: no addresses, and targets of jumps relative to the function.
+instructions() {
+    objdump -d --no-show-raw-insn "$CARGO_TARGET_DIR/release/$2" | awk -v name="<$1>:" '
+        $2 == name { inside = 1; next }
+        NF == 0 { inside = 0 }
+        inside { sub(/^ *[0-9a-f]+:[ \t]*/, ""); print }
+    ' | sed -E "s/[0-9a-f]+ <$1(\+0x[0-9a-f]+)?>/\1/; s/[ \t]+/ /g; s/ +$//" | sed -E '/^(nop|cs nop|data16|xchg %ax,%ax)/d'
+}
+plain=$(instructions pair_plain disabled-app)
+scoped=$(instructions pair_scoped disabled-app)
+if [ -z "$plain" ] && [ -n "$scoped" ] || [ -z "$scoped" ] && [ -n "$plain" ]; then
+    echo "the linker has made one of the two" >&2
+    exit 0
+fi
+[ "$(wc -l <<<"$plain")" -gt 5 ] || fail "no function pair_plain found"
+diff <(echo "$plain") <(echo "$scoped") || fail "the instructions differ"
+# The comparison can tell: with the feature they do differ.
+"$cargo" build --locked --quiet --release -p disabled-app --features enable
+scoped=$(instructions pair_scoped disabled-app)
+[ "$plain" != "$scoped" ] || fail "the comparison finds no difference where there is one"
+echo "ok"

@@ -1,0 +1,43 @@
+//! A library that uses tickscope and leaves it to the application whether it is on.
+
+pub mod user;
+
+/// Work without any scope, and the same with them: without the feature both are the same instructions.
+pub mod pair {
+    use std::hint::black_box;
+
+    #[inline(never)]
+    #[unsafe(no_mangle)]
+    pub fn pair_plain(values: &[u64]) -> u64 {
+        let mut sum = 0u64;
+        for value in values {
+            sum = black_box(sum.rotate_left(7) ^ step_plain(*value));
+        }
+        sum
+    }
+
+    fn step_plain(value: u64) -> u64 {
+        value.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    #[tickscope::profile]
+    #[inline(never)]
+    #[unsafe(no_mangle)]
+    pub fn pair_scoped(values: &[u64]) -> u64 {
+        tickscope::scope!("whole");
+        let mut sum = 0u64;
+        for value in values {
+            tickscope::scope!();
+            let _pause = tickscope::pause();
+            let guard = tickscope::scope_guard!("guarded");
+            sum = tickscope::time!("expression", black_box(sum.rotate_left(7) ^ step_scoped(*value)));
+            drop(guard);
+        }
+        sum
+    }
+
+    #[tickscope::profile(name = "step")]
+    fn step_scoped(value: u64) -> u64 {
+        value.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}

@@ -1,0 +1,151 @@
+//! Every form of every macro and every call, compiled with the feature and without, warnings denied.
+
+use std::time::Duration;
+
+use tickscope::{Builder, Clock, Destination, Mode, Session, Snapshot, StartError, Status, Threads};
+
+const NAME: &str = "constant";
+const GROUP: &str = "group";
+
+/// Used by the macros alone.
+mod names {
+    pub const OTHER: &str = "other";
+}
+
+pub fn macros(values: &[u8]) -> Option<u8> {
+    tickscope::scope!();
+    tickscope::scope!("literal");
+    tickscope::scope!(NAME);
+    tickscope::scope!(names::OTHER,);
+    tickscope::scope!(group = "g");
+    tickscope::scope!(group = GROUP, "grouped");
+    tickscope::scope!(group = "g", NAME,);
+    let guard = tickscope::scope_guard!("guard");
+    drop(guard);
+    let named = tickscope::scope_guard!();
+    let grouped = tickscope::scope_guard!(group = "g", concat!("a", "b"));
+    let first = tickscope::time!("expression", values.first()?);
+    let second = tickscope::time!(NAME, {
+        let doubled = first.wrapping_mul(2);
+        doubled + 1
+    },);
+    drop((grouped, named));
+    let closure = |value: u8| {
+        tickscope::scope!();
+        value
+    };
+    Some(closure(second))
+}
+
+#[tickscope::profile]
+pub fn function<T: Clone>(value: &T) -> T {
+    value.clone()
+}
+
+#[tickscope::profile(name = "renamed", group = "g")]
+pub fn options(#[allow(unused_variables)] unused: u8) {}
+
+#[tickscope::profile]
+pub async fn asynchronous(value: &str) -> usize {
+    std::future::ready(value.len()).await
+}
+
+#[tickscope::profile]
+pub fn bounded(value: u8) -> u8
+where
+    u8: Copy,
+{
+    value
+}
+
+pub struct Thing<T>(pub T);
+
+#[tickscope::profile]
+impl<T: Copy> Thing<T> {
+    pub fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    pub fn get(&self) -> T {
+        tickscope::scope!();
+        self.0
+    }
+
+    pub async fn later(&self) -> T {
+        self.0
+    }
+
+    #[tickscope::profile(skip)]
+    pub fn skipped(&self) -> T {
+        self.0
+    }
+}
+
+pub trait Shape {
+    fn area(&self) -> u32;
+    fn twice(&self) -> u32 {
+        tickscope::scope!();
+        2 * self.area()
+    }
+}
+
+#[tickscope::profile(group = "shapes")]
+impl Shape for Thing<u32> {
+    fn area(&self) -> u32 {
+        self.0 * self.0
+    }
+}
+
+#[tickscope::profile]
+pub mod inside {
+    pub fn called() -> u8 {
+        deeper()
+    }
+
+    fn deeper() -> u8 {
+        5
+    }
+}
+
+fn mine() -> u64 {
+    0
+}
+
+pub fn start(name: &str) -> (Session, Vec<Status>) {
+    let first: Session = tickscope::start(name);
+    let builder = Builder::new(name)
+        .interval(Duration::from_secs(1))
+        .ring_bytes(1 << 20)
+        .dir(std::env::temp_dir().join("unused-place"))
+        .mode(Mode::Exact)
+        .clock(Clock::Tsc)
+        .threads(Threads::All)
+        .max_depth(512)
+        .max_nodes(65_536)
+        .max_process_nodes(1 << 20)
+        .absurd_limit(Duration::from_secs(3600))
+        .report_at_exit(Destination::Stderr)
+        .control(true);
+    drop(builder.clone().clock(Clock::Custom(mine, 1e9)));
+    drop(builder.clone().report_at_exit(Destination::File("unused".into())));
+    let states = vec![first.status()];
+    drop((first.path(), first.warnings()));
+    (first, states)
+}
+
+pub fn try_start(name: &str) -> Result<Session, StartError> {
+    Builder::new(name).try_start().inspect_err(|error| {
+        let _: &dyn std::error::Error = error;
+    })
+}
+
+pub fn calls() -> (Snapshot, Snapshot, u64, u64) {
+    let pause = tickscope::pause();
+    drop(pause);
+    tickscope::thread::exclude();
+    tickscope::thread::include();
+    tickscope::request_reset();
+    let (now, closing) = (tickscope::snapshot(), tickscope::reset());
+    let (calls, ticks) = (now.calls(), now.measured_ticks());
+    (now, closing, calls, ticks)
+}

@@ -1,0 +1,250 @@
+//! The publisher: records in time, answers in order, and a good guest's manners.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod support;
+
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use support::{DEADLINE, ask, calls_of, check, isolated, newest, wait_for, wait_until};
+use tickscope::{Builder, Session};
+use tickscope_format::file::open::RingFile;
+use tickscope_format::layout::{WORD, state};
+use tickscope_format::slots::{Op, Outcome};
+use tickscope_format::snapshot::CaptureKind;
+
+fn publishing() -> (Session, RingFile) {
+    let session = Builder::new("publishes").try_start().unwrap();
+    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    (session, ring)
+}
+
+fn a_record_is_there_right_after_the_start() {
+    isolated!(|| {
+        tickscope::time!("before", ());
+        let (_session, ring) = publishing();
+        let (record, snapshot) = &support::records(&ring)[0];
+        assert_eq!((record.sequence, record.previous), (1, None));
+        assert_eq!(
+            (snapshot.capture.kind, calls_of(snapshot, "before")),
+            (CaptureKind::Periodic, 1)
+        );
+        assert!(snapshot.clock.ticks_per_second > 0.0);
+        check(snapshot);
+    });
+}
+
+/// Nanoseconds between records, by the wall clock in their stamps: of this many gaps, the middle one.
+fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
+    let first = ring.newest().unwrap().sequence;
+    wait_until("records", || ring.newest().unwrap().sequence > first + gaps);
+    let records = support::records(ring);
+    let stamps: Vec<u64> = records
+        .iter()
+        .filter(|(record, _)| record.sequence > first)
+        .map(|(record, _)| record.stamp.unix_ns)
+        .collect();
+    let mut gaps: Vec<u64> = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    gaps.sort_unstable();
+    gaps[gaps.len() / 2]
+}
+
+fn records_come_slowly_until_somebody_watches() {
+    isolated!(|| {
+        let (_session, ring) = publishing();
+        let alone = usual_gap(&ring, 2);
+        assert!(alone > 900_000_000, "{alone}");
+        assert_eq!(newest(&ring).capture.interval_ns, 1_000_000_000);
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        wait_until("a record that knows us", || newest(&ring).capture.viewers == 1);
+        assert_eq!(newest(&ring).capture.interval_ns, 100_000_000);
+        let watched = usual_gap(&ring, 5);
+        assert!((90_000_000..alone).contains(&watched), "{watched}");
+
+        assert_eq!(ask(&mut slot, Op::Interval(20_000_000)).outcome, Outcome::Done);
+        assert_eq!(newest(&ring).capture.interval_ns, 20_000_000);
+        let wished = usual_gap(&ring, 10);
+        assert!((18_000_000..watched).contains(&wished), "{wished}");
+
+        // Of two viewers the more eager one; nobody gets less than 10 ms or more than a second.
+        let mut second = ring.take_slot().unwrap().unwrap();
+        ask(&mut second, Op::Interval(u64::MAX));
+        assert_eq!(newest(&ring).capture.interval_ns, 20_000_000);
+        ask(&mut slot, Op::Interval(0));
+        let interval = newest(&ring).capture.interval_ns;
+        assert!((10_000_000..20_000_000).contains(&interval), "{interval}");
+        assert_eq!(newest(&ring).capture.viewers, 2);
+        drop(slot);
+        wait_until("the slower one's wish", || {
+            newest(&ring).capture.interval_ns == 1_000_000_000
+        });
+        drop(second);
+        wait_until("nobody", || newest(&ring).capture.viewers == 0);
+    });
+}
+
+fn the_heart_beats_while_nothing_is_recorded() {
+    isolated!(|| {
+        let session = Builder::new("slow")
+            .interval(Duration::from_secs(3600))
+            .try_start()
+            .unwrap();
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let file = std::fs::File::open(ring.path()).unwrap();
+        let beat = || {
+            let mut word = [0; WORD];
+            file.read_exact_at(&mut word, (state::HEARTBEAT * WORD) as u64)
+                .unwrap();
+            u64::from_le_bytes(word)
+        };
+        let first = beat();
+        assert!(first > 0, "the first record comes with a beat");
+        for _ in 0..3 {
+            let last = beat();
+            wait_until("a beat", || beat() > last);
+        }
+        assert!(beat() > first);
+        assert_eq!(ring.newest().unwrap().sequence, 1);
+    });
+}
+
+fn an_answer_comes_after_the_record_that_shows_it() {
+    isolated!(|| {
+        let (_session, ring) = publishing();
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        for round in 1..=20 {
+            tickscope::time!("work", ());
+            let reply = ask(&mut slot, Op::PublishNow);
+            let (record, snapshot) = ring.newest_snapshot().unwrap();
+            assert_eq!(reply.outcome, Outcome::Done);
+            assert!(record.sequence >= reply.record && reply.record > 0);
+            assert_eq!(calls_of(&snapshot, "work"), round);
+        }
+        let reply = ask(&mut slot, Op::Reset);
+        assert_eq!((reply.outcome, reply.reset_epoch), (Outcome::Done, 1));
+        let records = support::records(&ring);
+        let (_, shows) = records
+            .iter()
+            .find(|(record, _)| record.sequence == reply.record)
+            .unwrap();
+        assert_eq!((shows.capture.reset_epoch, shows.calls()), (1, 0));
+        let (_, closing) = records
+            .iter()
+            .find(|(record, _)| record.sequence == reply.record - 1)
+            .unwrap();
+        assert_eq!(
+            (closing.capture.kind, calls_of(closing, "work")),
+            (CaptureKind::Closing, 20)
+        );
+    });
+}
+
+/// A line of the status of one of our threads.
+fn status_line(tid: u32, name: &str) -> String {
+    let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap().trim_start_matches(':').trim().to_string()
+}
+
+fn the_publisher_is_a_good_guest() {
+    isolated!(|| {
+        let before = status_line(std::process::id(), "Cpus_allowed");
+        // SAFETY: zeros are an empty set of CPUs.
+        let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: a valid set, and the first CPU that this thread may use.
+        let cpu = unsafe { libc::sched_getcpu() } as usize;
+        // SAFETY: `cpu` is in the range of the set.
+        unsafe { libc::CPU_SET(cpu, &mut one) };
+        // SAFETY: 0 is the calling thread; the set is as long as said.
+        let result = unsafe { libc::sched_setaffinity(0, size_of_val(&one), &one) };
+        assert_eq!(result, 0);
+        let pinned = status_line(std::process::id(), "Cpus_allowed");
+        // SAFETY: zeros are a valid parameter.
+        let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+        // SAFETY: 0 is the calling thread.
+        let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
+        assert_eq!(result, 0);
+
+        let (_session, ring) = publishing();
+        let _slot = ring.take_slot().unwrap();
+        let tids = || {
+            let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+            tasks.map(|task| {
+                task.unwrap()
+                    .file_name()
+                    .to_str()
+                    .unwrap()
+                    .parse::<u32>()
+                    .unwrap()
+            })
+        };
+        let publisher = wait_for("the thread", || {
+            tids().find(|&tid| status_line(tid, "Name") == "tickscope")
+        });
+        assert_ne!(publisher, std::process::id());
+        assert_eq!(tids().count(), 2);
+        let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
+        // Those that cannot be blocked, and the two that the C library keeps for itself.
+        let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].map(|signal| 1 << (signal - 1));
+        assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
+        assert_eq!(status_line(publisher, "Cpus_allowed"), before);
+        // SAFETY: asks for a number.
+        let result = unsafe { libc::sched_getscheduler(publisher as i32) };
+        assert_eq!(result, libc::SCHED_OTHER);
+        // And its maker is as it was.
+        assert_eq!(status_line(std::process::id(), "SigBlk"), "0000000000000000");
+        assert_eq!(status_line(std::process::id(), "Cpus_allowed"), pinned);
+        // SAFETY: asks for a number.
+        let result = unsafe { libc::sched_getscheduler(0) };
+        assert_eq!(result, libc::SCHED_BATCH);
+        // It counts nothing of its own, and is no thread of the program's.
+        tickscope::time!("work", ());
+        wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
+        assert_eq!(newest(&ring).threads.len(), 1);
+        assert!(newest(&ring).capture.cost.publisher_cpu_ns > 0);
+    });
+}
+
+fn a_closed_epoch_reaches_the_ring_before_what_follows_it() {
+    isolated!(|| {
+        let session = Builder::new("order").ring_bytes(64 << 20).try_start().unwrap();
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            let program = scope.spawn(|| {
+                for _ in 0..2000 {
+                    tickscope::time!("work", ());
+                    drop(tickscope::reset());
+                }
+            });
+            while !program.is_finished() && begin.elapsed() < DEADLINE {
+                ask(&mut slot, Op::Reset);
+                ask(&mut slot, Op::PublishNow);
+            }
+        });
+        drop(session);
+        let records = support::records(&ring);
+        for pair in records.windows(2) {
+            let (earlier, later) = (&pair[0].1.capture, &pair[1].1.capture);
+            assert!(
+                earlier.seq < later.seq && earlier.reset_epoch <= later.reset_epoch,
+                "{earlier:?} {later:?}"
+            );
+        }
+    });
+}
+
+support::tests![
+    a_record_is_there_right_after_the_start,
+    records_come_slowly_until_somebody_watches,
+    the_heart_beats_while_nothing_is_recorded,
+    an_answer_comes_after_the_record_that_shows_it,
+    the_publisher_is_a_good_guest,
+    a_closed_epoch_reaches_the_ring_before_what_follows_it,
+];

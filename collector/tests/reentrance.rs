@@ -1,0 +1,173 @@
+//! Scopes in the program's allocator: where another scope, or the collector itself, may be in the middle of its
+//! work. Signal handlers are tested elsewhere, where no allocation is counted.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc;
+
+use support::{Isolated, check, isolated, path_of, test_name, threads_named, wait_until};
+use tickscope::Builder;
+use tickscope_format::Snapshot;
+
+/// Measures every allocation while it holds a lock that its thread must not take twice.
+struct Measured;
+
+#[global_allocator]
+static ALLOCATOR: Measured = Measured;
+
+/// The thread that holds the allocator's lock; 0 for none.
+static HOLDER: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn own_tid() -> u32 {
+    // SAFETY: takes nothing, cannot fail.
+    unsafe { libc::gettid() as u32 }
+}
+
+fn locked<T>(body: impl FnOnce() -> T) -> T {
+    let me = own_tid();
+    while let Err(holder) = HOLDER.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
+        if holder == me {
+            // No message: that would allocate.
+            std::process::abort();
+        }
+        std::thread::yield_now();
+    }
+    let value = body();
+    HOLDER.store(0, Ordering::Release);
+    value
+}
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Measured {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        locked(|| {
+            ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+            tickscope::scope!("alloc");
+            // SAFETY: as the caller promises.
+            unsafe { System.alloc(layout) }
+        })
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        locked(|| {
+            tickscope::scope!("dealloc");
+            // SAFETY: as the caller promises.
+            unsafe { System.dealloc(pointer, layout) }
+        })
+    }
+}
+
+/// Calls of a site in the live threads of a name.
+fn calls_in(snapshot: &Snapshot, thread: &str, site: &str) -> u64 {
+    threads_named(snapshot, thread)
+        .flat_map(|thread| snapshot.rows_of(thread))
+        .filter(|&row| path_of(snapshot, row).last() == Some(&site))
+        .map(|row| snapshot.nodes.calls[row])
+        .sum()
+}
+
+fn churn(threads: u32) {
+    let (ready, is_ready) = mpsc::channel();
+    let (told, hear) = mpsc::channel::<()>();
+    let worker = std::thread::Builder::new().name("worker".into()).spawn(move || {
+        for size in 0..2000usize {
+            tickscope::scope!("user");
+            black_box(vec![0u8; size % 64 + 1]);
+        }
+        ready.send(()).unwrap();
+        // Waiting allocates, once: what is counted is told when it is over.
+        let _ = hear.recv();
+        ALLOCATIONS.get()
+    });
+    is_ready.recv().unwrap();
+    for round in 0..threads {
+        let short = std::thread::spawn(move || {
+            let text = format!("{round}");
+            tickscope::time!("user", black_box(text.clone()));
+        });
+        short.join().unwrap();
+        if round % 50 == 0 {
+            check(&tickscope::reset());
+        }
+        check(&tickscope::snapshot());
+    }
+    drop(told);
+    worker.unwrap().join().unwrap();
+}
+
+fn scopes_in_the_allocator_neither_recurse_nor_hang() {
+    isolated!(|| {
+        let session = Builder::new("allocator").try_start().unwrap();
+        churn(300);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert!(snapshot.lifetime.calls > 2000 + 300);
+        assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
+        drop(session);
+    });
+}
+
+fn the_first_scope_of_the_program_may_stand_in_its_allocator() {
+    // The runtime allocates before `main`, so that is where its environment is read and its publisher made.
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "live")
+        .run(|| churn(100))
+        .succeeded();
+    let last = support::newest(&done.ring());
+    check(&last);
+    assert!(last.lifetime.calls > 4000, "{}", last.lifetime.calls);
+}
+
+fn every_allocation_of_a_thread_is_a_call() {
+    isolated!(|| {
+        let (ready, is_ready) = mpsc::sync_channel::<u64>(1);
+        let (told, hear) = mpsc::sync_channel::<()>(1);
+        let worker = std::thread::Builder::new().name("worker".into()).spawn(move || {
+            for size in 1..500usize {
+                black_box(vec![0u8; size]);
+            }
+            let mut slept = false;
+            ready.send(0).unwrap();
+            let _ = hear.recv();
+            let boxed: Vec<Box<u64>> = (0..1000).map(Box::new).collect();
+            black_box(&boxed);
+            SEEN.store(ALLOCATIONS.get(), Ordering::Release);
+            while !std::mem::replace(&mut slept, GO.load(Ordering::Acquire)) {
+                std::hint::spin_loop();
+            }
+        });
+        static SEEN: AtomicU64 = AtomicU64::new(0);
+        static GO: AtomicBool = AtomicBool::new(false);
+        is_ready.recv().unwrap();
+        told.send(()).unwrap();
+        wait_until("the count", || SEEN.load(Ordering::Acquire) > 0);
+        let snapshot = tickscope::snapshot();
+        GO.store(true, Ordering::Release);
+        assert_eq!(
+            calls_in(&snapshot, "worker", "alloc"),
+            SEEN.load(Ordering::Relaxed)
+        );
+        assert_eq!(snapshot.capture.dropped, 0);
+        worker.unwrap().join().unwrap();
+    });
+}
+
+support::tests![
+    scopes_in_the_allocator_neither_recurse_nor_hang,
+    the_first_scope_of_the_program_may_stand_in_its_allocator,
+    every_allocation_of_a_thread_is_a_call,
+];
