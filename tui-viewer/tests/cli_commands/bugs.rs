@@ -24,3 +24,20 @@ fn a_reset_given_up_is_not_done_later() {
     });
     assert_eq!(place.json(&program.name)["reset_epoch"], 0);
 }
+
+/// `TICKSCOPE_DIR=rings` in a program is `rings` in *its* directory.
+#[test]
+fn a_relative_directory_of_a_process_is_relative_to_it() {
+    let place = Place::new();
+    let program = name("relative");
+    let mut role = place.role("stuck", &program);
+    role.env("TICKSCOPE_DIR", "rings-here");
+    let other = Place::new();
+    let program = crate::support::Program::spawn(&mut role, &program);
+    let pid = program.pid().to_string();
+    let document = until("it is found", || {
+        let done = other.tickscope(&["report", "-f", "json", &pid]);
+        (done.code == Some(0)).then(|| done.json())
+    });
+    assert_eq!(document["process"]["name"], program.name);
+}
