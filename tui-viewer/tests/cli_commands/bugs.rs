@@ -25,6 +25,59 @@ fn a_reset_given_up_is_not_done_later() {
     assert_eq!(place.json(&program.name)["reset_epoch"], 0);
 }
 
+/// "Input/output error (os error 5): Input/output error (os error 5)".
+#[test]
+fn a_cause_is_said_once() {
+    let place = Place::new();
+    let done = place
+        .tickscope(&["report", "/proc/self/mem"])
+        .failed(1, &["Input/output error"]);
+    assert_eq!(done.err.matches("Input/output error").count(), 1, "{}", done.err);
+}
+
+/// A ring's name is whatever its writer wrote: it was printed as it stood, escape sequences and all.
+#[test]
+fn a_hostile_name_does_not_reach_the_terminal() {
+    let place = Place::new();
+    let hostile = format!("\u{1b}[2J\u{202e}{}", name("evil"));
+    let program = place.start_named("two_rings", &hostile);
+    let pid = program.pid().to_string();
+    for args in [
+        &["list"][..],
+        &["list", "--json"],
+        &["report", &pid],
+        &["report", "nobody-called-so"],
+        &["report", &hostile],
+        &["report", "\u{1b}[2J"],
+        &["report", "./\u{1b}[2J"],
+    ] {
+        // Of others' rings only some would be named.
+        let Some(done) = sealed_tickscope(&place, args) else {
+            return;
+        };
+        for c in ['\u{1b}', '\u{202e}'] {
+            assert!(
+                !done.out.contains(c) && !done.err.contains(c),
+                "{args:?} {:?} {:?}",
+                done.out,
+                done.err
+            );
+        }
+        if args.contains(&"--json") {
+            let programs = &done.json()["programs"];
+            assert!(
+                programs.to_string().contains("\u{202e}evil"),
+                "a parser reads what was written"
+            );
+        }
+        assert!(
+            done.out.contains("[2J") || done.err.contains("[2J"),
+            "{args:?} {:?}",
+            done.err
+        );
+    }
+}
+
 /// `TICKSCOPE_DIR=rings` in a program is `rings` in *its* directory.
 #[test]
 fn a_relative_directory_of_a_process_is_relative_to_it() {
