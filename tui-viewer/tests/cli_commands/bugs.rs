@@ -78,6 +78,40 @@ fn a_hostile_name_does_not_reach_the_terminal() {
     }
 }
 
+/// `report NAME --wait` took the last run for the one that is about to start.
+#[test]
+fn a_wait_is_for_the_run_to_come() {
+    let place = Place::new();
+    let shared = name("rerun");
+    let mut first = place.start_named("stuck", &shared);
+    first.end();
+    let mut command = place.command(VIEWER);
+    command.args(["report", "-f", "json", "--wait", "50s", &shared]);
+    let waiting = std::thread::spawn(move || finish(&mut command));
+    let second = place.start_named("stuck", &shared);
+    let done = waiting.join().unwrap().ok().quiet();
+    assert_eq!(done.json()["process"]["pid"], second.pid());
+    drop(second);
+    // Where none comes, it is the last run after all, and said.
+    let done = place
+        .tickscope(&["report", "--wait", "200ms", &shared])
+        .ok()
+        .says(&["no live"]);
+    assert!(done.out.contains("crashed"), "{}", done.out);
+}
+
+/// A program that could not publish answered all the same, and an old record went for a new one.
+#[test]
+fn an_answer_without_a_record_is_no_answer() {
+    let place = Place::new();
+    let program = place.start("cramped");
+    let done = until("its snapshot is too large", || {
+        let done = place.tickscope(&["report", "-f", "json", &program.name]).ok();
+        (!done.err.is_empty()).then_some(done)
+    });
+    done.says(&["could not publish", "newest record", "s old"]);
+}
+
 /// `TICKSCOPE_DIR=rings` in a program is `rings` in *its* directory.
 #[test]
 fn a_relative_directory_of_a_process_is_relative_to_it() {
