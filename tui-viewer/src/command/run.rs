@@ -13,14 +13,15 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
+use tickscope_format::file::places::DIR_VARIABLE;
 
 use crate::args::{Format, LookArgs};
 use crate::command::attach::{has_screen, watch};
-use crate::command::output::say;
+use crate::command::output::{in_one_line, say};
 use crate::command::{fresh, report};
 use crate::feed::RingFeed;
 use crate::local_time;
-use crate::target::{self, Wanted};
+use crate::target::{self, NoTarget, Wanted};
 
 /// Between two looks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -73,11 +74,12 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
     let report = started.report(Format::Text);
     match report {
         Ok(text) => eprint_all(&text),
-        Err(error) => say(&format!(
-            "{error:#}\n  {} opened no scope; does it depend on tickscope with the feature `enable`, and does it \
+        Err(error) if error.downcast_ref::<NoTarget>().is_some() => say(&format!(
+            "no report: {} opened no scope, or was killed at once\n  does it depend on tickscope with the feature `enable`, and does it \
              mark a function with #[tickscope::profile]?",
             command[0].display()
         )),
+        Err(error) => say(&format!("no report: {}", in_one_line(&error))),
     }
     Ok(code_of(status))
 }
@@ -92,19 +94,19 @@ pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Start
     command
         .env("TICKSCOPE", "live")
         .env("TICKSCOPE_RUN", format!("{token:016x}"));
-    if let Some(dir) = dir {
-        command.env("TICKSCOPE_DIR", dir);
+    // What is relative for us would be another place for a program that changes its directory.
+    let named = std::env::var_os(DIR_VARIABLE).filter(|named| !named.is_empty());
+    let dir = dir.map(Path::to_path_buf).or_else(|| named.map(PathBuf::from));
+    let dir = dir.map(std::path::absolute).transpose()?;
+    if let Some(dir) = &dir {
+        command.env(DIR_VARIABLE, dir);
     }
     let child = command.spawn()?;
     let wanted = Wanted::Started {
         token,
         pid: child.id(),
     };
-    Ok(Started {
-        child,
-        wanted,
-        dir: dir.map(Path::to_path_buf),
-    })
+    Ok(Started { child, wanted, dir })
 }
 
 // === impl Started ===

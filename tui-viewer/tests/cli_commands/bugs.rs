@@ -78,6 +78,48 @@ fn a_hostile_name_does_not_reach_the_terminal() {
     }
 }
 
+/// The program resolved a relative directory after it had gone elsewhere.
+#[test]
+fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
+    let place = Place::new();
+    let role = place.role("attribute", "0");
+    let exe = role.get_program().to_str().unwrap();
+    let elsewhere = place.work().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let script = format!("cd elsewhere; '{exe}' --exact roles::role --nocapture --quiet");
+    for by_variable in [false, true] {
+        let mut command = place.command(VIEWER);
+        command.arg("run");
+        if by_variable {
+            command.env("TICKSCOPE_DIR", "relative");
+        } else {
+            command.args(["--dir", "relative"]);
+        }
+        command.args(["--", "sh", "-c", &script]);
+        for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+            if key != "TICKSCOPE_DIR" {
+                command.env(key, value);
+            }
+        }
+        finish(&mut command).ok().says(&["tickscope report: ", "marked"]);
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+        fs::remove_dir_all(place.work().join("relative")).unwrap();
+    }
+}
+
+/// What else was there was listed where nobody had asked for it.
+#[test]
+fn a_program_without_scopes_is_not_answered_with_other_programs() {
+    let place = Place::new();
+    let other = place.start("stuck");
+    let done = place
+        .tickscope(&["run", "--", "true"])
+        .ok()
+        .says(&["opened no scope"]);
+    assert!(!done.err.contains(&other.name), "{}", done.err);
+    assert!(done.err.lines().count() <= 4, "{}", done.err);
+}
+
 /// `report NAME --wait` took the last run for the one that is about to start.
 #[test]
 fn a_wait_is_for_the_run_to_come() {
