@@ -15,5 +15,13 @@
 )]
 
 mod bugs;
+mod files;
+mod help;
+mod listing;
+mod live;
+mod report;
 mod roles;
+mod run;
+mod stopped;
 mod support;
+mod targets;
