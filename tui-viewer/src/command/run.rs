@@ -55,6 +55,8 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
             child.stderr(output.try_clone()?);
         }
     }
+    // Before the program is there: a signal meant for it must not end us instead.
+    let terminated = hear_interrupts()?;
     let mut started = match start(&mut child, dir) {
         Ok(started) => started,
         Err(error) => {
@@ -68,9 +70,9 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
     };
     if let Some(output) = output {
         watch(&mut started.feed(), look)?;
-        return finish_behind_screen(&mut started, output);
+        return finish_behind_screen(&mut started, output, &terminated);
     }
-    let status = wait(&mut started.child)?;
+    let status = wait(&mut started.child, &terminated)?;
     let report = started.report(Format::Text);
     match report {
         Ok(text) => eprint_all(&text),
@@ -128,8 +130,11 @@ impl Started {
 }
 
 /// The screen is closed: the program's output up to here, and all that follows until it ends.
-fn finish_behind_screen(started: &mut Started, mut output: File) -> anyhow::Result<u8> {
-    let interrupted = hear_interrupts()?;
+fn finish_behind_screen(
+    started: &mut Started,
+    mut output: File,
+    terminated: &AtomicBool,
+) -> anyhow::Result<u8> {
     output.seek(SeekFrom::Start(0))?;
     let mut out = std::io::stdout().lock();
     let mut told = false;
@@ -143,20 +148,19 @@ fn finish_behind_screen(started: &mut Started, mut output: File) -> anyhow::Resu
                 told = true;
                 say("the program runs on; its output follows (Ctrl-C ends it)");
             }
-            None => pass_on(&interrupted, &started.child),
+            None => pass_on(terminated, &started.child),
         }
         thread::sleep(PAUSE);
     };
     Ok(code_of(status))
 }
 
-fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
-    let interrupted = hear_interrupts()?;
+fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        pass_on(&interrupted, child);
+        pass_on(terminated, child);
         thread::sleep(PAUSE);
     }
 }
