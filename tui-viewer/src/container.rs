@@ -18,7 +18,14 @@ pub fn places_of(pid: u32) -> Vec<PathBuf> {
     let named = environment
         .split(|&byte| byte == 0)
         .find_map(|entry| entry.strip_prefix(b"TICKSCOPE_DIR="));
-    places.extend(named.map(|dir| inside(Path::new(&OsString::from_vec(dir.to_vec())))));
+    places.extend(named.map(|dir| {
+        let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
+        if dir.is_absolute() {
+            inside(&dir)
+        } else {
+            PathBuf::from(format!("/proc/{pid}/cwd")).join(dir)
+        }
+    }));
     for parent in ["/dev/shm", "/tmp"] {
         let Ok(entries) = fs::read_dir(inside(Path::new(parent))) else {
             continue;

@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     match carry_out(cli) {
         Ok(code) => output::code(code),
         Err(error) => {
-            say(&format!("{error:#}"));
+            say(&output::in_one_line(&error));
             let no_target = error.downcast_ref::<NoTarget>().is_some();
             output::code(if no_target {
                 output::NO_TARGET

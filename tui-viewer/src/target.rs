@@ -4,12 +4,14 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
 use tickscope_format::kept;
 
 use crate::args::TargetArgs;
+use crate::command::output::{about, printable};
 use crate::container;
 
 /// What was typed, understood.
@@ -106,10 +108,10 @@ impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Only => write!(f, "program"),
-            Self::Name(name) => write!(f, "program called {name}"),
+            Self::Name(name) => write!(f, "program called \"{}\"", printable(name)),
             Self::Pid(pid) => write!(f, "program with pid {pid}"),
             Self::File(path) => write!(f, "file {}", path.display()),
-            Self::Started { .. } => write!(f, "scopes from the started program"),
+            Self::Started { .. } => write!(f, "scopes: nothing came from the started program"),
         }
     }
 }
@@ -128,7 +130,7 @@ pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
         Liveness::Exited { .. } => "exited",
         Liveness::Crashed { .. } => "crashed",
     };
-    format!("{} (pid {}, {state})", header.name, header.pid)
+    format!("{} (pid {}, {state})", printable(&header.name), header.pid)
 }
 
 /// Finds the target. Of finished programs the newest is taken, and only where none runs; a target that is not
@@ -162,8 +164,8 @@ fn open_file(path: &Path) -> anyhow::Result<Found> {
     if kept::is_kept(path) || path.extension() == Some(OsStr::new(kept::KEPT_ENDING)) {
         return Ok(Found::Kept(path.to_path_buf()));
     }
-    let ring = RingFile::open(path)?;
-    let liveness = ring.liveness()?;
+    let ring = RingFile::open(path).map_err(|error| anyhow!(about(path, &error)))?;
+    let liveness = ring.liveness().map_err(|error| anyhow!(about(path, &error)))?;
     Ok(Found::Ring(Box::new(ring), liveness))
 }
 
@@ -216,9 +218,10 @@ fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTarget {
         2 => String::new(),
         all => format!("\n  and {} more: tickscope list", all - 2),
     };
-    let what = match wanted {
-        Wanted::Only => "several programs run".to_string(),
-        other => format!("{} times a {other}", live.len()),
+    let what = if *wanted == Wanted::Only {
+        "several programs run".to_string()
+    } else {
+        format!("there are {} live ones of the {wanted}", live.len())
     };
     NoTarget {
         message: format!("{what}; choose one:\n{}{more}", lines.join("\n")),
@@ -227,11 +230,15 @@ fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTarget {
 }
 
 fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
-    let lead = match wanted {
-        Wanted::Only => "no program runs that carries tickscope".to_string(),
-        other => format!("no {other}"),
+    let lead = if *wanted == Wanted::Only {
+        "no program runs that carries tickscope".to_string()
+    } else {
+        format!("no {wanted}")
     };
-    let message = if there.is_empty() {
+    let message = if let Wanted::Started { .. } = wanted {
+        // Whatever else is there was not asked for.
+        lead
+    } else if there.is_empty() {
         format!(
             "{lead}, and none has ended here lately\n  start one that calls tickscope::start(), or: \
              tickscope run -- CMD\n  to look around: tickscope demo"
@@ -244,12 +251,12 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
                 format!("  tickscope {}   {}", ring.header().pid, line_of(ring, liveness))
             })
             .collect();
-        let more = if there.len() > 2 {
-            format!("; {} in all: tickscope list", there.len())
-        } else {
-            String::new()
+        let there_is = match there.len() {
+            1 => "there is".to_string(),
+            2 => "there are".to_string(),
+            all => format!("there are {all} (tickscope list), the first two"),
         };
-        format!("{lead}; there is{more}:\n{}", lines.join("\n"))
+        format!("{lead}; {there_is}:\n{}", lines.join("\n"))
     };
     NoTarget {
         message,

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::anyhow;
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::kept;
 use tickscope_format::render::ProcessState;
 use tickscope_format::slots::Op;
 
-use crate::command::output::say;
+use crate::command::output::{about, say};
 use crate::target::{self, Found, NoTarget, Wanted, is_live, line_of};
 
 /// How long a program may take to publish.
@@ -28,19 +29,25 @@ pub struct Fresh {
     pub state: ProcessState,
 }
 
-/// Finds a target, waiting so long for it to appear.
+/// Finds a target, waiting so long for it to appear. By name it is a program to come that is waited for, as
+/// long as only runs are there that had ended before.
 ///
 /// # Errors
 /// As [`target::find`].
 pub fn find(wanted: &Wanted, dir: Option<&Path>, wait: Option<Duration>) -> anyhow::Result<Found> {
-    let begin = Instant::now();
+    let (begin, begin_unix_ns) = (Instant::now(), unix_ns());
     loop {
+        let waits = wait.is_some_and(|wait| begin.elapsed() < wait);
         match target::find(wanted, dir) {
-            Err(error) if may_come(&error) && wait.is_some_and(|wait| begin.elapsed() < wait) => {
-                thread::sleep(PAUSE);
-            }
+            Err(error) if waits && may_come(&error) => {}
+            Ok(Found::Ring(ring, liveness))
+                if waits
+                    && matches!(wanted, Wanted::Name(_))
+                    && !is_live(&liveness)
+                    && ring.header().started_unix_ns < begin_unix_ns => {}
             found => return found,
         }
+        thread::sleep(PAUSE);
     }
 }
 
@@ -56,7 +63,7 @@ fn may_come(error: &anyhow::Error) -> bool {
 pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<Fresh> {
     match found {
         Found::Kept(path) => Ok(Fresh {
-            snapshot: kept::read(path)?,
+            snapshot: kept::read(path).map_err(|error| anyhow!(about(path, &error)))?,
             state: ProcessState::Kept,
         }),
         Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
@@ -72,24 +79,28 @@ fn of_ring(ring: &RingFile, liveness: &Liveness, wanted: &Wanted) -> anyhow::Res
                 .unwrap_or_default();
             say(&format!("{why}; showing the newest record, {age:.1} s old"));
         }
-    } else if matches!(wanted, Wanted::Name(_)) {
+    } else if let Wanted::Name(_) = wanted {
         say(&format!(
-            "no live program called so; showing {}",
+            "no live {wanted}; showing the newest that has ended: {}",
             line_of(ring, liveness)
         ));
     }
-    let (_, snapshot) = ring.newest_snapshot()?;
+    let (_, snapshot) = ring
+        .newest_snapshot()
+        .map_err(|error| anyhow!(about(ring.path(), &error)))?;
     Ok(Fresh {
         snapshot,
         state: state_of(&ring.liveness()?),
     })
 }
 
-fn seconds_since(unix_ns: u64) -> f64 {
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
-    now.as_secs_f64() - unix_ns as f64 / 1e9
+fn seconds_since(then_unix_ns: u64) -> f64 {
+    unix_ns().saturating_sub(then_unix_ns) as f64 / 1e9
+}
+
+fn unix_ns() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64)
 }
 
 /// Has the program capture and publish now.
@@ -99,8 +110,11 @@ fn publish_now(ring: &RingFile) -> Result<(), String> {
     let sent = slot.send(Op::PublishNow).map_err(|error| error.to_string())?;
     let begin = Instant::now();
     loop {
-        if let Some(_reply) = slot.reply(&sent).map_err(|error| error.to_string())? {
-            return Ok(());
+        if let Some(reply) = slot.reply(&sent).map_err(|error| error.to_string())? {
+            return match reply.record {
+                0 => Err("the program could not publish (is its snapshot larger than half its ring?)".into()),
+                _ => Ok(()),
+            };
         }
         // A program that ends meanwhile leaves its last record, which is as new as can be.
         if begin.elapsed() > PAUSE * 20 && ring.liveness().is_ok_and(|liveness| !is_live(&liveness)) {

@@ -9,7 +9,7 @@ use tickscope_format::file::open::Liveness;
 use tickscope_format::file::places;
 
 use crate::command::fresh::state_of;
-use crate::command::output::{self, say};
+use crate::command::output::{self, about, printable, say};
 use crate::local_time;
 use crate::process_time::clock_time;
 use crate::target::is_live;
@@ -65,17 +65,13 @@ fn text(listed: &[Listed], dir: Option<&Path>) -> String {
                 let header = ring.header();
                 let state = state_of(liveness).as_str();
                 let since = clock_time(since(header.started_unix_ns, liveness), offset);
-                let (name, pid, path) = (&header.name, header.pid, path.display());
+                let (name, pid) = (printable(&header.name), header.pid);
+                let path = printable(&path.display().to_string());
                 out += &format!("{name:<24} {pid:>8}  {state:<8} {since:<14} {path}\n");
             }
             Err(error) => {
-                out += &format!(
-                    "{:<24} {:>8}  {:<8} {error}: {}\n",
-                    "?",
-                    "-",
-                    "broken",
-                    path.display()
-                )
+                let why = printable(&about(path, error));
+                out += &format!("{:<24} {:>8}  {:<8} {why}\n", "?", "-", "broken");
             }
         }
     }
@@ -103,5 +99,17 @@ fn json_text(listed: &[Listed]) -> String {
             Err(error) => json!({ "path": path.display().to_string(), "error": error.to_string() }),
         })
         .collect();
-    format!("{:#}\n", json!({ "tickscope": 1, "programs": programs }))
+    let text = format!("{:#}\n", json!({ "tickscope": 1, "programs": programs }));
+    // Beyond ASCII there are only strings: the same to a parser, and harmless to a terminal.
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() || printable(c.encode_utf8(&mut [0; 4])).starts_with(c) {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out += &format!("\\u{unit:04x}");
+            }
+        }
+    }
+    out
 }

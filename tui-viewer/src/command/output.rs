@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use tickscope_format::kept;
+use tickscope_format::{FormatError, kept};
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -31,7 +31,43 @@ pub fn write(text: &str, file: Option<&Path>) -> anyhow::Result<()> {
 /// A line for the user beside the result.
 pub fn say(line: &str) {
     // Where standard error is gone there is nobody to tell.
-    let _ = writeln!(io::stderr(), "tickscope: {line}");
+    let lines: Vec<String> = line.lines().map(printable).collect();
+    let _ = writeln!(io::stderr(), "tickscope: {}", lines.join("\n"));
+}
+
+/// An error with its causes. Many say their cause themselves; none is said twice.
+pub fn in_one_line(error: &anyhow::Error) -> String {
+    error.chain().skip(1).fold(error.to_string(), |line, cause| {
+        let cause = cause.to_string();
+        if line.contains(&cause) {
+            line
+        } else {
+            format!("{line}: {cause}")
+        }
+    })
+}
+
+/// Text from a file that anybody may have written, so that it cannot move the cursor or turn lines around.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '"' | '\'' | '\\') {
+            out.push(c);
+        } else {
+            out.extend(c.escape_debug());
+        }
+    }
+    out
+}
+
+/// What is wrong with a file, and with which.
+pub fn about(path: &Path, error: &FormatError) -> String {
+    let (path, error) = (path.display().to_string(), error.to_string());
+    if error.contains(&path) {
+        error
+    } else {
+        format!("{path}: {error}")
+    }
 }
 
 /// An exit code.

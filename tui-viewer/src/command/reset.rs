@@ -44,8 +44,10 @@ pub fn run(args: &TargetArgs, after: Option<Duration>) -> anyhow::Result<u8> {
         match slot.reply(&sent)? {
             Some(reply) => break reply,
             None if begin.elapsed() > ANSWER => {
+                // Another request in its place: else a stopped program would do it whenever it goes on.
+                slot.send(Op::PublishNow)?;
                 bail!(
-                    "{} did not answer within 2 s (is it stopped?)",
+                    "{} did not answer within 2 s (is it stopped?); the request is withdrawn",
                     line_of(&ring, &ring.liveness()?)
                 )
             }

@@ -13,14 +13,15 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
+use tickscope_format::file::places::DIR_VARIABLE;
 
 use crate::args::{Format, LookArgs};
 use crate::command::attach::{has_screen, watch};
-use crate::command::output::say;
+use crate::command::output::{in_one_line, say};
 use crate::command::{fresh, report};
 use crate::feed::RingFeed;
 use crate::local_time;
-use crate::target::{self, Wanted};
+use crate::target::{self, NoTarget, Wanted};
 
 /// Between two looks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -54,6 +55,8 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
             child.stderr(output.try_clone()?);
         }
     }
+    // Before the program is there: a signal meant for it must not end us instead.
+    let terminated = hear_interrupts()?;
     let mut started = match start(&mut child, dir) {
         Ok(started) => started,
         Err(error) => {
@@ -67,17 +70,18 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
     };
     if let Some(output) = output {
         watch(&mut started.feed(), look)?;
-        return finish_behind_screen(&mut started, output);
+        return finish_behind_screen(&mut started, output, &terminated);
     }
-    let status = wait(&mut started.child)?;
+    let status = wait(&mut started.child, &terminated)?;
     let report = started.report(Format::Text);
     match report {
         Ok(text) => eprint_all(&text),
-        Err(error) => say(&format!(
-            "{error:#}\n  {} opened no scope; does it depend on tickscope with the feature `enable`, and does it \
+        Err(error) if error.downcast_ref::<NoTarget>().is_some() => say(&format!(
+            "no report: {} opened no scope, or was killed at once\n  does it depend on tickscope with the feature `enable`, and does it \
              mark a function with #[tickscope::profile]?",
             command[0].display()
         )),
+        Err(error) => say(&format!("no report: {}", in_one_line(&error))),
     }
     Ok(code_of(status))
 }
@@ -92,19 +96,19 @@ pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Start
     command
         .env("TICKSCOPE", "live")
         .env("TICKSCOPE_RUN", format!("{token:016x}"));
-    if let Some(dir) = dir {
-        command.env("TICKSCOPE_DIR", dir);
+    // What is relative for us would be another place for a program that changes its directory.
+    let named = std::env::var_os(DIR_VARIABLE).filter(|named| !named.is_empty());
+    let dir = dir.map(Path::to_path_buf).or_else(|| named.map(PathBuf::from));
+    let dir = dir.map(std::path::absolute).transpose()?;
+    if let Some(dir) = &dir {
+        command.env(DIR_VARIABLE, dir);
     }
     let child = command.spawn()?;
     let wanted = Wanted::Started {
         token,
         pid: child.id(),
     };
-    Ok(Started {
-        child,
-        wanted,
-        dir: dir.map(Path::to_path_buf),
-    })
+    Ok(Started { child, wanted, dir })
 }
 
 // === impl Started ===
@@ -126,8 +130,11 @@ impl Started {
 }
 
 /// The screen is closed: the program's output up to here, and all that follows until it ends.
-fn finish_behind_screen(started: &mut Started, mut output: File) -> anyhow::Result<u8> {
-    let interrupted = hear_interrupts()?;
+fn finish_behind_screen(
+    started: &mut Started,
+    mut output: File,
+    terminated: &AtomicBool,
+) -> anyhow::Result<u8> {
     output.seek(SeekFrom::Start(0))?;
     let mut out = std::io::stdout().lock();
     let mut told = false;
@@ -141,20 +148,19 @@ fn finish_behind_screen(started: &mut Started, mut output: File) -> anyhow::Resu
                 told = true;
                 say("the program runs on; its output follows (Ctrl-C ends it)");
             }
-            None => pass_on(&interrupted, &started.child),
+            None => pass_on(terminated, &started.child),
         }
         thread::sleep(PAUSE);
     };
     Ok(code_of(status))
 }
 
-fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
-    let interrupted = hear_interrupts()?;
+fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        pass_on(&interrupted, child);
+        pass_on(terminated, child);
         thread::sleep(PAUSE);
     }
 }

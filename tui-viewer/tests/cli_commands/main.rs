@@ -1,0 +1,27 @@
+//! The commands as a user meets them: real programs, real files, real exit codes.
+//!
+//! The programs looked at are this very test binary, run again in a role (see [`roles`]).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot get this far has failed"
+)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the programs looked at speak to their user"
+)]
+
+mod bugs;
+mod files;
+mod help;
+mod listing;
+mod live;
+mod report;
+mod roles;
+mod run;
+mod stopped;
+mod support;
+mod targets;

@@ -1,0 +1,211 @@
+//! What the test binary does when it is run as a program to look at.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use std::{env, thread};
+
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
+use tickscope_format::os;
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::CaptureKind;
+
+/// Names the role in the environment; without it the test below is none.
+pub(crate) const ROLE: &str = "CLI_TEST_ROLE";
+/// What the role needs to know: a session's name, an exit code.
+pub(crate) const ARGUMENT: &str = "CLI_TEST_ARGUMENT";
+
+static END: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn role() {
+    let Ok(role) = env::var(ROLE) else { return };
+    let argument = env::var(ARGUMENT).unwrap_or_default();
+    match role.as_str() {
+        "busy" => busy(&argument),
+        "stuck" => stuck(&argument),
+        "attribute" => attribute(&argument),
+        "scopeless" => {}
+        "echo" => echo(),
+        "killed" => killed(),
+        "two_rings" => two_rings(&argument),
+        "flake" => flake(&argument),
+        "cramped" => cramped(&argument),
+        other => panic!("no role {other}"),
+    }
+    std::process::exit(0);
+}
+
+/// Ends with the test that started it: that holds the other end of standard input.
+fn wait_for_end() {
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+}
+
+/// Until this process's ring is there.
+fn wait_for_ring() {
+    let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
+    let pid = format!(".{}.", std::process::id());
+    let is_ours = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| entry.file_name().to_string_lossy().contains(&pid))
+    };
+    while !dir.read_dir().is_ok_and(|mut files| files.any(is_ours)) {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[tickscope::profile]
+fn outer(depth: u32) -> u64 {
+    tickscope::scope!("inner");
+    if depth == 0 {
+        return leaf(1);
+    }
+    outer(depth - 1) + leaf(u64::from(depth))
+}
+
+#[tickscope::profile]
+fn leaf(n: u64) -> u64 {
+    (0..n * 20).fold(n, |a, b| std::hint::black_box(a ^ b))
+}
+
+/// Threads under load, short-lived ones too.
+fn busy(name: &str) {
+    let _tickscope = tickscope::start(name);
+    thread::scope(|scope| {
+        for index in 0..2 {
+            thread::Builder::new()
+                .name(format!("busy-{index}"))
+                .spawn_scoped(scope, || {
+                    while !END.load(Ordering::Relaxed) {
+                        for depth in 0..6 {
+                            outer(depth);
+                        }
+                        // Half of a small machine is left to the test.
+                        thread::sleep(Duration::from_micros(100));
+                    }
+                })
+                .unwrap();
+        }
+        scope.spawn(|| {
+            while !END.load(Ordering::Relaxed) {
+                thread::Builder::new()
+                    .name("brief".into())
+                    .spawn(|| outer(2))
+                    .unwrap()
+                    .join()
+                    .unwrap();
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        wait_for_end();
+        END.store(true, Ordering::Relaxed);
+    });
+}
+
+/// One call that does not end.
+fn stuck(name: &str) {
+    let _tickscope = tickscope::start(name);
+    tickscope::scope!("stuck_in_here");
+    wait_for_end();
+}
+
+#[tickscope::profile]
+fn marked() {
+    println!("the program's output");
+    eprintln!("the program's complaint");
+}
+
+/// One attribute and nothing else; ends with the code it is given.
+fn attribute(code: &str) {
+    marked();
+    std::process::exit(code.parse().unwrap_or(0));
+}
+
+fn echo() {
+    tickscope::scope!("echo");
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).unwrap();
+    println!("heard {text}");
+    std::io::stdout().flush().unwrap();
+}
+
+fn killed() {
+    marked();
+    wait_for_ring();
+    let own = rustix::process::getpid();
+    rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
+    thread::sleep(Duration::from_secs(60));
+}
+
+/// Two rings of one process, as two copies of the library make; the second has a name that no library gives.
+fn two_rings(name: &str) {
+    let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
+    let rings: Vec<OwnRing> = [1, 2]
+        .map(|nonce| {
+            let header = Header {
+                name: name.into(),
+                pid: std::process::id(),
+                start_time: 1,
+                boot_id: [1, 2],
+                uid: os::user_id(),
+                nonce,
+                run_token: 0,
+                started_unix_ns: nonce,
+                ring_words: (64 << 10) / 8,
+                control: true,
+                version: (FORMAT_MAJOR, FORMAT_MINOR),
+            };
+            // The file is named after the header, and not every name may be a file's.
+            let mut ring = OwnRing::create(&dir, header).unwrap();
+            let stamp = Stamp {
+                kind: CaptureKind::Periodic,
+                tick: 1,
+                unix_ns: 1,
+            };
+            let mut payload = Vec::new();
+            tickscope_format::codec::encode(&tickscope::snapshot(), &mut payload).unwrap();
+            ring.publish(stamp, &payload).unwrap();
+            ring.beat(os::monotonic_ns(), 1_000_000_000);
+            ring.link().unwrap();
+            ring
+        })
+        .into();
+    wait_for_end();
+    drop(rings);
+}
+
+/// Renders the reference frame on so many threads and stays; named after them.
+fn flake(name: &str) {
+    use tickscope_examples::{Scene, Scoped, render};
+    let _tickscope = tickscope::start(name);
+    let threads = if name.starts_with("flake-4") { 4 } else { 1 };
+    let scene = Scene::build::<Scoped>(6);
+    render::<Scoped>(&scene, 1024, 1024, threads);
+    tickscope::scope!("rendered");
+    wait_for_end();
+}
+
+/// More nodes than a small ring's record can hold.
+fn cramped(name: &str) {
+    let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();
+    wait_for_ring();
+    fn down(depth: u32) {
+        tickscope::scope!("down");
+        if depth > 0 {
+            down(depth - 1);
+            tickscope::scope!("aside");
+            std::hint::black_box(depth);
+        }
+    }
+    for index in 0..30 {
+        thread::Builder::new()
+            .name(format!("wide-{index}"))
+            .spawn(|| down(400))
+            .unwrap()
+            .join()
+            .unwrap();
+    }
+    wait_for_end();
+}

@@ -1,0 +1,300 @@
+//! How a target is found, and what is said where it is not.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Place, Program, VIEWER, beside, finish, name, sealed, sealed_tickscope, until};
+
+/// At most four lines, so that the message and the prompt fit on any screen.
+fn short(text: &str) {
+    assert!((1..=4).contains(&text.lines().count()), "{text}");
+}
+
+#[test]
+fn by_name_by_pid_and_by_path_it_is_the_same_program() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let pid = program.pid().to_string();
+    let path = place.ring_of(program.pid()).unwrap();
+    for args in [
+        vec![program.name.as_str()],
+        vec![&pid],
+        vec!["-p", &pid],
+        vec!["--pid", &pid],
+        vec![path.to_str().unwrap()],
+    ] {
+        let args = [vec!["report", "-f", "json"], args].concat();
+        assert_eq!(
+            place.tickscope(&args).ok().quiet().json()["process"]["pid"],
+            program.pid()
+        );
+    }
+}
+
+#[test]
+fn a_name_in_the_working_directory_is_a_path_by_its_ending() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let path = place.ring_of(program.pid()).unwrap();
+    std::fs::copy(&path, place.work().join("copy.ring")).unwrap();
+    assert_eq!(place.json("copy.ring")["process"]["pid"], program.pid());
+    for missing in ["none.ring", "none.tks", "none.json", "none.html", "./none"] {
+        place
+            .tickscope(&["report", missing])
+            .failed(2, &["no file", missing, "tickscope list"]);
+    }
+}
+
+#[test]
+fn no_such_name_or_pid_says_what_there_is() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let pid = program.pid().to_string();
+    for command in ["report", "stacks", "snapshot", "reset", "attach"] {
+        for nobody in ["nobody-called-so", "4000000000"] {
+            let Some(done) = sealed_tickscope(&place, &[command, nobody]) else {
+                return;
+            };
+            let done = done
+                .with_code(2)
+                .says(&[nobody, &format!("tickscope {pid}"), &program.name]);
+            short(&done.err);
+            assert_eq!(done.out, "");
+        }
+    }
+    let done = place.tickscope(&["report", "-p", "4000000000"]).with_code(2);
+    short(&done.err);
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_is_two() {
+    let place = Place::new();
+    for args in [
+        &["report", "--format", "xml"][..],
+        &["report", "--wait", "soon"],
+        &["report", "--wait", "-1"],
+        &["reset", "--after", "10x"],
+        &["report", "-p", "1", "name"],
+        &["report", "-p", "one"],
+        &["run"],
+        &["--no-such-flag"],
+        &["snapshot", "a", "b"],
+    ] {
+        let done = place.tickscope(args).with_code(2);
+        assert!(
+            done.err.starts_with("error: ") && done.out.is_empty(),
+            "{args:?}: {}",
+            done.err
+        );
+    }
+}
+
+#[test]
+fn the_live_one_of_a_name_before_the_finished_ones() {
+    let place = Place::new();
+    let shared = name("again");
+    let mut first = place.start_named("stuck", &shared);
+    assert!(first.end().success());
+    let mut second = place.start_named("stuck", &shared);
+    assert_eq!(place.json(&shared)["process"]["pid"], second.pid());
+    assert!(second.end().success());
+
+    // Of the finished ones the newest, and said so.
+    let done = place.tickscope(&["report", "-f", "json", &shared]).ok().says(&[
+        "no live",
+        &shared,
+        &second.pid().to_string(),
+        "exited",
+    ]);
+    assert_eq!(done.json()["process"]["pid"], second.pid());
+    assert_eq!(done.err.lines().count(), 1, "{}", done.err);
+    // By its number it was meant: nothing to explain.
+    let first = place
+        .tickscope(&["report", "-f", "json", &first.pid().to_string()])
+        .ok()
+        .quiet();
+    assert_eq!(first.json()["process"]["state"], "exited");
+}
+
+#[test]
+fn several_live_ones_of_a_name_are_a_choice() {
+    let place = Place::new();
+    let shared = name("twins");
+    let programs: Vec<Program> = (0..3).map(|_| place.start_named("stuck", &shared)).collect();
+    for command in ["report", "stacks", "snapshot", "reset"] {
+        let done = place.tickscope(&[command, &shared]).with_code(2);
+        short(&done.err);
+        assert_eq!(done.out, "");
+        assert!(done.err.contains("tickscope list"), "{}", done.err);
+        let offered: Vec<&Program> = programs
+            .iter()
+            .filter(|program| done.err.contains(&format!("tickscope {} ", program.pid())))
+            .collect();
+        assert_eq!(offered.len(), 2, "{}", done.err);
+        // What it offers works.
+        place
+            .tickscope(&["report", &offered[0].pid().to_string()])
+            .ok()
+            .quiet();
+    }
+    assert_eq!(
+        place.json(&programs[2].pid().to_string())["reset_epoch"],
+        0,
+        "nobody was reset"
+    );
+}
+
+#[test]
+fn a_pid_with_two_rings_is_a_choice_between_files() {
+    let place = Place::new();
+    let program = place.start("two_rings");
+    let rings = until("both are there", || {
+        let rings: Vec<_> = std::fs::read_dir(place.rings())
+            .ok()?
+            .map(|ring| ring.unwrap().path())
+            .collect();
+        (rings.len() == 2).then_some(rings)
+    });
+    let pid = program.pid().to_string();
+    for args in [["report", pid.as_str()], ["report", &program.name]] {
+        let done = place.tickscope(&args).with_code(2);
+        short(&done.err);
+        for ring in &rings {
+            assert!(
+                done.err.contains(&format!("tickscope {} ", ring.display())),
+                "{}",
+                done.err
+            );
+        }
+    }
+    for ring in &rings {
+        // Nobody answers there, which is said.
+        let done = place
+            .tickscope(&["report", ring.to_str().unwrap()])
+            .ok()
+            .says(&["does not answer"]);
+        assert!(done.out.starts_with("tickscope report: "), "{}", done.out);
+    }
+}
+
+#[test]
+fn wait_until_the_program_is_there() {
+    let place = Place::new();
+    let late = name("late");
+    let mut command = place.command(VIEWER);
+    command.args(["report", "-f", "json", "--wait", "50s", &late]);
+    let waiting = std::thread::spawn(move || finish(&mut command));
+    // Started only when the command has surely looked in vain; a command that does not wait has ended by then.
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(!waiting.is_finished(), "it waits");
+    let program = place.start_named("stuck", &late);
+    let done = waiting.join().unwrap().ok().quiet();
+    assert_eq!(done.json()["process"]["pid"], program.pid());
+}
+
+#[test]
+fn a_wait_in_vain_ends_like_no_wait() {
+    let place = Place::new();
+    let begin = Instant::now();
+    for (target, says) in [("nobody-comes", "nobody-comes"), ("./no.ring", "no file")] {
+        let done = place
+            .tickscope(&["report", "--wait", "300ms", target])
+            .with_code(2)
+            .says(&[says]);
+        short(&done.err);
+    }
+    assert!(begin.elapsed() >= Duration::from_millis(600));
+    // Several do not become one by waiting.
+    let shared = name("both");
+    let _programs = [
+        place.start_named("stuck", &shared),
+        place.start_named("stuck", &shared),
+    ];
+    place
+        .tickscope(&["report", "--wait", "50s", &shared])
+        .with_code(2);
+}
+
+#[test]
+fn without_a_target_it_is_the_only_one_that_runs() {
+    let place = Place::new();
+    let Some(mut alone) = sealed(&place) else { return };
+    let nobody = finish(alone.arg(VIEWER).arg("report")).with_code(2).says(&[
+        "no program runs",
+        "tickscope run",
+        "tickscope demo",
+    ]);
+    short(&nobody.err);
+
+    let only = name("only");
+    let role = place.role("stuck", &only);
+    let mut command = sealed(&place).unwrap();
+    command.arg(role.get_program()).args(role.get_args());
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    let mut program = Program::spawn(&mut command, &only);
+    until("the ring is there", || place.ring_of(program.pid()));
+    let report = |args: &[&str]| finish(beside(&place, &program, VIEWER.as_ref()).args(args));
+    assert_eq!(
+        report(&["report", "-f", "json"]).ok().quiet().json()["process"]["name"],
+        only
+    );
+    assert!(report(&[]).ok().quiet().out.contains(&only));
+    report(&["reset"]).ok().quiet();
+
+    let _second = place.start("stuck");
+    let done = report(&["report"])
+        .with_code(2)
+        .says(&["several", &format!("tickscope {} ", program.pid())]);
+    short(&done.err);
+    drop(_second);
+    let ended = place.start("stuck");
+    drop(ended);
+    report(&["report"]).ok().quiet();
+
+    program.kill();
+    let mut again = sealed(&place).unwrap();
+    let done = finish(again.arg(VIEWER).arg("report"))
+        .with_code(2)
+        .says(&["no program runs"]);
+    short(&done.err);
+}
+
+#[test]
+fn a_pid_is_followed_to_a_directory_that_the_command_does_not_know() {
+    let (here, there) = (Place::new(), Place::new());
+    let program = there.start("stuck");
+    here.tickscope(&["report", &program.name]).with_code(2);
+    let pid = program.pid().to_string();
+    let done = here.tickscope(&["report", "-f", "json", &pid]).ok().quiet();
+    assert_eq!(done.json()["process"]["name"], program.name);
+    here.tickscope(&["reset", "-p", &pid]).ok().quiet();
+    // Or the command is told.
+    let dir = there.rings();
+    here.tickscope(&["report", "--dir", dir.to_str().unwrap(), &program.name])
+        .ok()
+        .quiet();
+}
+
+#[test]
+fn a_pid_is_followed_into_another_file_system() {
+    let place = Place::new();
+    let Some(mut command) = sealed(&place) else { return };
+    let inside = name("inside");
+    let role = place.role("stuck", &inside);
+    command.arg(role.get_program()).args(role.get_args());
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    // Into its own /dev/shm, that nobody else sees.
+    command.env_remove("TICKSCOPE_DIR");
+    let program = Program::spawn(&mut command, &inside);
+    let pid = program.pid().to_string();
+    let document = until("it is found", || {
+        let done = place.tickscope(&["report", "-f", "json", &pid]);
+        (done.code == Some(0)).then(|| done.quiet().json())
+    });
+    assert_eq!(document["process"]["name"], inside);
+    place.tickscope(&["reset", &pid]).ok().quiet();
+    place.tickscope(&["report", &inside]).with_code(2);
+}
