@@ -252,7 +252,7 @@ impl Nodes {
         Some(node)
     }
 
-    /// Forgets all nodes; their memory serves again. Only under the capture lock, for a tree nobody writes to.
+    /// Forgets all nodes; their memory serves again. Only for a tree that nobody writes to or reads: of a block without a thread.
     pub(crate) fn clear(&self) {
         self.length.store(0, Ordering::Release);
     }

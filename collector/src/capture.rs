@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
@@ -108,6 +109,22 @@ pub(crate) fn books() -> Option<MutexGuard<'static, Books>> {
     Some(BOOKS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// The same where whoever asks may hold it himself, further down his stack: none after so long.
+pub(crate) fn books_within(longest: Duration) -> Option<MutexGuard<'static, Books>> {
+    if process::is_forked_child() {
+        return None;
+    }
+    let begin = Instant::now();
+    loop {
+        match BOOKS.try_lock() {
+            Ok(books) => return Some(books),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if begin.elapsed() > longest => return None,
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+}
+
 /// What was read of a live tree.
 struct Reading {
     rows: Vec<Row>,
@@ -156,10 +173,14 @@ fn read(block: &'static Block, sites: &mut Sites, fixed: &Fixed) -> Reading {
     }
     let now = fixed.chosen.clock.now();
     // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched what
-    // was read in between.
+    // was read in between. `current` first: an event whose counters were seen has taken it out, and one that
+    // has put the same node back has moved `last` before.
     fence(Ordering::Acquire);
-    let quiet =
-        tree.last.load(Ordering::Acquire) == last && current.is_some_and(|current| tree.current.is(current));
+    let same = |now: Option<&'static arena::Node>| match (now, current) {
+        (Some(now), Some(current)) => std::ptr::eq(now, current),
+        _ => false,
+    };
+    let quiet = same(tree.current.get_acquire()) && tree.last.load(Ordering::Acquire) == last;
     if quiet
         && last != PAUSED
         && now > last
@@ -302,6 +323,7 @@ impl Books {
             reset_epoch: self.reset_epoch,
             since_reset_ns: now.ns.saturating_sub(self.reset_ns.unwrap_or(fixed.started_ns)),
             withdraws: self.withdrawn,
+            pruned: 0,
             dropped: lost.dropped + process::DROPPED.load(Ordering::Relaxed),
             unbalanced: lost.unbalanced,
             cost: self.around.cost,
@@ -330,6 +352,17 @@ impl Books {
             self.closings.push_back(closing.clone());
         }
         closing
+    }
+
+    /// The last reset cannot be taken back any more: its ticks are of another kind.
+    pub(crate) fn forget_undo(&mut self) {
+        self.undo = None;
+    }
+
+    /// The publisher comes or goes: nobody fetches what was closed for the one before.
+    pub(crate) fn set_publishing(&mut self, publishing: bool) {
+        self.around.publishing = publishing;
+        self.closings.clear();
     }
 
     /// The closing snapshots of resets by the program since the last call, oldest first.

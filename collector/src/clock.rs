@@ -1,6 +1,6 @@
 //! Clocks: where ticks come from, which one is used and why, and how many make a second.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use tickscope_format::snapshot::ClockSource;
 
@@ -150,6 +150,10 @@ pub(crate) struct Rate {
     began_boottime_ns: AtomicU64,
     /// How often the clock broke.
     breaks: AtomicU32,
+    /// The rate when the clock was last found in order, as the bits of an `f64`.
+    in_order: AtomicU64,
+    /// The clock is broken: the rate is the one before, not what can be measured now.
+    held: AtomicBool,
 }
 
 /// The clock did not behave since it was last looked at.
@@ -201,6 +205,8 @@ impl Rate {
             began_ns: AtomicU64::new(0),
             began_boottime_ns: AtomicU64::new(0),
             breaks: AtomicU32::new(0),
+            in_order: AtomicU64::new(0),
+            held: AtomicBool::new(false),
         }
     }
 
@@ -216,6 +222,19 @@ impl Rate {
     pub(crate) fn begin_again(&self, clock: Clock) {
         self.breaks.fetch_add(1, Ordering::Relaxed);
         self.begin(clock);
+        self.held.store(false, Ordering::Relaxed);
+    }
+
+    /// The clock is in order now.
+    pub(crate) fn note_in_order(&self, clock: Clock) {
+        self.in_order
+            .store(self.ticks_per_second(clock).to_bits(), Ordering::Relaxed);
+    }
+
+    /// Keeps the rate as it was when the clock was last in order, until it begins again.
+    pub(crate) fn hold(&self) {
+        self.held
+            .store(self.in_order.load(Ordering::Relaxed) != 0, Ordering::Relaxed);
     }
 
     /// How often the clock broke so far.
@@ -234,6 +253,9 @@ impl Rate {
             Clock::Monotonic => return 1e9,
             Clock::Custom(_, rate) if rate.is_finite() && rate > 0.0 => return rate,
             Clock::Custom(..) => return 1e9,
+            Clock::Tsc | Clock::TscOrdered if self.held.load(Ordering::Relaxed) => {
+                return f64::from_bits(self.in_order.load(Ordering::Relaxed));
+            }
             Clock::Tsc | Clock::TscOrdered => {}
         }
         loop {

@@ -90,8 +90,8 @@ impl Ledger {
     /// Adds all that was ever counted in rows: the root is none.
     pub(crate) fn add_lifetime(&self, lifetime: &mut Lifetime) {
         for counts in self.current.iter().skip(1) {
-            lifetime.calls += counts.calls;
-            lifetime.ticks += counts.ticks;
+            lifetime.calls = lifetime.calls.wrapping_add(counts.calls);
+            lifetime.ticks = lifetime.ticks.wrapping_add(counts.ticks);
         }
     }
 

@@ -82,7 +82,7 @@ mod settings;
 #[cfg(feature = "enable")]
 mod site;
 #[cfg(feature = "enable")]
-pub mod thread;
+mod threads;
 #[cfg(feature = "enable")]
 mod tree;
 
@@ -108,6 +108,20 @@ pub use {
 #[cfg(feature = "enable")]
 pub fn start(name: impl Into<String>) -> Session {
     Builder::new(name).start()
+}
+
+/// Which threads count.
+#[cfg(feature = "enable")]
+pub mod thread {
+    /// Lets the calling thread count from now on.
+    pub fn include() {
+        crate::threads::include(crate::session::first_scope);
+    }
+
+    /// Lets the calling thread count no more; its open scopes end here, and what it counted stays.
+    pub fn exclude() {
+        crate::threads::exclude();
+    }
 }
 
 /// What the macros need; no promise to anybody else.

@@ -17,10 +17,14 @@ pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     }
 }
 
-/// An environment variable, without allocating and without a lock.
+/// An environment variable, without allocating and without a lock; none in a program that has more rights than
+/// its caller.
 ///
 /// Like every reader of the environment it must not meet a writer; std makes writing unsafe for that.
 pub(crate) fn variable(name: &'static CStr) -> Option<&'static [u8]> {
+    if has_more_rights() {
+        return None;
+    }
     // SAFETY: `name` ends in a zero.
     let value = unsafe { libc::getenv(name.as_ptr()) };
     if value.is_null() {
@@ -149,6 +153,33 @@ fn be_a_good_guest() {
     let all = [0xffu8; 128];
     // SAFETY: 0 is the calling thread; `all` is as long as said.
     unsafe { libc::sched_setaffinity(0, all.len(), all.as_ptr().cast()) };
+}
+
+/// Whether this program has more rights than whoever started it (setuid and the like).
+pub(crate) fn has_more_rights() -> bool {
+    // SAFETY: takes a number.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Writes to a descriptor past std's buffer and lock, which whoever exits may hold.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn write_all(descriptor: i32, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        // SAFETY: `bytes` may be read for its whole length.
+        let written = unsafe { libc::write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
+        match usize::try_from(written) {
+            Ok(written) => bytes = &bytes[written.min(bytes.len())..],
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Has `handler` called when the process exits normally.

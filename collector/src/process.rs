@@ -21,8 +21,12 @@ pub(crate) struct Fixed {
     pub(crate) max_nodes: u32,
     pub(crate) max_process_nodes: u32,
     pub(crate) threads: Threads,
+    /// What `TICKSCOPE` asks for.
+    pub(crate) wish: Option<Wish>,
     /// `TICKSCOPE=off`.
     pub(crate) off: bool,
+    /// What `tickscope run` passed, so that it finds its program; 0 for nothing.
+    pub(crate) run_token: u64,
     /// The wall clock at the beginning.
     pub(crate) started_unix_ns: u64,
     /// The monotonic clock at the beginning.
@@ -73,6 +77,7 @@ pub(crate) fn fix(settings: &Settings, warnings: &mut Vec<String>) -> &'static F
 
 fn settle(settings: &Settings) -> Fixed {
     os::in_forked_children(note_fork);
+    let wish = Settings::wish();
     let chosen = settings.clock.choose();
     RATE.begin(chosen.clock);
     // Measuring the rate takes a moment: only for whom it matters now.
@@ -88,7 +93,9 @@ fn settle(settings: &Settings) -> Fixed {
         max_nodes: settings.max_nodes,
         max_process_nodes: settings.max_process_nodes,
         threads: settings.threads,
-        off: Settings::wish() == Some(Wish::Off),
+        wish,
+        off: wish == Some(Wish::Off),
+        run_token: Settings::run_token(),
         started_unix_ns: os::unix_ns(),
         started_ns: os::monotonic_ns(),
     }

@@ -12,13 +12,13 @@ use tickscope_format::file::places;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, slot};
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome, Request};
-use tickscope_format::snapshot::{CaptureKind, Cost};
+use tickscope_format::snapshot::{CaptureFacts, CaptureKind, Cost};
 use tickscope_format::{FormatError, Snapshot, codec};
 
 use crate::capture::Books;
 use crate::clock::Moment;
 use crate::settings::Settings;
-use crate::{capture, cost, os, process};
+use crate::{capture, cost, os, process, prune};
 
 /// Requests are looked at this often, whatever the rate of records.
 const LOOK: Duration = Duration::from_millis(100);
@@ -28,6 +28,9 @@ const WATCHED: Duration = Duration::from_millis(100);
 
 /// What viewers may wish: 100 to 1 records a second.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
+
+/// Shortest time to reckon the publisher's share over, in nanoseconds.
+const SHARE_LEAST_NS: u64 = 5_000_000;
 
 /// A record costs at most this share of the time between two.
 const COST_SHARE: u32 = 100;
@@ -171,7 +174,10 @@ impl Publisher {
     }
 
     fn first_record(&mut self) -> Result<(), FormatError> {
-        self.publish_now(CaptureKind::Periodic);
+        self.tell();
+        if let Some(snapshot) = capture::books().map(|mut books| books.capture(CaptureKind::Periodic)) {
+            self.publish(&snapshot)?;
+        }
         self.beat();
         self.ring.link()
     }
@@ -200,9 +206,12 @@ impl Publisher {
         self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK)
     }
 
-    /// One round: requests, what the program itself did, a record if it is time. `asked` is a reset that the
-    /// program asked for.
-    pub(crate) fn round(&mut self, reset_asked: bool) {
+    /// One round: requests, what the program itself did, a record if it is time; with a reset where the program
+    /// asked for one. False where there is no ring any more.
+    pub(crate) fn round(&mut self, reset_asked: bool) -> bool {
+        if !self.ring.is_whole() {
+            return false;
+        }
         self.look_who_watches();
         let mut due = self.last_record.elapsed() >= self.interval;
         let requests = self.ring.requests();
@@ -224,9 +233,10 @@ impl Publisher {
             }
         }
         self.beat();
+        true
     }
 
-    fn beat(&self) {
+    fn beat(&mut self) {
         self.ring
             .beat(os::monotonic_ns(), self.interval.as_nanos() as u64);
     }
@@ -263,13 +273,7 @@ impl Publisher {
 
     /// Tells the books what snapshots say of the publisher.
     fn tell(&mut self) {
-        let (cpu_ns, now_ns) = (os::own_cpu_ns(), os::monotonic_ns());
-        let passed = now_ns.saturating_sub(self.share_since.1);
-        if passed >= LOOK.as_nanos() as u64 {
-            self.cost.publisher_share = cpu_ns.saturating_sub(self.share_since.0) as f64 / passed as f64;
-            self.share_since = (cpu_ns, now_ns);
-        }
-        self.cost.publisher_cpu_ns = cpu_ns;
+        self.cost.publisher_cpu_ns = os::own_cpu_ns();
         if let Some(mut books) = capture::books() {
             books.around.interval_ns = self.interval.as_nanos() as u64;
             books.around.viewers = self.watched.len() as u32;
@@ -313,9 +317,9 @@ impl Publisher {
             return (0, 0);
         };
         for closing in &closings {
-            self.publish(closing);
+            self.publish_or_count(closing);
         }
-        (self.publish(&snapshot), snapshot.capture.reset_epoch)
+        (self.publish_or_count(&snapshot), snapshot.capture.reset_epoch)
     }
 
     /// After a break of the clock its ticks are of another kind: a new epoch.
@@ -326,8 +330,15 @@ impl Publisher {
         }
         let broke = process::RATE.broke_since(clock, self.in_order).is_some();
         if broke {
+            // The closing record's ticks are of the clock as it was.
+            process::RATE.hold();
             self.reset();
             process::RATE.begin_again(clock);
+            if let Some(mut books) = capture::books() {
+                books.forget_undo();
+            }
+        } else {
+            process::RATE.note_in_order(clock);
         }
         let now = Moment::now(clock);
         // Long enough for the rate in between to be measured well.
@@ -339,7 +350,13 @@ impl Publisher {
 
     /// Captures and publishes; gives the record's sequence number and reset epoch.
     fn publish_now(&mut self, kind: CaptureKind) -> (u64, u64) {
-        let cpu_before = os::own_cpu_ns();
+        let (cpu_before, now_ns) = (os::own_cpu_ns(), os::monotonic_ns());
+        // From record to record, so that the one before is in it.
+        let passed = now_ns.saturating_sub(self.share_since.1);
+        if passed >= SHARE_LEAST_NS {
+            self.cost.publisher_share = cpu_before.saturating_sub(self.share_since.0) as f64 / passed as f64;
+            self.share_since = (cpu_before, now_ns);
+        }
         self.tell();
         let published = self.publish_in_order(|books| books.capture(kind));
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(cpu_before));
@@ -349,16 +366,8 @@ impl Publisher {
         published
     }
 
-    fn publish(&mut self, snapshot: &Snapshot) -> u64 {
-        self.payload.clear();
-        let stamp = Stamp {
-            kind: snapshot.capture.kind,
-            tick: snapshot.capture.tick,
-            unix_ns: snapshot.capture.unix_ns,
-        };
-        let published =
-            codec::encode(snapshot, &mut self.payload).and_then(|()| self.ring.publish(stamp, &self.payload));
-        published.unwrap_or_else(|error| {
+    fn publish_or_count(&mut self, snapshot: &Snapshot) -> u64 {
+        self.publish(snapshot).unwrap_or_else(|error| {
             self.faults += 1;
             self.ring.fault(self.faults);
             if self.faults == 1
@@ -368,6 +377,31 @@ impl Publisher {
             }
             0
         })
+    }
+
+    /// Writes a snapshot into the ring, pruned where it is too large, and gives the record's sequence number.
+    fn publish(&mut self, snapshot: &Snapshot) -> Result<u64, FormatError> {
+        let longest = self.ring.longest_payload() as usize;
+        self.payload.clear();
+        codec::encode(snapshot, &mut self.payload)?;
+        let mut pruned = None;
+        while self.payload.len() > longest {
+            let cut: &mut Snapshot = pruned.get_or_insert_with(|| snapshot.clone());
+            // As many as fit at this size of a row, less a few; what is no row may still be too much.
+            let rows =
+                (cut.nodes.len() as u64 * longest as u64 / self.payload.len() as u64 * 15 / 16) as usize;
+            let gone = prune::prune(cut, rows);
+            if gone == 0 {
+                break;
+            }
+            cut.capture.pruned += gone as u64;
+            self.payload.clear();
+            codec::encode(cut, &mut self.payload)?;
+        }
+        let CaptureFacts {
+            kind, tick, unix_ns, ..
+        } = snapshot.capture;
+        self.ring.publish(Stamp { kind, tick, unix_ns }, &self.payload)
     }
 }
 

@@ -44,7 +44,8 @@ pub(crate) fn take() -> Option<&'static Block> {
     Some(block)
 }
 
-/// Gives a block back. Only by its thread, and under the capture lock, so that nobody reads it meanwhile.
+/// Gives a block back. Only by its thread, and where it has begun to count under the capture lock, so that nobody
+/// reads it meanwhile.
 pub(crate) fn give_back(block: &'static Block) {
     block.tid.store(0, Ordering::Relaxed);
     block.state.store(FREE, Ordering::Release);

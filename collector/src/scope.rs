@@ -11,7 +11,7 @@ use crate::clock;
 use crate::process;
 use crate::session;
 use crate::site::Site;
-use crate::thread::{self, Phase};
+use crate::threads::{self, Phase};
 use crate::tree::{Tree, is_nobody};
 
 /// An open scope; it ends when this is dropped.
@@ -41,7 +41,7 @@ pub fn enter(site: &'static Site) -> Scope {
 /// Opens a scope that counts as `calls` calls: 0 for one that goes on.
 #[inline(always)]
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
-    if let Some(tree) = thread::hot()
+    if let Some(tree) = threads::hot()
         && let Some(current) = tree.take()
     {
         return match Tree::recent_child(current, site) {
@@ -66,14 +66,14 @@ fn guard(node: &'static Node) -> Scope {
 /// The child is not the one entered last, or does not exist yet; `current` is taken out.
 #[inline(never)]
 fn enter_other(tree: &'static Tree, current: &'static Node, site: &'static Site, calls: u64) -> Scope {
-    match tree.find_child(current, site, thread::may_add_node) {
+    match tree.find_child(current, site, threads::may_add_node) {
         Some(child) => {
             tree.begin(current, child, process::fixed().chosen.clock.now(), calls);
             guard(child)
         }
         None => {
             tree.put(current);
-            thread::drop_call();
+            threads::drop_call();
             guard(&NOBODY)
         }
     }
@@ -83,16 +83,16 @@ fn enter_other(tree: &'static Tree, current: &'static Node, site: &'static Site,
 #[cold]
 #[inline(never)]
 fn enter_slowly(site: &'static Site, calls: u64) -> Scope {
-    match thread::register(session::first_scope) {
+    match threads::register(session::first_scope) {
         Phase::Counting => {
-            if let Some(tree) = thread::counting()
+            if let Some(tree) = threads::counting()
                 && let Some(current) = tree.take()
             {
                 return enter_other(tree, current, site, calls);
             }
-            thread::drop_call();
+            threads::drop_call();
         }
-        Phase::Busy | Phase::Gone => thread::drop_call(),
+        Phase::Busy | Phase::Gone => threads::drop_call(),
         Phase::New | Phase::Excluded => {}
     }
     guard(&NOBODY)
@@ -101,7 +101,7 @@ fn enter_slowly(site: &'static Site, calls: u64) -> Scope {
 impl Drop for Scope {
     #[inline(always)]
     fn drop(&mut self) {
-        if let Some(tree) = thread::hot()
+        if let Some(tree) = threads::hot()
             && tree.end_innermost(self.node, clock::tsc)
         {
             return;
@@ -117,7 +117,7 @@ fn exit_slowly(node: &'static Node) {
         return;
     }
     // A thread that is excluded or gone has closed all its calls already.
-    if let Some(tree) = thread::counting() {
+    if let Some(tree) = threads::counting() {
         let now = || process::fixed().chosen.clock.now();
         if !tree.end_innermost(node, now) {
             tree.end_out_of_order(node, now());
@@ -138,8 +138,8 @@ pub struct Pause {
 /// Lets this thread's clock stand still: the time until the guard is dropped is charged to nobody. Nests.
 /// Calls are counted all the same.
 pub fn pause() -> Pause {
-    let counting = thread::register(session::first_scope) == Phase::Counting;
-    let tree = thread::counting().filter(|_| counting);
+    let counting = threads::register(session::first_scope) == Phase::Counting;
+    let tree = threads::counting().filter(|_| counting);
     if let Some(tree) = tree {
         tree.pause(process::fixed().chosen.clock.now());
     }
@@ -152,9 +152,9 @@ pub fn pause() -> Pause {
 impl Drop for Pause {
     fn drop(&mut self) {
         // Also where the thread has been excluded since: it may be included again.
-        if let Some(tree) = thread::own().filter(|_| self.stopped) {
+        if let Some(tree) = threads::own().filter(|_| self.stopped) {
             tree.resume(process::fixed().chosen.clock.now());
-            if thread::counting().is_none() {
+            if threads::counting().is_none() {
                 tree.stop();
             }
         }

@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{CaptureKind, Cost};
 
+use crate::capture::Books;
 use crate::name;
 use crate::options::{Destination, StartError, Status};
 use crate::publisher::{Identity, Publisher};
 use crate::settings::{Settings, Wish};
-use crate::{capture, cost, os, process, report, thread};
+use crate::{capture, cost, os, process, report, threads};
 
 /// How long the end of a session or of the program waits for the last record.
 const LAST_RECORD: Duration = Duration::from_millis(50);
@@ -106,8 +107,7 @@ pub(crate) fn first_scope() {
     if ASKED.swap(true, Ordering::Relaxed) {
         return;
     }
-    let _ = process::fixed();
-    match Settings::wish() {
+    match process::fixed().wish {
         Some(Wish::Live) => {
             LIVE_COMING.store(true, Ordering::Relaxed);
             expect_exit();
@@ -142,7 +142,7 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let mut shared = shared();
     if first {
         // Whoever set `live` wants to see the whole run, not only what lies inside a session.
-        shared.sessions += u32::from(Settings::wish() == Some(Wish::Live));
+        shared.sessions += u32::from(fixed.wish == Some(Wish::Live));
     }
     if settings.report_at_exit.is_some() {
         shared.report_at_exit.clone_from(&settings.report_at_exit);
@@ -152,7 +152,9 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
         shared = wait(shared, OUTCOME, |shared| shared.phase != Phase::Finishing);
     }
     match shared.phase {
-        Phase::Idle => begin(&mut shared, name, settings),
+        Phase::Idle => {
+            begin(&mut shared, name, settings, std::mem::take(&mut warnings));
+        }
         Phase::Finishing => warnings.push("the last session is still ending; try again later".into()),
         Phase::Starting | Phase::Publishing | Phase::Counting => {
             if shared.name != name {
@@ -170,14 +172,14 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     }
 }
 
-fn begin(shared: &mut Shared, name: String, settings: Settings) {
+fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<String>) {
     shared.name.clone_from(&name);
-    shared.warnings.clear();
+    shared.warnings = warnings;
     shared.path = None;
     shared.order = Some((
         Identity {
             name,
-            run_token: run_token(),
+            run_token: process::fixed().run_token,
         },
         settings,
     ));
@@ -195,17 +197,9 @@ fn begin(shared: &mut Shared, name: String, settings: Settings) {
     }
 }
 
-/// What `tickscope run` passed, so that it finds its program.
-fn run_token() -> u64 {
-    let token = os::variable(c"TICKSCOPE_RUN").and_then(|token| std::str::from_utf8(token).ok());
-    token
-        .and_then(|token| u64::from_str_radix(token, 16).ok())
-        .unwrap_or(0)
-}
-
 /// The publisher's thread where the environment started it.
 fn publish_live() {
-    thread::exclude();
+    threads::exclude();
     let mut shared = shared();
     shared.sessions += 1;
     if shared.phase == Phase::Idle {
@@ -215,16 +209,27 @@ fn publish_live() {
             shared.report_at_exit.clone_from(&settings.report_at_exit);
         }
         // `LIVE_COMING` is still set: this leaves an order and makes no thread.
-        begin(&mut shared, name::of_executable(), settings);
-        shared.warnings = warnings;
+        begin(&mut shared, name::of_executable(), settings, warnings);
     }
     drop(shared);
     publish();
 }
 
-/// The publisher's thread: from an order to the last record.
+/// The publisher's thread. A panic in it is its own end and not the program's.
 fn publish() {
-    thread::exclude();
+    if std::panic::catch_unwind(serve).is_err() {
+        let mut shared = shared();
+        shared
+            .warnings
+            .push("the publisher panicked; scopes are counted, but nothing is published".into());
+        shared.phase = Phase::Counting;
+        CHANGED.notify_all();
+    }
+}
+
+/// From an order to the last record.
+fn serve() {
+    threads::exclude();
     os::name_this_thread(c"tickscope");
     let mut shared = shared();
     LIVE_COMING.store(false, Ordering::Relaxed);
@@ -234,7 +239,7 @@ fn publish() {
     drop(shared);
     if let Some(mut books) = capture::books() {
         books.around.name.clone_from(&identity.name);
-        books.around.publishing = true;
+        books.set_publishing(true);
     }
     let mut warnings = Vec::new();
     let started = Publisher::start(&identity, settings, &mut warnings);
@@ -242,7 +247,9 @@ fn publish() {
     shared.warnings.append(&mut warnings);
     if let Some(mut books) = capture::books() {
         books.around.warnings.clone_from(&shared.warnings);
-        books.around.publishing = started.is_ok();
+        if started.is_err() {
+            books.set_publishing(false);
+        }
     }
     let Ok(mut publisher) = started else {
         shared
@@ -274,18 +281,34 @@ fn publish() {
         }
         let finishing = shared.phase == Phase::Finishing;
         drop(shared);
-        if !finishing {
-            publisher.round(RESET_ASKED.swap(false, Ordering::Relaxed));
-        }
+        let whole = finishing || publisher.round(RESET_ASKED.swap(false, Ordering::Relaxed));
         shared = self::shared();
+        if !whole {
+            shared.warnings.push(
+                "the ring file was cut from outside; scopes are counted, but nothing is published any more: \
+                 start the session anew"
+                    .into(),
+            );
+            return stop_publishing(shared);
+        }
     }
     drop(shared);
     publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed));
     let mut shared = self::shared();
+    shared.phase = Phase::Finishing;
+    stop_publishing(shared);
+}
+
+/// There is no publisher any more: the session is over, or goes on without one.
+fn stop_publishing(mut shared: MutexGuard<'static, Shared>) {
     if let Some(mut books) = capture::books() {
-        books.around.publishing = false;
+        books.set_publishing(false);
     }
-    shared.phase = Phase::Idle;
+    shared.phase = if shared.phase == Phase::Finishing {
+        Phase::Idle
+    } else {
+        Phase::Counting
+    };
     CHANGED.notify_all();
 }
 
@@ -323,7 +346,7 @@ fn finish(mut shared: MutexGuard<'static, Shared>) {
         }
         Phase::Idle => return,
     }
-    let longest = if run_token() == 0 {
+    let longest = if process::fixed().run_token == 0 {
         LAST_RECORD
     } else {
         LAST_RECORD_RUN
@@ -340,9 +363,9 @@ extern "C" fn at_exit() {
     let mut shared = loop {
         match SHARED.try_lock() {
             Ok(shared) => break shared,
-            Err(std::sync::TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-            Err(std::sync::TryLockError::WouldBlock) if begin.elapsed() > LAST_RECORD => return,
-            Err(std::sync::TryLockError::WouldBlock) => std::thread::yield_now(),
+            Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) if begin.elapsed() > LAST_RECORD => return,
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
         }
     };
     if LIVE_COMING.load(Ordering::Relaxed) && shared.phase == Phase::Idle {
@@ -350,25 +373,30 @@ extern "C" fn at_exit() {
         shared = wait_for_live(shared);
     }
     let mut report = shared.report_at_exit.take();
-    if report.is_none() && Settings::wish() == Some(Wish::Report) {
-        let mut warnings = Vec::new();
+    let mut warnings = Vec::new();
+    if report.is_none() && process::fixed().wish == Some(Wish::Report) {
         let settings = Settings::default().with_environment_and_warnings(&mut warnings);
         report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
     }
     finish(shared);
-    if let Some(destination) = report {
-        let mut snapshot = captured(CaptureKind::Final);
-        if snapshot.capture.cost == Cost::default() {
-            // Nothing was published, so nobody has measured it yet.
-            let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
-            snapshot.capture.cost = Cost {
-                lower_ns,
-                upper_ns,
-                ..Cost::default()
-            };
-        }
-        report::write(&snapshot, &destination);
+    let Some(destination) = report else { return };
+    // Whoever exits may be in the middle of a capture, as well.
+    let Some(mut snapshot) =
+        capture::books_within(LAST_RECORD).map(|books| captured(books, CaptureKind::Final))
+    else {
+        return;
+    };
+    snapshot.process.warnings.append(&mut warnings);
+    if snapshot.capture.cost == Cost::default() {
+        // Nothing was published, so nobody has measured it yet.
+        let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
+        snapshot.capture.cost = Cost {
+            lower_ns,
+            upper_ns,
+            ..Cost::default()
+        };
     }
+    report::write(&snapshot, &destination);
 }
 
 fn wait_for_live(shared: MutexGuard<'static, Shared>) -> MutexGuard<'static, Shared> {
@@ -377,16 +405,14 @@ fn wait_for_live(shared: MutexGuard<'static, Shared>) -> MutexGuard<'static, Sha
 
 /// The state of all threads now; an empty one in a forked child. Costs one capture.
 pub fn snapshot() -> Snapshot {
-    captured(CaptureKind::Periodic)
+    capture::books().map_or_else(Snapshot::default, |books| captured(books, CaptureKind::Periodic))
 }
 
-fn captured(kind: CaptureKind) -> Snapshot {
-    capture::books().map_or_else(Snapshot::default, |mut books| {
-        if books.around.name.is_empty() {
-            books.around.name = name::of_executable();
-        }
-        books.capture(kind)
-    })
+fn captured(mut books: MutexGuard<'static, Books>, kind: CaptureKind) -> Snapshot {
+    if books.around.name.is_empty() {
+        books.around.name = name::of_executable();
+    }
+    books.capture(kind)
 }
 
 /// Sets all counters to zero, those of all threads, and gives the snapshot that closes the epoch. May be called

@@ -3,7 +3,7 @@
 //! The environment wins over the [`Builder`](crate::Builder). Reading it here allocates nothing, because the
 //! first scope of a program may stand inside its allocator; the sentences about bad values are made later.
 
-use std::ffi::{CStr, OsStr};
+use std::ffi::CStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -75,7 +75,7 @@ impl Default for Settings {
 struct Variable {
     name: &'static CStr,
     allowed: &'static str,
-    apply: fn(&mut Settings, &'static [u8]) -> bool,
+    apply: fn(&mut Settings, &[u8]) -> bool,
 }
 
 /// Those that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate.
@@ -205,6 +205,14 @@ impl Settings {
         wish(os::variable(c"TICKSCOPE")?).flatten()
     }
 
+    /// What `tickscope run` passed on, 0 for nothing.
+    pub(crate) fn run_token() -> u64 {
+        let token = os::variable(c"TICKSCOPE_RUN").and_then(|token| std::str::from_utf8(token).ok());
+        token
+            .and_then(|token| u64::from_str_radix(token, 16).ok())
+            .unwrap_or(0)
+    }
+
     /// Lets the environment win, without allocating: all but what holds a path.
     pub(crate) fn with_environment(mut self) -> Self {
         for variable in &VARIABLES {
@@ -215,30 +223,35 @@ impl Settings {
         self
     }
 
-    /// Lets the environment win, and says of each bad value what it is and what is allowed.
+    /// Lets the environment win, and says of each bad value what it is and what is allowed. Reads it under
+    /// std's lock: this may run on the publisher's thread, of which the program does not know.
     pub(crate) fn with_environment_and_warnings(mut self, warnings: &mut Vec<String>) -> Self {
-        for variable in &VARIABLES {
-            if let Some(value) = os::variable(variable.name)
-                && !(variable.apply)(&mut self, value)
+        // A program with more rights than its caller does not let him say where files go.
+        let variable = |name: &str| std::env::var_os(name).filter(|_| !os::has_more_rights());
+        for known in &VARIABLES {
+            let name = known.name.to_string_lossy();
+            if let Some(value) = variable(&name)
+                && !(known.apply)(&mut self, value.as_bytes())
             {
-                let name = variable.name.to_string_lossy();
-                let found = String::from_utf8_lossy(value);
-                let allowed = variable.allowed;
+                let found = value.to_string_lossy();
+                let allowed = known.allowed;
                 warnings.push(format!(
                     "{name}={found} is not understood; allowed: {allowed}; the default holds"
                 ));
             }
         }
-        if let Some(dir) = os::variable(c"TICKSCOPE_DIR").filter(|value| !value.is_empty()) {
-            self.dir = Some(PathBuf::from(OsStr::from_bytes(dir)));
+        if let Some(dir) = variable("TICKSCOPE_DIR").filter(|value| !value.is_empty()) {
+            self.dir = Some(dir.into());
         }
-        if let Some(report) = os::variable(c"TICKSCOPE_REPORT").filter(|value| !value.is_empty()) {
-            self.report_at_exit = Some(match report {
+        if let Some(report) = variable("TICKSCOPE_REPORT").filter(|value| !value.is_empty()) {
+            self.report_at_exit = Some(match report.as_bytes() {
                 b"stderr" => Destination::Stderr,
                 b"stdout" => Destination::Stdout,
-                path => Destination::File(PathBuf::from(OsStr::from_bytes(path))),
+                _ => Destination::File(report.into()),
             });
         }
+        // The program may go to another directory before the publisher gets there.
+        self.dir = self.dir.map(|dir| std::path::absolute(&dir).unwrap_or(dir));
         self.mend(warnings);
         self
     }

@@ -92,11 +92,11 @@ fn publish_words(
     body: impl Iterator<Item = u64>,
     len: u64,
 ) {
-    words.store(region.intent, position + len);
+    words.store(region.intent, position.wrapping_add(len));
     // SYNC POINT: intent before words (meets the fence in `copy_words` behind its copy).
     words.fence_release();
     for (offset, word) in body.enumerate() {
-        words.store(region.at(position + offset as u64), word);
+        words.store(region.at(position.wrapping_add(offset as u64)), word);
     }
     // SYNC POINT: words before latest (meets the fence in `read_latest`).
     words.store_release(region.latest, position);
@@ -127,7 +127,7 @@ fn copy_words(
     offset: u64,
     out: &mut [u64],
 ) -> Result<bool, FormatError> {
-    let at = region.at(position + offset);
+    let at = region.at(position.wrapping_add(offset));
     let before_end = (region.first + region.words as usize - at).min(out.len());
     let (head, tail) = out.split_at_mut(before_end);
     words.read(at, head)?;

@@ -131,8 +131,8 @@ pub fn first_word(slot: usize) -> usize {
     FIRST + slot * WORDS
 }
 
-/// The request half of a slot, ready to be written in one go. All ones never are a checksum, so a page of
-/// zeros is no request.
+/// The request half of a slot, ready to be written in one go. A page of zeros is no request: its checksum would
+/// not be 0.
 pub fn request_words(sequence: u64, op: Op) -> [u64; REQUEST_WORDS] {
     let mut words = [0; REQUEST_WORDS];
     let (code, argument) = op.encode();
@@ -251,7 +251,7 @@ pub fn next_sequence(words: &impl ReadWords, slot: usize) -> Result<u64, FormatE
         Ok(request) if request.sequence.wrapping_sub(replied) <= SEQUENCE_WINDOW => request.sequence,
         _ => replied,
     };
-    Ok(requested.max(replied) + 1)
+    Ok(requested.max(replied).wrapping_add(1))
 }
 
 /// The answer to a request, once it is there.

@@ -150,6 +150,8 @@ pub struct CaptureFacts {
     pub since_reset_ns: u64,
     /// The reset epoch that an undo took back: its closing record no longer counts.
     pub withdraws: Option<u64>,
+    /// Rows that were summed up in "(pruned)" rows, because the record would have been too long.
+    pub pruned: u64,
     /// Calls that found no place: depth or node limit, re-entrance, a thread already torn down.
     pub dropped: u64,
     /// Guards that were leaked, closed out of order or on another thread.

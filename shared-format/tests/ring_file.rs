@@ -118,7 +118,7 @@ fn without_a_goodbye_it_crashed() {
 #[test]
 fn an_old_heartbeat_is_stale() {
     let dir = tempfile::tempdir().unwrap();
-    let ring = started(dir.path(), "app", 7);
+    let mut ring = started(dir.path(), "app", 7);
     ring.beat(os::monotonic_ns() - 10_000_000_000, 1_000_000_000);
     let seen = RingFile::open(ring.path()).unwrap();
     assert!(matches!(seen.liveness().unwrap(), Liveness::Stale { .. }));
@@ -143,8 +143,11 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
         let seq = ring.newest_snapshot().unwrap().1.capture.seq;
         assert_eq!(seq, if ring.header().name == "alive" { 1 } else { 399 });
     }
+    // A file that only has a ring's name is nobody's business.
+    let wedding = dir.path().join("wedding.ring");
+    fs::write(&wedding, "a list of guests").unwrap();
     assert_eq!(clean(dir.path(), 0).len(), 2);
-    assert!(alive.path().exists());
+    assert!(alive.path().exists() && wedding.exists());
 }
 
 #[test]
@@ -181,7 +184,7 @@ fn what_is_no_ring_says_what_it_is() {
 #[test]
 fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
     let dir = tempfile::tempdir().unwrap();
-    let ring = started(dir.path(), "app", 7);
+    let mut ring = started(dir.path(), "app", 7);
     let seen = RingFile::open(ring.path()).unwrap();
     let mut slot = seen.take_slot().unwrap().unwrap();
     OpenOptions::new()
@@ -202,6 +205,22 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
         5000,
         "a request does not grow it again"
     );
+    // The writer leaves what was cut alone as well: a store there would kill it.
+    assert!(!ring.is_whole());
+    assert!(
+        ring.publish(
+            Stamp {
+                kind: CaptureKind::Final,
+                tick: 9,
+                unix_ns: 9
+            },
+            b"late"
+        )
+        .is_err()
+    );
+    ring.beat(1, 1);
+    ring.exit(1);
+    assert!(ring.requests().is_empty());
 }
 
 #[test]

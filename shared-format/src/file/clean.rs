@@ -1,14 +1,18 @@
 //! Rings whose program has ended: the newest few are kept, emptied of all but their last record.
 
 use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::file::list::ring_paths;
 use crate::file::open::{RingFile, open_plain};
-use crate::layout::{WORD, record};
+use crate::layout::{RING_MAGIC, WORD, record};
 use crate::os;
 use crate::ring::Record;
+
+/// No program takes so long to make its ring.
+const OLDEST_START: Duration = Duration::from_secs(60);
 
 /// How many dead rings of a user stay.
 pub const KEPT: usize = 16;
@@ -18,28 +22,46 @@ pub const KEPT: usize = 16;
 ///
 /// Living rings are told by their lock and never touched. Trouble with one file is no trouble for the others.
 pub fn clean(place: &Path, keep: usize) -> Vec<PathBuf> {
-    let mut dead: Vec<(Option<u64>, PathBuf, File)> = Vec::new();
+    let mut dead: Vec<(Option<u64>, PathBuf)> = Vec::new();
     for path in ring_paths(place).into_iter().chain(left_overs(place)) {
-        let Ok(file) = open_plain(&path, true) else {
-            continue;
-        };
-        let Ok(facts) = file.metadata() else { continue };
-        // The exclusive lock is ours only where no program and no viewer's probe holds it.
-        if facts.uid() == os::user_id() && file.try_lock().is_ok() {
+        let looked = while_dead(&path, |file| {
+            let newest = RingFile::open(&path).and_then(|ring| {
+                let newest = ring.newest()?;
+                Ok(empty_but_last(&ring, file, newest))
+            });
+            // A file that only has such a name is somebody else's.
+            is_ours(file).then_some(newest.ok())
+        });
+        if let Some(newest) = looked.flatten() {
             // The last record's time, as the file's own changes when holes are punched.
-            let newest =
-                RingFile::open(&path).and_then(|ring| Ok(empty_but_last(&ring, &file, ring.newest()?)));
-            dead.push((newest.ok(), path, file));
+            dead.push((newest, path));
         }
     }
-    dead.sort_by_key(|(newest, ..)| std::cmp::Reverse(*newest));
+    dead.sort_by_key(|(newest, _)| std::cmp::Reverse(*newest));
     let kept = dead
         .iter()
         .take(keep)
-        .filter(|(newest, ..)| newest.is_some())
+        .filter(|(newest, _)| newest.is_some())
         .count();
-    let beyond = dead.into_iter().skip(kept).map(|(_, path, _)| path);
-    beyond.filter(|path| fs::remove_file(path).is_ok()).collect()
+    let beyond = dead.into_iter().skip(kept).map(|(_, path)| path);
+    beyond
+        .filter(|path| while_dead(path, |_| fs::remove_file(path).is_ok()).unwrap_or(false))
+        .collect()
+}
+
+/// Whether a file begins like a ring, or is a ring of which nothing has been written yet: all zeros.
+fn is_ours(file: &File) -> bool {
+    let mut magic = [0; WORD];
+    let read = file.read_exact_at(&mut magic, 0);
+    read.is_ok() && (magic == RING_MAGIC.to_le_bytes() || magic == [0; WORD])
+}
+
+/// Does something with a file of this user that no living program holds; none for any other. The lock is shared,
+/// as that of a viewer's probe, and held for one file at a time: nobody takes the file for a living one's.
+fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
+    let file = open_plain(path, true).ok()?;
+    let ours = file.metadata().ok()?.uid() == os::user_id();
+    (ours && file.try_lock_shared().is_ok()).then(|| act(&file))
 }
 
 /// Files that never got their name, older than any start takes.
@@ -47,9 +69,13 @@ fn left_overs(place: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(place) else {
         return Vec::new();
     };
+    let old = |path: &PathBuf| {
+        let modified = fs::symlink_metadata(path).and_then(|facts| facts.modified());
+        modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > OLDEST_START))
+    };
     let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
     paths
-        .filter(|path| path.extension().is_some_and(|ending| ending == "making"))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "making") && old(path))
         .collect()
 }
 

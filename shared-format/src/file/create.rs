@@ -30,6 +30,8 @@ pub struct OwnRing {
     /// A second open file, without the lock: for giving the file its name and for asking who holds a slot.
     /// The lock itself is held by the mapping alone, which a forked child does not inherit.
     file: File,
+    /// Nobody has cut the file so far.
+    whole: bool,
     /// Its path; before it has a name, that of the temporary one where the file system needs one.
     path: PathBuf,
     linked: bool,
@@ -77,6 +79,7 @@ impl OwnRing {
             file,
             path: temporary.unwrap_or_default(),
             linked: false,
+            whole: true,
         })
     }
 
@@ -99,6 +102,16 @@ impl OwnRing {
         Ok(())
     }
 
+    /// Whether the file still is as long as it was made. A store into what somebody cut off is a signal that
+    /// kills the program, so every use looks first, and once cut it is never touched again.
+    pub fn is_whole(&mut self) -> bool {
+        self.whole &= self
+            .file
+            .metadata()
+            .is_ok_and(|facts| facts.len() >= self.header.file_bytes());
+        self.whole
+    }
+
     /// Where the file is; nothing to find there before [`Self::link`].
     pub fn path(&self) -> &Path {
         &self.path
@@ -119,23 +132,36 @@ impl OwnRing {
     /// # Errors
     /// [`FormatError::TooLarge`]; the ring is as it was.
     pub fn publish(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
+        if !self.is_whole() {
+            return Err(FormatError::Truncated {
+                found: 0,
+                wanted: self.header.file_bytes(),
+            });
+        }
         self.writer.publish(&self.words, stamp, payload)
     }
 
     /// A sign of life: the monotonic clock now, and the time between records in force, in nanoseconds.
-    pub fn beat(&self, monotonic_ns: u64, interval_ns: u64) {
+    pub fn beat(&mut self, monotonic_ns: u64, interval_ns: u64) {
+        if !self.is_whole() {
+            return;
+        }
         self.words.store(state::INTERVAL, interval_ns);
         self.words.store_release(state::HEARTBEAT, monotonic_ns);
     }
 
     /// Says how many records could not be published.
-    pub fn fault(&self, faults: u64) {
-        self.words.store_release(state::FAULTS, faults);
+    pub fn fault(&mut self, faults: u64) {
+        if self.is_whole() {
+            self.words.store_release(state::FAULTS, faults);
+        }
     }
 
     /// Says goodbye, at the given nanoseconds since the Unix epoch.
-    pub fn exit(&self, unix_ns: u64) {
-        self.words.store_release(state::EXIT_UNIX_NS, unix_ns);
+    pub fn exit(&mut self, unix_ns: u64) {
+        if self.is_whole() {
+            self.words.store_release(state::EXIT_UNIX_NS, unix_ns);
+        }
     }
 
     /// Which slots a viewer holds.
@@ -154,11 +180,17 @@ impl OwnRing {
 
     /// The requests not yet answered.
     pub fn requests(&mut self) -> Vec<Request> {
+        if !self.is_whole() {
+            return Vec::new();
+        }
         self.server.look(&self.words)
     }
 
     /// Answers a request: the first record that shows it, and the reset epoch since.
     pub fn answer(&mut self, request: &Request, outcome: Outcome, record: u64, reset_epoch: u64) {
+        if !self.is_whole() {
+            return;
+        }
         self.server
             .answer(&self.words, request, outcome, record, reset_epoch);
     }

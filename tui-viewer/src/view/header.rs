@@ -160,6 +160,7 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
     let counts = [
         (dropped, snapshot.capture.dropped, true),
         ("unbalanced", snapshot.capture.unbalanced, false),
+        ("pruned", snapshot.capture.pruned, false),
         (
             if wordy { "clock errors" } else { "clock" },
             snapshot.clock.errors,

@@ -29,6 +29,7 @@ pub(super) struct Document<'a> {
     unix_ns: u64,
     withdraws: Option<u64>,
     viewers: u32,
+    pruned: u64,
     warnings: &'a [String],
 }
 
@@ -162,6 +163,7 @@ impl<'a> Document<'a> {
             unix_ns: capture.unix_ns,
             withdraws: capture.withdraws,
             viewers: capture.viewers,
+            pruned: capture.pruned,
             warnings: &process.warnings,
         }
     }

@@ -131,8 +131,12 @@ fn cost(page: &Page<'_>) -> String {
 fn lost(page: &Page<'_>) -> String {
     let capture = &page.snapshot.capture;
     let why = |count: u64, why: &'static str| if count > 0 { why } else { "" };
+    let pruned = match capture.pruned {
+        0 => String::new(),
+        rows => format!(", {rows} rows pruned (give a larger ring)"),
+    };
     format!(
-        "{} calls dropped{}, {} scopes unbalanced{}",
+        "{} calls dropped{}, {} scopes unbalanced{}{pruned}",
         capture.dropped,
         why(capture.dropped, " (over a limit)"),
         capture.unbalanced,

@@ -6,14 +6,17 @@
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::capture;
 use crate::options::{Clock, Threads};
 use crate::os;
 use crate::process::{self, DROPPED, NODES};
 use crate::registry::{self, Block};
-use crate::session;
 use crate::tree::Tree;
+
+/// How long a thread that ends waits for captures to be over: many times what the largest takes.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// What the calling thread is to the collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,8 +129,8 @@ fn join() {
     }
 }
 
-/// Lets the calling thread count from now on.
-pub fn include() {
+/// Lets the calling thread count from now on. `first` runs before where the thread is new, as in [`register`].
+pub(crate) fn include(first: impl FnOnce()) {
     let own = OWN.get();
     match (own.phase, own.block) {
         (Phase::Excluded, _) if process::fixed().off => {}
@@ -138,7 +141,7 @@ pub fn include() {
         (Phase::New | Phase::Excluded, None) => {
             set(Phase::Busy, None);
             // Scopes of this thread take the fast path from here on, so this is its first.
-            session::first_scope();
+            first();
             if process::fixed().off {
                 set(Phase::Excluded, None)
             } else {
@@ -150,7 +153,7 @@ pub fn include() {
 }
 
 /// Lets the calling thread count no more; its open scopes end here, and what it counted stays.
-pub fn exclude() {
+pub(crate) fn exclude() {
     let own = OWN.get();
     if matches!(own.phase, Phase::New | Phase::Counting) {
         if let Some(block) = own.block {
@@ -182,14 +185,20 @@ fn leave() {
     let block = OWN.get().block;
     // From here on scopes of this thread are dropped: also those in other destructors and in our own work.
     set(Phase::Gone, None);
-    let (Some(block), Some(mut books)) = (block, capture::books()) else {
-        return;
-    };
-    // Under the lock, so that no capture has seen a later tick than the one that is charged here.
-    block.tree.end_all(process::fixed().chosen.clock.now());
-    let name = os::thread_name();
-    let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
-    books.fold(block, &String::from_utf8_lossy(name));
+    let Some(block) = block else { return };
+    if !process::is_forked_child() {
+        // A thread that exits in a signal handler may hold the lock itself: wait, but not for ever. Its tree
+        // stays as it is then, and is shown as if the thread lived on.
+        let Some(mut books) = capture::books_within(LONGEST_WAIT) else {
+            return;
+        };
+        // Under the lock, so that no capture has seen a later tick than the one that is charged here.
+        block.tree.end_all(process::fixed().chosen.clock.now());
+        let name = os::thread_name();
+        let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+        books.fold(block, &String::from_utf8_lossy(name));
+    }
+    // In a forked child nobody captures, so that the block may go without the lock.
     NODES.fetch_sub(block.tree.nodes.len().saturating_sub(1), Ordering::Relaxed);
     registry::give_back(block);
 }
