@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use support::{Isolated, Over, Random, ask, calls_of, check, check_order, newest, test_name};
+use support::{Isolated, Over, Random, ask, calls_of, check, check_order, newest, test_name, threads_named};
 use tickscope::{Builder, Clock};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
@@ -298,6 +298,60 @@ fn an_undo_brings_back_what_finished_threads_and_live_ones_had() {
     });
 }
 
+/// Ever new places, so that a capture takes its time.
+fn wander(random: &mut Random, depth: u64) {
+    macro_rules! places {
+        ($($at:literal $name:literal)*) => {
+            match random.below(4) {
+                $($at => {
+                    tickscope::scope!($name);
+                    if depth > 0 {
+                        wander(random, depth - 1);
+                    }
+                })*
+                _ => {}
+            }
+        };
+    }
+    places!(0 "a" 1 "b" 2 "c" 3 "d");
+}
+
+fn a_busy_thread_never_shows_more_time_than_has_passed() {
+    support::isolated!(|| {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let _over = Over(&over);
+            let worker = std::thread::Builder::new().name("worker".into());
+            let body = || {
+                tickscope::scope!("all");
+                let mut random = Random(5);
+                while !over.load(Ordering::Relaxed) {
+                    wander(&mut random, 4);
+                }
+            };
+            worker.spawn_scoped(scope, body).unwrap();
+            let mut looks = 0;
+            while looks < 5000 {
+                let snapshot = tickscope::snapshot();
+                let Some(thread) = threads_named(&snapshot, "worker").next() else {
+                    continue;
+                };
+                let all = snapshot.threads[thread.index()].open.first();
+                let Some(all) = all.filter(|_| calls_of(&snapshot, "all") == 1) else {
+                    continue;
+                };
+                looks += 1;
+                let shown: u64 = snapshot
+                    .rows_of(thread)
+                    .map(|row| snapshot.nodes.self_ticks[row])
+                    .sum();
+                let passed = snapshot.capture.tick - all.began_tick;
+                assert!(shown <= passed, "{shown} ticks in {passed}");
+            }
+        });
+    });
+}
+
 fn viewers_that_may_not_control_change_nothing() {
     support::isolated!(|| {
         let session = Builder::new("closed").control(false).try_start().unwrap();
@@ -310,5 +364,6 @@ support::tests![
     a_storm_by_the_time_stamp_counter_loses_nothing,
     a_storm_by_the_monotonic_clock_loses_nothing,
     an_undo_brings_back_what_finished_threads_and_live_ones_had,
+    a_busy_thread_never_shows_more_time_than_has_passed,
     viewers_that_may_not_control_change_nothing,
 ];

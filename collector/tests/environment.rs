@@ -91,6 +91,34 @@ fn live_begins_also_where_threads_include_themselves() {
     assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
 }
 
+fn limit_memory(bytes: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: bytes,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: `limit` is a valid rlimit.
+    let result = unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
+    assert_eq!(result, 0);
+}
+
+fn live_without_a_thread_to_be_had_counts_and_a_later_start_publishes() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "live")
+        .run(|| {
+            let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
+            let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
+            // Enough for a tree, too little for the stack of a thread.
+            limit_memory(pages * 4096 + (1 << 20));
+            marked();
+            limit_memory(libc::RLIM_INFINITY);
+            assert_eq!(rings_in(&support::shared_place().join("rings")).len(), 0);
+            let session = Builder::new("later").try_start().unwrap();
+            assert_eq!(session.status(), Status::Publishing);
+        })
+        .succeeded();
+    assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
+}
+
 fn report_prints_the_tree_on_standard_error_at_exit() {
     let run = |report: &str| {
         Isolated::new(test_name!())
@@ -401,6 +429,7 @@ support::tests![
     live_can_be_watched_from_the_first_scope_on,
     live_outlives_the_sessions_of_the_program,
     live_begins_also_where_threads_include_themselves,
+    live_without_a_thread_to_be_had_counts_and_a_later_start_publishes,
     report_prints_the_tree_on_standard_error_at_exit,
     off_counts_nothing,
     bad_values_are_named_with_what_is_allowed,
