@@ -1,6 +1,7 @@
 //! One test for each bug that was found, named after it.
 
 use std::fs;
+use std::path::PathBuf;
 
 use tickscope_format::layout::state;
 
@@ -172,9 +173,11 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
     let place = Place::new();
     let mut command = place.command("sleep");
     let program = Program::spawn(command.arg("600").env("TICKSCOPE_DIR", "rings-here"), "sleep");
-    let places = tickscope_cli::container::places_of(program.pid());
-    let wanted = format!("/proc/{}/cwd/rings-here", program.pid());
-    assert!(places.contains(&wanted.clone().into()), "{wanted} in {places:?}");
+    let wanted = PathBuf::from(format!("/proc/{}/cwd/rings-here", program.pid()));
+    until("it is looked for there", || {
+        let places = tickscope_cli::container::places_of(program.pid());
+        places.contains(&wanted).then_some(())
+    });
 }
 
 /// Of several programs one was shown, and nothing said of the others.
