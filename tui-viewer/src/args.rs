@@ -188,7 +188,8 @@ fn duration(text: &str) -> Result<Duration, String> {
     let number: f64 = digits
         .parse()
         .map_err(|_| "wanted a duration like 10, 10s, 500ms, 2m".to_string())?;
-    Duration::try_from_secs_f64(number * factor).map_err(|_| "wanted a duration above zero".into())
+    Duration::try_from_secs_f64(number * factor)
+        .map_err(|_| "wanted a duration of this world, like 10, 10s, 500ms, 2m".into())
 }
 
 impl From<Color> for ColorChoice {

@@ -152,6 +152,17 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     choose(wanted, listed, |ring| wanted.fits(ring))
 }
 
+/// All rings that fit, in the order of the list.
+pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
+    let readable = list::list(&places::places(dir))
+        .into_iter()
+        .filter_map(|listed| listed.ring.ok());
+    readable
+        .map(|(ring, _)| ring)
+        .filter(|ring| wanted.fits(ring))
+        .collect()
+}
+
 fn open_file(path: &Path) -> anyhow::Result<Found> {
     if !path.exists() && !path.is_symlink() {
         let message = format!("no file {}; `tickscope list` shows what is there", path.display());

@@ -21,7 +21,7 @@ use crate::command::output::{in_one_line, say};
 use crate::command::{fresh, report};
 use crate::feed::RingFeed;
 use crate::local_time;
-use crate::target::{self, NoTarget, Wanted};
+use crate::target::{self, Found, NoTarget, Wanted, line_of};
 
 /// Between two looks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -125,6 +125,21 @@ impl Started {
     /// It left none, or why that cannot be read.
     pub fn report(&self, format: Format) -> anyhow::Result<String> {
         let found = target::find(&self.wanted, self.dir.as_deref())?;
+        if let Found::Ring(shown, liveness) = &found {
+            let others: Vec<String> = target::all(&self.wanted, self.dir.as_deref())
+                .iter()
+                .filter(|ring| ring.header().nonce != shown.header().nonce)
+                .map(|ring| format!("tickscope {}", ring.header().pid))
+                .collect();
+            if !others.is_empty() {
+                say(&format!(
+                    "of {} programs that ran, the report is on {}; the others: {}",
+                    others.len() + 1,
+                    line_of(shown, liveness),
+                    others.join(", ")
+                ));
+            }
+        }
         Ok(report::render(&fresh::of(&found, &self.wanted)?, format))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::bail;
 use tickscope_format::kept;
 
 use crate::args::TargetArgs;
@@ -15,6 +16,9 @@ use crate::target::Wanted;
 /// # Errors
 /// No such target, or why it cannot be read or written.
 pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
+    if file == Some(Path::new("-")) {
+        bail!("a snapshot goes to a file, not to standard output; for that: tickscope report");
+    }
     let wanted = Wanted::of(args);
     let found = fresh::find(&wanted, args.dir.as_deref(), None)?;
     let snapshot = fresh::of(&found, &wanted)?.snapshot;

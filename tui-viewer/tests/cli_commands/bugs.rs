@@ -1,6 +1,7 @@
 //! One test for each bug that was found, named after it.
 
 use std::fs;
+use std::path::PathBuf;
 
 use tickscope_format::layout::state;
 
@@ -172,9 +173,40 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
     let place = Place::new();
     let mut command = place.command("sleep");
     let program = Program::spawn(command.arg("600").env("TICKSCOPE_DIR", "rings-here"), "sleep");
-    let places = tickscope_cli::container::places_of(program.pid());
-    let wanted = format!("/proc/{}/cwd/rings-here", program.pid());
-    assert!(places.contains(&wanted.clone().into()), "{wanted} in {places:?}");
+    let wanted = PathBuf::from(format!("/proc/{}/cwd/rings-here", program.pid()));
+    until("it is looked for there", || {
+        let places = tickscope_cli::container::places_of(program.pid());
+        places.contains(&wanted).then_some(())
+    });
+}
+
+/// Of several programs one was shown, and nothing said of the others.
+#[test]
+fn several_programs_under_one_run_are_all_named() {
+    let place = Place::new();
+    let role = place.role("attribute", "0");
+    let exe = role.get_program().to_str().unwrap();
+    let program = format!("'{exe}' --exact roles::role --nocapture --quiet");
+    let script = format!("{program}; {program} & echo second $!; wait");
+    let mut command = place.command(VIEWER);
+    command.args(["run", "--", "sh", "-c", &script]);
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    let done = finish(&mut command)
+        .ok()
+        .says(&["tickscope report: ", "of 2 programs"]);
+    let line = done.out.lines().find(|line| line.contains("second ")).unwrap();
+    let second = line.rsplit(' ').next().unwrap();
+    let said = done
+        .err
+        .lines()
+        .find(|line| line.contains("of 2 programs"))
+        .unwrap();
+    assert!(
+        said.ends_with(&format!("the others: tickscope {second}")),
+        "{said}"
+    );
 }
 
 /// A signal that came before it was heard ended the command and left the program behind.

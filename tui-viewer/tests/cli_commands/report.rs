@@ -79,6 +79,21 @@ fn where_a_file_cannot_be_it_is_said_and_nothing_is_left() {
 }
 
 #[test]
+fn standard_output_as_a_file() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let done = place
+        .tickscope(&["report", "-o", "-", &program.name])
+        .ok()
+        .quiet();
+    assert!(done.out.starts_with("tickscope report: "), "{}", done.out);
+    place
+        .tickscope(&["snapshot", "-o", "-", &program.name])
+        .failed(1, &["standard output"]);
+    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0, "no file called -");
+}
+
+#[test]
 fn a_full_disk_is_said() {
     let place = Place::new();
     let program = place.start("stuck");

@@ -298,3 +298,30 @@ fn a_pid_is_followed_into_another_file_system() {
     place.tickscope(&["reset", &pid]).ok().quiet();
     place.tickscope(&["report", &inside]).with_code(2);
 }
+
+#[test]
+fn a_pid_is_followed_into_a_container_where_it_is_another() {
+    let place = Place::new();
+    let Some(sealed) = sealed(&place) else { return };
+    let inside = name("contained");
+    let role = place.role("stuck", &inside);
+    let mut command = place.command(sealed.get_program());
+    command
+        .args(["-p", "--fork", "--kill-child"])
+        .args(sealed.get_args())
+        .arg(role.get_program())
+        .args(role.get_args());
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    command.env_remove("TICKSCOPE_DIR");
+    let unshare = Program::spawn(&mut command, &inside);
+    let children = format!("/proc/{0}/task/{0}/children", unshare.pid());
+    let document = until("it is found", || {
+        let outer = std::fs::read_to_string(&children).unwrap();
+        let done = place.tickscope(&["report", "-f", "json", outer.trim()]);
+        (done.code == Some(0)).then(|| done.quiet().json())
+    });
+    assert_eq!(document["process"]["name"], inside);
+    assert_eq!(document["process"]["pid"], 1, "that is what it is inside");
+}
