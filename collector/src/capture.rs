@@ -204,11 +204,10 @@ fn read(block: &'static Block, sites: &mut Sites, fixed: &Fixed) -> Reading {
     }
     open.reverse();
     open.retain(|&(index, _)| index < length);
-    let outside = innermost.is_some_and(|node| node.site.get().is_none());
-    let state = match (last == PAUSED, outside) {
+    let state = match (last == PAUSED, open.is_empty()) {
         (true, _) => ThreadState::Paused,
-        // Also where an event goes on for longer than was looked: that is inside a scope, or just outside.
         (false, false) => ThreadState::Running,
+        // Also a thread that the kernel took off its CPU in the middle of an event: where it is, it has not said.
         (false, true) => ThreadState::Idle,
     };
     let lost = Lost {

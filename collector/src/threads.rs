@@ -186,19 +186,21 @@ fn leave() {
     // From here on scopes of this thread are dropped: also those in other destructors and in our own work.
     set(Phase::Gone, None);
     let Some(block) = block else { return };
-    if !process::is_forked_child() {
-        // A thread that exits in a signal handler may hold the lock itself: wait, but not for ever. Its tree
-        // stays as it is then, and is shown as if the thread lived on.
-        let Some(mut books) = capture::books_within(LONGEST_WAIT) else {
-            return;
-        };
-        // Under the lock, so that no capture has seen a later tick than the one that is charged here.
-        block.tree.end_all(process::fixed().chosen.clock.now());
-        let name = os::thread_name();
-        let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
-        books.fold(block, &String::from_utf8_lossy(name));
+    // A thread that exits in a signal handler may hold the lock itself: wait, but not for ever. Its tree stays as
+    // it is then, and is shown as if the thread lived on. In a forked child nobody captures, and the block may go
+    // without the lock. Else the lock is held until the block is given back: it counts once.
+    let mut books = capture::books_within(LONGEST_WAIT);
+    match &mut books {
+        Some(books) => {
+            // Under the lock, so that no capture has seen a later tick than the one that is charged here.
+            block.tree.end_all(process::fixed().chosen.clock.now());
+            let name = os::thread_name();
+            let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+            books.fold(block, &String::from_utf8_lossy(name));
+        }
+        None if process::is_forked_child() => {}
+        None => return,
     }
-    // In a forked child nobody captures, so that the block may go without the lock.
     NODES.fetch_sub(block.tree.nodes.len().saturating_sub(1), Ordering::Relaxed);
     registry::give_back(block);
 }
