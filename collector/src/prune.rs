@@ -7,9 +7,9 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::snapshot::{NodeErrors, Nodes, OpenFrame, Site};
 
-/// Cuts a snapshot down to at most `rows_max` rows, as far as open scopes allow, and gives how many rows went.
+/// Cuts a snapshot down to at most `rows_max` rows, and gives how many rows went.
 ///
-/// The rows with the largest totals stay, and all open ones. What goes below a row that stays is summed up in
+/// Open rows stay before others, then those with the largest totals. What goes below a row that stays is summed up in
 /// one child of it, "(pruned)", which counts all calls and all ticks of what it stands for.
 pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
     let before = snapshot.nodes.len();
