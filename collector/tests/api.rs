@@ -287,6 +287,9 @@ fn the_attribute_works_on_functions_futures_impls_and_modules() {
                 "  b 1"
             ]
         );
+        // Each at its own line, not at that of the attribute of the block.
+        let line = |name: &str| snapshot.sites.iter().find(|site| site.name == name).unwrap().line;
+        assert_eq!(line("b") - line("a"), 4);
     });
 }
 

@@ -3,6 +3,7 @@
 pub mod attach;
 pub mod demo;
 pub mod fresh;
+pub mod kept_output;
 pub mod list;
 pub mod output;
 pub mod report;

@@ -97,7 +97,7 @@ impl RingFeed {
             Err(error) => match error.downcast_ref::<NoTarget>() {
                 Some(none) => {
                     self.status = Status::Waiting {
-                        why: none.message.clone(),
+                        why: none.lead.clone(),
                     }
                 }
                 None => {

@@ -46,7 +46,9 @@ pub enum Found {
 /// Why there is no target: what is there, and the command that opens it.
 #[derive(Debug)]
 pub struct NoTarget {
-    /// The whole message, at most four lines.
+    /// What is wanted and not there, in one line.
+    pub lead: String,
+    /// The whole message, at most four lines: that, and what is there.
     pub message: String,
     /// Whether it may still come: nobody of that name is there yet.
     pub may_come: bool,
@@ -167,6 +169,7 @@ fn open_file(path: &Path) -> anyhow::Result<Found> {
     if !path.exists() && !path.is_symlink() {
         let message = format!("no file {}; `tickscope list` shows what is there", path.display());
         return Err(NoTarget {
+            lead: message.clone(),
             message,
             may_come: true,
         }
@@ -236,6 +239,7 @@ fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTarget {
     };
     NoTarget {
         message: format!("{what}; choose one:\n{}{more}", lines.join("\n")),
+        lead: format!("{what}; choose one."),
         may_come: false,
     }
 }
@@ -248,7 +252,7 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
     };
     let message = if let Wanted::Started { .. } = wanted {
         // Whatever else is there was not asked for.
-        lead
+        lead.clone()
     } else if there.is_empty() {
         format!(
             "{lead}, and none has ended here lately\n  start one that calls tickscope::start(), or: \
@@ -271,6 +275,7 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
     };
     NoTarget {
         message,
+        lead: format!("{lead}."),
         may_come: true,
     }
 }

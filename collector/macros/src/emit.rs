@@ -88,11 +88,21 @@ fn writer() -> Writer {
 }
 
 /// `::tickscope`, or what the option `crate` says.
-fn root(options: &Options) -> TokenStream {
+fn root(options: &Options, span: Span) -> TokenStream {
     match &options.root {
         Some(path) => path.clone(),
-        None => writer().path("::tickscope").done(),
+        None => Writer::at(span).path("::tickscope").done(),
     }
+}
+
+/// `ROOT::NAME!(..)`, as if written where the function begins: `line!()` tells where a macro was called, and the
+/// attribute of a whole block would be the same line for all its functions.
+fn site_macro(name: &str, options: &Options, place: Span) -> Writer {
+    Writer::at(place)
+        .kept(root(options, place))
+        .path(name)
+        .puncts("!")
+        .parentheses(site_arguments(options))
 }
 
 /// `group = "..", ".."` as far as given: what `scope!` and `__site!` take.
@@ -132,37 +142,30 @@ fn split(body: &Group) -> (TokenStream, TokenStream) {
     (attributes.iter().cloned().collect(), rest)
 }
 
-/// `{ scope!(..); BODY }`
-pub(crate) fn scoped(body: &Group, options: &Options) -> TokenStream {
+/// `{ scope!(..); BODY }` for a function that begins at `place`.
+pub(crate) fn scoped(body: &Group, options: &Options, place: Span) -> TokenStream {
     let (attributes, rest) = split(body);
     let inside = writer()
         .kept(attributes)
-        .kept(root(options))
-        .path("::scope")
-        .puncts("!")
-        .parentheses(site_arguments(options))
-        .puncts(";")
+        .kept(site_macro("::scope", options, place).puncts(";").done())
         .kept(rest)
         .done();
     writer().group(Delimiter::Brace, body.span(), inside).done()
 }
 
-/// `{ profile_future(__site!(..), async move { HINT BODY }).await }`
-pub(crate) fn polled(body: &Group, returns: &Return, options: &Options) -> TokenStream {
+/// `{ profile_future(__site!(..), async move { HINT BODY }).await }` for a function that begins at `place`.
+pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: Span) -> TokenStream {
     let (attributes, rest) = split(body);
     let block = writer().kept(hint(returns)).kept(rest).done();
     let site = writer()
-        .kept(root(options))
-        .path("::__site")
-        .puncts("!")
-        .parentheses(site_arguments(options))
+        .kept(site_macro("::__site", options, place).done())
         .puncts(",")
         .word("async")
         .word("move")
         .group(Delimiter::Brace, body.span(), block)
         .done();
     let call = writer()
-        .kept(root(options))
+        .kept(root(options, Span::mixed_site()))
         .path("::__private::profile_future")
         .parentheses(site)
         .puncts(".")

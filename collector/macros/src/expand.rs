@@ -84,10 +84,11 @@ fn profiled(item: &Item<'_>, options: &Options) -> TokenStream {
     match (&item.kind, &item.body) {
         (Kind::Function { is_async, .. }, Some((at, body))) => {
             let signature = &item.trees[item.keyword..*at];
+            let place = item.trees[item.keyword].span();
             let body = if *is_async {
-                emit::polled(body, &Return::of(signature), options)
+                emit::polled(body, &Return::of(signature), options, place)
             } else {
-                emit::scoped(body, options)
+                emit::scoped(body, options, place)
             };
             item.trees[..*at].iter().cloned().chain(body).collect()
         }

@@ -31,7 +31,8 @@ pub fn run(args: &TargetArgs, look: &LookArgs) -> anyhow::Result<u8> {
 
 /// Whether there is a terminal to draw on and to hear keys from.
 pub fn has_screen() -> bool {
-    std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    !dumb && std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
 }
 
 /// Shows a feed until the user has seen enough.

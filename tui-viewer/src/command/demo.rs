@@ -1,6 +1,10 @@
 //! `tickscope demo`: starts itself as a child that renders, and attaches to it like to anybody.
 
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use tickscope_examples::demo;
@@ -10,6 +14,9 @@ use crate::command::attach::{has_screen, watch};
 use crate::command::output;
 use crate::command::run::{Started, start};
 
+/// How long the demo may take to end: a frame is a tenth of a second.
+const LONGEST_END: Duration = Duration::from_secs(2);
+
 /// Shows the demo; without a screen, renders one frame and prints the report.
 ///
 /// # Errors
@@ -18,7 +25,7 @@ pub fn run(look: &LookArgs) -> anyhow::Result<u8> {
     let mut command = Command::new(std::env::current_exe().context("where this program is")?);
     command
         .arg("demo-program")
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::null());
     if !has_screen() {
         let mut started = start(command.args(["--frames", "1"]), None).context("the demo's program")?;
@@ -32,17 +39,28 @@ pub fn run(look: &LookArgs) -> anyhow::Result<u8> {
     shown
 }
 
+/// Lets the demo end by itself, so that it is seen to have exited and not to have crashed.
 fn end(started: &mut Started) {
+    drop(started.child.stdin.take());
+    let begin = Instant::now();
+    while begin.elapsed() < LONGEST_END && !matches!(started.child.try_wait(), Ok(Some(_)) | Err(_)) {
+        thread::sleep(Duration::from_millis(5));
+    }
     // It has nothing to save.
     let _ = started.child.kill();
     let _ = started.child.wait();
 }
 
-/// The program behind the demo: renders so many frames, or until it is killed.
+/// The program behind the demo: renders so many frames, or until nobody holds the other end of its standard
+/// input: a demo that lost its viewer must not render for ever.
 pub fn program(frames: Option<u64>) -> u8 {
     let _tickscope = demo::session();
-    // A demo that lost its viewer must not render for ever.
-    let parent = rustix::process::getppid();
-    demo::run(&mut |done| frames.is_none_or(|frames| done < frames) && rustix::process::getppid() == parent);
+    let alone = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&alone);
+    thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        told.store(true, Ordering::Relaxed);
+    });
+    demo::run(&mut |done| frames.is_none_or(|frames| done < frames) && !alone.load(Ordering::Relaxed));
     output::DONE
 }

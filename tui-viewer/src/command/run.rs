@@ -1,9 +1,8 @@
 //! `tickscope run`: starts a program with `TICKSCOPE=live`, watches it, and ends as it ended.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
-use std::io::{IsTerminal, Seek, SeekFrom};
+use std::io::IsTerminal;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,6 +16,7 @@ use tickscope_format::file::places::DIR_VARIABLE;
 
 use crate::args::{Format, LookArgs};
 use crate::command::attach::{has_screen, watch};
+use crate::command::kept_output::KeptOutput;
 use crate::command::output::{in_one_line, say};
 use crate::command::{fresh, report};
 use crate::feed::RingFeed;
@@ -44,15 +44,15 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
     let on_screen = has_screen() && !no_screen;
     // What the program prints to the terminal would be drawn into the screen: it is kept for later.
     let output = on_screen
-        .then(tempfile::tempfile)
+        .then(KeptOutput::new)
         .transpose()
         .context("a file for the program's output")?;
     let mut child = Command::new(&command[0]);
     child.args(&command[1..]);
     if let Some(output) = &output {
-        child.stdin(Stdio::null()).stdout(output.try_clone()?);
+        child.stdin(Stdio::null()).stdout(output.for_program()?);
         if std::io::stderr().is_terminal() {
-            child.stderr(output.try_clone()?);
+            child.stderr(output.for_program()?);
         }
     }
     // Before the program is there: a signal meant for it must not end us instead.
@@ -147,16 +147,14 @@ impl Started {
 /// The screen is closed: the program's output up to here, and all that follows until it ends.
 fn finish_behind_screen(
     started: &mut Started,
-    mut output: File,
+    mut output: KeptOutput,
     terminated: &AtomicBool,
 ) -> anyhow::Result<u8> {
-    output.seek(SeekFrom::Start(0))?;
     let mut out = std::io::stdout().lock();
     let mut told = false;
     let status = loop {
         let ended = started.child.try_wait()?;
-        std::io::copy(&mut output, &mut out)?;
-        std::io::Write::flush(&mut out)?;
+        output.pass_on(&mut out)?;
         match ended {
             Some(status) => break status,
             None if !told => {

@@ -140,6 +140,6 @@ fn lost(page: &Page<'_>) -> String {
         capture.dropped,
         why(capture.dropped, " (over a limit)"),
         capture.unbalanced,
-        why(capture.unbalanced, " (closed out of order)"),
+        why(capture.unbalanced, " (leaked or closed out of order)"),
     )
 }
