@@ -7,7 +7,7 @@
 )]
 
 // Each test binary uses its own part of it.
-#[allow(dead_code, unused_imports, unused_macros)]
+#[allow(unused_imports, unused_macros)]
 mod support;
 
 use std::fs::OpenOptions;
