@@ -6,8 +6,6 @@
     reason = "a test that cannot go on has failed"
 )]
 
-// Each test binary uses its own part of it.
-#[allow(unused_imports, unused_macros)]
 mod support;
 
 use std::fs::OpenOptions;
