@@ -56,11 +56,16 @@ fn end(started: &mut Started) {
 pub fn program(frames: Option<u64>) -> u8 {
     let _tickscope = demo::session();
     let alone = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&alone);
-    thread::spawn(move || {
-        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        told.store(true, Ordering::Relaxed);
+    if frames.is_none() {
+        let told = Arc::clone(&alone);
+        thread::spawn(move || {
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+            told.store(true, Ordering::Relaxed);
+        });
+    }
+    demo::run(&mut |done| match frames {
+        Some(frames) => done < frames,
+        None => !alone.load(Ordering::Relaxed),
     });
-    demo::run(&mut |done| frames.is_none_or(|frames| done < frames) && !alone.load(Ordering::Relaxed));
     output::DONE
 }
