@@ -83,7 +83,23 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
                 name(pen, model, data, row, *place, y, look, rest);
                 continue;
             }
-            Column::Bar => (bar(main, place.width, pen.glyphs), weight),
+            Column::Bar => {
+                // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
+                let cells = Rect::new(place.x, y, place.width, 1);
+                let plain = Look {
+                    selected: false,
+                    ..look
+                };
+                pen.clear(cells);
+                pen.put(
+                    place.x,
+                    y,
+                    place.width,
+                    &bar(main, place.width, pen.glyphs),
+                    plain.of(weight),
+                );
+                continue;
+            }
             Column::TotalShare => (number::percent(of_total), if index == 0 { weight } else { rest }),
             Column::SelfShare => (number::percent(of_self), if index == 0 { weight } else { rest }),
             Column::Total => (pen.duration(figures.total_ns), rest),
