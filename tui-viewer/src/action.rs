@@ -473,11 +473,18 @@ pub(crate) const KEYS: &[Line] = &[
     ),
     line(
         Section::OnTop,
-        &[Threads, Start],
+        &[Start],
         &[(Code::Enter, Action::Choose)],
-        "open what is selected",
+        "open the selected program (in the list at the start)",
     )
     .left("open", 1),
+    line(
+        Section::OnTop,
+        &[Threads],
+        &[(Code::Enter, Action::Choose)],
+        "show the selected thread (in the list of threads)",
+    )
+    .left("show", 1),
     line(
         Section::OnTop,
         &[Typing],

@@ -9,8 +9,8 @@ use crate::model::notice::Notice;
 use crate::model::popup::Popup;
 use crate::model::scope::Scope;
 use crate::model::sort::{Sort, SortKey};
-use crate::model::travel;
 use crate::model::view::View;
+use crate::model::{threads, travel};
 use crate::news::Request;
 
 /// So many keys without a meaning in a row call for help.
@@ -222,7 +222,7 @@ impl Model {
                 });
             }
             Some(Popup::Threads { index }) => {
-                let rows = self.shown.as_ref().map_or(0, |shown| shown.threads.len()) + 1;
+                let rows = self.thread_order.len() + 1;
                 self.popup = Some(Popup::Threads {
                     index: travel::target(action, index, rows, page),
                 });
@@ -243,7 +243,7 @@ impl Model {
                 .shown
                 .as_ref()
                 .zip(index.checked_sub(1))
-                .and_then(|(s, index)| s.threads.get(index));
+                .and_then(|(shown, line)| shown.threads.get(self.thread_order.get(line)?.0 as usize));
             self.scope = thread.map_or(Scope::All, |thread| Scope::One {
                 name: thread.name.clone(),
                 tid: thread.tid,
@@ -261,6 +261,11 @@ impl Model {
 
     fn choose_scope(&mut self) {
         if self.scope == Scope::All {
+            self.thread_order = self
+                .shown
+                .as_deref()
+                .map(threads::busiest_first)
+                .unwrap_or_default();
             self.popup = Some(Popup::Threads { index: 0 });
         } else {
             self.scope = Scope::All;

@@ -544,6 +544,33 @@ fn the_choice_of_a_thread_stays_on_its_thread() {
 }
 
 #[test]
+fn the_busiest_thread_is_listed_first_and_its_share_is_never_cut() {
+    let mut pool = snapshot(1_340);
+    pool.threads[0].name = "a-thread-pool-worker-with-a-long-name".into();
+    pool.threads[0].tid = 0;
+    pool.threads[0].count = 111;
+    pool.threads[0].state = tickscope_format::snapshot::ThreadState::Finished;
+    for (width, height) in [(20, 8), (32, 9), (44, 12), (60, 15), (120, 30)] {
+        let mut model = empty(width, height);
+        let mut turned = pool.clone();
+        turned.threads.reverse();
+        news(&mut model, Status::Live, Some(turned));
+        keys(&mut model, "a");
+        let screen = text(&model);
+        let at = |share: &str| {
+            screen
+                .lines()
+                .position(|line| line.ends_with(&format!("{share} │")))
+        };
+        assert!(at("46.9%").is_some() && at("46.9%") < at("28.2%"), "{screen}");
+        assert!(
+            width < 60 || screen.contains("finished     ×111  46.9% │"),
+            "{screen}"
+        );
+    }
+}
+
+#[test]
 fn warnings_stand_until_they_are_read() {
     let mut model = empty(60, 15);
     let mut warned = snapshot(1_340);
