@@ -30,19 +30,26 @@ impl Model {
                 self.touched();
                 self.unknown_keys = 0;
                 if self.can(action) {
+                    // Escape looks itself what there is to go back from.
+                    if action != Action::Back {
+                        self.notice_read();
+                    }
                     self.act(action, &mut effects);
                 }
             }
             Message::Edit(request) => {
                 self.touched();
+                self.notice_read();
                 self.search_edit(request);
             }
             Message::Click(x, y) => {
                 self.touched();
                 self.click(x, y);
+                self.notice_read();
             }
             Message::Wheel(rows) => {
                 self.touched();
+                self.notice_read();
                 self.wheel(rows);
             }
             Message::Unknown => {
@@ -198,6 +205,7 @@ impl Model {
     }
 
     fn back(&mut self) {
+        let told = self.notice_read();
         if self.popup.take().is_some() {
             return;
         }
@@ -206,7 +214,7 @@ impl Model {
             self.search_end(typing);
         } else if let Some(view) = self.came_from.take() {
             self.show(view);
-        } else if self.notice.take().is_none() {
+        } else if !told && self.notice.take().is_none() {
             self.warnings_seen = true;
         }
     }

@@ -639,6 +639,59 @@ fn files_are_written_from_what_is_on_the_screen() {
 }
 
 #[test]
+fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
+    let wrote = |model: &mut Model| {
+        model.update(Message::Wrote("report", Ok("./a.txt".into())));
+    };
+    let told = |model: &Model| text(model).contains("report written to ./a.txt");
+    let mut model = live(120, 30);
+    wrote(&mut model);
+    keys(&mut model, "X");
+    assert!(told(&model), "a key that does nothing");
+    keys(&mut model, "/");
+    assert!(!told(&model));
+    keys(&mut model, "boo");
+    wrote(&mut model);
+    assert!(
+        told(&model) && last_line(&model).contains("/boo"),
+        "{}",
+        text(&model)
+    );
+    keys(&mut model, "k");
+    key(&mut model, Code::Enter);
+    assert!(!told(&model), "read while the search was typed");
+    for (width, height) in [(120, 30), (60, 15)] {
+        let mut model = live(width, height);
+        keys(&mut model, "/book");
+        key(&mut model, Code::Enter);
+        wrote(&mut model);
+        assert!(
+            told(&model) && last_line(&model).contains("nN match"),
+            "{}",
+            text(&model)
+        );
+        keys(&mut model, "n");
+        assert!(!told(&model));
+    }
+    model.update(Message::Wrote("report", Err("no room".into())));
+    keys(&mut model, "j");
+    assert!(
+        text(&model).contains("! report not written: no room"),
+        "an error stays its time"
+    );
+    let mut warned = snapshot(1_340);
+    warned.process.warnings = vec!["the clock is odd".into()];
+    let mut model = live(60, 15);
+    news(&mut model, Status::Live, Some(warned));
+    wrote(&mut model);
+    key(&mut model, Code::Esc);
+    assert!(
+        !told(&model) && text(&model).contains("the clock is odd"),
+        "one thing at a time"
+    );
+}
+
+#[test]
 fn rates_are_stepped_through() {
     let mut model = live(120, 30);
     assert!(matches!(

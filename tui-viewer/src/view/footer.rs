@@ -20,16 +20,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
     if let (Context::Typing, Some(search)) = (context, &model.search) {
         pen.clear(line);
         typed(pen, model, search, line);
-    } else if let Some(notice) = &model.notice {
-        pen.clear(line);
-        let text = safe(&notice.text, pen.ascii).into_owned();
-        let (text, meaning) = if notice.error {
-            (format!("! {text}"), Meaning::Alarm)
-        } else {
-            (text, Meaning::Strong)
-        };
-        pen.put_cut(line.x + 1, line.y, line.width.saturating_sub(2), &text, meaning);
-    } else if layout.footer.is_some() {
+    } else if layout.footer.is_some() && model.notice_line() != layout.footer {
         let views = model.data.is_some() && layout.tabs.is_none();
         let x = if views && model.popup.is_none() {
             place(pen, model, line)
@@ -46,6 +37,16 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
                 ..line
             },
         );
+    }
+    if let (Some(notice), Some(line)) = (&model.notice, model.notice_line()) {
+        pen.clear(line);
+        let text = safe(&notice.text, pen.ascii).into_owned();
+        let (text, meaning) = if notice.error {
+            (format!("! {text}"), Meaning::Alarm)
+        } else {
+            (text, Meaning::Strong)
+        };
+        pen.put_cut(line.x + 1, line.y, line.width.saturating_sub(2), &text, meaning);
     }
 }
 
