@@ -158,7 +158,7 @@ impl Model {
                 self.popup = None;
                 self.send(Request::Reset, effects);
             }
-            Action::Undo => self.send(Request::Undo, effects),
+            Action::Undo => self.undo(effects),
             Action::Report => {
                 let thread = self.data.as_ref().and_then(|data| data.thread);
                 effects.extend(

@@ -46,6 +46,19 @@ impl Model {
         }
     }
 
+    pub(super) fn undo(&mut self, effects: &mut Vec<Effect>) {
+        if !self.undoable {
+            self.complain("there is no reset to undo");
+        } else if !self.status.answers() {
+            self.complain(format!(
+                "nothing to undo: the program is {}",
+                self.status.word().to_lowercase()
+            ));
+        } else {
+            self.send(Request::Undo, effects);
+        }
+    }
+
     pub(super) fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
         self.notice = None;
         self.pending = Some(Pending {

@@ -86,7 +86,11 @@ impl Model {
                     pending.epoch = Some(epoch);
                 }
             }
-            (request, Err(why)) => self.refused(request, &why),
+            (request, Err(why)) => {
+                // Whatever the reason, asking again would get the same answer.
+                self.undoable &= request != Request::Undo;
+                self.refused(request, &why);
+            }
         }
     }
 

@@ -410,6 +410,30 @@ fn a_reset_is_done_when_it_is_seen() {
     news(&mut model, Status::Live, Some(in_epoch(3, 1_343)));
     assert!(last_line(&model).contains("taken back"));
     assert!(keys(&mut model, "u").is_empty(), "one level");
+    assert!(
+        last_line(&model).contains("! there is no reset to undo") && !text(&model).contains("taken back"),
+        "{}",
+        last_line(&model)
+    );
+}
+
+#[test]
+fn an_undo_that_is_refused_says_why_and_is_offered_no_more() {
+    let mut model = live(200, 30);
+    keys(&mut model, "r");
+    answer(&mut model, Request::Reset, Ok(2));
+    news(&mut model, Status::Live, Some(in_epoch(2, 1)));
+    keys(&mut model, "j");
+    assert!(last_line(&model).contains("undo reset"));
+    assert!(matches!(keys(&mut model, "u")[..], [Effect::Send(Request::Undo)]));
+    answer(&mut model, Request::Undo, Err("there is no reset to undo".into()));
+    assert!(last_line(&model).contains("! undo: there is no reset to undo"));
+    assert!(!header(&model).contains("undoing"));
+    at(&mut model, 10_000);
+    assert!(!last_line(&model).contains("undo"), "{}", last_line(&model));
+    let mut gone = live(60, 15);
+    news(&mut gone, Status::Exited { unix_ns: 0 }, None);
+    assert!(keys(&mut gone, "u").is_empty() && last_line(&gone).contains("no reset to undo"));
 }
 
 #[test]
