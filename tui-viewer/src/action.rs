@@ -399,7 +399,7 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('a'), Action::Scope)],
         "one thread, or all threads",
     )
-    .left("threads", 8),
+    .left("thread", 8),
     line(
         Section::Program,
         VIEWS,

@@ -177,7 +177,10 @@ impl Model {
             Action::Copy => self.copy(effects),
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
-            Action::Theme => self.theme = self.theme.next(),
+            Action::Theme => {
+                self.theme = self.theme.next();
+                self.tell(format!("theme: {}", self.theme.name()));
+            }
             Action::Mouse => {
                 self.mouse = !self.mouse;
                 self.tell(if self.mouse {
