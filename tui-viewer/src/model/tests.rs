@@ -390,6 +390,25 @@ fn a_frozen_screen_shows_the_same_numbers_until_it_is_released() {
 }
 
 #[test]
+fn what_does_not_move_cannot_be_frozen() {
+    let states = [
+        (Status::Kept, "KEPT", "a kept snapshot does not move"),
+        (Status::Exited { unix_ns: 0 }, "EXITED", "the program has ended"),
+    ];
+    for (status, word, why) in states {
+        let mut model = live(120, 30);
+        news(&mut model, status, None);
+        keys(&mut model, "p");
+        assert!(
+            !model.frozen && header(&model).contains(word),
+            "{}",
+            header(&model)
+        );
+        assert!(last_line(&model).contains(why), "{}", last_line(&model));
+    }
+}
+
+#[test]
 fn a_reset_is_done_when_it_is_seen() {
     let mut model = live(120, 30);
     assert!(matches!(
@@ -741,6 +760,9 @@ fn the_rest_of_the_keys() {
     );
     keys(&mut model, "T");
     assert_eq!(model.theme, ThemeKind::Mono);
+    assert!(last_line(&model).contains("theme: no colours"));
+    let tree = live(120, 30);
+    assert!(last_line(&tree).contains("% base"), "{}", last_line(&tree));
     assert!(matches!(key(&mut model, Code::Ctrl('l'))[..], [Effect::Repaint]));
     assert!(matches!(key(&mut model, Code::Ctrl('z'))[..], [Effect::Suspend]));
     let mut small = live(60, 7);
