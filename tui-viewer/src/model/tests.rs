@@ -544,6 +544,7 @@ fn one_thread_or_all() {
     keys(&mut model, "ajj");
     key(&mut model, Code::Enter);
     assert!(text(&model).contains("thread match-1 (41878)"));
+    assert!(header(&model).contains(" 1 of 4 threads"), "{}", header(&model));
     assert_eq!(names(&model)[0], "match::run");
     assert_eq!(model.list().rows.len(), 9);
     assert!(text(&model).contains("100.0%"));
