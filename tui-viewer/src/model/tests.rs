@@ -199,7 +199,7 @@ fn a_search_moves_as_it_is_typed_and_escape_returns() {
     keys(&mut model, "jj/chec");
     assert_eq!(selected(&model), "risk::check");
     assert!(
-        last_line(&model).contains("2 of 15  1/2"),
+        last_line(&model).contains("2 of 15 rows  match 1/2"),
         "{}",
         last_line(&model)
     );
