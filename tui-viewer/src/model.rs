@@ -21,7 +21,7 @@ mod pointer;
 pub(crate) mod popup;
 mod refresh;
 pub(crate) mod row;
-mod scope;
+pub(crate) mod scope;
 pub(crate) mod search;
 pub(crate) mod sort;
 #[cfg(test)]

@@ -615,6 +615,35 @@ fn the_busiest_thread_is_listed_first_and_its_share_is_never_cut() {
 }
 
 #[test]
+fn an_empty_list_says_why() {
+    let mut idle = snapshot(1_340);
+    idle.nodes = tickscope_format::snapshot::Nodes::default();
+    for thread in &mut idle.threads {
+        (thread.first_row, thread.rows) = (0, 0);
+        thread.open.clear();
+    }
+    for status in [Status::Live, Status::Exited { unix_ns: 0 }, Status::Kept] {
+        let mut model = live(60, 15);
+        news(&mut model, status, Some(idle.clone()));
+        for view in ["1", "2"] {
+            keys(&mut model, view);
+            assert!(
+                text(&model).contains("No scope has been entered since the reset."),
+                "{}",
+                text(&model)
+            );
+        }
+        keys(&mut model, "aj");
+        key(&mut model, Code::Enter);
+        assert!(
+            text(&model).contains("This thread has entered no scope"),
+            "{}",
+            text(&model)
+        );
+    }
+}
+
+#[test]
 fn warnings_stand_until_they_are_read() {
     let mut model = empty(60, 15);
     let mut warned = snapshot(1_340);
