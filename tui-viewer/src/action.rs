@@ -167,6 +167,8 @@ pub(crate) struct Line {
     pub(crate) keys: &'static [(Code, Action)],
     /// What they do.
     pub(crate) help: &'static str,
+    /// What the README adds to that: it has the room.
+    pub(crate) note: &'static str,
     /// How they stand in the footer, if they do.
     pub(crate) hint: Option<Hint>,
 }
@@ -191,11 +193,17 @@ const fn line(
         contexts,
         keys,
         help,
+        note: "",
         hint: None,
     }
 }
 
 impl Line {
+    const fn note(mut self, text: &'static str) -> Self {
+        self.note = text;
+        self
+    }
+
     const fn left(mut self, text: &'static str, rank: u8) -> Self {
         self.hint = Some(Hint {
             text,
@@ -399,7 +407,7 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('a'), Action::Scope)],
         "one thread, or all threads",
     )
-    .left("threads", 8),
+    .left("thread", 8),
     line(
         Section::Program,
         VIEWS,
@@ -425,8 +433,9 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Program,
         VIEWS,
         &[(Char('d'), Action::Report)],
-        "write a report of what is on screen",
+        "write a report of the moment on screen",
     )
+    .note(", for the threads shown; its order and its percents (of measured time) are its own")
     .right("report", 5),
     line(
         Section::Program,
@@ -473,25 +482,38 @@ pub(crate) const KEYS: &[Line] = &[
     ),
     line(
         Section::OnTop,
-        &[Threads, Start],
+        &[Start],
         &[(Code::Enter, Action::Choose)],
-        "open what is selected",
+        "open the selected program (in the list at the start)",
     )
     .left("open", 1),
     line(
         Section::OnTop,
+        &[Threads],
+        &[(Code::Enter, Action::Choose)],
+        "show the selected thread (in the list of threads)",
+    )
+    .left("show", 1),
+    line(
+        Section::OnTop,
         &[Typing],
         &[(Code::Enter, Action::Choose)],
-        "keep the search",
+        "keep the search (while typing)",
     )
     .right("keep", 1),
     line(
         Section::OnTop,
         &[Typing],
         &[(Code::Up, Action::PreviousMatch), (Code::Down, Action::NextMatch)],
-        "while typing: previous, next match",
+        "previous, next match (while typing)",
     ),
-    line(Section::OnTop, &[Asking], &[(Char('y'), Action::Yes)], "yes").right("reset", 1),
+    line(
+        Section::OnTop,
+        &[Asking],
+        &[(Char('y'), Action::Yes)],
+        "yes, reset (when asked whether to)",
+    )
+    .right("reset", 1),
 ];
 
 /// What a key means to whoever has the keyboard.
@@ -600,7 +622,14 @@ pub fn markdown() -> String {
                 .iter()
                 .map(|&(key, _)| format!("`{}`", key_name(key, false).replace('|', "\\|")))
                 .collect();
-            out.push_str(&format!("| {} | {} |\n", keys.join(" "), line.help));
+            // On the screen the heading above them says it.
+            let place = if line.contexts == TREE { " (in Tree)" } else { "" };
+            out.push_str(&format!(
+                "| {} | {}{}{place} |\n",
+                keys.join(" "),
+                line.help,
+                line.note
+            ));
         }
     }
     out

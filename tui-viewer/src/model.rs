@@ -21,11 +21,12 @@ mod pointer;
 pub(crate) mod popup;
 mod refresh;
 pub(crate) mod row;
-mod scope;
+pub(crate) mod scope;
 pub(crate) mod search;
 pub(crate) mod sort;
 #[cfg(test)]
 mod tests;
+pub(crate) mod threads;
 mod travel;
 pub(crate) mod view;
 
@@ -34,6 +35,7 @@ use std::time::Duration;
 
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
 use tickscope_format::profile::tree::PathId;
 
 use crate::action::Context;
@@ -115,6 +117,8 @@ pub(crate) struct Model {
     pub(crate) search: Option<Search>,
     /// What stands on top.
     pub(crate) popup: Option<Popup>,
+    /// Threads of the snapshot on screen in the order of the list to choose from, while that is open.
+    pub(crate) thread_order: Vec<ThreadId>,
     /// A reset on its way.
     pub(crate) pending: Option<Pending>,
     /// A reset was made from here and can be taken back.
@@ -189,6 +193,7 @@ impl Model {
             greeted: false,
             search: None,
             popup: None,
+            thread_order: Vec::new(),
             pending: None,
             undoable: false,
             wished_hz: None,

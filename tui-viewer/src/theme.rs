@@ -184,6 +184,14 @@ impl ThemeKind {
         }
     }
 
+    /// For whoever changed it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sixteen => "the terminal's sixteen colours",
+            Self::Mono => "no colours",
+        }
+    }
+
     /// How a meaning looks. Mono names no colour at all, not even the default one.
     pub(crate) fn style(self, meaning: Meaning) -> Style {
         let plain = Style::new();

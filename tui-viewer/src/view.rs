@@ -52,7 +52,7 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) {
     footer::draw(&mut pen, model, &layout);
     match model.popup {
         Some(Popup::Help { scroll }) => help::draw(&mut pen, model, scroll),
-        Some(Popup::Threads { index }) => popup::threads(&mut pen, model, index),
+        Some(Popup::Threads { index }) => popup::thread_list(&mut pen, model, index),
         Some(Popup::AskReset) => popup::ask_reset(&mut pen, model),
         None => {}
     }

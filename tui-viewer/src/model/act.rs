@@ -9,8 +9,8 @@ use crate::model::notice::Notice;
 use crate::model::popup::Popup;
 use crate::model::scope::Scope;
 use crate::model::sort::{Sort, SortKey};
-use crate::model::travel;
 use crate::model::view::View;
+use crate::model::{threads, travel};
 use crate::news::Request;
 
 /// So many keys without a meaning in a row call for help.
@@ -30,19 +30,26 @@ impl Model {
                 self.touched();
                 self.unknown_keys = 0;
                 if self.can(action) {
+                    // Escape looks itself what there is to go back from.
+                    if action != Action::Back {
+                        self.notice_read();
+                    }
                     self.act(action, &mut effects);
                 }
             }
             Message::Edit(request) => {
                 self.touched();
+                self.notice_read();
                 self.search_edit(request);
             }
             Message::Click(x, y) => {
                 self.touched();
                 self.click(x, y);
+                self.notice_read();
             }
             Message::Wheel(rows) => {
                 self.touched();
+                self.notice_read();
                 self.wheel(rows);
             }
             Message::Unknown => {
@@ -151,7 +158,7 @@ impl Model {
                 self.popup = None;
                 self.send(Request::Reset, effects);
             }
-            Action::Undo => self.send(Request::Undo, effects),
+            Action::Undo => self.undo(effects),
             Action::Report => {
                 let thread = self.data.as_ref().and_then(|data| data.thread);
                 effects.extend(
@@ -170,7 +177,10 @@ impl Model {
             Action::Copy => self.copy(effects),
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
-            Action::Theme => self.theme = self.theme.next(),
+            Action::Theme => {
+                self.theme = self.theme.next();
+                self.tell(format!("theme: {}", self.theme.name()));
+            }
             Action::Mouse => {
                 self.mouse = !self.mouse;
                 self.tell(if self.mouse {
@@ -198,6 +208,7 @@ impl Model {
     }
 
     fn back(&mut self) {
+        let told = self.notice_read();
         if self.popup.take().is_some() {
             return;
         }
@@ -206,7 +217,7 @@ impl Model {
             self.search_end(typing);
         } else if let Some(view) = self.came_from.take() {
             self.show(view);
-        } else if self.notice.take().is_none() {
+        } else if !told && self.notice.take().is_none() {
             self.warnings_seen = true;
         }
     }
@@ -222,7 +233,7 @@ impl Model {
                 });
             }
             Some(Popup::Threads { index }) => {
-                let rows = self.shown.as_ref().map_or(0, |shown| shown.threads.len()) + 1;
+                let rows = self.thread_order.len() + 1;
                 self.popup = Some(Popup::Threads {
                     index: travel::target(action, index, rows, page),
                 });
@@ -243,7 +254,7 @@ impl Model {
                 .shown
                 .as_ref()
                 .zip(index.checked_sub(1))
-                .and_then(|(s, index)| s.threads.get(index));
+                .and_then(|(shown, line)| shown.threads.get(self.thread_order.get(line)?.0 as usize));
             self.scope = thread.map_or(Scope::All, |thread| Scope::One {
                 name: thread.name.clone(),
                 tid: thread.tid,
@@ -261,6 +272,11 @@ impl Model {
 
     fn choose_scope(&mut self) {
         if self.scope == Scope::All {
+            self.thread_order = self
+                .shown
+                .as_deref()
+                .map(threads::busiest_first)
+                .unwrap_or_default();
             self.popup = Some(Popup::Threads { index: 0 });
         } else {
             self.scope = Scope::All;

@@ -8,6 +8,7 @@ use crate::model::message::Effect;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
 use crate::news::Request;
+use crate::status::Status;
 
 /// Rates to step through, in snapshots a second.
 const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
@@ -16,6 +17,19 @@ const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
 
 impl Model {
     pub(super) fn freeze(&mut self) {
+        if !self.frozen && !self.status.answers() {
+            // The word for the state says more than FROZEN would.
+            self.tell(match self.status {
+                Status::Kept => "nothing to freeze: a kept snapshot does not move",
+                Status::Exited { .. } | Status::Crashed { .. } => {
+                    "nothing to freeze: the program has ended, the numbers stand still"
+                }
+                Status::Waiting { .. } | Status::Broken { .. } | Status::Live | Status::Stale { .. } => {
+                    "nothing to freeze: no program is being read"
+                }
+            });
+            return;
+        }
         self.frozen = !self.frozen;
         if !self.frozen
             && !self
@@ -43,6 +57,19 @@ impl Model {
             self.popup = Some(Popup::AskReset);
         } else {
             self.send(Request::Reset, effects);
+        }
+    }
+
+    pub(super) fn undo(&mut self, effects: &mut Vec<Effect>) {
+        if !self.undoable {
+            self.complain("there is no reset to undo");
+        } else if !self.status.answers() {
+            self.complain(format!(
+                "nothing to undo: the program is {}",
+                self.status.word().to_lowercase()
+            ));
+        } else {
+            self.send(Request::Undo, effects);
         }
     }
 

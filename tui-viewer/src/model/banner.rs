@@ -49,7 +49,7 @@ impl Model {
                 "Meanwhile the program has ended; p shows its last state."
             }
             _ if self.frozen => "The program runs on; p lets the screen follow it again.",
-            Status::Live => return self.empty_scope(shown).or_else(|| self.warning(shown)),
+            Status::Live => return self.thread_gone(shown).or_else(|| self.warning(shown)),
             Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
             Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
             Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
@@ -72,7 +72,7 @@ impl Model {
         Some(format!("{first}{more}  Esc: seen"))
     }
 
-    fn empty_scope(&self, shown: &Snapshot) -> Option<String> {
+    fn thread_gone(&self, shown: &Snapshot) -> Option<String> {
         if let Scope::One { name, .. } = &self.scope
             && self.scope.thread(shown).is_none()
         {
@@ -80,7 +80,6 @@ impl Model {
                 "There is no thread {name} any more. a shows all threads."
             ));
         }
-        let empty = self.data.as_ref().is_some_and(|data| data.tree.rows.is_empty());
-        empty.then(|| "Nothing measured yet: rows appear as soon as a scope begins.".to_string())
+        None
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::action::Action;
 use crate::model::Model;
-use crate::status::Status;
 
 // === impl Model ===
 
@@ -14,19 +13,20 @@ impl Model {
             Action::Reset | Action::Slower | Action::Faster | Action::Freeze
         );
         self.can(action)
+            && (action != Action::Undo || (self.undoable && self.status.answers()))
             && (!of_the_program || self.status.answers() || (action == Action::Freeze && self.frozen))
     }
 
     /// Whether an action means something now: `update` does no other.
     pub(crate) fn can(&self, action: Action) -> bool {
         let searching = self.search.as_ref().is_some_and(|search| search.is_set());
-        let live = matches!(self.status, Status::Live | Status::Stale { .. });
         let rows = !self.list().rows.is_empty();
         match action {
             Action::NextMatch | Action::PreviousMatch | Action::MatchesOnly => searching,
-            Action::Undo => live && self.undoable && self.pending.is_none(),
-            // Asked of a program that has gone they tell why not.
-            Action::Reset | Action::Slower | Action::Faster => self.shown.is_some() && self.pending.is_none(),
+            // Where there is nothing to ask or nobody to ask it of, they tell why not.
+            Action::Undo | Action::Reset | Action::Slower | Action::Faster => {
+                self.shown.is_some() && self.pending.is_none()
+            }
             Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown.is_some(),
             Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => rows,
             Action::HotPath | Action::ToTree | Action::Copy | Action::Centre | Action::Search => rows,

@@ -3,10 +3,12 @@
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
 
 use crate::model::Model;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
+use crate::model::threads;
 use crate::news::{News, Outcome, Request};
 
 // === impl Model ===
@@ -84,7 +86,11 @@ impl Model {
                     pending.epoch = Some(epoch);
                 }
             }
-            (request, Err(why)) => self.refused(request, &why),
+            (request, Err(why)) => {
+                // Whatever the reason, asking again would get the same answer.
+                self.undoable &= request != Request::Undo;
+                self.refused(request, &why);
+            }
         }
     }
 
@@ -119,17 +125,31 @@ impl Model {
 
     /// The list of threads may be open while threads come and go: the choice stays on its thread.
     fn keep_thread_choice(&mut self, next: &Snapshot) {
-        let (Some(Popup::Threads { index }), Some(shown), false) = (self.popup, &self.shown, self.frozen)
-        else {
+        let (Some(Popup::Threads { index }), false) = (self.popup, self.frozen) else {
             return;
         };
-        let chosen = index.checked_sub(1).and_then(|at| shown.threads.get(at));
-        let found = chosen.and_then(|old| {
-            next.threads
+        let Some(shown) = &self.shown else {
+            self.thread_order = threads::busiest_first(next);
+            self.popup = Some(Popup::Threads { index: 0 });
+            return;
+        };
+        let key = |snapshot: &Snapshot, at: ThreadId| {
+            snapshot
+                .threads
+                .get(at.0 as usize)
+                .map(|thread| (thread.tid, thread.name.clone()))
+        };
+        let chosen = index
+            .checked_sub(1)
+            .and_then(|line| key(shown, *self.thread_order.get(line)?));
+        let order = threads::kept_order(shown, &self.thread_order, next);
+        let found = chosen.and_then(|chosen| {
+            order
                 .iter()
-                .position(|t| (t.tid, &t.name) == (old.tid, &old.name))
+                .position(|&at| key(next, at).as_ref() == Some(&chosen))
         });
-        let index = found.map_or(index.min(next.threads.len()), |at| at + 1);
+        let index = found.map_or(index.min(order.len()), |line| line + 1);
+        self.thread_order = order;
         self.popup = Some(Popup::Threads { index });
     }
 

@@ -29,7 +29,8 @@ impl Model {
             if let Some(key) = under.and_then(|place| place.column.sort_key()) {
                 self.sort_column(key);
             }
-        } else if (on(layout.tabs) || (layout.tabs.is_none() && self.notice.is_none() && on(layout.footer)))
+        } else if (on(layout.tabs)
+            || (layout.tabs.is_none() && self.notice_line() != layout.footer && on(layout.footer)))
             && let Some(view) = View::at(x)
         {
             self.show(view);

@@ -199,7 +199,7 @@ fn a_search_moves_as_it_is_typed_and_escape_returns() {
     keys(&mut model, "jj/chec");
     assert_eq!(selected(&model), "risk::check");
     assert!(
-        last_line(&model).contains("2 of 15  1/2"),
+        last_line(&model).contains("2 of 15 rows  match 1/2"),
         "{}",
         last_line(&model)
     );
@@ -390,6 +390,25 @@ fn a_frozen_screen_shows_the_same_numbers_until_it_is_released() {
 }
 
 #[test]
+fn what_does_not_move_cannot_be_frozen() {
+    let states = [
+        (Status::Kept, "KEPT", "a kept snapshot does not move"),
+        (Status::Exited { unix_ns: 0 }, "EXITED", "the program has ended"),
+    ];
+    for (status, word, why) in states {
+        let mut model = live(120, 30);
+        news(&mut model, status, None);
+        keys(&mut model, "p");
+        assert!(
+            !model.frozen && header(&model).contains(word),
+            "{}",
+            header(&model)
+        );
+        assert!(last_line(&model).contains(why), "{}", last_line(&model));
+    }
+}
+
+#[test]
 fn a_reset_is_done_when_it_is_seen() {
     let mut model = live(120, 30);
     assert!(matches!(
@@ -410,6 +429,30 @@ fn a_reset_is_done_when_it_is_seen() {
     news(&mut model, Status::Live, Some(in_epoch(3, 1_343)));
     assert!(last_line(&model).contains("taken back"));
     assert!(keys(&mut model, "u").is_empty(), "one level");
+    assert!(
+        last_line(&model).contains("! there is no reset to undo") && !text(&model).contains("taken back"),
+        "{}",
+        last_line(&model)
+    );
+}
+
+#[test]
+fn an_undo_that_is_refused_says_why_and_is_offered_no_more() {
+    let mut model = live(200, 30);
+    keys(&mut model, "r");
+    answer(&mut model, Request::Reset, Ok(2));
+    news(&mut model, Status::Live, Some(in_epoch(2, 1)));
+    keys(&mut model, "j");
+    assert!(last_line(&model).contains("undo reset"));
+    assert!(matches!(keys(&mut model, "u")[..], [Effect::Send(Request::Undo)]));
+    answer(&mut model, Request::Undo, Err("there is no reset to undo".into()));
+    assert!(last_line(&model).contains("! undo: there is no reset to undo"));
+    assert!(!header(&model).contains("undoing"));
+    at(&mut model, 10_000);
+    assert!(!last_line(&model).contains("undo"), "{}", last_line(&model));
+    let mut gone = live(60, 15);
+    news(&mut gone, Status::Exited { unix_ns: 0 }, None);
+    assert!(keys(&mut gone, "u").is_empty() && last_line(&gone).contains("no reset to undo"));
 }
 
 #[test]
@@ -501,6 +544,7 @@ fn one_thread_or_all() {
     keys(&mut model, "ajj");
     key(&mut model, Code::Enter);
     assert!(text(&model).contains("thread match-1 (41878)"));
+    assert!(header(&model).contains(" 1 of 4 threads"), "{}", header(&model));
     assert_eq!(names(&model)[0], "match::run");
     assert_eq!(model.list().rows.len(), 9);
     assert!(text(&model).contains("100.0%"));
@@ -541,6 +585,62 @@ fn the_choice_of_a_thread_stays_on_its_thread() {
         "{}",
         text(&model)
     );
+}
+
+#[test]
+fn the_busiest_thread_is_listed_first_and_its_share_is_never_cut() {
+    let mut pool = snapshot(1_340);
+    pool.threads[0].name = "a-thread-pool-worker-with-a-long-name".into();
+    pool.threads[0].tid = 0;
+    pool.threads[0].count = 111;
+    pool.threads[0].state = tickscope_format::snapshot::ThreadState::Finished;
+    for (width, height) in [(20, 8), (32, 9), (44, 12), (60, 15), (120, 30)] {
+        let mut model = empty(width, height);
+        let mut turned = pool.clone();
+        turned.threads.reverse();
+        news(&mut model, Status::Live, Some(turned));
+        keys(&mut model, "a");
+        let screen = text(&model);
+        let at = |share: &str| {
+            screen
+                .lines()
+                .position(|line| line.ends_with(&format!("{share} │")))
+        };
+        assert!(at("46.9%").is_some() && at("46.9%") < at("28.2%"), "{screen}");
+        assert!(
+            width < 60 || screen.contains("finished     ×111  46.9% │"),
+            "{screen}"
+        );
+    }
+}
+
+#[test]
+fn an_empty_list_says_why() {
+    let mut idle = snapshot(1_340);
+    idle.nodes = tickscope_format::snapshot::Nodes::default();
+    for thread in &mut idle.threads {
+        (thread.first_row, thread.rows) = (0, 0);
+        thread.open.clear();
+    }
+    for status in [Status::Live, Status::Exited { unix_ns: 0 }, Status::Kept] {
+        let mut model = live(60, 15);
+        news(&mut model, status, Some(idle.clone()));
+        for view in ["1", "2"] {
+            keys(&mut model, view);
+            assert!(
+                text(&model).contains("No scope has been entered since the reset."),
+                "{}",
+                text(&model)
+            );
+        }
+        keys(&mut model, "aj");
+        key(&mut model, Code::Enter);
+        assert!(
+            text(&model).contains("This thread has entered no scope"),
+            "{}",
+            text(&model)
+        );
+    }
 }
 
 #[test]
@@ -612,6 +712,59 @@ fn files_are_written_from_what_is_on_the_screen() {
 }
 
 #[test]
+fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
+    let wrote = |model: &mut Model| {
+        model.update(Message::Wrote("report", Ok("./a.txt".into())));
+    };
+    let told = |model: &Model| text(model).contains("report written to ./a.txt");
+    let mut model = live(120, 30);
+    wrote(&mut model);
+    keys(&mut model, "X");
+    assert!(told(&model), "a key that does nothing");
+    keys(&mut model, "/");
+    assert!(!told(&model));
+    keys(&mut model, "boo");
+    wrote(&mut model);
+    assert!(
+        told(&model) && last_line(&model).contains("/boo"),
+        "{}",
+        text(&model)
+    );
+    keys(&mut model, "k");
+    key(&mut model, Code::Enter);
+    assert!(!told(&model), "read while the search was typed");
+    for (width, height) in [(120, 30), (60, 15)] {
+        let mut model = live(width, height);
+        keys(&mut model, "/book");
+        key(&mut model, Code::Enter);
+        wrote(&mut model);
+        assert!(
+            told(&model) && last_line(&model).contains("nN match"),
+            "{}",
+            text(&model)
+        );
+        keys(&mut model, "n");
+        assert!(!told(&model));
+    }
+    model.update(Message::Wrote("report", Err("no room".into())));
+    keys(&mut model, "j");
+    assert!(
+        text(&model).contains("! report not written: no room"),
+        "an error stays its time"
+    );
+    let mut warned = snapshot(1_340);
+    warned.process.warnings = vec!["the clock is odd".into()];
+    let mut model = live(60, 15);
+    news(&mut model, Status::Live, Some(warned));
+    wrote(&mut model);
+    key(&mut model, Code::Esc);
+    assert!(
+        !told(&model) && text(&model).contains("the clock is odd"),
+        "one thing at a time"
+    );
+}
+
+#[test]
 fn rates_are_stepped_through() {
     let mut model = live(120, 30);
     assert!(matches!(
@@ -637,6 +790,9 @@ fn the_rest_of_the_keys() {
     );
     keys(&mut model, "T");
     assert_eq!(model.theme, ThemeKind::Mono);
+    assert!(last_line(&model).contains("theme: no colours"));
+    let tree = live(120, 30);
+    assert!(last_line(&tree).contains("% base"), "{}", last_line(&tree));
     assert!(matches!(key(&mut model, Code::Ctrl('l'))[..], [Effect::Repaint]));
     assert!(matches!(key(&mut model, Code::Ctrl('z'))[..], [Effect::Suspend]));
     let mut small = live(60, 7);

@@ -9,9 +9,13 @@ use crate::layout::Layout;
 use crate::model::Model;
 use crate::model::data::share;
 use crate::model::search::Search;
+use crate::model::view::View;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
 use crate::view::tabs;
+
+/// Cells that the text of a search keeps beside what was found.
+const LEAST_TEXT: usize = 15;
 
 /// Draws the line.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
@@ -20,16 +24,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
     if let (Context::Typing, Some(search)) = (context, &model.search) {
         pen.clear(line);
         typed(pen, model, search, line);
-    } else if let Some(notice) = &model.notice {
-        pen.clear(line);
-        let text = safe(&notice.text, pen.ascii).into_owned();
-        let (text, meaning) = if notice.error {
-            (format!("! {text}"), Meaning::Alarm)
-        } else {
-            (text, Meaning::Strong)
-        };
-        pen.put_cut(line.x + 1, line.y, line.width.saturating_sub(2), &text, meaning);
-    } else if layout.footer.is_some() {
+    } else if layout.footer.is_some() && model.notice_line() != layout.footer {
         let views = model.data.is_some() && layout.tabs.is_none();
         let x = if views && model.popup.is_none() {
             place(pen, model, line)
@@ -47,6 +42,16 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
             },
         );
     }
+    if let (Some(notice), Some(line)) = (&model.notice, model.notice_line()) {
+        pen.clear(line);
+        let text = safe(&notice.text, pen.ascii).into_owned();
+        let (text, meaning) = if notice.error {
+            (format!("! {text}"), Meaning::Alarm)
+        } else {
+            (text, Meaning::Strong)
+        };
+        pen.put_cut(line.x + 1, line.y, line.width.saturating_sub(2), &text, meaning);
+    }
 }
 
 /// The views and how far down this is, where no line above says it; gives the cell after it.
@@ -61,10 +66,11 @@ fn place(pen: &mut Pen<'_>, model: &Model, line: Rect) -> u16 {
 }
 
 fn typed(pen: &mut Pen<'_>, model: &Model, search: &Search, line: Rect) {
-    let found = found(model, search);
     let keys = "Enter keep  Esc clear";
     let room = usize::from(line.width).saturating_sub(3);
-    let keys = if room > width(&found) + keys.len() + 20 {
+    let text_cells = width(search.text()).max(LEAST_TEXT);
+    let found = found(model, search, room.saturating_sub(text_cells + 3));
+    let keys = if room > width(&found) + keys.len() + LEAST_TEXT + 5 {
         keys
     } else {
         ""
@@ -103,22 +109,30 @@ fn typed(pen: &mut Pen<'_>, model: &Model, search: &Search, line: Rect) {
     }
 }
 
-/// `3 of 15  1/3  45.4%`: matches, which one this is, and their share of the time.
-fn found(model: &Model, search: &Search) -> String {
+/// Matches, which one this is, and their share of the time: `3 of 15 rows  match 1/3  45.4% of time`, with fewer words
+/// where there are fewer cells.
+fn found(model: &Model, search: &Search, cells: usize) -> String {
     let Some(data) = model.data.as_ref().filter(|_| search.is_set()) else {
         return String::new();
     };
     if search.hits.is_empty() {
         return "no match".to_string();
     }
-    let all = match model.view {
-        crate::model::view::View::Tree => data.tree.rows.len(),
-        crate::model::view::View::Hot => data.hot().len(),
+    let (all, rows) = match model.view {
+        View::Tree => (data.tree.rows.len(), "rows"),
+        View::Hot => (data.hot().len(), "functions"),
     };
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
     let time = number::percent(share(search.time_ns, data.measured_ns));
-    format!("{hits} of {all}  {place}/{hits}  {time}")
+    [
+        format!("{hits} of {all} {rows}  match {place}/{hits}  {time} of time"),
+        format!("match {place}/{hits}  {time} of time"),
+        format!("match {place}/{hits}  {time}"),
+    ]
+    .into_iter()
+    .find(|text| text.len() <= cells)
+    .unwrap_or_else(|| format!("{place}/{hits}  {time}"))
 }
 
 fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
@@ -146,7 +160,7 @@ fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
         hints.insert(
             0,
             (
-                format!("/{text}  {}", found(model, search)),
+                format!("/{text}  {}", found(model, search, usize::from(line.width) / 3)),
                 Hint {
                     text: "",
                     rank: 2,

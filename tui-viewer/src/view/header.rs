@@ -135,12 +135,26 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
         .iter()
         .filter(|thread| thread.state != ThreadState::Finished)
         .count() as u64;
+    let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
+    let chosen = model.data.as_ref().and_then(|data| data.thread);
+    let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
+    // Those that have ended are none of those that live.
     let threads = match live {
-        0 => snapshot.threads.iter().map(|thread| thread.count.max(1)).sum(),
+        0 => ever,
+        _ if chosen.is_some_and(|thread| thread.state == ThreadState::Finished) => ever,
         live => live,
     };
     let nodes = model.data.as_ref().map_or(0, |data| data.tree.rows.len());
-    right.push(part(counted(threads, "thread"), Meaning::Quiet, 7, gap));
+    // The nodes beside it are those of the threads on screen.
+    let threads = match chosen {
+        Some(thread) => format!(
+            "{} of {}",
+            number::count(thread.count.max(1)),
+            counted(threads, "thread")
+        ),
+        None => counted(threads, "thread"),
+    };
+    right.push(part(threads, Meaning::Quiet, 7, gap));
     right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
     let (low, high) = snapshot.cost_share();
     // In short only the upper bound: it is never too good.

@@ -1,20 +1,29 @@
 //! Lists and questions in the middle of the screen.
 
 use ratatui::layout::Rect;
-use tickscope_format::ids::ThreadId;
 use tickscope_format::render::number;
 use tickscope_format::snapshot::Thread;
 
-use crate::cells::{cut_end, safe};
+use crate::cells::{cut_end, safe, width};
 use crate::model::Model;
 use crate::model::data::share;
+use crate::model::threads;
 use crate::theme::{Meaning, ThemeKind};
 use crate::view::pen::Pen;
 
+/// Cells of a thread's share with the gap before it: it stays, however narrow the list is.
+const SHARE_CELLS: usize = 7;
+
+/// Cells of a thread's state, and of its id or count, with the gap before each.
+const FACT_CELLS: usize = 9;
+
+/// A name keeps so many cells; facts that would take them are left out.
+const LEAST_NAME: usize = 12;
+
 /// Which thread's time to show.
-pub(super) fn threads(pen: &mut Pen<'_>, model: &Model, index: usize) {
+pub(super) fn thread_list(pen: &mut Pen<'_>, model: &Model, index: usize) {
     let Some(snapshot) = &model.shown else { return };
-    let rows = snapshot.threads.len() + 1;
+    let rows = model.thread_order.len() + 1;
     let area = middle(model, 58, rows as u16 + 2);
     let inner = pen.frame(area, "Show the time of");
     let height = usize::from(inner.height).max(1);
@@ -40,9 +49,9 @@ pub(super) fn threads(pen: &mut Pen<'_>, model: &Model, index: usize) {
         };
         pen.put(inner.x, y, 1, mark, look(Meaning::Plain));
         let name_x = inner.x + 2;
-        let facts_x = inner.right().saturating_sub(27).max(name_x);
-        let name_cells = facts_x.saturating_sub(name_x + 1);
-        let Some(thread) = line.checked_sub(1).and_then(|at| snapshot.threads.get(at)) else {
+        let thread = line.checked_sub(1).and_then(|line| model.thread_order.get(line));
+        let Some((&id, thread)) = thread.and_then(|id| Some((id, snapshot.threads.get(id.0 as usize)?)))
+        else {
             pen.put(
                 name_x,
                 y,
@@ -52,10 +61,16 @@ pub(super) fn threads(pen: &mut Pen<'_>, model: &Model, index: usize) {
             );
             continue;
         };
-        let own: u64 = snapshot
-            .rows_of(ThreadId(line as u32 - 1))
-            .map(|row| snapshot.nodes.self_ticks[row])
-            .sum();
+        let own = threads::measured_ticks(snapshot, id);
+        let mut facts = format!("{:>SHARE_CELLS$}", number::percent(share(own, measured)));
+        if usize::from(inner.width) >= 2 + LEAST_NAME + FACT_CELLS + facts.len() {
+            facts = format!("{:>FACT_CELLS$}{facts}", who(thread, pen.ascii));
+            if usize::from(inner.width) >= 2 + LEAST_NAME + 2 * FACT_CELLS + SHARE_CELLS {
+                facts = format!("{:>FACT_CELLS$}{facts}", thread.state.as_str());
+            }
+        }
+        let facts_x = inner.right().saturating_sub(width(&facts) as u16).max(name_x);
+        let name_cells = facts_x.saturating_sub(name_x + 1);
         let name = cut_end(
             &safe(&thread.name, pen.ascii),
             usize::from(name_cells),
@@ -63,12 +78,6 @@ pub(super) fn threads(pen: &mut Pen<'_>, model: &Model, index: usize) {
         )
         .into_owned();
         pen.put(name_x, y, name_cells, &name, look(Meaning::Plain));
-        let facts = format!(
-            "{:>9} {:>9} {:>7}",
-            who(thread),
-            thread.state.as_str(),
-            number::percent(share(own, measured))
-        );
         pen.put(
             facts_x,
             y,
@@ -79,9 +88,11 @@ pub(super) fn threads(pen: &mut Pen<'_>, model: &Model, index: usize) {
     }
 }
 
-fn who(thread: &Thread) -> String {
+/// `41877` of one thread, `×111` of so many.
+fn who(thread: &Thread, ascii: bool) -> String {
     if thread.count > 1 {
-        format!("{} of them", number::count(thread.count))
+        let times = if ascii { 'x' } else { '×' };
+        format!("{times}{}", number::count(thread.count))
     } else if thread.tid == 0 {
         String::new()
     } else {

@@ -10,6 +10,7 @@ use crate::columns::{self, Column, Place};
 use crate::model::Model;
 use crate::model::data::{Data, What};
 use crate::model::row::{Fold, Row};
+use crate::model::scope::Scope;
 use crate::model::view::View;
 use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
@@ -19,6 +20,9 @@ use crate::view::pen::Pen;
 /// Draws the rows.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let list = model.list();
+    if list.rows.is_empty() && data.tree.rows.is_empty() {
+        return nothing(pen, model, data, area);
+    }
     let places = columns::places(model.view, area.width);
     let on_screen = list
         .rows
@@ -40,6 +44,22 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         }
         line(pen, model, data, row, &places, y, look);
     }
+}
+
+/// Why the list is empty, whatever the state.
+fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+    let text = match (&model.scope, data.thread) {
+        (Scope::All, _) => "No scope has been entered since the reset.",
+        (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
+        (Scope::One { .. }, None) => "The chosen thread is not there any more.",
+    };
+    pen.put_cut(
+        area.x + 2,
+        area.y,
+        area.width.saturating_sub(3),
+        text,
+        Meaning::Plain,
+    );
 }
 
 #[derive(Clone, Copy)]
@@ -83,7 +103,23 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
                 name(pen, model, data, row, *place, y, look, rest);
                 continue;
             }
-            Column::Bar => (bar(main, place.width, pen.glyphs), weight),
+            Column::Bar => {
+                // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
+                let cells = Rect::new(place.x, y, place.width, 1);
+                let plain = Look {
+                    selected: false,
+                    ..look
+                };
+                pen.clear(cells);
+                pen.put(
+                    place.x,
+                    y,
+                    place.width,
+                    &bar(main, place.width, pen.glyphs),
+                    plain.of(weight),
+                );
+                continue;
+            }
             Column::TotalShare => (number::percent(of_total), if index == 0 { weight } else { rest }),
             Column::SelfShare => (number::percent(of_self), if index == 0 { weight } else { rest }),
             Column::Total => (pen.duration(figures.total_ns), rest),
