@@ -101,9 +101,9 @@ impl Builder {
         self
     }
 
-    /// Starts the session, or joins the one that runs. Returns at once; never fails and never stops the
-    /// program: trouble gives a session that counts and does not publish, and says why in
-    /// [`Session::warnings`].
+    /// Starts the session, or joins the one that runs. Returns at once (but where the session before is still
+    /// writing its last record: then after that, at most a second). Never fails and never stops the program:
+    /// trouble gives a session that counts and does not publish, and says why in [`Session::warnings`].
     pub fn start(self) -> Session {
         session::start(&self.name, self.settings)
     }

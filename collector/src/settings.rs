@@ -113,11 +113,7 @@ const VARIABLES: [Variable; 11] = [
         name: c"TICKSCOPE_THREADS",
         allowed: "all, opt-in",
         apply: |settings, value| {
-            let threads = match value {
-                b"all" => Some(Threads::All),
-                b"opt-in" => Some(Threads::OptIn),
-                _ => None,
-            };
+            let threads = one_of(value, &[("all", Threads::All), ("opt-in", Threads::OptIn)]);
             set(threads, |threads| settings.threads = threads)
         },
     },
@@ -157,11 +153,7 @@ const VARIABLES: [Variable; 11] = [
         name: c"TICKSCOPE_CONTROL",
         allowed: "on, off",
         apply: |settings, value| {
-            let control = match value {
-                b"on" => Some(true),
-                b"off" => Some(false),
-                _ => None,
-            };
+            let control = one_of(value, &[("on", true), ("off", false)]);
             set(control, |control| settings.control = control)
         },
     },
@@ -171,13 +163,18 @@ fn set<T>(value: Option<T>, apply: impl FnOnce(T)) -> bool {
     value.map(apply).is_some()
 }
 
+fn one_of<T: Copy>(value: &[u8], words: &[(&str, T)]) -> Option<T> {
+    words
+        .iter()
+        .find(|(word, _)| word.as_bytes() == value)
+        .map(|(_, meaning)| *meaning)
+}
+
 fn wish(value: &[u8]) -> Option<Option<Wish>> {
-    match value {
-        b"live" => Some(Some(Wish::Live)),
-        b"report" => Some(Some(Wish::Report)),
-        b"off" => Some(Some(Wish::Off)),
-        b"" => Some(None),
-        _ => None,
+    let words = [("live", Wish::Live), ("report", Wish::Report), ("off", Wish::Off)];
+    match one_of(value, &words) {
+        None if !value.is_empty() => None,
+        wish => Some(wish),
     }
 }
 

@@ -12,8 +12,9 @@ use std::process::Command;
 const SCOPES: &str = "COUNT_INSTRUCTIONS_OF_SCOPES";
 
 /// Instructions of one enter and one exit where the child is the one entered last, with the loop around them
-/// (rustc 1.95, opt-level 2). A compiler may change it a little; whoever changes the code says here why it grew.
-const EXPECTED: f64 = 56.0;
+/// (rustc 1.95): inlined as in a release build, and called as in a debug build that optimises this crate. A
+/// compiler may change it a little; whoever changes the code says here why it grew.
+const EXPECTED: f64 = if cfg!(debug_assertions) { 80.0 } else { 56.0 };
 
 #[inline(never)]
 fn scopes(count: u64) {
