@@ -14,13 +14,17 @@ use tickscope_format::slots::{Op, Outcome as Answer, Reply};
 use crate::news::{Feed, News, Outcome, Request, RingLine, Target};
 use crate::process_time::{UtcOffset, clock_time};
 use crate::status::Status;
-use crate::target::{self, Found, NoTarget, Wanted, is_live, line_of};
+use crate::target::{self, Found, NoTarget, Wanted, is_live};
 
 /// Between two looks at a program that runs: far below what the eye or a 100 Hz interval tells.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Between two looks at what changes seldom: locks, directories, what has ended.
 const LOOK_AROUND: Duration = Duration::from_millis(400);
+
+/// Why a started program that has ended shows nothing.
+const ENDED_WITHOUT: &str = "The program has ended and opened no scope (does it depend on tickscope with the feature \
+                             `enable`, and mark a function with #[tickscope::profile]?). q shows its output.";
 
 /// A feed from ring files.
 #[derive(Debug)]
@@ -96,9 +100,13 @@ impl RingFeed {
             Ok(found) => self.take(found),
             Err(error) => match error.downcast_ref::<NoTarget>() {
                 Some(none) => {
-                    self.status = Status::Waiting {
-                        why: none.lead.clone(),
-                    }
+                    let ended = matches!(self.wanted, Wanted::Started { pid, .. } if has_ended(pid));
+                    let why = if ended {
+                        ENDED_WITHOUT.into()
+                    } else {
+                        none.lead.clone()
+                    };
+                    self.status = Status::Waiting { why };
                 }
                 None => {
                     self.status = Status::Broken {
@@ -191,13 +199,9 @@ fn status_of(ring: &RingFile) -> Status {
             unix_ns: Some(unix_ns),
         },
         Err(error) => Status::Broken {
-            why: format!("{}: {error}", line_of_path(ring.path())),
+            why: format!("{}: {error}", ring.path().display()),
         },
     }
-}
-
-fn line_of_path(path: &Path) -> String {
-    path.display().to_string()
 }
 
 impl Feed for RingFeed {
@@ -371,7 +375,41 @@ pub fn result_of(reply: &Reply) -> Result<u64, String> {
     }
 }
 
-/// What a program is called in a sentence.
-pub fn called(ring: &RingFile, liveness: &Liveness) -> String {
-    line_of(ring, liveness)
+/// Whether a process has ended, also where nobody has asked for its exit code yet: field 3 of `stat`, behind the
+/// name, which may hold anything.
+fn has_ended(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !matches!(stat.rsplit_once(") "), Some((_, rest)) if !rest.starts_with(['Z', 'X']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_started_program_that_ended_without_scopes_is_not_waited_for_in_silence() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let wanted = Wanted::Started {
+            token: 1,
+            pid: child.id(),
+        };
+        let why = || {
+            let status = RingFeed::new(wanted.clone(), Some(dir.path().into()), None)
+                .poll()
+                .status;
+            let Status::Waiting { why } = status else {
+                panic!("{status:?}")
+            };
+            why
+        };
+        assert!(!why().contains("has ended"), "{}", why());
+        child.kill().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !why().contains("has ended") {
+            assert!(Instant::now() < deadline, "{}", why());
+        }
+        child.wait().unwrap();
+        assert!(why().contains("has ended"), "also when it is gone for good");
+    }
 }
