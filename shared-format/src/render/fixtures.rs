@@ -146,7 +146,7 @@ pub(crate) fn hostile() -> Snapshot {
     s.clock.reason = "the kernel's clocksource is »hpet«".into();
     s.capture.dropped = 12;
     s.capture.unbalanced = 4;
-    let far = "/home/me/.cargo/registry/src/index.crates.io-0123/serde-1.0/src/lib.rs";
+    let far = "/home/me/.cargo/registry/src/some-registry-0123/serde-1.0/src/lib.rs";
     add_site(&mut s, "one::book", "insert", "one/src/book.rs", 1);
     add_site(&mut s, "two::book", "insert", "two/src/book.rs", 1);
     add_site(&mut s, "app", "line\nbreak", "src/\u{202e}sr.main", 7);

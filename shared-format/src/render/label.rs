@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn places_are_short() {
-        let far = "/home/me/.cargo/registry/src/index.crates.io-0123/serde-1.0/src/lib.rs";
+        let far = "/home/me/.cargo/registry/src/some-registry-0123/serde-1.0/src/lib.rs";
         let table = [
             (("src/main.rs", 5), "src/main.rs:5"),
             (("", 5), "-"),
