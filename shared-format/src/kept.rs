@@ -11,6 +11,7 @@ use crate::file::open::open_plain;
 use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, KEPT_MAGIC, KNOWN_FEATURES, WORD, record};
 use crate::ring::{Stamp, parse_record, payload_words, record_head};
 use crate::snapshot::Snapshot;
+use crate::words;
 
 /// Ending of kept snapshots.
 pub const KEPT_ENDING: &str = "tks";
@@ -33,15 +34,12 @@ pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
         tick: snapshot.capture.tick,
         unix_ns: snapshot.capture.unix_ns,
     };
-    let mut bytes = Vec::with_capacity(payload.len() + 256);
     let mut head = [0u64; HEAD_WORDS];
     head[0] = KEPT_MAGIC;
     head[1] = u64::from(FORMAT_MAJOR) << 32 | u64::from(FORMAT_MINOR);
     let record = record_head(stamp, 1, 0, u64::MAX, &payload);
-    for word in head.into_iter().chain(record).chain(payload_words(&payload)) {
-        bytes.extend_from_slice(&word.to_le_bytes());
-    }
-    write_new(path, &bytes)
+    let words = head.into_iter().chain(record).chain(payload_words(&payload));
+    write_new(path, &words::to_bytes(words))
 }
 
 /// Writes a file that must not exist yet: whole, or not at all.
@@ -144,13 +142,7 @@ fn read_words(path: &Path, mut file: File) -> Result<Vec<u64>, FormatError> {
             wanted: (HEAD_WORDS * WORD) as u64,
         });
     }
-    let word = |chunk: &[u8]| {
-        chunk
-            .iter()
-            .rev()
-            .fold(0u64, |word, &byte| word << 8 | u64::from(byte))
-    };
-    Ok(bytes.chunks_exact(WORD).map(word).collect())
+    Ok(words::from_bytes(&bytes).collect())
 }
 
 #[cfg(test)]

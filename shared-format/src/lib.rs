@@ -2,6 +2,7 @@
 
 #![warn(missing_docs)]
 
+mod checksum;
 pub mod codec;
 mod error;
 pub mod file;

@@ -9,10 +9,11 @@
 //! No record is longer than half the ring, so at every instruction `intent - latest` is at most the ring's
 //! size: a program that dies at any store leaves its newest finished record whole.
 
+use crate::checksum::checksum;
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
 use crate::snapshot::CaptureKind;
-use crate::words::{ReadWords, Words, read_one};
+use crate::words::{self, ReadWords, Words, read_one};
 
 /// How often a reader tries before it says that it is lapped on every try.
 const TRIES: u32 = 200;
@@ -156,15 +157,6 @@ fn kind_of(code: u32) -> CaptureKind {
     }
 }
 
-fn checksum(head: &[u64], payload: &[u8]) -> u64 {
-    let mut crc = crc32fast::Hasher::new();
-    for word in head {
-        crc.update(&word.to_le_bytes());
-    }
-    crc.update(payload);
-    u64::from(crc.finalize())
-}
-
 /// A record as words: head and payload, the last word filled up with zeros.
 pub(crate) fn record_head(
     stamp: Stamp,
@@ -200,10 +192,7 @@ pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
     if head[record::MAGIC] as u32 != record::MAGIC_VALUE || bytes.div_ceil(WORD) != body.len() {
         return None;
     }
-    let mut payload = Vec::with_capacity(body.len() * WORD);
-    for word in body {
-        payload.extend_from_slice(&word.to_le_bytes());
-    }
+    let mut payload = words::to_bytes(body.iter().copied());
     payload.truncate(bytes);
     if head[record::CRC] != checksum(&head[..record::CRC], &payload) {
         return None;

@@ -7,6 +7,7 @@
 //!
 //! The program trusts no word it finds here: what does not hold is counted and left alone.
 
+use crate::checksum::checksum;
 use crate::error::FormatError;
 use crate::layout::slot::{COUNT, FIRST, REPLY_WORDS, REQUEST_WORDS, WORDS};
 use crate::words::{ReadWords, Words};
@@ -118,14 +119,6 @@ impl Outcome {
     }
 }
 
-fn checksum(words: &[u64]) -> u64 {
-    let mut crc = crc32fast::Hasher::new();
-    for word in words {
-        crc.update(&word.to_le_bytes());
-    }
-    u64::from(crc.finalize())
-}
-
 /// Index of a slot's first word.
 pub fn first_word(slot: usize) -> usize {
     FIRST + slot * WORDS
@@ -139,14 +132,14 @@ pub fn request_words(sequence: u64, op: Op) -> [u64; REQUEST_WORDS] {
     words[0] = sequence;
     words[1] = code;
     words[2] = argument;
-    words[CRC_AT] = checksum(&words[..CRC_AT]);
+    words[CRC_AT] = checksum(&words[..CRC_AT], &[]);
     words
 }
 
 fn read_request(words: &impl ReadWords, slot: usize) -> Result<Result<Request, u64>, FormatError> {
     let mut request = [0; REQUEST_WORDS];
     words.read(first_word(slot), &mut request)?;
-    let crc = checksum(&request[..CRC_AT]);
+    let crc = checksum(&request[..CRC_AT], &[]);
     if request[CRC_AT] != crc {
         return Ok(Err(request[0]));
     }
@@ -161,7 +154,7 @@ fn read_request(words: &impl ReadWords, slot: usize) -> Result<Result<Request, u
 fn read_reply(words: &impl ReadWords, slot: usize) -> Result<Option<Reply>, FormatError> {
     let mut reply = [0; REPLY_WORDS];
     words.read(first_word(slot) + REQUEST_WORDS, &mut reply)?;
-    if reply[CRC_AT] != checksum(&reply[..CRC_AT]) {
+    if reply[CRC_AT] != checksum(&reply[..CRC_AT], &[]) {
         return Ok(None);
     }
     Ok(Outcome::of(reply[1]).map(|outcome| Reply {
@@ -232,7 +225,7 @@ impl Server {
         reply[2] = record;
         reply[3] = reset_epoch;
         reply[4] = request.crc;
-        reply[CRC_AT] = checksum(&reply[..CRC_AT]);
+        reply[CRC_AT] = checksum(&reply[..CRC_AT], &[]);
         // The checksum covers all of it: a reader that meets it half-written looks again.
         let first = first_word(request.slot) + REQUEST_WORDS;
         for (offset, word) in reply.into_iter().enumerate().rev() {
@@ -324,7 +317,7 @@ mod tests {
         let words = Recorder::new(RING_FIRST);
         let mut request = request_words(1, Op::PublishNow);
         request[1] = 77;
-        request[CRC_AT] = checksum(&request[..CRC_AT]);
+        request[CRC_AT] = checksum(&request[..CRC_AT], &[]);
         for (offset, word) in request.into_iter().enumerate() {
             words.store(first_word(5) + offset, word);
         }

@@ -29,6 +29,21 @@ pub trait Words: ReadWords {
     fn fence_release(&self);
 }
 
+/// Bytes as words; what does not fill one is left out.
+pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
+}
+
+/// Words as bytes.
+pub(crate) fn to_bytes(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
+    let words = words.into_iter();
+    let mut bytes = Vec::with_capacity(words.size_hint().0 * size_of::<u64>());
+    for word in words {
+        bytes.extend_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
 /// Reads one word.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! The header page: who wrote the file, and where its parts lie. Never changes once the file has a name.
 
+use crate::checksum::checksum;
 use crate::error::FormatError;
 use crate::layout::{
     FORMAT_MAJOR, FORMAT_MINOR, KNOWN_FEATURES, PAGE_WORDS, RING_FIRST, RING_MAGIC, RING_WORDS_RANGE, WORD,
@@ -76,7 +77,7 @@ impl Header {
         for (index, &byte) in name.iter().enumerate() {
             page[at::NAME + index / WORD] |= u64::from(byte) << (index % WORD * 8);
         }
-        page[at::CRC] = checksum(&page);
+        page[at::CRC] = checksum(&page[..at::CRC], &[]);
         page
     }
 
@@ -99,8 +100,13 @@ impl Header {
                 wanted: format!("{FORMAT_MAJOR}.x"),
             });
         }
-        if page[at::CRC] != checksum(page) {
-            return Err(damaged("header checksum", at::CRC, page[at::CRC], checksum(page)));
+        if page[at::CRC] != checksum(&page[..at::CRC], &[]) {
+            return Err(damaged(
+                "header checksum",
+                at::CRC,
+                page[at::CRC],
+                checksum(&page[..at::CRC], &[]),
+            ));
         }
         if page[at::FEATURES] & !KNOWN_FEATURES != 0 {
             return Err(FormatError::Features {
@@ -156,14 +162,6 @@ fn damaged(what: &'static str, word: usize, found: impl ToString, wanted: impl T
         found: found.to_string(),
         wanted: wanted.to_string(),
     }
-}
-
-fn checksum(page: &[u64; PAGE_WORDS]) -> u64 {
-    let mut crc = crc32fast::Hasher::new();
-    for word in &page[..at::CRC] {
-        crc.update(&word.to_le_bytes());
-    }
-    u64::from(crc.finalize())
 }
 
 #[cfg(test)]

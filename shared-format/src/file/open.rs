@@ -14,7 +14,7 @@ use crate::os;
 use crate::ring::{self, Record};
 use crate::slots::{self, Op, Reply, first_word};
 use crate::snapshot::Snapshot;
-use crate::words::{ReadWords, read_one};
+use crate::words::{self, ReadWords, read_one};
 
 /// A running program that has not shown a sign of life for this long, or for three intervals, is stale.
 const STALE_NS: u64 = 2_000_000_000;
@@ -81,11 +81,8 @@ impl ReadWords for FileWords<'_> {
             }
             Err(error) => return Err(FormatError::io("read", "the ring file", error)),
         }
-        for (word, chunk) in out.iter_mut().zip(bytes.chunks_exact(WORD)) {
-            *word = chunk
-                .iter()
-                .rev()
-                .fold(0, |word, &byte| word << 8 | u64::from(byte));
+        for (word, read) in out.iter_mut().zip(words::from_bytes(&bytes)) {
+            *word = read;
         }
         Ok(())
     }
@@ -338,10 +335,7 @@ impl Slot {
     pub fn send(&mut self, op: Op) -> Result<Sent, FormatError> {
         let request = slots::request_words(self.next_sequence, op);
         self.next_sequence += 1;
-        let mut bytes = Vec::with_capacity(request.len() * WORD);
-        for word in request {
-            bytes.extend_from_slice(&word.to_le_bytes());
-        }
+        let bytes = words::to_bytes(request);
         let offset = (first_word(self.index) * WORD) as u64;
         // Never past the slots: a file that was cut must not grow again.
         let facts = self.ring.file.metadata();
