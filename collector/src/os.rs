@@ -4,6 +4,9 @@ use std::ffi::{CStr, c_void};
 use std::io;
 use std::ptr::NonNull;
 
+/// The monotonic clock in nanoseconds: the one by which viewers judge heartbeats.
+pub(crate) use tickscope_format::os::monotonic_ns;
+
 /// Zeroed pages of this process alone; none where the system has none.
 pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -56,11 +59,6 @@ fn clock(id: libc::clockid_t) -> Option<u64> {
     // SAFETY: `time` is a valid place for a timespec.
     let result = unsafe { libc::clock_gettime(id, &mut time) };
     (result == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
-}
-
-/// The monotonic clock in nanoseconds. It stands still while the machine sleeps.
-pub(crate) fn monotonic_ns() -> u64 {
-    clock(libc::CLOCK_MONOTONIC).unwrap_or(0)
 }
 
 /// The monotonic clock that goes on while the machine sleeps, in nanoseconds.

@@ -75,7 +75,7 @@ impl Identity {
             start_time: start_time(),
             boot_id: boot_id(),
             uid: tickscope_format::os::user_id(),
-            nonce: random(),
+            nonce: tickscope_format::os::random(),
             run_token: self.run_token,
             started_unix_ns: process::fixed().started_unix_ns,
             ring_words: settings.ring_bytes / 8,
@@ -83,12 +83,6 @@ impl Identity {
             version: (FORMAT_MAJOR, FORMAT_MINOR),
         }
     }
-}
-
-/// 64 random bits, by the keys that std draws for its hash maps.
-fn random() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::hash::RandomState::new().build_hasher().finish()
 }
 
 /// When the kernel started this process, in its own ticks since boot: field 22 of `stat`, behind the name,
@@ -413,6 +407,5 @@ mod tests {
     fn the_kernel_tells_who_we_are() {
         assert!(start_time() > 0);
         assert_ne!(boot_id(), [0, 0]);
-        assert_ne!(random(), random());
     }
 }

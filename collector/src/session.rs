@@ -222,8 +222,7 @@ fn publish() {
         shared
             .warnings
             .push("the publisher panicked; scopes are counted, but nothing is published".into());
-        shared.phase = Phase::Counting;
-        CHANGED.notify_all();
+        stop_publishing(shared);
     }
 }
 
@@ -247,21 +246,12 @@ fn serve() {
     shared.warnings.append(&mut warnings);
     if let Some(mut books) = capture::books() {
         books.around.warnings.clone_from(&shared.warnings);
-        if started.is_err() {
-            books.set_publishing(false);
-        }
     }
     let Ok(mut publisher) = started else {
         shared
             .warnings
             .push("scopes are counted, but nothing is published; set TICKSCOPE_DIR".into());
-        shared.phase = if shared.phase == Phase::Finishing {
-            Phase::Idle
-        } else {
-            Phase::Counting
-        };
-        CHANGED.notify_all();
-        return;
+        return stop_publishing(shared);
     };
     shared.path = Some(publisher.path().to_path_buf());
     if shared.phase == Phase::Starting {

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -19,6 +20,11 @@ fn check(result: libc::c_int) -> io::Result<()> {
 pub fn user_id() -> u32 {
     // SAFETY: takes nothing, cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// 64 random bits, by the keys that std draws for its hash maps.
+pub fn random() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish()
 }
 
 /// The machine's monotonic clock in nanoseconds: the same for all processes of one boot.
@@ -112,6 +118,11 @@ pub fn range_is_locked(file: &File, offset: u64, bytes: u64) -> io::Result<bool>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn random_bits_differ() {
+        assert_ne!(random(), random());
+    }
 
     #[test]
     fn a_locked_range_is_seen_by_others_and_free_when_its_file_closes() {

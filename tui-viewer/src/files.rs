@@ -1,11 +1,10 @@
 //! Files written from the screen: beside the user, named after program and time, and never over another one.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
+use tickscope_format::kept;
 use tickscope_format::render::ProcessState;
 use tickscope_format::render::text::{TextOptions, report};
 
@@ -34,25 +33,23 @@ pub(crate) fn write_report(
             ..TextOptions::default()
         },
     );
-    for path in candidates(snapshot, "txt", offset) {
-        match File::create_new(&path) {
-            Ok(mut file) => {
-                return match file.write_all(text.as_bytes()) {
-                    Ok(()) => Ok(path),
-                    Err(error) => Err(format!("{}: {error}", path.display())),
-                };
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(format!("{}: {error}", path.display())),
-        }
-    }
-    Err("there are a hundred of this second already".to_string())
+    write_first(candidates(snapshot, "txt", offset), |path| {
+        kept::write_new(path, text.as_bytes()).map_err(|error| error.to_string())
+    })
 }
 
 /// Keeps the snapshot and gives its path.
 pub(crate) fn keep_snapshot(snapshot: &Snapshot, keep: Keep, offset: UtcOffset) -> Result<PathBuf, String> {
-    match candidates(snapshot, "tks", offset).find(|path| !path.exists()) {
-        Some(path) => keep(&path, snapshot).map(|()| path),
+    write_first(candidates(snapshot, "tks", offset), |path| keep(path, snapshot))
+}
+
+/// Writes to the first path that is free, whole or not at all, and gives it.
+fn write_first(
+    mut candidates: impl Iterator<Item = PathBuf>,
+    write: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    match candidates.find(|path| !path.exists()) {
+        Some(path) => write(&path).map(|()| path),
         None => Err("there are a hundred of this second already".to_string()),
     }
 }

@@ -1,7 +1,6 @@
 //! `tickscope run`: starts a program with `TICKSCOPE=live`, watches it, and ends as it ended.
 
 use std::ffi::OsString;
-use std::hash::{BuildHasher, Hasher};
 use std::io::IsTerminal;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -91,8 +90,8 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
 /// # Errors
 /// What the system says.
 pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Started> {
-    // 64 random bits, by the keys that std draws for its hash maps; never 0, which is "none".
-    let token = std::hash::RandomState::new().build_hasher().finish() | 1;
+    // Never 0, which is "none".
+    let token = tickscope_format::os::random() | 1;
     command
         .env("TICKSCOPE", "live")
         .env("TICKSCOPE_RUN", format!("{token:016x}"));
