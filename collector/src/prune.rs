@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
-use tickscope_format::snapshot::{NodeErrors, Nodes, OpenFrame, Site};
+use tickscope_format::latency::Latencies;
+use tickscope_format::snapshot::{Estimate, NodeErrors, Nodes, OpenFrame, Site};
 
 /// Cuts a snapshot down to at most `rows_max` rows, and gives how many rows went.
 ///
@@ -141,7 +142,37 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
             .into_iter()
             .map(|(node, count)| NodeErrors { node, count })
             .collect(),
+        measuring: snapshot.measuring.clone(),
+        latencies: latencies(&snapshot.latencies, keep, &place),
+        estimates: estimates(&snapshot.estimates, &place),
     }
+}
+
+/// Rows that stay keep their histograms; of a "(pruned)" row, calls of many functions, one would say nothing.
+fn latencies(old: &Latencies, keep: &[bool], place: &[NodeId]) -> Latencies {
+    let mut latencies = Latencies::default();
+    for &row in old.row.iter().filter(|&&row| keep[row as usize]) {
+        latencies.push(place[row as usize].0, &old.of(row));
+    }
+    latencies
+}
+
+/// What is summed up has the root of the sum of its squared errors.
+fn estimates(old: &[Estimate], place: &[NodeId]) -> Vec<Estimate> {
+    let mut sums: BTreeMap<NodeId, (u64, f64, f64)> = BTreeMap::new();
+    for estimate in old {
+        let (timed, of_self, of_total) = sums.entry(place[estimate.node.index()]).or_default();
+        *timed += estimate.timed;
+        *of_self += (estimate.self_error as f64).powi(2);
+        *of_total += (estimate.total_error as f64).powi(2);
+    }
+    let estimate = |(node, (timed, of_self, of_total)): (NodeId, (u64, f64, f64))| Estimate {
+        node,
+        timed,
+        self_error: of_self.sqrt() as u64,
+        total_error: of_total.sqrt() as u64,
+    };
+    sums.into_iter().map(estimate).collect()
 }
 
 #[cfg(test)]

@@ -17,8 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::FormatError;
 use crate::ids::NO_PARENT;
+use crate::latency::{BUCKETS, Latencies};
 use crate::snapshot::{
-    CaptureFacts, ClockFacts, Lifetime, NodeErrors, Nodes, Process, Site, Snapshot, Thread,
+    CaptureFacts, ClockFacts, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Site, Snapshot,
+    Thread,
 };
 
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
@@ -33,6 +35,9 @@ const THREADS: u64 = 2;
 const SITES: u64 = 3;
 const NODES: u64 = 4;
 const ERRORS: u64 = 5;
+const MEASURING: u64 = 6;
+const LATENCIES: u64 = 7;
+const ESTIMATES: u64 = 8;
 
 #[derive(Serialize)]
 struct FactsOut<'a>(&'a Process, &'a ClockFacts, &'a CaptureFacts, Lifetime);
@@ -60,6 +65,9 @@ pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError>
         sites,
         nodes,
         errors,
+        measuring,
+        latencies,
+        estimates,
     } = snapshot;
     section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
     section(out, THREADS, threads)?;
@@ -71,6 +79,13 @@ pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError>
     )?;
     if !errors.is_empty() {
         section(out, ERRORS, errors)?;
+    }
+    section(out, MEASURING, measuring)?;
+    if !latencies.row.is_empty() {
+        section(out, LATENCIES, latencies)?;
+    }
+    if !estimates.is_empty() {
+        section(out, ESTIMATES, estimates)?;
     }
     Ok(())
 }
@@ -131,6 +146,9 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
                 };
             }
             ERRORS => snapshot.errors = read::<Vec<NodeErrors>>(body, body_at)?,
+            MEASURING => snapshot.measuring = read::<Measuring>(body, body_at)?,
+            LATENCIES => snapshot.latencies = read::<Latencies>(body, body_at)?,
+            ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
             _ => {}
         }
         at = body_at + body.len();
@@ -250,6 +268,29 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     if let Some(error) = s.errors.iter().find(|error| error.node.index() >= rows) {
         return damaged("error row", 0, error.node.0.to_string(), format!("below {rows}"));
     }
+    let off_sites = &s.measuring.off_sites;
+    if let Some(site) = off_sites.iter().find(|site| site.0 as usize >= s.sites.len()) {
+        return damaged(
+            "site switched off",
+            0,
+            site.0.to_string(),
+            format!("below {}", s.sites.len()),
+        );
+    }
+    if !s.measuring.sampling_hz.is_finite() {
+        return damaged(
+            "sampling rate",
+            0,
+            s.measuring.sampling_hz.to_string(),
+            "a finite number".into(),
+        );
+    }
+    check_latencies(&s.latencies, rows)?;
+    let rising = |rows: &mut dyn Iterator<Item = u32>| rows.is_sorted_by(|a, b| a < b);
+    let estimated = || s.estimates.iter().map(|estimate| estimate.node.0);
+    if !rising(&mut estimated()) || estimated().any(|row| row as usize >= rows) {
+        return damaged("estimates", 0, "rows".into(), format!("rising and below {rows}"));
+    }
     // Sums of a hostile file must not overflow what every reader adds up.
     for (what, column) in [("calls", &s.nodes.calls), ("ticks", &s.nodes.self_ticks)] {
         if column
@@ -272,6 +313,51 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
             "over 146 years".into(),
             "a time that programs run".into(),
         );
+    }
+    Ok(())
+}
+
+/// Checks the columns of histograms: of one length, rows and buckets rising, all that they point at there.
+fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError> {
+    let Latencies {
+        row,
+        end,
+        max_ticks,
+        bucket,
+        count,
+    } = latencies;
+    let damaged = |found: &str, wanted: &str| {
+        Err(FormatError::Damaged {
+            what: "histograms",
+            offset: 0,
+            found: found.into(),
+            wanted: wanted.into(),
+        })
+    };
+    if end.len() != row.len() || max_ticks.len() != row.len() || count.len() != bucket.len() {
+        return damaged("columns of different lengths", "columns of one length");
+    }
+    if !row.is_sorted_by(|a, b| a < b) || row.last().is_some_and(|&row| row as usize >= rows) {
+        return damaged("rows out of order or out of range", "rows that rise and exist");
+    }
+    if end.last().map_or(0, |&end| end as usize) != bucket.len() {
+        return damaged("ends that do not fit", "the last end where the buckets end");
+    }
+    let mut begin = 0;
+    for &end in end {
+        let Some(buckets) = bucket
+            .get(begin..end as usize)
+            .filter(|buckets| !buckets.is_empty())
+        else {
+            return damaged("ends out of order", "ends that rise");
+        };
+        if !buckets.is_sorted_by(|a, b| a < b) || buckets.iter().any(|&bucket| bucket as usize >= BUCKETS) {
+            return damaged(
+                "buckets out of order or out of range",
+                "buckets that rise and exist",
+            );
+        }
+        begin = end as usize;
     }
     Ok(())
 }

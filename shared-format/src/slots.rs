@@ -9,13 +9,21 @@
 
 use crate::checksum::checksum;
 use crate::error::FormatError;
+use crate::layout::WORD;
 use crate::layout::slot::{COUNT, FIRST, REPLY_WORDS, REQUEST_WORDS, WORDS};
+use crate::pattern::{self, Pattern};
+use crate::snapshot::Mode;
 use crate::words::{ReadWords, Words};
 
 /// A request may be this far above the last reply; more is not ours.
 const SEQUENCE_WINDOW: u64 = 1 << 20;
 
+const CODE_AT: usize = 1;
+const ARGUMENT_AT: usize = 2;
+const TEXT_AT: usize = 3;
 const CRC_AT: usize = 15;
+
+const _: () = assert!((CRC_AT - TEXT_AT) * WORD == pattern::BYTES_MAX);
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +37,12 @@ pub enum Op {
     UndoReset,
     /// The time between two records that this viewer wishes, in nanoseconds.
     Interval(u64),
+    /// Measure in another way from now on; closes the reset epoch.
+    Mode(Mode),
+    /// Switch sites off.
+    SitesOff(Pattern),
+    /// Switch sites on again.
+    SitesOn(Pattern),
 }
 
 /// A request as found in a slot.
@@ -76,24 +90,55 @@ pub struct Reply {
 // === impl Op ===
 
 impl Op {
-    fn encode(self) -> (u64, u64) {
-        match self {
+    /// Code, argument, and the words behind them, into the words of a request.
+    fn encode(self, words: &mut [u64; REQUEST_WORDS]) {
+        let (code, argument) = match self {
             Self::PublishNow => (1, 0),
             Self::Reset => (2, 0),
             Self::UndoReset => (3, 0),
             Self::Interval(ns) => (4, ns),
+            Self::Mode(mode) => (5, mode as u64),
+            Self::SitesOff(pattern) => (6, pattern.as_str().len() as u64),
+            Self::SitesOn(pattern) => (7, pattern.as_str().len() as u64),
+        };
+        (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
+        if let Self::SitesOff(pattern) | Self::SitesOn(pattern) = self {
+            let text = pattern.as_str().as_bytes();
+            for (word, bytes) in words[TEXT_AT..CRC_AT].iter_mut().zip(text.chunks(WORD)) {
+                let mut eight = [0; WORD];
+                eight[..bytes.len()].copy_from_slice(bytes);
+                *word = u64::from_le_bytes(eight);
+            }
         }
     }
 
-    fn decode(code: u64, argument: u64) -> Option<Self> {
-        match code {
+    fn decode(words: &[u64; REQUEST_WORDS]) -> Option<Self> {
+        let argument = words[ARGUMENT_AT];
+        match words[CODE_AT] {
             1 => Some(Self::PublishNow),
             2 => Some(Self::Reset),
             3 => Some(Self::UndoReset),
             4 => Some(Self::Interval(argument)),
+            5 => Mode::ALL
+                .into_iter()
+                .find(|mode| *mode as u64 == argument)
+                .map(Self::Mode),
+            6 => text(words).map(Self::SitesOff),
+            7 => text(words).map(Self::SitesOn),
             _ => None,
         }
     }
+}
+
+/// The pattern in a request, if it holds one.
+fn text(words: &[u64; REQUEST_WORDS]) -> Option<Pattern> {
+    let bytes: Vec<u8> = words[TEXT_AT..CRC_AT]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    let length = usize::try_from(words[ARGUMENT_AT]).ok()?;
+    let text = std::str::from_utf8(bytes.get(..length)?).ok()?;
+    Pattern::new(text).ok()
 }
 
 // === impl Outcome ===
@@ -128,10 +173,8 @@ pub fn first_word(slot: usize) -> usize {
 /// not be 0.
 pub fn request_words(sequence: u64, op: Op) -> [u64; REQUEST_WORDS] {
     let mut words = [0; REQUEST_WORDS];
-    let (code, argument) = op.encode();
     words[0] = sequence;
-    words[1] = code;
-    words[2] = argument;
+    op.encode(&mut words);
     words[CRC_AT] = checksum(&words[..CRC_AT], &[]);
     words
 }
@@ -146,7 +189,7 @@ fn read_request(words: &impl ReadWords, slot: usize) -> Result<Result<Request, u
     Ok(Ok(Request {
         slot,
         sequence: request[0],
-        op: Op::decode(request[1], request[2]),
+        op: Op::decode(&request),
         crc,
     }))
 }
@@ -295,6 +338,18 @@ mod tests {
     }
 
     #[test]
+    fn every_request_is_understood_as_it_was_meant() {
+        let pattern = Pattern::new("book::*").unwrap();
+        let longest = Pattern::new(&"x".repeat(pattern::BYTES_MAX)).unwrap();
+        let modes = Mode::ALL.map(Op::Mode);
+        let others = [Op::PublishNow, Op::Reset, Op::UndoReset, Op::Interval(5)];
+        let sites = [Op::SitesOff(pattern), Op::SitesOn(pattern), Op::SitesOff(longest)];
+        for op in modes.into_iter().chain(others).chain(sites) {
+            assert_eq!(Op::decode(&request_words(1, op)), Some(op));
+        }
+    }
+
+    #[test]
     fn a_new_owner_does_not_take_the_answer_to_its_forerunner() {
         let words = Recorder::new(RING_FIRST);
         let mut server = Server::default();
@@ -316,7 +371,7 @@ mod tests {
     fn an_unknown_request_is_passed_on_without_an_op() {
         let words = Recorder::new(RING_FIRST);
         let mut request = request_words(1, Op::PublishNow);
-        request[1] = 77;
+        request[CODE_AT] = 77;
         request[CRC_AT] = checksum(&request[..CRC_AT], &[]);
         for (offset, word) in request.into_iter().enumerate() {
             words.store(first_word(5) + offset, word);

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
+use crate::latency::Latencies;
 
 /// One whole state of a program's call trees.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +28,12 @@ pub struct Snapshot {
     pub nodes: Nodes,
     /// Clock errors per node, only where there were any, in row order.
     pub errors: Vec<NodeErrors>,
+    /// What is measured, and what is left out.
+    pub measuring: Measuring,
+    /// How long finished calls took, where histograms are on.
+    pub latencies: Latencies,
+    /// Rows whose times are estimated, in row order.
+    pub estimates: Vec<Estimate>,
 }
 
 /// The program that carries the collector.
@@ -105,6 +112,12 @@ pub enum Mode {
     /// Two clock reads a scope.
     #[default]
     Exact,
+    /// Exact counts; calls of short functions are timed now and then, and their times are estimates.
+    Adaptive,
+    /// Exact counts and no clock reads; times come from looking where each thread is, many times a second.
+    Sampled,
+    /// Nothing is measured.
+    Off,
 }
 
 impl Mode {
@@ -112,8 +125,57 @@ impl Mode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "exact",
+            Self::Adaptive => "adaptive",
+            Self::Sampled => "sampled",
+            Self::Off => "off",
         }
     }
+
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Exact, Self::Adaptive, Self::Sampled, Self::Off];
+
+    /// The mode of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+}
+
+/// What is measured, and what is left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measuring {
+    /// Whether latencies are collected.
+    pub histograms: bool,
+    /// How often the publisher looks where each thread is, a second; 0 unless sampled.
+    pub sampling_hz: f64,
+    /// How often it has looked since the reset.
+    pub samples: u64,
+    /// Which sites are switched off and on again, oldest first: the last that matches a site decides.
+    pub rules: Vec<Rule>,
+    /// The sites that are switched off now.
+    pub off_sites: Vec<SiteId>,
+}
+
+/// Switches sites off or on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// Which ones; see [`Pattern`](crate::pattern::Pattern).
+    pub pattern: String,
+    /// Off or on.
+    pub off: bool,
+}
+
+/// How far the times of a row are estimates. The errors are standard errors: the true value lies within one of them
+/// two times out of three, within two of them 19 times out of 20.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The row.
+    pub node: NodeId,
+    /// Calls of it that were timed; 0 in sampled mode.
+    pub timed: u64,
+    /// Standard error of its self time, in ticks.
+    pub self_error: u64,
+    /// Standard error of its total time, in ticks.
+    pub total_error: u64,
 }
 
 /// Why a snapshot was taken.
@@ -239,7 +301,7 @@ pub struct Thread {
 pub struct OpenFrame {
     /// Its row.
     pub node: NodeId,
-    /// The program's clock when it began, in ticks.
+    /// The program's clock when it began, in ticks, moved on by pauses since; 0 where that was not measured.
     pub began_tick: u64,
 }
 
@@ -364,6 +426,14 @@ impl Snapshot {
     /// Sum of all self ticks since the reset: the measured time, without what was outside any scope.
     pub fn measured_ticks(&self) -> u64 {
         self.nodes.self_ticks.iter().sum()
+    }
+
+    /// How far the times of a row are estimates; none where they are exact.
+    pub fn estimate_of(&self, node: NodeId) -> Option<&Estimate> {
+        let at = self
+            .estimates
+            .binary_search_by_key(&node, |estimate| estimate.node);
+        at.ok().map(|at| &self.estimates[at])
     }
 
     /// The site of a row.
