@@ -8,49 +8,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::os;
-use crate::site::Site;
 
 /// A place that holds nothing or a reference to something that lives for ever.
 pub(crate) struct Ref<T: Sync + 'static>(AtomicPtr<T>);
-
-/// One function in one place of a thread's call tree: one cache line.
-#[repr(C, align(64))]
-#[derive(Debug)]
-pub(crate) struct Node {
-    /// Calls begun. Written by the thread alone, like all that follows.
-    pub(crate) calls: AtomicU64,
-    /// Ticks in the node itself.
-    pub(crate) self_ticks: AtomicU64,
-    /// The clock when the newest call began.
-    pub(crate) began: AtomicU64,
-    /// Its call site; none for the root. Fixed once the node is published.
-    pub(crate) site: Ref<Site>,
-    /// Its parent; none for the root. Fixed once the node is published.
-    pub(crate) parent: Ref<Node>,
-    /// The child entered last: [`NOBODY`] at first. A guess, never wrong but in speed.
-    pub(crate) recent: Ref<Node>,
-    /// Gaps that were not charged to it because of the clock.
-    pub(crate) errors: AtomicU64,
-    /// Its place in the thread's arena. Fixed once the node is published.
-    pub(crate) index: AtomicU32,
-    /// 0 for the root. Fixed once the node is published.
-    pub(crate) depth: AtomicU32,
-}
-
-const _: () = assert!(size_of::<Node>() == 64);
-
-/// A node without a site: what `recent` points at before there is a child, and what an idle guard holds.
-pub(crate) static NOBODY: Node = Node {
-    calls: AtomicU64::new(0),
-    self_ticks: AtomicU64::new(0),
-    began: AtomicU64::new(0),
-    site: Ref::none(),
-    parent: Ref::none(),
-    recent: Ref::none(),
-    errors: AtomicU64::new(0),
-    index: AtomicU32::new(0),
-    depth: AtomicU32::new(0),
-};
 
 /// Types of which a page of zeros holds valid values.
 ///
@@ -58,10 +18,43 @@ pub(crate) static NOBODY: Node = Node {
 /// All-zero bytes are a valid value, and the type has no drop glue.
 pub(crate) unsafe trait FromZeros: Sync {}
 
-// SAFETY: atomics and `Ref`s only; zero is a number, and a null pointer is none.
-unsafe impl FromZeros for Node {}
 // SAFETY: a null pointer is none.
 unsafe impl<T: Sync> FromZeros for Ref<T> {}
+// SAFETY: zero is a number.
+unsafe impl FromZeros for AtomicU32 {}
+// SAFETY: zero is a number.
+unsafe impl FromZeros for AtomicU64 {}
+// SAFETY: as good as its elements.
+unsafe impl<T: FromZeros, const N: usize> FromZeros for [T; N] {}
+// SAFETY: a null pointer and no elements: an array that was never allocated.
+unsafe impl<T: FromZeros> FromZeros for Array<T> {}
+// SAFETY: an array of arrays.
+unsafe impl<T: FromZeros> FromZeros for Column<T> {}
+
+/// Declares a struct of [`FromZeros`] fields as one itself.
+macro_rules! zeroed {
+    (
+        $(#[$attribute:meta])*
+        $visible:vis struct $name:ident {
+            $($(#[$of_field:meta])* $field_visible:vis $field:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$attribute])*
+        $visible struct $name {
+            $($(#[$of_field])* $field_visible $field: $type,)*
+        }
+
+        const _: fn() = || {
+            fn must_be<T: $crate::arena::FromZeros>() {}
+            $(must_be::<$type>();)*
+            assert!(!std::mem::needs_drop::<$name>());
+        };
+
+        // SAFETY: zeros are valid for each field, as checked above, and a struct has nothing else that could be wrong.
+        unsafe impl $crate::arena::FromZeros for $name {}
+    };
+}
+pub(crate) use zeroed;
 
 /// An array in pages of its own, all zeros at first.
 #[derive(Debug)]
@@ -72,21 +65,20 @@ pub(crate) struct Array<T: 'static> {
     length: AtomicU32,
 }
 
-/// Nodes of the first chunk; each further chunk is as large as all before it.
+/// Places of the first chunk; each further chunk is as large as all before it.
 const FIRST_CHUNK: u32 = 256;
 
-/// Chunks for up to 2^20 nodes.
+/// Chunks for up to 2^20 places.
 const CHUNKS: usize = 13;
 
-/// The most nodes a thread may have.
-pub(crate) const NODES_MAX: u32 = FIRST_CHUNK << (CHUNKS - 1);
+/// Places of a column.
+pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 
-/// A thread's nodes, parents before children. The thread alone adds; others may read below `len`.
+/// Many values in chunks that are made when one of theirs is needed. One thread alone makes chunks; what it finds in
+/// them is as it was left.
 #[derive(Debug)]
-pub(crate) struct Nodes {
-    chunks: [Array<Node>; CHUNKS],
-    /// Nodes that are filled in. Stored with Release after a node's fixed fields.
-    length: AtomicU32,
+pub(crate) struct Column<T: 'static> {
+    chunks: [Array<T>; CHUNKS],
 }
 
 // === impl Ref ===
@@ -195,66 +187,37 @@ impl<T: FromZeros + 'static> Array<T> {
     }
 }
 
-// === impl Nodes ===
+// === impl Column ===
 
-impl Nodes {
+impl<T: FromZeros + 'static> Column<T> {
     pub(crate) const fn new() -> Self {
         Self {
             chunks: [const { Array::empty() }; CHUNKS],
-            length: AtomicU32::new(0),
         }
     }
 
-    /// Nodes that may be read.
-    pub(crate) fn len(&self) -> u32 {
-        // SYNC POINT: node before length.
-        self.length.load(Ordering::Acquire)
-    }
-
-    /// Chunk and place of a node: chunk 0 holds 256, each further one as many as all before it.
+    /// Chunk and place in it: chunk 0 holds 256, each further one as many as all before it.
     fn place(index: u32) -> (usize, u32) {
         let chunk = (index / FIRST_CHUNK).checked_ilog2().map_or(0, |log| log + 1);
         let before = if chunk == 0 { 0 } else { FIRST_CHUNK << (chunk - 1) };
         (chunk as usize, index - before)
     }
 
-    pub(crate) fn get(&self, index: u32) -> Option<&'static Node> {
+    /// A value, where its chunk has been made.
+    #[inline]
+    pub(crate) fn get(&self, index: u32) -> Option<&'static T> {
         let (chunk, place) = Self::place(index);
         self.chunks.get(chunk)?.get(place)
     }
 
-    /// Adds a node, or fills one of an earlier life anew; none where there is no memory or no room. Only the
-    /// thread that owns the tree may call this.
-    pub(crate) fn add(
-        &self,
-        site: Option<&'static Site>,
-        parent: Option<&'static Node>,
-    ) -> Option<&'static Node> {
-        let index = self.length.load(Ordering::Relaxed);
+    /// A value, its chunk made where there is none; none where there is no memory or no room.
+    pub(crate) fn make(&self, index: u32) -> Option<&'static T> {
         let (chunk, place) = Self::place(index);
         let array = self.chunks.get(chunk)?;
         if array.len() == 0 && !array.allocate(FIRST_CHUNK << chunk.saturating_sub(1)) {
             return None;
         }
-        let node = array.get(place)?;
-        node.calls.store(0, Ordering::Relaxed);
-        node.self_ticks.store(0, Ordering::Relaxed);
-        node.began.store(0, Ordering::Relaxed);
-        node.errors.store(0, Ordering::Relaxed);
-        node.site.set(site);
-        node.parent.set(parent);
-        node.recent.set(Some(&NOBODY));
-        node.index.store(index, Ordering::Relaxed);
-        let depth = parent.map_or(0, |parent| parent.depth.load(Ordering::Relaxed) + 1);
-        node.depth.store(depth, Ordering::Relaxed);
-        // SYNC POINT: node before length.
-        self.length.store(index + 1, Ordering::Release);
-        Some(node)
-    }
-
-    /// Forgets all nodes; their memory serves again. Only for a tree that nobody writes to or reads: of a block without a thread.
-    pub(crate) fn clear(&self) {
-        self.length.store(0, Ordering::Release);
+        array.get(place)
     }
 }
 
@@ -264,25 +227,22 @@ mod tests {
 
     #[test]
     fn places_are_side_by_side_and_chunks_double() {
-        assert_eq!(Nodes::place(0), (0, 0));
-        assert_eq!(Nodes::place(255), (0, 255));
-        assert_eq!(Nodes::place(256), (1, 0));
-        assert_eq!(Nodes::place(511), (1, 255));
-        assert_eq!(Nodes::place(512), (2, 0));
-        assert_eq!(Nodes::place(1023), (2, 511));
-        assert_eq!(Nodes::place(NODES_MAX - 1), (CHUNKS - 1, NODES_MAX / 2 - 1));
+        let place = Column::<AtomicU64>::place;
+        assert_eq!(place(0), (0, 0));
+        assert_eq!(place(255), (0, 255));
+        assert_eq!(place(256), (1, 0));
+        assert_eq!(place(511), (1, 255));
+        assert_eq!(place(512), (2, 0));
+        assert_eq!(place(1023), (2, 511));
+        assert_eq!(place(PLACES - 1), (CHUNKS - 1, PLACES / 2 - 1));
     }
 
     #[test]
-    fn nodes_keep_their_place_and_serve_again() {
-        let nodes = Nodes::new();
-        let first = nodes.add(None, None).unwrap();
-        for index in 1..5000 {
-            let node = nodes.add(None, Some(first)).unwrap();
-            assert_eq!(node.index.load(Ordering::Relaxed), index);
-            assert!(std::ptr::eq(nodes.get(index).unwrap(), node));
-        }
-        nodes.clear();
-        assert!(std::ptr::eq(nodes.add(None, None).unwrap(), first));
+    fn a_column_has_what_was_made() {
+        let column: Column<AtomicU64> = Column::new();
+        assert!(column.get(300).is_none());
+        column.make(300).unwrap().store(7, Ordering::Relaxed);
+        assert_eq!(column.get(300).unwrap().load(Ordering::Relaxed), 7);
+        assert!(column.get(0).is_none() && column.make(PLACES).is_none());
     }
 }

@@ -45,9 +45,17 @@ impl Builder {
         self
     }
 
-    /// How scopes are measured.
+    /// How scopes are measured from this start on, by default as they are: exact at first. See
+    /// [`set_mode`](crate::set_mode).
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.settings.mode = mode;
+        self.settings.mode = Some(mode);
+        self
+    }
+
+    /// Whether latency histograms are collected from this start on, by default as they are: on at first. They take
+    /// some 1 KiB a node.
+    pub fn histogram(mut self, on: bool) -> Self {
+        self.settings.histogram = Some(on);
         self
     }
 

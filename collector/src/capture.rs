@@ -6,25 +6,29 @@
 //! the tick. One lock guards the books; it is never held while encoding or writing.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::Ordering;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
+use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
-    CaptureFacts, CaptureKind, ClockFacts, Cost, Lifetime, Mode, Process, Thread, ThreadState,
+    CaptureFacts, CaptureKind, ClockFacts, Cost, Lifetime, Measuring, Mode, Process, Thread,
 };
 
 use crate::clock::Moment;
 use crate::fold::{Folded, PRUNED};
-use crate::ledger::{Counts, Ledger};
+use crate::ledger::Ledger;
+use crate::os;
 use crate::process::{self, Fixed};
+use crate::reading::{self, Changed, Reading, settled_current};
 use crate::registry::{self, Block};
-use crate::rows::{Lost, Row, append};
-use crate::site::Site;
-use crate::tree::PAUSED;
-use crate::{arena, os};
+use crate::rows::{Epoch, Lost, append};
+use crate::site_ids::SiteIds;
+use crate::sites::{self, Rules};
+use crate::switch::{self, Switch};
+use crate::tree::Path;
 
 /// Closing snapshots of resets by the program that the publisher has not fetched yet; more are left out.
 const CLOSINGS_MAX: usize = 64;
@@ -37,6 +41,8 @@ pub(crate) struct Surroundings {
     pub(crate) interval_ns: u64,
     pub(crate) viewers: u32,
     pub(crate) cost: Cost,
+    /// How often a second the publisher looks where each thread is, in sampled mode.
+    pub(crate) sampling_hz: f64,
     /// Somebody fetches the closing snapshots.
     pub(crate) publishing: bool,
 }
@@ -45,7 +51,13 @@ pub(crate) struct Surroundings {
 #[derive(Debug)]
 pub(crate) struct Books {
     pub(crate) around: Surroundings,
-    sites: Sites,
+    sites: SiteIds,
+    rules: Rules,
+    /// How scopes are measured in this reset epoch; none before anything asked.
+    epoch: Option<Switch>,
+    /// How often the publisher has looked where each thread is.
+    samples: u64,
+    samples_base: u64,
     /// Books of live threads, by their block's address.
     live: BTreeMap<usize, LiveThread>,
     folded: Folded,
@@ -53,24 +65,22 @@ pub(crate) struct Books {
     reset_epoch: u64,
     /// The monotonic clock at the last reset; none before the first.
     reset_ns: Option<u64>,
-    /// The epoch that an undo would bring back, and when it began.
-    undo: Option<(u64, Option<u64>)>,
+    /// The epoch that an undo would bring back, when it began, and the samples before it.
+    undo: Option<(u64, Option<u64>, u64)>,
     /// The epoch that the last undo took back.
     withdrawn: Option<u64>,
     closings: VecDeque<Snapshot>,
-}
-
-/// The sites met so far.
-#[derive(Debug)]
-pub(crate) struct Sites {
-    by_address: BTreeMap<usize, SiteId>,
-    list: Vec<tickscope_format::snapshot::Site>,
 }
 
 #[derive(Debug)]
 struct LiveThread {
     name: String,
     ledger: Ledger,
+    changed: Changed,
+    /// Ticks that samples gave to each node.
+    sampled: Vec<u64>,
+    /// When it was last looked at.
+    sampled_at: u64,
 }
 
 static BOOKS: Mutex<Books> = Mutex::new(Books {
@@ -85,12 +95,14 @@ static BOOKS: Mutex<Books> = Mutex::new(Books {
             publisher_cpu_ns: 0,
             publisher_share: 0.0,
         },
+        sampling_hz: 0.0,
         publishing: false,
     },
-    sites: Sites {
-        by_address: BTreeMap::new(),
-        list: Vec::new(),
-    },
+    sites: SiteIds::new(),
+    rules: Rules::new(),
+    epoch: None,
+    samples: 0,
+    samples_base: 0,
     live: BTreeMap::new(),
     folded: Folded::new(),
     seq: 0,
@@ -125,113 +137,6 @@ pub(crate) fn books_within(longest: Duration) -> Option<MutexGuard<'static, Book
     }
 }
 
-/// What was read of a live tree.
-struct Reading {
-    rows: Vec<Row>,
-    counts: Vec<Counts>,
-    open: Vec<(u32, u64)>,
-    state: ThreadState,
-    lost: Lost,
-}
-
-// === impl Sites ===
-
-impl Sites {
-    fn id(&mut self, site: &'static Site) -> SiteId {
-        *self
-            .by_address
-            .entry(std::ptr::from_ref(site).addr())
-            .or_insert_with(|| {
-                self.list.push(site.describe());
-                SiteId(self.list.len() as u32 - 1)
-            })
-    }
-}
-
-/// Reads a tree while its thread goes on. Index 0 is the root.
-fn read(block: &'static Block, sites: &mut Sites, fixed: &Fixed) -> Reading {
-    let tree = &block.tree;
-    let current = tree.current.get_acquire();
-    let last = tree.last.load(Ordering::Acquire);
-    let length = tree.nodes.len();
-    let mut rows = Vec::with_capacity(length as usize);
-    let mut counts = Vec::with_capacity(length as usize);
-    for node in (0..length).map_while(|index| tree.nodes.get(index)) {
-        counts.push(Counts {
-            calls: node.calls.load(Ordering::Relaxed),
-            ticks: node.self_ticks.load(Ordering::Relaxed),
-        });
-        rows.push(Row {
-            parent: node
-                .parent
-                .get()
-                .map_or(0, |parent| parent.index.load(Ordering::Relaxed)),
-            // The root has no site, and its row is never shown.
-            site: node.site.get().map_or(SiteId(0), |site| sites.id(site)),
-            errors: node.errors.load(Ordering::Relaxed),
-        });
-    }
-    let now = fixed.chosen.clock.now();
-    // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched what
-    // was read in between. `current` first: an event whose counters were seen has taken it out, and one that
-    // has put the same node back has moved `last` before.
-    fence(Ordering::Acquire);
-    let same = |now: Option<&'static arena::Node>| match (now, current) {
-        (Some(now), Some(current)) => std::ptr::eq(now, current),
-        _ => false,
-    };
-    let quiet = same(tree.current.get_acquire()) && tree.last.load(Ordering::Acquire) == last;
-    if quiet
-        && last != PAUSED
-        && now > last
-        // A longer one is not going to be charged.
-        && now - last <= fixed.limit_ticks
-        && let Some(count) =
-            current.and_then(|node| counts.get_mut(node.index.load(Ordering::Relaxed) as usize))
-    {
-        // The time since the last event, which the next one is going to charge.
-        count.ticks = count.ticks.saturating_add(now - last);
-    }
-    let innermost = if quiet { current } else { settled_current(block) };
-    let mut open = Vec::new();
-    let mut at = innermost;
-    while let Some(node) = at.filter(|node| node.site.get().is_some()) {
-        // The thread may have begun an outer call anew between two looks: it is no later than what it holds.
-        let began = node.began.load(Ordering::Relaxed);
-        let inner = open.last().map_or(began, |&(_, inner)| inner);
-        open.push((node.index.load(Ordering::Relaxed), began.min(inner)));
-        at = node.parent.get();
-    }
-    open.reverse();
-    open.retain(|&(index, _)| index < length);
-    let state = match (last == PAUSED, open.is_empty()) {
-        (true, _) => ThreadState::Paused,
-        (false, false) => ThreadState::Running,
-        // Also a thread that the kernel took off its CPU in the middle of an event: where it is, it has not said.
-        (false, true) => ThreadState::Idle,
-    };
-    let lost = Lost {
-        dropped: tree.dropped.load(Ordering::Relaxed),
-        unbalanced: tree.unbalanced.load(Ordering::Relaxed),
-        clock_errors: tree.clock_errors.load(Ordering::Relaxed),
-    };
-    Reading {
-        rows,
-        counts,
-        open,
-        state,
-        lost,
-    }
-}
-
-/// Where a busy thread stands: its events take nanoseconds, so a few looks find it between two of them.
-fn settled_current(block: &'static Block) -> Option<&'static arena::Node> {
-    (0..1000).find_map(|_| {
-        std::hint::spin_loop();
-        block.tree.current.get_acquire()
-    })
-}
-
 /// The name of a thread after the kernel's: "main" for the first, "thread" for one without a name of its own,
 /// to which the kernel gives that of the process.
 fn thread_name(tid: u32, kernel_name: &str) -> String {
@@ -253,10 +158,43 @@ fn kernel_name_of(path: &str) -> String {
 impl LiveThread {
     fn new(tid: u32) -> Self {
         let own = kernel_name_of(&format!("/proc/self/task/{tid}/comm"));
+        Self::named(thread_name(tid, &own))
+    }
+
+    fn named(name: String) -> Self {
         Self {
-            name: thread_name(tid, &own),
+            name,
             ledger: Ledger::default(),
+            changed: Changed::default(),
+            sampled: Vec::new(),
+            sampled_at: process::now(),
         }
+    }
+
+    /// Reads its tree into its ledger.
+    fn read(&mut self, block: &'static Block, sites: &mut SiteIds, cpu_ns: Option<u64>) -> Reading {
+        let mut reading = reading::read(block, sites, &mut self.changed, &mut self.ledger.histograms);
+        for (counts, sampled) in reading.counts.iter_mut().zip(&self.sampled) {
+            counts.ticks = counts.ticks.saturating_add(*sampled);
+        }
+        self.ledger.show(&reading.counts, cpu_ns);
+        reading
+    }
+
+    /// Gives the time since the last look to the node where the thread is.
+    fn sample(&mut self, block: &'static Block, now: u64) {
+        let passed = now.saturating_sub(std::mem::replace(&mut self.sampled_at, now));
+        if block.tree.is_paused() {
+            return;
+        }
+        let Some(node) = settled_current(&block.tree) else {
+            return;
+        };
+        let index = node.index() as usize;
+        if self.sampled.len() <= index {
+            self.sampled.resize(index + 1, 0);
+        }
+        self.sampled[index] += passed;
     }
 }
 
@@ -269,12 +207,12 @@ impl Books {
         let mut snapshot = Snapshot::default();
         let mut lost = self.folded.lost();
         let mut lifetime = Lifetime::default();
+        let epoch = self.epoch();
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
             let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
-            let reading = read(block, &mut self.sites, fixed);
-            thread.ledger.show(&reading.counts, os::cpu_ns_of(tid));
+            let reading = thread.read(block, &mut self.sites, os::cpu_ns_of(tid));
             thread.ledger.add_lifetime(&mut lifetime);
             lost.add(reading.lost);
             let facts = Thread {
@@ -285,13 +223,116 @@ impl Books {
                 cpu_ns: thread.ledger.cpu_shown(),
                 ..Thread::default()
             };
-            append(&mut snapshot, facts, &reading.rows, &thread.ledger, &reading.open);
+            append(
+                &mut snapshot,
+                facts,
+                &reading.rows,
+                &thread.ledger,
+                &reading.open,
+                &epoch,
+            );
         }
-        self.folded.show(&mut snapshot, &mut lifetime);
+        self.folded.show(&mut snapshot, &mut lifetime, &epoch);
         snapshot.lifetime = lifetime;
-        snapshot.sites.clone_from(&self.sites.list);
+        self.rules.look();
+        let mut off_sites: Vec<SiteId> = Vec::new();
+        for site in sites::met() {
+            let id = self.sites.id(site);
+            if site.is_ruled_off() {
+                off_sites.push(id);
+            }
+        }
+        off_sites.sort_unstable();
+        snapshot.sites = self.sites.list().to_vec();
+        snapshot.measuring = Measuring {
+            histograms: epoch.histograms,
+            sampling_hz: match epoch.mode {
+                Mode::Sampled => self.around.sampling_hz,
+                _ => 0.0,
+            },
+            samples: self.samples - self.samples_base,
+            rules: self.rules.list(),
+            off_sites,
+        };
         self.describe(&mut snapshot, kind, fixed, lost);
         snapshot
+    }
+
+    /// How scopes are measured in this reset epoch.
+    fn switch(&mut self) -> Switch {
+        *self.epoch.get_or_insert_with(switch::newest)
+    }
+
+    fn epoch(&mut self) -> Epoch {
+        let Switch { mode, histograms, .. } = self.switch();
+        let ticks_per_ns = process::ticks_per_second() / 1e9;
+        let samples = (self.samples - self.samples_base).max(1);
+        Epoch {
+            mode,
+            histograms: histograms && matches!(mode, Mode::Exact | Mode::Adaptive),
+            // The other half is outside of it.
+            inner_ticks: self.around.cost.lower_ns / 2.0 * ticks_per_ns,
+            period_ticks: self.since_reset_ns() as f64 * ticks_per_ns / samples as f64,
+        }
+    }
+
+    fn since_reset_ns(&self) -> u64 {
+        os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(process::fixed().started_ns))
+    }
+
+    /// Looks where each thread is, and gives it the time since the last look: sampled mode.
+    pub(crate) fn sample(&mut self) {
+        let now = process::now();
+        self.samples += 1;
+        for block in registry::living() {
+            let tid = block.tid.load(Ordering::Acquire);
+            let address = std::ptr::from_ref(block).addr();
+            let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
+            thread.sample(block, now);
+        }
+    }
+
+    /// Measures in another way from now on, in a new reset epoch; gives the snapshot that closes the old one. None
+    /// where nothing changes.
+    pub(crate) fn switch_to(&mut self, mode: Mode, histograms: bool) -> Option<Snapshot> {
+        let before = self.switch();
+        if (before.mode, before.histograms) == (mode, histograms) {
+            return None;
+        }
+        if before.mode == Mode::Sampled {
+            self.sample();
+        }
+        let closing = self.reset();
+        self.forget_undo();
+        let tick = process::now();
+        switch::note(mode, histograms, tick);
+        for block in registry::living() {
+            block.tree.set_path(Path::Alarm);
+        }
+        sites::set_gates();
+        self.epoch = Some(switch::newest());
+        for thread in self.live.values_mut() {
+            thread.sampled_at = tick;
+            thread.changed.forget();
+        }
+        Some(closing)
+    }
+
+    /// The same by the program itself: the publisher is going to fetch the closing snapshot.
+    pub(crate) fn switch_by_program(&mut self, mode: Mode, histograms: bool) {
+        if let Some(closing) = self.switch_to(mode, histograms) {
+            self.keep_closing(&closing);
+        }
+    }
+
+    /// Switches sites off or on; gives how many sites match so far, none where there are too many rules.
+    pub(crate) fn rule(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
+        self.rules.add(pattern, off)
+    }
+
+    /// Applies the rules to sites met since the last look.
+    pub(crate) fn look_at_sites(&mut self) {
+        self.rules.look();
     }
 
     fn describe(&mut self, snapshot: &mut Snapshot, kind: CaptureKind, fixed: &Fixed, lost: Lost) {
@@ -313,14 +354,14 @@ impl Books {
             epoch: process::RATE.breaks(),
         };
         snapshot.capture = CaptureFacts {
-            mode: Mode::Exact,
+            mode: self.switch().mode,
             kind,
             seq: self.seq,
             tick: now.tick,
             unix_ns: os::unix_ns(),
             interval_ns: self.around.interval_ns,
             reset_epoch: self.reset_epoch,
-            since_reset_ns: now.ns.saturating_sub(self.reset_ns.unwrap_or(fixed.started_ns)),
+            since_reset_ns: self.since_reset_ns(),
             withdraws: self.withdrawn,
             pruned: 0,
             dropped: lost.dropped + process::DROPPED.load(Ordering::Relaxed),
@@ -337,7 +378,8 @@ impl Books {
             thread.ledger.reset();
         }
         self.folded.reset();
-        self.undo = Some((self.reset_epoch, self.reset_ns));
+        self.undo = Some((self.reset_epoch, self.reset_ns, self.samples_base));
+        self.samples_base = self.samples;
         self.withdrawn = None;
         self.reset_epoch += 1;
         self.reset_ns = Some(os::monotonic_ns());
@@ -347,10 +389,14 @@ impl Books {
     /// A reset by the program itself: the publisher is going to fetch the closing snapshot.
     pub(crate) fn reset_by_program(&mut self) -> Snapshot {
         let closing = self.reset();
+        self.keep_closing(&closing);
+        closing
+    }
+
+    fn keep_closing(&mut self, closing: &Snapshot) {
         if self.around.publishing && self.closings.len() < CLOSINGS_MAX {
             self.closings.push_back(closing.clone());
         }
-        closing
     }
 
     /// The last reset cannot be taken back any more: its ticks are of another kind.
@@ -376,7 +422,7 @@ impl Books {
 
     /// Takes the last reset back; false where there is none to take back.
     pub(crate) fn undo_reset(&mut self) -> bool {
-        let Some((epoch, reset_ns)) = self.undo.take() else {
+        let Some((epoch, reset_ns, samples_base)) = self.undo.take() else {
             return false;
         };
         for thread in self.live.values_mut() {
@@ -386,6 +432,7 @@ impl Books {
         self.withdrawn = Some(epoch);
         self.reset_epoch += 1;
         self.reset_ns = reset_ns;
+        self.samples_base = samples_base;
         true
     }
 
@@ -393,12 +440,9 @@ impl Books {
     pub(crate) fn fold(&mut self, block: &'static Block, kernel_name: &str) {
         let address = std::ptr::from_ref(block).addr();
         let tid = block.tid.load(Ordering::Relaxed);
-        let mut thread = self.live.remove(&address).unwrap_or_else(|| LiveThread {
-            name: thread_name(tid, kernel_name),
-            ledger: Ledger::default(),
-        });
-        let reading = read(block, &mut self.sites, process::fixed());
-        thread.ledger.show(&reading.counts, Some(os::own_cpu_ns()));
+        let new = || LiveThread::named(thread_name(tid, kernel_name));
+        let mut thread = self.live.remove(&address).unwrap_or_else(new);
+        let reading = thread.read(block, &mut self.sites, Some(os::own_cpu_ns()));
         let most = process::fixed().max_process_nodes;
         let pruned = self.sites.id(&PRUNED);
         self.folded.add(

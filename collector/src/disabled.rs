@@ -153,6 +153,7 @@ impl Builder {
         ring_bytes: u64,
         dir: impl Into<PathBuf>,
         mode: Mode,
+        histogram: bool,
         clock: Clock,
         threads: Threads,
         max_depth: u32,
@@ -200,6 +201,27 @@ pub fn request_reset() {}
 /// Gives an empty snapshot.
 pub fn snapshot() -> Snapshot {
     Snapshot::default()
+}
+
+/// Does nothing.
+pub fn set_mode(_: Mode) {}
+
+/// Nothing is measured.
+pub fn mode() -> Mode {
+    Mode::Off
+}
+
+/// Does nothing.
+pub fn set_histogram(_: bool) {}
+
+/// Does nothing: there are no sites.
+pub fn off(_: &str) -> Option<usize> {
+    Some(0)
+}
+
+/// Does nothing: there are no sites.
+pub fn on(_: &str) -> Option<usize> {
+    Some(0)
 }
 
 /// Which threads count: none.

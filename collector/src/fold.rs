@@ -7,7 +7,7 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
 
 use crate::ledger::Ledger;
-use crate::rows::{Lost, Row, append};
+use crate::rows::{Epoch, Lost, Row, append};
 use crate::site::Site;
 
 /// Names kept apart; threads of further names share [`OTHERS`].
@@ -112,7 +112,7 @@ impl Folded {
     }
 
     /// Appends a thread for each name that has something to show.
-    pub(crate) fn show(&self, snapshot: &mut Snapshot, lifetime: &mut Lifetime) {
+    pub(crate) fn show(&self, snapshot: &mut Snapshot, lifetime: &mut Lifetime, epoch: &Epoch) {
         for (name, threads) in &self.by_name {
             threads.ledger.add_lifetime(lifetime);
             let facts = Thread {
@@ -123,7 +123,7 @@ impl Folded {
                 ..Thread::default()
             };
             if (0..threads.rows.len()).any(|index| !threads.ledger.shown(index).is_zero()) {
-                append(snapshot, facts, &threads.rows, &threads.ledger, &[]);
+                append(snapshot, facts, &threads.rows, &threads.ledger, &[], epoch);
             }
         }
     }
@@ -174,14 +174,19 @@ mod tests {
         }))
         .collect::<Vec<_>>();
         let mut ledger = Ledger::default();
-        ledger.show(&vec![Counts { calls: 1, ticks: 10 }; rows.len()], Some(5));
+        let one = Counts {
+            calls: 1,
+            ticks: 10,
+            timed: 0,
+        };
+        ledger.show(&vec![one; rows.len()], Some(5));
         (rows, ledger)
     }
 
     fn shown(folded: &Folded) -> (Snapshot, Lifetime) {
         let mut snapshot = Snapshot::default();
         let mut lifetime = Lifetime::default();
-        folded.show(&mut snapshot, &mut lifetime);
+        folded.show(&mut snapshot, &mut lifetime, &Epoch::default());
         (snapshot, lifetime)
     }
 

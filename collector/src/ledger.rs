@@ -2,11 +2,15 @@
 
 use tickscope_format::snapshot::Lifetime;
 
+use crate::histograms::Histograms;
+
 /// What a node counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) calls: u64,
     pub(crate) ticks: u64,
+    /// Calls that were timed in adaptive mode.
+    pub(crate) timed: u64,
 }
 
 /// Counters, baselines, and the baselines before the last reset. A missing one is zero. Index 0 is the root,
@@ -16,6 +20,8 @@ pub(crate) struct Ledger {
     current: Vec<Counts>,
     base: Vec<Counts>,
     undo: Vec<Counts>,
+    /// How long calls took.
+    pub(crate) histograms: Histograms,
     cpu: Option<u64>,
     cpu_base: u64,
     cpu_undo: u64,
@@ -32,6 +38,7 @@ impl Counts {
         Self {
             calls: self.calls.wrapping_add(other.calls),
             ticks: self.ticks.wrapping_add(other.ticks),
+            timed: self.timed.wrapping_add(other.timed),
         }
     }
 
@@ -39,6 +46,7 @@ impl Counts {
         Self {
             calls: self.calls.saturating_sub(other.calls),
             ticks: self.ticks.saturating_sub(other.ticks),
+            timed: self.timed.saturating_sub(other.timed),
         }
     }
 
@@ -46,6 +54,7 @@ impl Counts {
         Self {
             calls: self.calls.max(other.calls),
             ticks: self.ticks.max(other.ticks),
+            timed: self.timed.max(other.timed),
         }
     }
 }
@@ -100,6 +109,7 @@ impl Ledger {
         // A counter never is below its baseline here (see `show`), so this raises it by what was shown.
         let past = self.current.clone();
         self.undo = std::mem::replace(&mut self.base, past);
+        self.histograms.reset();
         self.cpu_undo = self.cpu_base;
         self.cpu_base = self.cpu.unwrap_or(0);
     }
@@ -107,6 +117,7 @@ impl Ledger {
     /// Goes back to the epoch before the last reset.
     pub(crate) fn undo(&mut self) {
         self.base = std::mem::take(&mut self.undo);
+        self.histograms.undo();
         self.cpu_base = self.cpu_undo;
     }
 
@@ -115,6 +126,7 @@ impl Ledger {
         raise(&mut self.current, index, at(&other.current, from));
         raise(&mut self.base, index, at(&other.base, from));
         raise(&mut self.undo, index, at(&other.undo, from));
+        self.histograms.absorb(index, &other.histograms, from);
     }
 
     /// Adds the CPU time of another ledger.
@@ -133,7 +145,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn ticks(ticks: u64) -> Counts {
-        Counts { calls: 1, ticks }
+        Counts {
+            calls: 1,
+            ticks,
+            timed: 0,
+        }
     }
 
     #[test]

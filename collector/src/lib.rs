@@ -42,6 +42,8 @@ mod macros;
 mod disabled;
 
 #[cfg(feature = "enable")]
+mod adopt;
+#[cfg(feature = "enable")]
 mod arena;
 #[cfg(feature = "enable")]
 mod builder;
@@ -50,15 +52,27 @@ mod capture;
 #[cfg(feature = "enable")]
 mod clock;
 #[cfg(feature = "enable")]
+mod control;
+#[cfg(feature = "enable")]
 mod cost;
+#[cfg(feature = "enable")]
+mod estimate;
 #[cfg(feature = "enable")]
 mod fold;
 #[cfg(feature = "enable")]
 mod future;
 #[cfg(feature = "enable")]
+mod histograms;
+#[cfg(feature = "enable")]
+mod latency;
+#[cfg(feature = "enable")]
 mod ledger;
 #[cfg(feature = "enable")]
+mod light;
+#[cfg(feature = "enable")]
 mod name;
+#[cfg(feature = "enable")]
+mod node;
 #[cfg(feature = "enable")]
 mod os;
 #[cfg(feature = "enable")]
@@ -68,11 +82,15 @@ mod prune;
 #[cfg(feature = "enable")]
 mod publisher;
 #[cfg(feature = "enable")]
+mod reading;
+#[cfg(feature = "enable")]
 mod registry;
 #[cfg(feature = "enable")]
 mod report;
 #[cfg(feature = "enable")]
 mod rows;
+#[cfg(feature = "enable")]
+mod sampler;
 #[cfg(feature = "enable")]
 mod scope;
 #[cfg(feature = "enable")]
@@ -81,6 +99,12 @@ mod session;
 mod settings;
 #[cfg(feature = "enable")]
 mod site;
+#[cfg(feature = "enable")]
+mod site_ids;
+#[cfg(feature = "enable")]
+mod sites;
+#[cfg(feature = "enable")]
+mod switch;
 #[cfg(feature = "enable")]
 mod threads;
 #[cfg(feature = "enable")]
@@ -92,12 +116,14 @@ pub use tickscope_macros::profile;
 
 #[cfg(not(feature = "enable"))]
 pub use disabled::{
-    Builder, Pause, Scope, Session, Snapshot, pause, request_reset, reset, snapshot, start, thread,
+    Builder, Pause, Scope, Session, Snapshot, mode, off, on, pause, request_reset, reset, set_histogram,
+    set_mode, snapshot, start, thread,
 };
 
 #[cfg(feature = "enable")]
 pub use {
     builder::Builder,
+    control::{mode, off, on, set_histogram, set_mode},
     scope::{Pause, Scope, pause},
     session::{Session, request_reset, reset, snapshot},
     tickscope_format::Snapshot,

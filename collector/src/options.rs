@@ -26,6 +26,12 @@ pub enum Mode {
     /// Two clock reads a scope.
     #[default]
     Exact,
+    /// Exact counts; calls of short functions are timed now and then, and their times are estimates.
+    Adaptive,
+    /// Exact counts and no clock reads; the publisher looks where each thread is, up to 1000 times a second.
+    Sampled,
+    /// Nothing: one branch a scope.
+    Off,
 }
 
 /// Which threads count.

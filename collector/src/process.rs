@@ -8,6 +8,8 @@ use crate::clock::{Chosen, Rate};
 use crate::options::{Clock, Threads};
 use crate::os;
 use crate::settings::{Settings, Wish};
+use crate::switch;
+use crate::tree::Path;
 
 /// Clock, limits and beginnings.
 #[derive(Debug)]
@@ -80,6 +82,12 @@ fn settle(settings: &Settings) -> Fixed {
     let wish = Settings::wish();
     let chosen = settings.clock.choose();
     RATE.begin(chosen.clock);
+    // Nothing counts before this is settled, so no thread needs to be told.
+    switch::note(
+        settings.mode.unwrap_or_default().into(),
+        settings.histogram.unwrap_or(true),
+        chosen.clock.now(),
+    );
     // Measuring the rate takes a moment: only for whom it matters now.
     let limit_ticks = match settings.absurd_limit {
         Some(_) => settings.limit_ticks(RATE.ticks_per_second(chosen.clock)),
@@ -98,6 +106,20 @@ fn settle(settings: &Settings) -> Fixed {
         run_token: Settings::run_token(),
         started_unix_ns: os::unix_ns(),
         started_ns: os::monotonic_ns(),
+    }
+}
+
+/// The clock in force, now.
+#[inline]
+pub(crate) fn now() -> u64 {
+    fixed().chosen.clock.now()
+}
+
+/// How events are handled in exact mode.
+pub(crate) fn exact_path() -> Path {
+    match fixed().chosen.clock {
+        Clock::Tsc => Path::Fast,
+        _ => Path::Exact,
     }
 }
 

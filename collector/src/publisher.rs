@@ -10,15 +10,17 @@ use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::{Header, NAME_BYTES_MAX};
 use tickscope_format::file::places;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, slot};
+use tickscope_format::pattern::Pattern;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome, Request};
-use tickscope_format::snapshot::{CaptureFacts, CaptureKind, Cost};
+use tickscope_format::snapshot::{CaptureFacts, CaptureKind, Cost, Mode};
 use tickscope_format::{FormatError, Snapshot, codec};
 
 use crate::capture::Books;
 use crate::clock::Moment;
+use crate::sampler::Sampler;
 use crate::settings::Settings;
-use crate::{capture, cost, os, process, prune};
+use crate::{capture, cost, os, process, prune, switch};
 
 /// Requests are looked at this often, whatever the rate of records.
 const LOOK: Duration = Duration::from_millis(100);
@@ -55,6 +57,9 @@ pub(crate) struct Publisher {
     /// The clock when it was last found in order.
     in_order: Moment,
     faults: u64,
+    sampler: Sampler,
+    /// When requests were looked at last.
+    last_look: Instant,
 }
 
 /// Who the program is, for the header of its ring.
@@ -164,6 +169,8 @@ impl Publisher {
             cost: Cost::default(),
             in_order: Moment::now(process::fixed().chosen.clock),
             faults: 0,
+            sampler: Sampler::new(),
+            last_look: Instant::now(),
         }
     }
 
@@ -197,17 +204,31 @@ impl Publisher {
 
     /// How long to wait until there is something to do.
     pub(crate) fn rest(&self) -> Duration {
-        self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK)
+        let record = self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK);
+        self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
     /// One round: requests, what the program itself did, a record if it is time; with a reset where the program
     /// asked for one. False where there is no ring any more.
     pub(crate) fn round(&mut self, reset_asked: bool) -> bool {
+        if let Some(hz) = self.sampler.round()
+            && let Some(mut books) = capture::books()
+        {
+            books.around.sampling_hz = hz;
+        }
+        let mut due = self.last_record.elapsed() >= self.interval;
+        let nothing_else = !due && !reset_asked && self.last_look.elapsed() < LOOK;
+        if self.sampler.rest().is_some() && nothing_else {
+            return true;
+        }
+        self.last_look = Instant::now();
         if !self.ring.is_whole() {
             return false;
         }
         self.look_who_watches();
-        let mut due = self.last_record.elapsed() >= self.interval;
+        if let Some(mut books) = capture::books() {
+            books.look_at_sites();
+        }
         let requests = self.ring.requests();
         let mut answers: Vec<(Request, Outcome)> = Vec::new();
         for request in requests {
@@ -295,17 +316,34 @@ impl Publisher {
                 self.look_who_watches();
                 Outcome::Done
             }
+            Some(Op::Mode(mode)) => {
+                self.switch_to(mode);
+                Outcome::Done
+            }
+            Some(Op::SitesOff(pattern)) => self.rule(pattern, true),
+            Some(Op::SitesOn(pattern)) => self.rule(pattern, false),
             Some(_) | None => Outcome::Unknown,
         }
     }
 
     fn reset(&mut self) {
-        self.publish_in_order(Books::reset);
+        self.publish_in_order(|books| Some(books.reset()));
+    }
+
+    fn switch_to(&mut self, mode: Mode) {
+        self.publish_in_order(|books| books.switch_to(mode, switch::newest().histograms));
+    }
+
+    fn rule(&mut self, pattern: Pattern, off: bool) -> Outcome {
+        match capture::books().and_then(|mut books| books.rule(pattern, off)) {
+            Some(_) => Outcome::Done,
+            None => Outcome::Refused,
+        }
     }
 
     /// Publishes what `take` gives, and before it what resets by the program have closed until then. One lock
     /// around both, so that a reset that comes in between does not find its place in the ring taken.
-    fn publish_in_order(&mut self, take: impl FnOnce(&mut Books) -> Snapshot) -> (u64, u64) {
+    fn publish_in_order(&mut self, take: impl FnOnce(&mut Books) -> Option<Snapshot>) -> (u64, u64) {
         let taken = capture::books().map(|mut books| (books.take_closings(), take(&mut books)));
         let Some((closings, snapshot)) = taken else {
             return (0, 0);
@@ -313,6 +351,7 @@ impl Publisher {
         for closing in &closings {
             self.publish_or_count(closing);
         }
+        let Some(snapshot) = snapshot else { return (0, 0) };
         (self.publish_or_count(&snapshot), snapshot.capture.reset_epoch)
     }
 
@@ -352,7 +391,7 @@ impl Publisher {
             self.share_since = (cpu_before, now_ns);
         }
         self.tell();
-        let published = self.publish_in_order(|books| books.capture(kind));
+        let published = self.publish_in_order(|books| Some(books.capture(kind)));
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(cpu_before));
         // Forgets a dear one slowly, so that the interval does not swing.
         self.record_cost = cost.max(self.record_cost * 7 / 8);

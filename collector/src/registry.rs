@@ -2,25 +2,24 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::arena::{Array, FromZeros, Ref};
+use crate::arena::{Array, Ref, zeroed};
 use crate::tree::Tree;
 
-/// A thread's block.
-#[repr(C, align(64))]
-#[derive(Debug)]
-pub(crate) struct Block {
-    /// The call tree.
-    pub(crate) tree: Tree,
-    /// The kernel's id of the thread; 0 before its tree is ready.
-    pub(crate) tid: AtomicU32,
-    /// [`FREE`] or [`TAKEN`].
-    state: AtomicU32,
-    /// The next one in the list. Fixed once the block is in it.
-    next: Ref<Block>,
+zeroed! {
+    /// A thread's block.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Block {
+        /// The call tree.
+        pub(crate) tree: Tree,
+        /// The kernel's id of the thread; 0 before its tree is ready.
+        pub(crate) tid: AtomicU32,
+        /// [`FREE`] or [`TAKEN`].
+        state: AtomicU32,
+        /// The next one in the list. Fixed once the block is in it.
+        next: Ref<Block>,
+    }
 }
-
-// SAFETY: atomics, `Ref`s and empty arrays only: zeros are a free block with an empty tree.
-unsafe impl FromZeros for Block {}
 
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;

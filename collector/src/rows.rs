@@ -2,8 +2,9 @@
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId};
-use tickscope_format::snapshot::{NodeErrors, OpenFrame, Thread};
+use tickscope_format::snapshot::{Estimate, Mode, NodeErrors, OpenFrame, Thread};
 
+use crate::estimate::{self, Estimated};
 use crate::ledger::{Counts, Ledger};
 
 /// A node's fixed facts; its counters stand in a [`Ledger`]. Row 0 is the root.
@@ -12,6 +13,17 @@ pub(crate) struct Row {
     pub(crate) parent: u32,
     pub(crate) site: SiteId,
     pub(crate) errors: u64,
+}
+
+/// How the rows of this epoch were measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Epoch {
+    pub(crate) mode: Mode,
+    pub(crate) histograms: bool,
+    /// In adaptive mode: what a timed call costs within itself, in ticks.
+    pub(crate) inner_ticks: f64,
+    /// In sampled mode: the time between two looks, in ticks.
+    pub(crate) period_ticks: f64,
 }
 
 /// What a thread could not count.
@@ -39,7 +51,13 @@ pub(crate) fn append(
     rows: &[Row],
     ledger: &Ledger,
     open: &[(u32, u64)],
+    epoch: &Epoch,
 ) {
+    let estimated = match epoch.mode {
+        Mode::Adaptive => estimate::adaptive(rows, ledger, epoch.inner_ticks),
+        Mode::Sampled => estimate::sampled(rows, ledger, epoch.period_ticks),
+        _ => Vec::new(),
+    };
     let mut shown: Vec<bool> = (0..rows.len())
         .map(|index| !ledger.shown(index).is_zero())
         .collect();
@@ -58,11 +76,33 @@ pub(crate) fn append(
             continue;
         }
         let Row { parent, site, errors } = rows[index];
-        let Counts { calls, ticks } = ledger.shown(index);
+        let Counts { calls, mut ticks, .. } = ledger.shown(index);
+        let estimate = estimated.get(index);
+        if let Some(estimate) = estimate {
+            ticks = estimate.ticks;
+        }
         // The root is no row: its children stand at the top.
         let parent = if parent == 0 { None } else { ids[parent as usize] };
         let id = snapshot.nodes.push(parent, site, calls, ticks);
         ids[index] = Some(id);
+        if epoch.histograms {
+            snapshot.latencies.push(id.0, &ledger.histograms.shown(index));
+        }
+        if let Some(&Estimated {
+            timed,
+            self_error,
+            total_error,
+            ..
+        }) = estimate
+            && (timed < calls || self_error > 0.0)
+        {
+            snapshot.estimates.push(Estimate {
+                node: id,
+                timed,
+                self_error: self_error as u64,
+                total_error: total_error as u64,
+            });
+        }
         if errors > 0 {
             snapshot.errors.push(NodeErrors {
                 node: id,
@@ -73,7 +113,7 @@ pub(crate) fn append(
     let frame =
         |&(index, began_tick): &(u32, u64)| ids[index as usize].map(|node| OpenFrame { node, began_tick });
     snapshot.threads.push(Thread {
-        outside_ticks: ledger.shown(0).ticks,
+        outside_ticks: estimated.first().map_or(ledger.shown(0).ticks, |root| root.ticks),
         first_row,
         rows: snapshot.nodes.len() as u32 - first_row,
         open: open.iter().filter_map(frame).collect(),

@@ -6,13 +6,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::arena::{NOBODY, Node};
-use crate::clock;
-use crate::process;
-use crate::session;
-use crate::site::Site;
+use crate::node::Node;
+use crate::site::{Gate, Site};
 use crate::threads::{self, Phase};
-use crate::tree::{Tree, is_nobody};
+use crate::tree::{Path, Tree, add};
+use crate::{clock, process, session, sites};
 
 /// An open scope; it ends when this is dropped.
 ///
@@ -20,14 +18,16 @@ use crate::tree::{Tree, is_nobody};
 /// intact and is counted as unbalanced.
 #[must_use = "the scope ends at once if its guard is not kept"]
 pub struct Scope {
-    node: &'static Node,
+    /// None where it does not count.
+    node: Option<&'static Node>,
     /// Not `Send`: the node is in this thread's tree.
     _of_this_thread: PhantomData<*mut ()>,
 }
 
 impl fmt::Debug for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.node.site.get().map(|site| site.describe().name);
+        let site = self.node.and_then(|node| node.site.get());
+        let name = site.map(|site| site.describe().name);
         f.debug_struct("Scope").field("name", &name).finish()
     }
 }
@@ -44,88 +44,132 @@ pub fn enter(site: &'static Site) -> Scope {
 /// Opens a scope that counts as `calls` calls: 0 for one that goes on.
 #[inline(always)]
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
-    if let Some(tree) = threads::hot()
-        && let Some(current) = tree.take()
-    {
-        return match Tree::recent_child(current, site) {
-            Some(child) => {
-                tree.begin(current, child, clock::tsc(), calls);
-                guard(child)
-            }
-            None => enter_other(tree, current, site, calls),
-        };
+    if site.is(Gate::Open) {
+        if let Some(tree) = threads::hot()
+            && tree.is_fast()
+            && let Some(current) = tree.current.get()
+            && let Some(child) = Tree::recent_child(current, site)
+        {
+            tree.mark();
+            tree.begin(current, child, clock::tsc(), calls);
+            return guard(Some(child));
+        }
+    } else if site.is(Gate::Shut) {
+        return guard(None);
     }
-    enter_slowly(site, calls)
+    guard(enter_otherwise(site, calls))
 }
 
 #[inline(always)]
-fn guard(node: &'static Node) -> Scope {
+fn guard(node: Option<&'static Node>) -> Scope {
     Scope {
         node,
         _of_this_thread: PhantomData,
     }
 }
 
-/// The child is not the one entered last, or does not exist yet; `current` is taken out.
+/// Another mode, another child than the one entered last, or something that is new.
 #[inline(never)]
-fn enter_other(tree: &'static Tree, current: &'static Node, site: &'static Site, calls: u64) -> Scope {
-    match tree.find_child(current, site, threads::may_add_node) {
-        Some(child) => {
-            tree.begin(current, child, process::fixed().chosen.clock.now(), calls);
-            guard(child)
+fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
+    let Some(tree) = threads::hot().filter(|_| !site.is(Gate::New)) else {
+        return enter_first(site, calls);
+    };
+    let Some(current) = tree.current.get() else {
+        // An event of this thread is at work: this is a signal handler, or an allocator.
+        add(&tree.dropped, 1);
+        return None;
+    };
+    let child = match Tree::recent_child(current, site) {
+        Some(child) => child,
+        None => other_child(tree, current, site)?,
+    };
+    match tree.path() {
+        Path::Sampled => tree.begin_sampled(child, calls),
+        Path::Adaptive => tree.begin_adaptive(current, child, calls, process::now),
+        Path::Fast | Path::Exact => {
+            tree.mark();
+            tree.begin(current, child, process::now(), calls);
+            child.mend_beginning();
         }
-        None => {
-            tree.put(current);
-            threads::drop_call();
-            guard(&NOBODY)
+        Path::Alarm => {
+            tree.adopt(process::exact_path());
+            return match tree.path() {
+                // Raised again meanwhile: as it is in exact mode, and made up for at the next event.
+                Path::Alarm => {
+                    tree.mark();
+                    tree.begin(current, child, process::now(), calls);
+                    child.mend_beginning();
+                    Some(child)
+                }
+                _ => enter_otherwise(site, calls),
+            };
         }
+        Path::Off => return None,
     }
+    Some(child)
 }
 
-/// Another clock than the time stamp counter, a new thread, an excluded one, one in the middle of an event.
+/// The child is not the one entered last, or does not exist yet.
+fn other_child(tree: &'static Tree, current: &'static Node, site: &'static Site) -> Option<&'static Node> {
+    tree.mark();
+    let child = tree.find_child(current, site, threads::may_add_node);
+    tree.put(current);
+    if child.is_none() {
+        threads::drop_call();
+    }
+    child
+}
+
+/// The first scope of a site or of a thread, or one of a thread that does not count.
 #[cold]
 #[inline(never)]
-fn enter_slowly(site: &'static Site, calls: u64) -> Scope {
-    match threads::register(session::first_scope) {
-        Phase::Counting => {
-            if let Some(tree) = threads::counting()
-                && let Some(current) = tree.take()
-            {
-                return enter_other(tree, current, site, calls);
-            }
-            threads::drop_call();
+fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
+    if site.is(Gate::New) {
+        // What is in force is settled before anything counts.
+        process::fixed();
+        sites::meet(site);
+        if site.is(Gate::Shut) {
+            return None;
         }
+    }
+    match threads::register(session::first_scope) {
+        Phase::Counting => return enter_otherwise(site, calls),
         Phase::Busy | Phase::Gone => threads::drop_call(),
         Phase::New | Phase::Excluded => {}
     }
-    guard(&NOBODY)
+    None
 }
 
 impl Drop for Scope {
     #[cfg_attr(debug_assertions, inline(never))]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
+        let Some(node) = self.node else { return };
         if let Some(tree) = threads::hot()
-            && tree.end_innermost(self.node, clock::tsc)
+            && tree.is_fast()
+            && tree.end_innermost(node, clock::tsc)
         {
             return;
         }
-        exit_slowly(self.node);
+        exit_otherwise(node);
     }
 }
 
-#[cold]
+/// Another mode, or not the innermost scope.
 #[inline(never)]
-fn exit_slowly(node: &'static Node) {
-    if is_nobody(node) {
-        return;
-    }
+fn exit_otherwise(node: &'static Node) {
     // A thread that is excluded or gone has closed all its calls already.
-    if let Some(tree) = threads::counting() {
-        let now = || process::fixed().chosen.clock.now();
-        if !tree.end_innermost(node, now) {
-            tree.end_out_of_order(node, now());
-        }
+    let Some(tree) = threads::hot() else { return };
+    if tree.path() == Path::Alarm {
+        tree.adopt(process::exact_path());
+    }
+    let ended = match tree.path() {
+        Path::Sampled | Path::Off => tree.end_untimed(node),
+        Path::Adaptive => tree.end_adaptive(node, process::now),
+        Path::Fast | Path::Exact | Path::Alarm => tree.end_innermost(node, process::now),
+    };
+    if !ended {
+        tree.end_out_of_order(node, process::now());
     }
 }
 
@@ -143,9 +187,12 @@ pub struct Pause {
 /// Calls are counted all the same.
 pub fn pause() -> Pause {
     let counting = threads::register(session::first_scope) == Phase::Counting;
-    let tree = threads::counting().filter(|_| counting);
+    let tree = threads::hot().filter(|_| counting);
     if let Some(tree) = tree {
-        tree.pause(process::fixed().chosen.clock.now());
+        if tree.path() == Path::Alarm {
+            tree.adopt(process::exact_path());
+        }
+        tree.pause(process::now());
     }
     Pause {
         stopped: tree.is_some(),
@@ -157,8 +204,8 @@ impl Drop for Pause {
     fn drop(&mut self) {
         // Also where the thread has been excluded since: it may be included again.
         if let Some(tree) = threads::own().filter(|_| self.stopped) {
-            tree.resume(process::fixed().chosen.clock.now());
-            if threads::counting().is_none() {
+            tree.resume(process::now());
+            if threads::hot().is_none() {
                 tree.stop();
             }
         }

@@ -13,6 +13,7 @@ use crate::name;
 use crate::options::{Destination, StartError, Status};
 use crate::publisher::{Identity, Publisher};
 use crate::settings::{Settings, Wish};
+use crate::switch;
 use crate::{capture, cost, os, process, report, threads};
 
 /// How long the end of a session or of the program waits for the last record.
@@ -176,6 +177,13 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
     shared.name.clone_from(&name);
     shared.warnings = warnings;
     shared.path = None;
+    if let Some(mut books) = capture::books() {
+        let now = switch::newest();
+        books.switch_by_program(
+            settings.mode.map_or(now.mode, Into::into),
+            settings.histogram.unwrap_or(now.histograms),
+        );
+    }
     shared.order = Some((
         Identity {
             name,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::options::{Clock, Destination, Mode, Threads};
 use crate::tree::NO_LIMIT;
-use crate::{arena, os};
+use crate::{node, os};
 
 /// What the program is to do, by `TICKSCOPE` alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,10 @@ pub(crate) struct Settings {
     pub(crate) interval: Duration,
     pub(crate) ring_bytes: u64,
     pub(crate) dir: Option<PathBuf>,
-    pub(crate) mode: Mode,
+    /// How scopes are measured; none to leave it as it is.
+    pub(crate) mode: Option<Mode>,
+    /// Whether latencies are collected; none to leave it as it is.
+    pub(crate) histogram: Option<bool>,
     pub(crate) clock: Clock,
     pub(crate) threads: Threads,
     pub(crate) max_depth: u32,
@@ -58,7 +61,8 @@ impl Default for Settings {
             interval: INTERVAL,
             ring_bytes: RING_BYTES,
             dir: None,
-            mode: Mode::Exact,
+            mode: None,
+            histogram: None,
             clock: Clock::Tsc,
             threads: Threads::All,
             max_depth: MAX_DEPTH,
@@ -79,7 +83,7 @@ struct Variable {
 }
 
 /// Those that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate.
-const VARIABLES: [Variable; 11] = [
+const VARIABLES: [Variable; 12] = [
     Variable {
         name: c"TICKSCOPE",
         allowed: "live, report, off",
@@ -101,8 +105,24 @@ const VARIABLES: [Variable; 11] = [
     },
     Variable {
         name: c"TICKSCOPE_MODE",
-        allowed: "exact",
-        apply: |_, value| value == b"exact",
+        allowed: "exact, adaptive, sampled, off",
+        apply: |settings, value| {
+            let words = [
+                ("exact", Mode::Exact),
+                ("adaptive", Mode::Adaptive),
+                ("sampled", Mode::Sampled),
+                ("off", Mode::Off),
+            ];
+            set(one_of(value, &words), |mode| settings.mode = Some(mode))
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_HISTOGRAM",
+        allowed: "on, off",
+        apply: |settings, value| {
+            let histogram = one_of(value, &[("on", true), ("off", false)]);
+            set(histogram, |histogram| settings.histogram = Some(histogram))
+        },
     },
     Variable {
         name: c"TICKSCOPE_CLOCK",
@@ -120,13 +140,17 @@ const VARIABLES: [Variable; 11] = [
     Variable {
         name: c"TICKSCOPE_MAX_DEPTH",
         allowed: "1 to 4096 scopes inside each other",
-        apply: |settings, value| set(number(value, 1..=4096), |depth| settings.max_depth = depth as u32),
+        apply: |settings, value| {
+            set(number(value, 1..=u64::from(node::DEPTH_MAX)), |depth| {
+                settings.max_depth = depth as u32
+            })
+        },
     },
     Variable {
         name: c"TICKSCOPE_MAX_NODES",
         allowed: "1 to 1048575 nodes a thread",
         apply: |settings, value| {
-            set(number(value, 1..=u64::from(arena::NODES_MAX - 1)), |nodes| {
+            set(number(value, 1..=u64::from(node::NODES_MAX - 1)), |nodes| {
                 settings.max_nodes = nodes as u32
             })
         },
@@ -267,8 +291,8 @@ impl Settings {
         let ms = clamp("interval (ms)", self.interval.as_millis() as u64, 10, 3_600_000);
         self.interval = Duration::from_millis(ms);
         self.ring_bytes = clamp("ring_bytes", self.ring_bytes, 64 << 10, 4 << 30).next_power_of_two();
-        self.max_depth = clamp("max_depth", self.max_depth.into(), 1, 4096) as u32;
-        let most = u64::from(arena::NODES_MAX - 1);
+        self.max_depth = clamp("max_depth", self.max_depth.into(), 1, node::DEPTH_MAX.into()) as u32;
+        let most = u64::from(node::NODES_MAX - 1);
         self.max_nodes = clamp("max_nodes", self.max_nodes.into(), 1, most) as u32;
     }
 

@@ -1,6 +1,10 @@
 //! A site: the static descriptor of a place in the source that opens scopes. Its address is its identity.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use tickscope_format::snapshot;
+
+use crate::arena::Ref;
 
 /// A place in the source. The macros make one per call site.
 #[derive(Debug)]
@@ -10,6 +14,24 @@ pub struct Site {
     file: &'static str,
     line: u32,
     group: &'static str,
+    /// Whether its scopes count: a [`Gate`].
+    gate: AtomicU32,
+    /// Whether it is in the list of sites met: not 0.
+    claimed: AtomicU32,
+    /// Whether a rule switches it off: not 0.
+    ruled_off: AtomicU32,
+    /// The site met before it.
+    pub(crate) next: Ref<Site>,
+}
+
+/// Whether a site's scopes count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Gate {
+    /// No scope of it has been met yet.
+    New,
+    Open,
+    Shut,
 }
 
 /// How a site is called.
@@ -32,6 +54,10 @@ impl Site {
             file,
             line,
             group: "",
+            gate: AtomicU32::new(Gate::New as u32),
+            claimed: AtomicU32::new(0),
+            ruled_off: AtomicU32::new(0),
+            next: Ref::none(),
         }
     }
 
@@ -49,6 +75,10 @@ impl Site {
             file,
             line,
             group: "",
+            gate: AtomicU32::new(Gate::New as u32),
+            claimed: AtomicU32::new(0),
+            ruled_off: AtomicU32::new(0),
+            next: Ref::none(),
         }
     }
 
@@ -56,6 +86,30 @@ impl Site {
     pub const fn in_group(mut self, group: &'static str) -> Self {
         self.group = group;
         self
+    }
+
+    /// Whether it has this gate.
+    #[inline(always)]
+    pub(crate) fn is(&self, gate: Gate) -> bool {
+        self.gate.load(Ordering::Relaxed) == gate as u32
+    }
+
+    pub(crate) fn set_gate(&self, gate: Gate) {
+        self.gate.store(gate as u32, Ordering::SeqCst);
+    }
+
+    /// True for the one that is to put it into the list of sites met.
+    pub(crate) fn claim(&self) -> bool {
+        self.claimed.swap(1, Ordering::SeqCst) == 0
+    }
+
+    /// Whether a rule switches it off.
+    pub(crate) fn is_ruled_off(&self) -> bool {
+        self.ruled_off.load(Ordering::SeqCst) != 0
+    }
+
+    pub(crate) fn set_ruled_off(&self, off: bool) {
+        self.ruled_off.store(u32::from(off), Ordering::SeqCst);
     }
 
     /// The site as snapshots show it.

@@ -1,15 +1,15 @@
 //! Which threads count, and how threads come and go.
 //!
-//! Each thread has a pointer to its block. The hot one is a `const` thread-local without a destructor, so reading it is one instruction and is
-//! allowed at any time of a thread's life. It is set only while the fast path may be taken: an ordinary
-//! thread, measured with the time stamp counter. All else goes the slow way, which looks at the rest.
+//! Each thread has a pointer to its tree. It is a `const` thread-local without a destructor, so reading it is one
+//! instruction and is allowed at any time of a thread's life. It is set only while the thread counts. All else goes
+//! the slow way, which looks at the rest.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::capture;
-use crate::options::{Clock, Threads};
+use crate::options::Threads;
 use crate::os;
 use crate::process::{self, DROPPED, NODES};
 use crate::registry::{self, Block};
@@ -55,7 +55,7 @@ impl Drop for Leaving {
     }
 }
 
-/// The tree of the calling thread, where the fast path may be taken.
+/// The tree of the calling thread, while it counts.
 #[inline(always)]
 pub(crate) fn hot() -> Option<&'static Tree> {
     HOT.get()
@@ -64,14 +64,6 @@ pub(crate) fn hot() -> Option<&'static Tree> {
 /// The calling thread's phase.
 pub(crate) fn phase() -> Phase {
     OWN.get().phase
-}
-
-/// The tree of the calling thread, if it counts.
-pub(crate) fn counting() -> Option<&'static Tree> {
-    let own = OWN.get();
-    own.block
-        .filter(|_| own.phase == Phase::Counting)
-        .map(|block| &block.tree)
 }
 
 /// The tree of the calling thread, if it has one, whether it counts now or not.
@@ -100,8 +92,8 @@ pub(crate) fn register(first: impl FnOnce()) -> Phase {
 
 fn set(phase: Phase, block: Option<&'static Block>) {
     OWN.set(Own { phase, block });
-    let fast = phase == Phase::Counting && matches!(process::fixed().chosen.clock, Clock::Tsc);
-    HOT.set(block.filter(|_| fast).map(|block| &block.tree));
+    let counts = phase == Phase::Counting;
+    HOT.set(block.filter(|_| counts).map(|block| &block.tree));
 }
 
 /// Takes a block and begins to count.
@@ -114,14 +106,16 @@ fn join() {
     let Some(block) = registry::take() else {
         return set(Phase::Excluded, None);
     };
-    let now = fixed.chosen.clock.now();
+    let now = process::now();
     if block.tree.open(
         now,
         fixed.limit_ticks,
         fixed.max_depth,
         fixed.max_nodes.saturating_add(1),
     ) {
-        block.tid.store(os::thread_id(), Ordering::Release);
+        // Whoever switches modes from here on finds the tree and alarms it.
+        block.tid.store(os::thread_id(), Ordering::SeqCst);
+        block.tree.begin_mode(process::exact_path());
         set(Phase::Counting, Some(block));
     } else {
         registry::give_back(block);
@@ -135,7 +129,8 @@ pub(crate) fn include(first: impl FnOnce()) {
     match (own.phase, own.block) {
         (Phase::Excluded, _) if process::fixed().off => {}
         (Phase::Excluded, Some(block)) => {
-            block.tree.skip_to(process::fixed().chosen.clock.now());
+            block.tree.adopt(process::exact_path());
+            block.tree.go_on(process::now());
             set(Phase::Counting, Some(block));
         }
         (Phase::New | Phase::Excluded, None) => {
@@ -157,7 +152,7 @@ pub(crate) fn exclude() {
     let own = OWN.get();
     if matches!(own.phase, Phase::New | Phase::Counting) {
         if let Some(block) = own.block {
-            block.tree.end_all(process::fixed().chosen.clock.now());
+            block.tree.end_all(process::now());
             block.tree.stop();
         }
         set(Phase::Excluded, own.block);
@@ -166,7 +161,7 @@ pub(crate) fn exclude() {
 
 /// A call that no tree can count.
 pub(crate) fn drop_call() {
-    match counting() {
+    match hot() {
         Some(tree) => crate::tree::add(&tree.dropped, 1),
         None => drop(DROPPED.fetch_add(1, Ordering::Relaxed)),
     }
@@ -193,7 +188,7 @@ fn leave() {
     match &mut books {
         Some(books) => {
             // Under the lock, so that no capture has seen a later tick than the one that is charged here.
-            block.tree.end_all(process::fixed().chosen.clock.now());
+            block.tree.end_all(process::now());
             let name = os::thread_name();
             let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
             books.fold(block, &String::from_utf8_lossy(name));

@@ -10,10 +10,13 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use crate::arena::{Array, NOBODY, Node, Nodes, Ref};
+use crate::arena::{Array, Column, Ref, zeroed};
+use crate::latency::Latencies;
+use crate::node::{Node, Nodes, UNKNOWN, UNTIMED};
 use crate::site::Site;
+use crate::switch;
 
-/// What `last` holds while the thread's clock stands still. No clock ever gets there.
+/// What `last` holds while no time is charged. No clock ever gets there.
 pub(crate) const PAUSED: u64 = 1 << 63;
 
 /// The largest gap charged where no limit is set: what is above is a step backward.
@@ -22,36 +25,80 @@ pub(crate) const NO_LIMIT: u64 = PAUSED - 1;
 /// Slots of the first child table.
 const FIRST_TABLE: u32 = 512;
 
-/// A thread's call tree. The thread writes, all others read.
-#[repr(C, align(64))]
-#[derive(Debug)]
-pub(crate) struct Tree {
-    /// The innermost open node; none while an event works.
-    pub(crate) current: Ref<Node>,
-    /// The tick of the last event, or [`PAUSED`].
-    pub(crate) last: AtomicU64,
-    /// A larger gap between two events is not charged; 0 while paused.
-    limit: AtomicU64,
-    /// Collects the time outside any scope.
-    root: Ref<Node>,
-    /// Calls that found no place.
-    pub(crate) dropped: AtomicU64,
-    /// Guards that were leaked or closed out of order.
-    pub(crate) unbalanced: AtomicU64,
-    /// Gaps that were not charged.
-    pub(crate) clock_errors: AtomicU64,
-    /// How often `pause` is in force.
-    pauses: AtomicU32,
-    /// All nodes, the root first.
-    pub(crate) nodes: Nodes,
-    /// Finds a child by (parent, site): open addressing, linear probing. The owner's alone.
-    table: Array<Ref<Node>>,
-    /// What `limit` is when not paused.
-    limit_set: AtomicU64,
-    /// Deepest node allowed.
-    depth_max: AtomicU32,
-    /// Most nodes allowed.
-    nodes_max: AtomicU32,
+zeroed! {
+    /// A thread's call tree. The thread writes, all others read.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Tree {
+        /// The innermost open node; none while an event works.
+        pub(crate) current: Ref<Node>,
+        /// The tick of the last event, or [`PAUSED`].
+        pub(crate) last: AtomicU64,
+        /// A larger gap between two events is not charged; 0 while paused.
+        limit: AtomicU64,
+        /// Collects the time outside any scope.
+        root: Ref<Node>,
+        /// Calls that found no place.
+        pub(crate) dropped: AtomicU64,
+        /// Guards that were leaked or closed out of order.
+        pub(crate) unbalanced: AtomicU64,
+        /// Gaps that were not charged.
+        pub(crate) clock_errors: AtomicU64,
+        /// How often `pause` is in force.
+        pauses: AtomicU32,
+        /// How events are handled: a [`Path`]. Others store [`Path::Alarm`] here, the thread all else.
+        path: AtomicU32,
+        /// All nodes, the root first.
+        pub(crate) nodes: Nodes,
+        /// Finds a child by (parent, site): open addressing, linear probing. The owner's alone.
+        table: Array<Ref<Node>>,
+        /// How long the calls of each node took.
+        pub(crate) latencies: Latencies,
+        /// Gaps of each node that were not charged.
+        errors: Column<AtomicU64>,
+        /// What `limit` is when not paused.
+        limit_set: AtomicU64,
+        /// Whether new nodes get a latency: not 0.
+        pub(crate) wants_latencies: AtomicU32,
+        /// When the pause began that is in force.
+        paused_at: AtomicU64,
+        /// The word of the newest switch of modes that the thread knows of.
+        pub(crate) adopted: AtomicU64,
+        /// Chooses which calls are timed in adaptive mode.
+        pub(crate) random: AtomicU64,
+        /// Deepest node allowed.
+        depth_max: AtomicU32,
+        /// Most nodes allowed.
+        nodes_max: AtomicU32,
+    }
+}
+
+/// How events are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Path {
+    /// The mode may have been switched: the thread is to find out.
+    Alarm,
+    /// Exact, by the time stamp counter.
+    Fast,
+    /// Exact, by another clock.
+    Exact,
+    Adaptive,
+    Sampled,
+    Off,
+}
+
+// === impl Path ===
+
+impl Path {
+    const ALL: [Self; 6] = [
+        Self::Alarm,
+        Self::Fast,
+        Self::Exact,
+        Self::Adaptive,
+        Self::Sampled,
+        Self::Off,
+    ];
 }
 
 /// Adds to a counter that has one writer.
@@ -76,9 +123,16 @@ impl Tree {
             unbalanced: AtomicU64::new(0),
             clock_errors: AtomicU64::new(0),
             pauses: AtomicU32::new(0),
+            path: AtomicU32::new(Path::Alarm as u32),
             nodes: Nodes::new(),
             table: Array::empty(),
+            latencies: Latencies::new(),
+            errors: Column::new(),
             limit_set: AtomicU64::new(NO_LIMIT),
+            wants_latencies: AtomicU32::new(0),
+            paused_at: AtomicU64::new(0),
+            adopted: AtomicU64::new(0),
+            random: AtomicU64::new(0),
             depth_max: AtomicU32::new(0),
             nodes_max: AtomicU32::new(0),
         }
@@ -95,6 +149,7 @@ impl Tree {
             }
         }
         self.nodes.clear();
+        self.latencies.clear();
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
@@ -107,9 +162,27 @@ impl Tree {
         self.limit.store(limit, Ordering::Relaxed);
         self.depth_max.store(depth_max, Ordering::Relaxed);
         self.nodes_max.store(nodes_max, Ordering::Relaxed);
+        // Any number but 0, and not the same for all threads.
+        self.random.store(now | 1, Ordering::Relaxed);
         self.last.store(now, Ordering::Release);
         self.current.set_release(Some(root));
         true
+    }
+
+    /// True where events take the fast path.
+    #[inline(always)]
+    pub(crate) fn is_fast(&self) -> bool {
+        self.path.load(Ordering::Relaxed) == Path::Fast as u32
+    }
+
+    /// How events are handled.
+    pub(crate) fn path(&self) -> Path {
+        Path::ALL[self.path.load(Ordering::Acquire) as usize % Path::ALL.len()]
+    }
+
+    /// Chooses how events are handled. Only the thread may choose anything but the alarm.
+    pub(crate) fn set_path(&self, path: Path) {
+        self.path.store(path as u32, Ordering::SeqCst);
     }
 
     /// Takes `current` out: the mark that an event works. None where one works already.
@@ -120,8 +193,9 @@ impl Tree {
         Some(current)
     }
 
+    /// Takes `current` out, which is known to be there.
     #[inline(always)]
-    fn mark(&self) {
+    pub(crate) fn mark(&self) {
         self.current.set(None);
         // SYNC POINT: mark before counters (meets the fence in `capture`). A compiler barrier on x86.
         fence(Ordering::Release);
@@ -140,17 +214,19 @@ impl Tree {
         parent.recent.get().filter(|child| child.site.is(site))
     }
 
-    /// Charges the time since the last event to `node`.
+    /// Charges the time since the last event to `node`; false where none could be.
     #[inline(always)]
-    pub(crate) fn charge(&self, node: &'static Node, now: u64) {
+    pub(crate) fn charge(&self, node: &'static Node, now: u64) -> bool {
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
-        if gap <= self.limit.load(Ordering::Relaxed) {
+        let in_order = gap <= self.limit.load(Ordering::Relaxed);
+        if in_order {
             add(&node.self_ticks, gap);
             // SYNC POINT: counters before last.
             self.last.store(now, Ordering::Release);
         } else {
             self.odd_gap(node, now);
         }
+        in_order
     }
 
     /// Paused, or the clock went back or too far: nothing is charged.
@@ -160,7 +236,9 @@ impl Tree {
         if self.last.load(Ordering::Relaxed) == PAUSED {
             return;
         }
-        add(&node.errors, 1);
+        if let Some(errors) = self.errors.make(node.index()) {
+            add(errors, 1);
+        }
         add(&self.clock_errors, 1);
         self.last.store(now, Ordering::Release);
     }
@@ -174,8 +252,26 @@ impl Tree {
         self.put(child);
     }
 
-    /// Ends the innermost call, at the tick that `now` reads. True where that is `node`; false where nothing was
-    /// done.
+    /// The node that time is charged to: the innermost whose call is timed.
+    pub(crate) fn charged(node: &'static Node) -> &'static Node {
+        let mut at = node;
+        while at.began.load(Ordering::Relaxed) == UNTIMED
+            && let Some(parent) = at.parent.get()
+        {
+            at = parent;
+        }
+        at
+    }
+
+    /// Gaps of a node that were not charged.
+    pub(crate) fn errors_of(&self, index: u32) -> u64 {
+        self.errors
+            .get(index)
+            .map_or(0, |errors| errors.load(Ordering::Relaxed))
+    }
+
+    /// Ends the innermost call, at the tick that `now` reads, all calls being timed. True where that is `node`;
+    /// false where nothing was done.
     #[inline(always)]
     pub(crate) fn end_innermost(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
         if !self.current.is(node) {
@@ -185,7 +281,13 @@ impl Tree {
             return false;
         };
         self.mark();
-        self.charge(node, now());
+        let now = now();
+        if self.charge(node, now)
+            && let Some(latency) = node.latency.get()
+            && let Some(ticks) = node.lasted(now)
+        {
+            latency.record(node.calls.load(Ordering::Relaxed), ticks, &self.latencies);
+        }
         self.put(parent);
         true
     }
@@ -207,7 +309,7 @@ impl Tree {
         match at.and_then(|node| node.parent.get()) {
             Some(parent) => {
                 add(&self.unbalanced, leaked);
-                self.charge(current, now);
+                self.charge(Self::charged(current), now);
                 self.put(parent);
             }
             None => {
@@ -222,42 +324,61 @@ impl Tree {
         let (Some(current), Some(root)) = (self.take(), self.root.get()) else {
             return;
         };
-        self.charge(current, now);
+        self.charge(Self::charged(current), now);
         self.put(root);
     }
 
     /// Lets the clock stand still from tick `now` on; nests.
     pub(crate) fn pause(&self, now: u64) {
         let Some(current) = self.take() else { return };
-        self.charge(current, now);
-        self.pauses
-            .store(self.pauses.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        self.limit.store(0, Ordering::Relaxed);
-        self.last.store(PAUSED, Ordering::Release);
+        self.charge(Self::charged(current), now);
+        let pauses = self.pauses.load(Ordering::Relaxed);
+        if pauses == 0 {
+            self.paused_at.store(now, Ordering::Relaxed);
+        }
+        self.pauses.store(pauses + 1, Ordering::Relaxed);
+        self.stop();
         self.put(current);
     }
 
-    /// Ends one `pause`; the clock goes on at tick `now` when it was the last.
+    /// Ends one `pause`; the clock goes on at tick `now` when it was the last. What was open meanwhile has not
+    /// taken that long: its beginning moves on.
     pub(crate) fn resume(&self, now: u64) {
         let Some(current) = self.take() else { return };
         let pauses = self.pauses.load(Ordering::Relaxed).saturating_sub(1);
         self.pauses.store(pauses, Ordering::Relaxed);
         if pauses == 0 {
-            self.limit
-                .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
-            self.last.store(now, Ordering::Release);
+            let paused_at = self.paused_at.load(Ordering::Relaxed);
+            let mut at = Some(current);
+            while let Some(node) = at {
+                let began = node.began.load(Ordering::Relaxed);
+                if began > UNKNOWN {
+                    let paused = now.saturating_sub(began.max(paused_at));
+                    node.began.store(began + paused, Ordering::Relaxed);
+                }
+                at = node.parent.get();
+            }
+            self.go_on(now);
         }
         self.put(current);
     }
 
-    /// Lets the clock stand still until [`Self::skip_to`]: there will be no events.
+    /// True while a pause is in force.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.pauses.load(Ordering::Relaxed) > 0
+    }
+
+    /// Charges nothing until [`Self::go_on`].
     pub(crate) fn stop(&self) {
+        self.limit.store(0, Ordering::Relaxed);
         self.last.store(PAUSED, Ordering::Release);
     }
 
-    /// Lets the clock go on at tick `now` after a time in which there were no events on purpose.
-    pub(crate) fn skip_to(&self, now: u64) {
-        if self.pauses.load(Ordering::Relaxed) == 0 {
+    /// Charges from tick `now` on, unless paused or in a mode without time.
+    pub(crate) fn go_on(&self, now: u64) {
+        if !self.is_paused() && switch::is_timed(self.adopted.load(Ordering::Relaxed)) {
+            self.limit
+                .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
             self.last.store(now, Ordering::Release);
         }
     }
@@ -278,7 +399,7 @@ impl Tree {
             return Some(child);
         }
         let full = self.nodes.len() >= self.nodes_max.load(Ordering::Relaxed)
-            || parent.depth.load(Ordering::Relaxed) >= self.depth_max.load(Ordering::Relaxed);
+            || parent.depth() >= self.depth_max.load(Ordering::Relaxed);
         if full || !may_add() {
             return None;
         }
@@ -288,6 +409,12 @@ impl Tree {
             slot
         };
         let child = self.nodes.add(Some(site), Some(parent))?;
+        if self.wants_latencies.load(Ordering::Relaxed) != 0 {
+            child.latency.set(self.latencies.make(child.index()));
+        }
+        if let Some(errors) = self.errors.get(child.index()) {
+            errors.store(0, Ordering::Relaxed);
+        }
         slot.set(Some(child));
         parent.recent.set(Some(child));
         Some(child)
@@ -326,11 +453,6 @@ fn hash(parent: &'static Node, site: &'static Site) -> u32 {
     ((parent ^ site) >> 32) as u32
 }
 
-/// True for the node that idle guards hold.
-pub(crate) fn is_nobody(node: &'static Node) -> bool {
-    std::ptr::eq(node, &NOBODY)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -351,26 +473,28 @@ mod tests {
         }
 
         /// Enters at `after` ticks from the last event; the node, or nobody.
-        fn enter(&mut self, after: u64, site: &'static Site) -> &'static Node {
+        fn enter(&mut self, after: u64, site: &'static Site) -> Option<&'static Node> {
             self.now += after;
             let current = self.tree.take().unwrap();
             let child = Tree::recent_child(current, site);
             match child.or_else(|| self.tree.find_child(current, site, || true)) {
                 Some(child) => {
                     self.tree.begin(current, child, self.now, 1);
-                    child
+                    Some(child)
                 }
                 None => {
                     self.tree.put(current);
                     add(&self.tree.dropped, 1);
-                    &NOBODY
+                    None
                 }
             }
         }
 
-        fn exit(&mut self, after: u64, node: &'static Node) {
+        fn exit(&mut self, after: u64, node: Option<&'static Node>) {
             self.now += after;
-            if !is_nobody(node) && !self.tree.end_innermost(node, || self.now) {
+            if let Some(node) = node
+                && !self.tree.end_innermost(node, || self.now)
+            {
                 self.tree.end_out_of_order(node, self.now);
             }
         }
@@ -380,7 +504,7 @@ mod tests {
             let mut text = String::new();
             for index in 0..self.tree.nodes.len() {
                 let node = self.tree.nodes.get(index).unwrap();
-                let depth = node.depth.load(Ordering::Relaxed) as usize;
+                let depth = node.depth() as usize;
                 let name = node
                     .site
                     .get()
@@ -441,7 +565,7 @@ mod tests {
         walk.exit(0, a);
         assert_eq!(walk.text(), "(root) 0 100\n  a 1 0\n");
         assert_eq!(walk.tree.clock_errors.load(Ordering::Relaxed), 1);
-        assert_eq!(a.errors.load(Ordering::Relaxed), 1);
+        assert_eq!(walk.tree.errors_of(a.unwrap().index()), 1);
     }
 
     #[test]

@@ -127,6 +127,14 @@ impl Histogram {
         Some((mean, over(&|x| (x - mean) * (x - mean))))
     }
 
+    /// Adds one call.
+    pub fn insert(&mut self, ticks: u64) {
+        self.add(&Self {
+            buckets: vec![(bucket_of(ticks) as u16, 1)],
+            max_ticks: ticks,
+        });
+    }
+
     /// Adds another's calls. The longest stays exact where it is known of the one that holds it.
     pub fn add(&mut self, other: &Self) {
         let highest = |histogram: &Self| histogram.buckets.last().map(|&(bucket, _)| bucket);
@@ -210,13 +218,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(durations: &[u64]) -> Histogram {
-        durations.iter().fold(Histogram::default(), |mut all, &ticks| {
-            all.add(&Histogram {
-                buckets: vec![(bucket_of(ticks) as u16, 1)],
-                max_ticks: ticks,
-            });
-            all
-        })
+        let mut all = Histogram::default();
+        durations.iter().for_each(|&ticks| all.insert(ticks));
+        all
     }
 
     #[test]

@@ -1,0 +1,192 @@
+//! Times where not every call was timed.
+//!
+//! **Adaptive**: the time of a call that was not timed is in the self time of the nearest frame around it that was.
+//! It is handed back from parents to children: each child gets the mean of its timed calls for each that was not, and
+//! all children of a node together at most what it has. What goes to one is taken from another, so the sum over all
+//! rows, and the total of every root, is what was measured.
+//!
+//! **Sampled**: times are what a thread was seen in; only their errors are reckoned here.
+
+use tickscope_format::latency::Histogram;
+
+use crate::ledger::{Counts, Ledger};
+use crate::rows::Row;
+
+/// A row's time and how far it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Estimated {
+    /// Self time in ticks.
+    pub(crate) ticks: u64,
+    /// Calls that were timed.
+    pub(crate) timed: u64,
+    /// Standard error of the self time, in ticks.
+    pub(crate) self_error: f64,
+    /// Standard error of the total time, in ticks.
+    pub(crate) total_error: f64,
+}
+
+/// Times of a tree in adaptive mode. `inner_ticks` is what a timed call costs within itself.
+pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, inner_ticks: f64) -> Vec<Estimated> {
+    let shown: Vec<Counts> = (0..rows.len()).map(|index| ledger.shown(index)).collect();
+    // Ticks and timed calls of whole subtrees.
+    let mut below: Vec<(u64, u64)> = shown.iter().map(|counts| (counts.ticks, counts.timed)).collect();
+    for index in (1..rows.len()).rev() {
+        let (ticks, timed) = below[index];
+        let parent = &mut below[rows[index].parent as usize];
+        parent.0 += ticks;
+        parent.1 += timed;
+    }
+    // What each row's calls that were not timed took, and the variance of that.
+    let wanted: Vec<(f64, f64)> = (0..rows.len())
+        .map(|index| {
+            let Counts { calls, timed, .. } = shown[index];
+            let untimed = calls.saturating_sub(timed) as f64;
+            if index == 0 || timed == 0 || untimed == 0.0 {
+                return (0.0, 0.0);
+            }
+            let (ticks, timed_below) = below[index];
+            let mean = ((ticks as f64 - inner_ticks * timed_below as f64) / timed as f64).max(0.0);
+            let spread = spread(&ledger.histograms.shown(index));
+            (untimed * mean, untimed * untimed * spread / timed as f64)
+        })
+        .collect();
+    let mut children = vec![0.0; rows.len()];
+    for index in 1..rows.len() {
+        children[rows[index].parent as usize] += wanted[index].0;
+    }
+    let mut estimated: Vec<Estimated> = shown
+        .iter()
+        .map(|counts| Estimated {
+            ticks: counts.ticks,
+            timed: counts.timed.min(counts.calls),
+            ..Estimated::default()
+        })
+        .collect();
+    // Parents stand before their children: what a row has is known before it gives.
+    let pool: &mut Vec<Option<f64>> = &mut vec![None; rows.len()];
+    for index in 1..rows.len() {
+        let parent = rows[index].parent as usize;
+        let has = *pool[parent].get_or_insert(estimated[parent].ticks as f64);
+        let share = if children[parent] > has {
+            has / children[parent]
+        } else {
+            1.0
+        };
+        let (wanted, variance) = wanted[index];
+        let given = ((wanted * share) as u64).min(estimated[parent].ticks);
+        estimated[parent].ticks -= given;
+        estimated[index].ticks += given;
+        estimated[parent].self_error += variance;
+        estimated[index].self_error += variance;
+        estimated[index].total_error += variance;
+    }
+    for row in &mut estimated {
+        row.self_error = row.self_error.sqrt();
+        row.total_error = row.total_error.sqrt();
+    }
+    estimated
+}
+
+/// The variance of a call; of one seen once or never, nothing is known.
+fn spread(latencies: &Histogram) -> f64 {
+    latencies.moments().map_or(0.0, |(_, variance)| variance)
+}
+
+/// Times of a tree in sampled mode, looked at every `period` ticks.
+pub(crate) fn sampled(rows: &[Row], ledger: &Ledger, period: f64) -> Vec<Estimated> {
+    let ticks: Vec<u64> = (0..rows.len()).map(|index| ledger.shown(index).ticks).collect();
+    let mut totals = ticks.clone();
+    for index in (1..rows.len()).rev() {
+        totals[rows[index].parent as usize] += totals[index];
+    }
+    let all = totals.first().copied().unwrap_or(0) as f64;
+    // A share p of n looks has the standard error sqrt(p (1 - p) / n).
+    let error = |ticks: u64| {
+        let (p, n) = (ticks as f64 / all.max(1.0), (all / period.max(1.0)).max(1.0));
+        all * (p * (1.0 - p).max(0.0) / n).sqrt()
+    };
+    (0..rows.len())
+        .map(|index| Estimated {
+            ticks: ticks[index],
+            timed: 0,
+            self_error: error(ticks[index]),
+            total_error: error(totals[index]),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use tickscope_format::ids::SiteId;
+
+    fn row(parent: u32) -> Row {
+        Row {
+            parent,
+            site: SiteId(0),
+            errors: 0,
+        }
+    }
+
+    fn ledger(counts: &[(u64, u64, u64)]) -> Ledger {
+        let mut ledger = Ledger::default();
+        let counts = counts
+            .iter()
+            .map(|&(calls, timed, ticks)| Counts { calls, ticks, timed });
+        ledger.show(&counts.collect::<Vec<_>>(), None);
+        ledger
+    }
+
+    fn ticks(estimated: &[Estimated]) -> Vec<u64> {
+        estimated.iter().map(|row| row.ticks).collect()
+    }
+
+    #[test]
+    fn a_child_gets_back_what_its_parent_was_charged() {
+        // A root with a, which is always timed, and in it b, timed 10 times of 100, 7 ticks each.
+        let rows = [row(0), row(0), row(1)];
+        let ledger = ledger(&[(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)]);
+        assert_eq!(ticks(&adaptive(&rows, &ledger, 0.0)), [50, 300, 700]);
+        // One tick of each timed call is the clock's.
+        assert_eq!(ticks(&adaptive(&rows, &ledger, 1.0)), [50, 390, 610]);
+    }
+
+    #[test]
+    fn what_was_inside_a_call_that_was_not_timed_goes_down_two_levels() {
+        // b timed 1 of 10: 100 ticks of which 60 in c, which was timed whenever b was.
+        let rows = [row(0), row(0), row(1), row(2)];
+        let ledger = ledger(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
+        let estimated = adaptive(&rows, &ledger, 0.0);
+        assert_eq!(ticks(&estimated), [0, 100, 400, 600]);
+    }
+
+    #[test]
+    fn half_and_half_of_a_hundred_looks_is_known_to_five_percent() {
+        let rows = [row(0), row(0)];
+        let estimated = sampled(&rows, &ledger(&[(0, 0, 5000), (9, 0, 5000)]), 100.0);
+        assert_eq!(estimated[1].self_error, 500.0);
+    }
+
+    proptest! {
+        #[test]
+        fn sums_hold_whatever_was_timed(
+            nodes in proptest::collection::vec((any::<u32>(), 0u64..1000, 0u64..1000, 0u64..1_000_000), 1..40),
+            inner in 0.0..50.0f64,
+        ) {
+            let rows: Vec<Row> = nodes
+                .iter()
+                .enumerate()
+                .map(|(index, &(parent, ..))| row(parent % index.max(1) as u32))
+                .collect();
+            let counts: Vec<(u64, u64, u64)> = nodes
+                .iter()
+                .map(|&(_, calls, timed, ticks)| (calls, timed.min(calls), ticks))
+                .collect();
+            let estimated = adaptive(&rows, &ledger(&counts), inner);
+            let before: u64 = counts.iter().map(|counts| counts.2).sum();
+            prop_assert_eq!(ticks(&estimated).iter().sum::<u64>(), before);
+            prop_assert!(estimated.iter().all(|row| row.self_error.is_finite()));
+        }
+    }
+}

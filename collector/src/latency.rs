@@ -1,0 +1,204 @@
+//! How long a node's calls took: a histogram of which an octave of buckets is made at its first hit, and what
+//! adaptive mode knows of the node.
+//!
+//! A clock read waits for what goes before it, so the way from a duration to its bucket, a chain of some 25 cycles,
+//! would lengthen every scope. Durations are parked, which is one store, and eight find their buckets side by side.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of};
+
+use crate::arena::{Column, Ref, zeroed};
+
+/// Durations that are parked before they find their buckets.
+const PARKED: usize = 8;
+
+zeroed! {
+    /// The latencies of one node. Written by the thread alone.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Latency {
+        /// The longest call, in ticks.
+        max: AtomicU64,
+        /// In adaptive mode: calls that were timed.
+        pub(crate) timed: AtomicU64,
+        /// In adaptive mode: ticks of the calls that were timed, with all calls in them.
+        pub(crate) timed_ticks: AtomicU64,
+        /// In adaptive mode: one in 2^rate calls is timed.
+        pub(crate) rate: AtomicU64,
+        /// Durations that have not found their bucket yet, by the call's number; 0 where there is none.
+        parked: [AtomicU64; PARKED],
+        /// Buckets by octave; none before the first hit.
+        octaves: [Ref<Octave>; OCTAVES],
+    }
+}
+
+zeroed! {
+    /// The counters of an octave's buckets: one cache line.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Octave {
+        counts: [AtomicU64; PER_OCTAVE],
+    }
+}
+
+const _: () = assert!(size_of::<Octave>() == 64 && size_of::<Latency>() == 640);
+
+zeroed! {
+    /// All latencies of a tree: one place per node, and the octaves that have been handed out.
+    #[derive(Debug)]
+    pub(crate) struct Latencies {
+        nodes: Column<Latency>,
+        octaves: Column<Octave>,
+        /// Octaves handed out.
+        used: AtomicU64,
+    }
+}
+
+// === impl Latency ===
+
+impl Latency {
+    /// Counts the call of this number, which took so many ticks.
+    #[inline(always)]
+    pub(crate) fn record(&self, call: u64, ticks: u64, pool: &Latencies) {
+        let place = &self.parked[call as usize % PARKED];
+        if place.load(Ordering::Relaxed) != 0 {
+            self.settle(pool);
+        }
+        place.store(ticks.max(1), Ordering::Relaxed);
+    }
+
+    /// Puts the parked durations into their buckets.
+    #[inline(never)]
+    pub(crate) fn settle(&self, pool: &Latencies) {
+        for place in &self.parked {
+            let ticks = place.load(Ordering::Relaxed);
+            if ticks == 0 {
+                continue;
+            }
+            if ticks > self.max.load(Ordering::Relaxed) {
+                self.max.store(ticks, Ordering::Relaxed);
+            }
+            // SYNC POINT: the place is empty before the bucket counts, so that nobody finds a call in both.
+            place.store(0, Ordering::Relaxed);
+            let bucket = bucket_of(ticks);
+            let octave = &self.octaves[bucket / PER_OCTAVE % OCTAVES];
+            match octave.get() {
+                Some(octave) => octave.hit(bucket),
+                None => pool.first_hit(octave, bucket),
+            }
+        }
+    }
+
+    /// Takes what is counted so far into `histogram`. A call that just moves from its place to its bucket may be in
+    /// neither.
+    pub(crate) fn read(&self, histogram: &mut Histogram) {
+        histogram.buckets.clear();
+        for (at, octave) in self.octaves.iter().enumerate() {
+            let Some(octave) = octave.get_acquire() else {
+                continue;
+            };
+            for (step, count) in octave.counts.iter().enumerate() {
+                let count = count.load(Ordering::Acquire);
+                if count > 0 {
+                    histogram.buckets.push(((at * PER_OCTAVE + step) as u16, count));
+                }
+            }
+        }
+        histogram.max_ticks = self.max.load(Ordering::Relaxed);
+        // SYNC POINT: buckets before places.
+        for ticks in self.parked.iter().map(|place| place.load(Ordering::Relaxed)) {
+            if ticks > 0 {
+                histogram.insert(ticks);
+            }
+        }
+    }
+
+    fn clear(&self) {
+        for counter in [&self.max, &self.timed, &self.timed_ticks, &self.rate] {
+            counter.store(0, Ordering::Relaxed);
+        }
+        self.parked
+            .iter()
+            .for_each(|place| place.store(0, Ordering::Relaxed));
+        self.octaves.iter().for_each(|octave| octave.set(None));
+    }
+}
+
+impl Octave {
+    #[inline(always)]
+    fn hit(&self, bucket: usize) {
+        let count = &self.counts[bucket % PER_OCTAVE];
+        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+}
+
+// === impl Latencies ===
+
+impl Latencies {
+    pub(crate) const fn new() -> Self {
+        Self {
+            nodes: Column::new(),
+            octaves: Column::new(),
+            used: AtomicU64::new(0),
+        }
+    }
+
+    /// The latency of a new node, empty; none where there is no memory.
+    pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
+        let latency = self.nodes.make(index)?;
+        latency.clear();
+        Some(latency)
+    }
+
+    /// Forgets all octaves; their memory serves again.
+    pub(crate) fn clear(&self) {
+        self.used.store(0, Ordering::Relaxed);
+    }
+
+    /// The first call in an octave. Where there is no memory the call is in no bucket.
+    #[cold]
+    #[inline(never)]
+    fn first_hit(&self, place: &Ref<Octave>, bucket: usize) {
+        let used = self.used.load(Ordering::Relaxed);
+        let Some(octave) = u32::try_from(used).ok().and_then(|used| self.octaves.make(used)) else {
+            return;
+        };
+        self.used.store(used + 1, Ordering::Relaxed);
+        octave
+            .counts
+            .iter()
+            .for_each(|count| count.store(0, Ordering::Relaxed));
+        octave.hit(bucket);
+        place.set_release(Some(octave));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_found_in_their_buckets_and_memory_serves_again() {
+        let pool = Latencies::new();
+        let mut histogram = Histogram::default();
+        for _life in 0..3 {
+            let latency = pool.make(5).unwrap();
+            for call in 1..=25 {
+                latency.record(call, [1, 100, 100, 5000][call as usize % 4], &pool);
+                latency.read(&mut histogram);
+                assert_eq!(histogram.count(), call);
+            }
+            assert_eq!(histogram.max(), Some((5000, true)));
+            let count = |ticks| {
+                histogram
+                    .buckets
+                    .iter()
+                    .find(|&&(bucket, _)| usize::from(bucket) == bucket_of(ticks))
+            };
+            assert_eq!(count(100).map(|&(_, count)| count), Some(13));
+            assert_eq!(pool.used.load(Ordering::Relaxed), 3);
+            pool.clear();
+        }
+    }
+}

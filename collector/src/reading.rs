@@ -1,0 +1,205 @@
+//! Reads a live tree while its thread goes on.
+
+use std::sync::atomic::{Ordering, fence};
+
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::ThreadState;
+
+use crate::histograms::Histograms;
+use crate::ledger::Counts;
+use crate::node::{Node, UNKNOWN};
+use crate::registry::Block;
+use crate::rows::{Lost, Row};
+use crate::site_ids::SiteIds;
+use crate::tree::{PAUSED, Tree};
+use crate::{process, switch};
+
+/// What was read of a live tree. Index 0 is the root.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) counts: Vec<Counts>,
+    /// Open calls, outermost first: node and the tick it began, 0 where that is not known.
+    pub(crate) open: Vec<(u32, u64)>,
+    pub(crate) state: ThreadState,
+    pub(crate) lost: Lost,
+}
+
+/// Which histograms need to be read again: those of nodes that were called or open of late.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    /// Calls at the last reading.
+    calls: Vec<u64>,
+    /// Readings until a node needs no more. A call may end after its histogram was read and before its thread was
+    /// looked at, so the reading after that one is the first to be sure.
+    left: Vec<u8>,
+}
+
+/// Reads a tree; `changed` and `histograms` are of the same thread's reading before.
+pub(crate) fn read(
+    block: &'static Block,
+    sites: &mut SiteIds,
+    changed: &mut Changed,
+    histograms: &mut Histograms,
+) -> Reading {
+    let fixed = process::fixed();
+    let tree = &block.tree;
+    let current = tree.current.get_acquire();
+    let last = tree.last.load(Ordering::Acquire);
+    let length = tree.nodes.len();
+    let mut rows = Vec::with_capacity(length as usize);
+    let mut counts = Vec::with_capacity(length as usize);
+    for (index, node) in (0..length).filter_map(|index| Some((index, tree.nodes.get(index)?))) {
+        let calls = node.calls.load(Ordering::Relaxed);
+        let latency = node.latency.get();
+        counts.push(Counts {
+            calls,
+            ticks: node.self_ticks.load(Ordering::Relaxed),
+            timed: latency.map_or(calls, |latency| latency.timed.load(Ordering::Relaxed)),
+        });
+        rows.push(Row {
+            parent: node.parent.get().map_or(0, Node::index),
+            // The root has no site, and its row is never shown.
+            site: node.site.get().map_or(SiteId(0), |site| sites.id(site)),
+            errors: tree.errors_of(index),
+        });
+        if changed.look(index as usize, calls) {
+            let histogram = histograms.current_mut(index as usize);
+            match latency {
+                Some(latency) => latency.read(histogram),
+                None => *histogram = Default::default(),
+            }
+        }
+    }
+    let now = fixed.chosen.clock.now();
+    // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched what
+    // was read in between. `current` first: an event whose counters were seen has taken it out, and one that
+    // has put the same node back has moved `last` before.
+    fence(Ordering::Acquire);
+    let same = |now: Option<&'static Node>| match (now, current) {
+        (Some(now), Some(current)) => std::ptr::eq(now, current),
+        _ => false,
+    };
+    let quiet = same(tree.current.get_acquire()) && tree.last.load(Ordering::Acquire) == last;
+    if quiet
+        && let Some(current) = current
+        && let Some(count) = counts.get_mut(Tree::charged(current).index() as usize)
+    {
+        // The time since the last event, which the next one is going to charge.
+        count.ticks = count
+            .ticks
+            .saturating_add(pending(tree, last, now, fixed.limit_ticks));
+    }
+    let innermost = if quiet { current } else { settled_current(tree) };
+    let mut open = Vec::new();
+    let mut at = innermost;
+    while let Some(node) = at.filter(|node| node.site.get().is_some()) {
+        let began = match node.began.load(Ordering::Relaxed) {
+            began if began <= UNKNOWN => 0,
+            // The thread may have begun an outer call anew between two looks: it is no later than what it holds.
+            began => open
+                .iter()
+                .map(|&(_, inner)| inner)
+                .rfind(|&inner| inner > 0)
+                .map_or(began, |inner: u64| began.min(inner)),
+        };
+        open.push((node.index(), began));
+        at = node.parent.get();
+    }
+    open.reverse();
+    open.retain(|&(index, _)| index < length);
+    changed.keep_open(&open);
+    let state = match (tree.is_paused(), open.is_empty()) {
+        (true, _) => ThreadState::Paused,
+        (false, false) => ThreadState::Running,
+        // Also a thread that the kernel took off its CPU in the middle of an event: where it is, it has not said.
+        (false, true) => ThreadState::Idle,
+    };
+    let lost = Lost {
+        dropped: tree.dropped.load(Ordering::Relaxed),
+        unbalanced: tree.unbalanced.load(Ordering::Relaxed),
+        clock_errors: tree.clock_errors.load(Ordering::Relaxed),
+    };
+    Reading {
+        rows,
+        counts,
+        open,
+        state,
+        lost,
+    }
+}
+
+/// The time since a tree's last event at `last` that its next one is going to charge: of all stretches in between
+/// that measure time.
+fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> u64 {
+    // A longer one is not going to be charged.
+    let within = |ticks: u64| if ticks <= limit { ticks } else { 0 };
+    let mut since = (last != PAUSED).then_some(last);
+    let mut pending = 0u64;
+    for switch in switch::after(tree.adopted.load(Ordering::Acquire)) {
+        let tick = since.map_or(switch.tick, |since| switch.tick.max(since));
+        pending = pending.saturating_add(since.map_or(0, |since| within(tick - since)));
+        since = (switch.is_timed() && !tree.is_paused()).then_some(tick);
+    }
+    pending.saturating_add(since.map_or(0, |since| within(now.saturating_sub(since))))
+}
+
+/// Where a busy thread stands: its events take nanoseconds, so a few looks find it between two of them.
+pub(crate) fn settled_current(tree: &'static Tree) -> Option<&'static Node> {
+    (0..1000).find_map(|_| {
+        std::hint::spin_loop();
+        tree.current.get_acquire()
+    })
+}
+
+// === impl Changed ===
+
+impl Changed {
+    /// Whether the histogram of a node with so many calls needs to be read.
+    fn look(&mut self, index: usize, calls: u64) -> bool {
+        if self.calls.len() <= index {
+            self.calls.resize(index + 1, 0);
+            self.left.resize(index + 1, 2);
+        }
+        if std::mem::replace(&mut self.calls[index], calls) != calls {
+            self.left[index] = 2;
+        }
+        let read = self.left[index] > 0;
+        self.left[index] = self.left[index].saturating_sub(1);
+        read
+    }
+
+    fn keep_open(&mut self, open: &[(u32, u64)]) {
+        for &(index, _) in open {
+            self.left[index as usize] = 2;
+        }
+    }
+
+    /// All need to be read: what is collected has changed.
+    pub(crate) fn forget(&mut self) {
+        self.left.fill(2);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_histogram_is_read_until_its_node_has_rested_for_two_readings() {
+        let mut changed = Changed::default();
+        let mut reads = |calls, open: bool| {
+            let read = changed.look(0, calls);
+            if open {
+                changed.keep_open(&[(0, 5)]);
+            }
+            read
+        };
+        assert!(reads(1, true), "its first call");
+        assert!(reads(1, true), "still open");
+        assert!(reads(1, false), "was open");
+        assert!(reads(1, false), "may have ended behind the reading before");
+        assert!(!reads(1, false));
+        assert!(reads(2, false), "called again");
+    }
+}

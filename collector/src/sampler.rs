@@ -1,0 +1,78 @@
+//! When to look where each thread is, in sampled mode: up to a thousand times a second, at random distances, and so
+//! seldom that looking stays below its share of a core.
+
+use std::time::{Duration, Instant};
+
+use tickscope_format::snapshot::Mode;
+
+use crate::{capture, os, switch};
+
+/// The shortest mean distance between two looks.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// The longest, however many threads there are.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// The distance is so many times what a look costs: 0.5 % of a core.
+const COST_SHARE: f64 = 200.0;
+
+/// Looks after which their cost is reckoned anew.
+const BLOCK: u32 = 32;
+
+/// Decides when to look.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    mean: Duration,
+    next: Instant,
+    /// Looks since the cost was reckoned, and the publisher's CPU time then.
+    block: (u32, u64),
+    random: u64,
+}
+
+// === impl Sampler ===
+
+impl Sampler {
+    pub(crate) fn new() -> Self {
+        Self {
+            mean: SHORTEST,
+            next: Instant::now(),
+            block: (0, os::own_cpu_ns()),
+            random: tickscope_format::os::random() | 1,
+        }
+    }
+
+    /// How long until the next look; none where nobody looks.
+    pub(crate) fn rest(&self) -> Option<Duration> {
+        let sampled = switch::newest().mode == Mode::Sampled;
+        sampled.then(|| self.next.saturating_duration_since(Instant::now()))
+    }
+
+    /// Looks if it is time; gives how often a second it does where that has changed.
+    pub(crate) fn round(&mut self) -> Option<f64> {
+        if self.rest() != Some(Duration::ZERO) {
+            return None;
+        }
+        if let Some(mut books) = capture::books() {
+            books.sample();
+        }
+        // Evenly between half and one and a half of the mean: a program that does something every millisecond is
+        // not always met at the same.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
+        self.next = Instant::now() + self.mean.mul_f64(jitter);
+        self.block.0 += 1;
+        if self.block.0 < BLOCK {
+            return None;
+        }
+        let cpu_ns = os::own_cpu_ns();
+        // What else the publisher did meanwhile is in it: a share of a core is a share.
+        let cost = Duration::from_nanos(cpu_ns.saturating_sub(self.block.1)) / BLOCK;
+        self.block = (0, cpu_ns);
+        let wanted = cost.mul_f64(COST_SHARE).clamp(SHORTEST, LONGEST);
+        // Half the way: one dear block does not make it swing.
+        self.mean = (self.mean + wanted) / 2;
+        Some(1.0 / self.mean.as_secs_f64())
+    }
+}

@@ -1,0 +1,152 @@
+//! All sites met so far, and which of them count.
+//!
+//! A site is met at its first scope, which may stand in a signal handler or an allocator: meeting it takes no lock
+//! and no memory. Rules are looked through by whoever holds the capture lock, for a site met later at the next look
+//! of the publisher.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::{Mode, Rule};
+
+use crate::arena::Ref;
+use crate::site::{Gate, Site};
+use crate::switch;
+
+/// Rules kept; more are refused.
+const RULES_MAX: usize = 256;
+
+/// The site met last; the others follow by `next`.
+static NEWEST: Ref<Site> = Ref::none();
+
+/// Sites met.
+static MET: AtomicU64 = AtomicU64::new(0);
+
+/// Which sites are switched off and on again: the last that matches decides.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    rules: Vec<(Pattern, bool)>,
+    /// Sites that have been looked at.
+    looked_at: u64,
+}
+
+/// The first scope of a site.
+#[cold]
+pub(crate) fn meet(site: &'static Site) {
+    // Two threads may meet it at once; a signal handler may meet what its thread is just meeting. One of them adds it.
+    if site.claim() {
+        NEWEST.push(site, |next| site.next.set(next));
+        MET.fetch_add(1, Ordering::SeqCst);
+    }
+    set_gate(site);
+}
+
+/// Every site met so far, the newest first.
+pub(crate) fn met() -> impl Iterator<Item = &'static Site> {
+    std::iter::successors(NEWEST.get_acquire(), |site| site.next.get_acquire())
+}
+
+/// Opens or shuts the gates of all sites met, after a switch of modes.
+pub(crate) fn set_gates() {
+    met().for_each(set_gate);
+}
+
+fn set_gate(site: &'static Site) {
+    // Whoever changes one of the two does so before he sets gates: what was true behind the last store here is.
+    loop {
+        let state = || (switch::newest().mode == Mode::Off, site.is_ruled_off());
+        let before = state();
+        let shut = before.0 || before.1;
+        site.set_gate(if shut { Gate::Shut } else { Gate::Open });
+        if state() == before {
+            return;
+        }
+    }
+}
+
+// === impl Rules ===
+
+impl Rules {
+    pub(crate) const fn new() -> Self {
+        Self {
+            rules: Vec::new(),
+            looked_at: 0,
+        }
+    }
+
+    /// Adds a rule and applies it; gives how many sites it matches, none where there are too many rules.
+    pub(crate) fn add(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
+        self.rules.retain(|(known, _)| *known != pattern);
+        if pattern.as_str() == "*" {
+            self.rules.clear();
+        }
+        // Where nothing is off, nothing needs to be switched on.
+        if off || !self.rules.is_empty() {
+            if self.rules.len() >= RULES_MAX {
+                return None;
+            }
+            self.rules.push((pattern, off));
+        }
+        self.apply();
+        Some(met().filter(|site| pattern.matches(&site.describe())).count())
+    }
+
+    /// Applies all rules to sites met since the last look.
+    pub(crate) fn look(&mut self) {
+        if !self.rules.is_empty() && self.looked_at != MET.load(Ordering::SeqCst) {
+            self.apply();
+        }
+    }
+
+    fn apply(&mut self) {
+        self.looked_at = MET.load(Ordering::SeqCst);
+        for site in met() {
+            let described = site.describe();
+            let last = self
+                .rules
+                .iter()
+                .rev()
+                .find(|(pattern, _)| pattern.matches(&described));
+            site.set_ruled_off(last.is_some_and(|&(_, off)| off));
+            set_gate(site);
+        }
+    }
+
+    /// The rules in force, oldest first.
+    pub(crate) fn list(&self) -> Vec<Rule> {
+        let rule = |(pattern, off): &(Pattern, bool)| Rule {
+            pattern: pattern.as_str().into(),
+            off: *off,
+        };
+        self.rules.iter().map(rule).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static GET: Site = Site::named("get", "rules::slab", "f.rs", 1);
+    static PUT: Site = Site::named("put", "rules::slab", "f.rs", 2);
+    static LATE: Site = Site::named("late", "rules::slab", "f.rs", 3);
+
+    #[test]
+    fn the_last_rule_that_matches_decides_also_for_later_sites() {
+        let mut rules = Rules::new();
+        meet(&GET);
+        meet(&GET);
+        meet(&PUT);
+        assert_eq!(met().filter(|site| std::ptr::eq(*site, &GET)).count(), 1);
+        let pattern = |text| Pattern::new(text).unwrap();
+        assert_eq!(rules.add(pattern("rules::slab"), true), Some(2));
+        assert_eq!(rules.add(pattern("slab::get"), false), Some(1));
+        assert!(GET.is(Gate::Open) && PUT.is(Gate::Shut));
+        meet(&LATE);
+        assert!(LATE.is(Gate::Open));
+        rules.look();
+        assert!(LATE.is(Gate::Shut));
+        assert_eq!(rules.list().len(), 2);
+        rules.add(pattern("*"), false);
+        assert!(PUT.is(Gate::Open) && LATE.is(Gate::Open) && rules.list().is_empty());
+    }
+}
