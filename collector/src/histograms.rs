@@ -1,5 +1,7 @@
 //! The histograms of a tree's nodes against their baselines, by node index: resets subtract them like any counter.
 
+use std::borrow::Cow;
+
 use tickscope_format::latency::Histogram;
 
 /// Histograms, baselines, and the baselines before the last reset. A missing one is empty.
@@ -32,10 +34,13 @@ impl Histograms {
     }
 
     /// What a node shows since the reset.
-    pub(crate) fn shown(&self, index: usize) -> Histogram {
-        let mut shown = self.current.get(index).cloned().unwrap_or_default();
+    pub(crate) fn shown(&self, index: usize) -> Cow<'_, Histogram> {
+        let Some(current) = self.current.get(index) else {
+            return Cow::default();
+        };
+        let mut shown = Cow::Borrowed(current);
         if let Some(base) = self.base.get(index).filter(|base| !base.is_empty()) {
-            shown.subtract(base);
+            shown.to_mut().subtract(base);
         }
         shown
     }
@@ -74,12 +79,12 @@ mod tests {
         histograms.reset();
         assert!(histograms.shown(2).is_empty());
         *histograms.current_mut(2) = histogram(40, 8);
-        assert_eq!(histograms.shown(2), histogram(40, 3));
+        assert_eq!(*histograms.shown(2), histogram(40, 3));
         let mut folded = Histograms::default();
         folded.absorb(1, &histograms, 2);
         folded.absorb(1, &histograms, 2);
-        assert_eq!(folded.shown(1), histogram(40, 6));
+        assert_eq!(*folded.shown(1), histogram(40, 6));
         folded.undo();
-        assert_eq!(folded.shown(1), histogram(40, 16));
+        assert_eq!(*folded.shown(1), histogram(40, 16));
     }
 }

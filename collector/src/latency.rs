@@ -26,6 +26,8 @@ zeroed! {
         pub(crate) timed_ticks: AtomicU64,
         /// In adaptive mode: one in 2^rate calls is timed.
         pub(crate) rate: AtomicU64,
+        /// A bit for each octave there is.
+        present: AtomicU64,
         /// Durations that have not found their bucket yet, by the call's number; 0 where there is none.
         parked: [AtomicU64; PARKED],
         /// Buckets by octave; none before the first hit.
@@ -82,11 +84,23 @@ impl Latency {
             // SYNC POINT: the place is empty before the bucket counts, so that nobody finds a call in both.
             place.store(0, Ordering::Relaxed);
             let bucket = bucket_of(ticks);
-            let octave = &self.octaves[bucket / PER_OCTAVE % OCTAVES];
-            match octave.get() {
+            match self.octaves[bucket / PER_OCTAVE % OCTAVES].get() {
                 Some(octave) => octave.hit(bucket),
-                None => pool.first_hit(octave, bucket),
+                None => self.first_hit(bucket, pool),
             }
+        }
+    }
+
+    /// The first call in an octave. Where there is no memory the call is in no bucket.
+    #[cold]
+    #[inline(never)]
+    fn first_hit(&self, bucket: usize, pool: &Latencies) {
+        if let Some(octave) = pool.octave() {
+            octave.hit(bucket);
+            let at = bucket / PER_OCTAVE % OCTAVES;
+            self.octaves[at].set_release(Some(octave));
+            let present = self.present.load(Ordering::Relaxed);
+            self.present.store(present | 1 << at, Ordering::Release);
         }
     }
 
@@ -115,7 +129,13 @@ impl Latency {
     }
 
     fn clear(&self) {
-        for counter in [&self.max, &self.timed, &self.timed_ticks, &self.rate] {
+        for counter in [
+            &self.max,
+            &self.timed,
+            &self.timed_ticks,
+            &self.rate,
+            &self.present,
+        ] {
             counter.store(0, Ordering::Relaxed);
         }
         self.parked
@@ -156,21 +176,16 @@ impl Latencies {
         self.used.store(0, Ordering::Relaxed);
     }
 
-    /// The first call in an octave. Where there is no memory the call is in no bucket.
-    #[cold]
-    #[inline(never)]
-    fn first_hit(&self, place: &Ref<Octave>, bucket: usize) {
+    /// A new octave, all zero; none where there is no memory.
+    fn octave(&self) -> Option<&'static Octave> {
         let used = self.used.load(Ordering::Relaxed);
-        let Some(octave) = u32::try_from(used).ok().and_then(|used| self.octaves.make(used)) else {
-            return;
-        };
+        let octave = self.octaves.make(u32::try_from(used).ok()?)?;
         self.used.store(used + 1, Ordering::Relaxed);
         octave
             .counts
             .iter()
             .for_each(|count| count.store(0, Ordering::Relaxed));
-        octave.hit(bucket);
-        place.set_release(Some(octave));
+        Some(octave)
     }
 }
 

@@ -20,6 +20,7 @@ use crate::capture::Books;
 use crate::clock::Moment;
 use crate::sampler::Sampler;
 use crate::settings::Settings;
+use crate::switch::Switch;
 use crate::{capture, cost, os, process, prune, switch};
 
 /// Requests are looked at this often, whatever the rate of records.
@@ -54,6 +55,8 @@ pub(crate) struct Publisher {
     /// CPU time and monotonic time when the share was last reckoned.
     share_since: (u64, u64),
     cost: Cost,
+    /// After which switch `cost` was measured.
+    cost_of: Option<Switch>,
     /// The clock when it was last found in order.
     in_order: Moment,
     faults: u64,
@@ -167,6 +170,7 @@ impl Publisher {
             last_record: Instant::now(),
             share_since: (os::own_cpu_ns(), os::monotonic_ns()),
             cost: Cost::default(),
+            cost_of: None,
             in_order: Moment::now(process::fixed().chosen.clock),
             faults: 0,
             sampler: Sampler::new(),
@@ -185,15 +189,19 @@ impl Publisher {
 
     /// What has time until the first record can be seen: measures the cost of a scope, cleans up after others.
     pub(crate) fn settle(&mut self) {
-        let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
-        self.cost = Cost {
-            lower_ns,
-            upper_ns,
-            ..self.cost
-        };
-        self.tell();
+        self.measure_cost();
         if let Some(place) = self.path().parent() {
             clean::clean(place, clean::KEPT);
+        }
+    }
+
+    /// Measures what a scope costs as it is measured now, where that is not known.
+    fn measure_cost(&mut self) {
+        let switch = switch::newest();
+        if self.cost_of != Some(switch) {
+            (self.cost.lower_ns, self.cost.upper_ns) = cost::bounds(switch);
+            self.cost_of = Some(switch);
+            self.tell();
         }
     }
 
@@ -226,6 +234,7 @@ impl Publisher {
             return false;
         }
         self.look_who_watches();
+        self.measure_cost();
         if let Some(mut books) = capture::books() {
             books.look_at_sites();
         }
@@ -332,6 +341,7 @@ impl Publisher {
 
     fn switch_to(&mut self, mode: Mode) {
         self.publish_in_order(|books| books.switch_to(mode, switch::newest().histograms));
+        self.measure_cost();
     }
 
     fn rule(&mut self, pattern: Pattern, off: bool) -> Outcome {

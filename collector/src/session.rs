@@ -387,7 +387,7 @@ extern "C" fn at_exit() {
     snapshot.process.warnings.append(&mut warnings);
     if snapshot.capture.cost == Cost::default() {
         // Nothing was published, so nobody has measured it yet.
-        let (lower_ns, upper_ns) = cost::bounds(process::fixed().chosen.clock);
+        let (lower_ns, upper_ns) = cost::bounds(switch::newest());
         snapshot.capture.cost = Cost {
             lower_ns,
             upper_ns,

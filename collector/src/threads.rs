@@ -176,6 +176,14 @@ pub(crate) fn may_add_node() -> bool {
     room
 }
 
+/// Lets the calling thread, which does not count, count in a tree of its own while `body` runs.
+pub(crate) fn with_tree<T>(tree: &'static Tree, body: impl FnOnce() -> T) -> T {
+    let before = HOT.replace(Some(tree));
+    let value = body();
+    HOT.set(before);
+    value
+}
+
 fn leave() {
     let block = OWN.get().block;
     // From here on scopes of this thread are dropped: also those in other destructors and in our own work.

@@ -177,12 +177,13 @@ fn off_counts_nothing() {
     assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
 }
 
-const BAD: [(&str, &str, &str); 13] = [
+const BAD: [(&str, &str, &str); 14] = [
     ("TICKSCOPE", "on", "live, report, off"),
     ("TICKSCOPE_INTERVAL_MS", "9", "10 to 3600000"),
     ("TICKSCOPE_INTERVAL_MS", "1s", "10 to 3600000"),
     ("TICKSCOPE_RING_BYTES", "16MB", "65536 to 4294967296"),
-    ("TICKSCOPE_MODE", "sampled", "exact"),
+    ("TICKSCOPE_MODE", "fast", "exact, adaptive, sampled, off"),
+    ("TICKSCOPE_HISTOGRAM", "yes", "on, off"),
     ("TICKSCOPE_CLOCK", "rdtsc", "tsc, tsc-ordered, monotonic"),
     ("TICKSCOPE_THREADS", "some", "all, opt-in"),
     ("TICKSCOPE_MAX_DEPTH", "0", "1 to 4096"),

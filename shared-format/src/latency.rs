@@ -129,10 +129,15 @@ impl Histogram {
 
     /// Adds one call.
     pub fn insert(&mut self, ticks: u64) {
-        self.add(&Self {
-            buckets: vec![(bucket_of(ticks) as u16, 1)],
-            max_ticks: ticks,
-        });
+        let bucket = bucket_of(ticks) as u16;
+        let highest = self.buckets.last().map(|&(bucket, _)| bucket);
+        if highest.is_none_or(|highest| highest < bucket) || highest == Some(bucket) && self.max_ticks > 0 {
+            self.max_ticks = self.max_ticks.max(ticks);
+        }
+        match self.buckets.binary_search_by_key(&bucket, |&(at, _)| at) {
+            Ok(at) => self.buckets[at].1 += 1,
+            Err(at) => self.buckets.insert(at, (bucket, 1)),
+        }
     }
 
     /// Adds another's calls. The longest stays exact where it is known of the one that holds it.
