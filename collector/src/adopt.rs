@@ -55,7 +55,7 @@ impl Tree {
             Mode::Adaptive => Path::Adaptive,
             Mode::Sampled => Path::Sampled,
             Mode::Off => Path::Off,
-            _ => exact,
+            Mode::Exact | _ => exact,
         });
     }
 

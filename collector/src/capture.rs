@@ -213,7 +213,6 @@ impl Books {
             let address = std::ptr::from_ref(block).addr();
             let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
             let reading = thread.read(block, &mut self.sites, os::cpu_ns_of(tid));
-            thread.ledger.add_lifetime(&mut lifetime);
             lost.add(reading.lost);
             let facts = Thread {
                 name: thread.name.clone(),
@@ -223,7 +222,7 @@ impl Books {
                 cpu_ns: thread.ledger.cpu_shown(),
                 ..Thread::default()
             };
-            append(
+            let handed = append(
                 &mut snapshot,
                 facts,
                 &reading.rows,
@@ -231,6 +230,8 @@ impl Books {
                 &reading.open,
                 &epoch,
             );
+            thread.ledger.hand(handed);
+            thread.ledger.add_lifetime(&mut lifetime);
         }
         self.folded.show(&mut snapshot, &mut lifetime, &epoch);
         snapshot.lifetime = lifetime;
@@ -248,7 +249,7 @@ impl Books {
             histograms: epoch.histograms,
             sampling_hz: match epoch.mode {
                 Mode::Sampled => self.around.sampling_hz,
-                _ => 0.0,
+                Mode::Exact | Mode::Adaptive | Mode::Off | _ => 0.0,
             },
             samples: self.samples - self.samples_base,
             rules: self.rules.list(),

@@ -65,7 +65,7 @@ impl From<snapshot::Mode> for Mode {
             snapshot::Mode::Adaptive => Self::Adaptive,
             snapshot::Mode::Sampled => Self::Sampled,
             snapshot::Mode::Off => Self::Off,
-            _ => Self::Exact,
+            snapshot::Mode::Exact | _ => Self::Exact,
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn bounds(switch: Switch) -> (f64, f64) {
         Mode::Adaptive => Path::Adaptive,
         Mode::Sampled => Path::Sampled,
         Mode::Off => Path::Off,
-        _ => process::exact_path(),
+        Mode::Exact | _ => process::exact_path(),
     };
     if !TREE.open(process::now(), NO_LIMIT, 4, 4) {
         return (0.0, 0.0);

@@ -88,7 +88,7 @@ impl Folded {
                 ledger: Ledger::default(),
             });
         threads.count += 1;
-        threads.ledger.absorb_cpu(ledger);
+        threads.ledger.absorb_thread(ledger);
         threads.ledger.absorb(0, ledger, 0);
         let mut places = vec![0u32; rows.len()];
         for (index, row) in rows.iter().enumerate().skip(1) {
@@ -112,9 +112,8 @@ impl Folded {
     }
 
     /// Appends a thread for each name that has something to show.
-    pub(crate) fn show(&self, snapshot: &mut Snapshot, lifetime: &mut Lifetime, epoch: &Epoch) {
-        for (name, threads) in &self.by_name {
-            threads.ledger.add_lifetime(lifetime);
+    pub(crate) fn show(&mut self, snapshot: &mut Snapshot, lifetime: &mut Lifetime, epoch: &Epoch) {
+        for (name, threads) in &mut self.by_name {
             let facts = Thread {
                 name: name.clone(),
                 state: ThreadState::Finished,
@@ -123,8 +122,10 @@ impl Folded {
                 ..Thread::default()
             };
             if (0..threads.rows.len()).any(|index| !threads.ledger.shown(index).is_zero()) {
-                append(snapshot, facts, &threads.rows, &threads.ledger, &[], epoch);
+                let handed = append(snapshot, facts, &threads.rows, &threads.ledger, &[], epoch);
+                threads.ledger.hand(handed);
             }
+            threads.ledger.add_lifetime(lifetime);
         }
     }
 
@@ -183,7 +184,7 @@ mod tests {
         (rows, ledger)
     }
 
-    fn shown(folded: &Folded) -> (Snapshot, Lifetime) {
+    fn shown(folded: &mut Folded) -> (Snapshot, Lifetime) {
         let mut snapshot = Snapshot::default();
         let mut lifetime = Lifetime::default();
         folded.show(&mut snapshot, &mut lifetime, &Epoch::default());
@@ -199,12 +200,12 @@ mod tests {
         folded.reset();
         let (rows, ledger) = thread(&[2, 3]);
         folded.add("pool", &rows, &ledger, Lost::default(), 100, pruned);
-        let (snapshot, lifetime) = shown(&folded);
+        let (snapshot, lifetime) = shown(&mut folded);
         assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
         assert_eq!((snapshot.calls(), lifetime.calls), (2, 4));
         assert_eq!(snapshot.threads[0].cpu_ns, Some(5));
         folded.undo();
-        assert_eq!(shown(&folded).0.calls(), 4);
+        assert_eq!(shown(&mut folded).0.calls(), 4);
     }
 
     #[test]
@@ -221,7 +222,7 @@ mod tests {
                 SiteId(9),
             );
         }
-        let (snapshot, lifetime) = shown(&folded);
+        let (snapshot, lifetime) = shown(&mut folded);
         assert_eq!(lifetime.calls, 3 * (NAMES_MAX as u64 + 10));
         assert_eq!(snapshot.calls(), lifetime.calls);
         assert_eq!(snapshot.threads.len(), NAMES_MAX + 1);

@@ -4,7 +4,7 @@
 //! A clock read waits for what goes before it, so the way from a duration to its bucket, a chain of some 25 cycles,
 //! would lengthen every scope. Durations are parked, which is one store, and eight find their buckets side by side.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of};
 
@@ -12,6 +12,9 @@ use crate::arena::{Column, Ref, zeroed};
 
 /// Durations that are parked before they find their buckets.
 const PARKED: usize = 8;
+
+/// How often a histogram is looked at until it holds still.
+const LOOKS: u32 = 20;
 
 zeroed! {
     /// The latencies of one node. Written by the thread alone.
@@ -28,6 +31,8 @@ zeroed! {
         pub(crate) rate: AtomicU64,
         /// A bit for each octave there is.
         present: AtomicU64,
+        /// Odd while parked durations find their buckets.
+        settling: AtomicU64,
         /// Durations that have not found their bucket yet, by the call's number; 0 where there is none.
         parked: [AtomicU64; PARKED],
         /// Buckets by octave; none before the first hit.
@@ -73,6 +78,10 @@ impl Latency {
     /// Puts the parked durations into their buckets.
     #[inline(never)]
     pub(crate) fn settle(&self, pool: &Latencies) {
+        let settling = self.settling.load(Ordering::Relaxed);
+        self.settling.store(settling + 1, Ordering::Relaxed);
+        // SYNC POINT: odd before anything moves.
+        fence(Ordering::Release);
         for place in &self.parked {
             let ticks = place.load(Ordering::Relaxed);
             if ticks == 0 {
@@ -89,6 +98,7 @@ impl Latency {
                 None => self.first_hit(bucket, pool),
             }
         }
+        self.settling.store(settling + 2, Ordering::Release);
     }
 
     /// The first call in an octave. Where there is no memory the call is in no bucket.
@@ -104,9 +114,21 @@ impl Latency {
         }
     }
 
-    /// Takes what is counted so far into `histogram`. A call that just moves from its place to its bucket may be in
-    /// neither.
+    /// Takes what is counted so far into `histogram`, all of one moment. Where the thread is too busy for that, or was
+    /// taken off its CPU in between, calls that move from their places to their buckets may be in neither.
     pub(crate) fn read(&self, histogram: &mut Histogram) {
+        for _ in 0..LOOKS {
+            let before = self.settling.load(Ordering::Acquire);
+            self.look(histogram);
+            // SYNC POINT: what was looked at before the second look at `settling`.
+            fence(Ordering::Acquire);
+            if before.is_multiple_of(2) && self.settling.load(Ordering::Relaxed) == before {
+                return;
+            }
+        }
+    }
+
+    fn look(&self, histogram: &mut Histogram) {
         histogram.buckets.clear();
         for (at, octave) in self.octaves.iter().enumerate() {
             let Some(octave) = octave.get_acquire() else {

@@ -22,6 +22,10 @@ pub(crate) struct Ledger {
     undo: Vec<Counts>,
     /// How long calls took.
     pub(crate) histograms: Histograms,
+    /// Ticks charged outside of any row that belong to rows, of past epochs and of this one: adaptive mode.
+    handed_past: u64,
+    handed_undo: u64,
+    handed_now: u64,
     cpu: Option<u64>,
     cpu_base: u64,
     cpu_undo: u64,
@@ -96,8 +100,17 @@ impl Ledger {
         self.cpu.map(|cpu| cpu.saturating_sub(self.cpu_base))
     }
 
+    /// Of the ticks that the root shows, so many belong to rows.
+    pub(crate) fn hand(&mut self, ticks: u64) {
+        self.handed_now = ticks;
+    }
+
     /// Adds all that was ever counted in rows: the root is none.
     pub(crate) fn add_lifetime(&self, lifetime: &mut Lifetime) {
+        lifetime.ticks = lifetime
+            .ticks
+            .wrapping_add(self.handed_past)
+            .wrapping_add(self.handed_now);
         for counts in self.current.iter().skip(1) {
             lifetime.calls = lifetime.calls.wrapping_add(counts.calls);
             lifetime.ticks = lifetime.ticks.wrapping_add(counts.ticks);
@@ -110,6 +123,8 @@ impl Ledger {
         let past = self.current.clone();
         self.undo = std::mem::replace(&mut self.base, past);
         self.histograms.reset();
+        self.handed_undo = self.handed_past;
+        self.handed_past += std::mem::take(&mut self.handed_now);
         self.cpu_undo = self.cpu_base;
         self.cpu_base = self.cpu.unwrap_or(0);
     }
@@ -118,6 +133,7 @@ impl Ledger {
     pub(crate) fn undo(&mut self) {
         self.base = std::mem::take(&mut self.undo);
         self.histograms.undo();
+        self.handed_past = self.handed_undo;
         self.cpu_base = self.cpu_undo;
     }
 
@@ -129,8 +145,10 @@ impl Ledger {
         self.histograms.absorb(index, &other.histograms, from);
     }
 
-    /// Adds the CPU time of another ledger.
-    pub(crate) fn absorb_cpu(&mut self, other: &Self) {
+    /// Adds what another ledger knows beside its nodes.
+    pub(crate) fn absorb_thread(&mut self, other: &Self) {
+        self.handed_past += other.handed_past;
+        self.handed_undo += other.handed_undo;
         if let Some(cpu) = other.cpu {
             self.cpu = Some(self.cpu.unwrap_or(0) + cpu);
         }

@@ -119,7 +119,7 @@ pub(crate) fn now() -> u64 {
 pub(crate) fn exact_path() -> Path {
     match fixed().chosen.clock {
         Clock::Tsc => Path::Fast,
-        _ => Path::Exact,
+        Clock::TscOrdered | Clock::Monotonic | Clock::Custom(..) => Path::Exact,
     }
 }
 

@@ -50,8 +50,16 @@ pub(crate) fn read(
     let mut rows = Vec::with_capacity(length as usize);
     let mut counts = Vec::with_capacity(length as usize);
     for (index, node) in (0..length).filter_map(|index| Some((index, tree.nodes.get(index)?))) {
-        let calls = node.calls.load(Ordering::Relaxed);
         let latency = node.latency.get();
+        if changed.look(index as usize, node.calls.load(Ordering::Relaxed)) {
+            let histogram = histograms.current_mut(index as usize);
+            match latency {
+                Some(latency) => latency.read(histogram),
+                None => *histogram = Default::default(),
+            }
+        }
+        // After its histogram, so that no more calls are seen to end than to begin.
+        let calls = node.calls.load(Ordering::Relaxed);
         counts.push(Counts {
             calls,
             ticks: node.self_ticks.load(Ordering::Relaxed),
@@ -63,13 +71,6 @@ pub(crate) fn read(
             site: node.site.get().map_or(SiteId(0), |site| sites.id(site)),
             errors: tree.errors_of(index),
         });
-        if changed.look(index as usize, calls) {
-            let histogram = histograms.current_mut(index as usize);
-            match latency {
-                Some(latency) => latency.read(histogram),
-                None => *histogram = Default::default(),
-            }
-        }
     }
     let now = fixed.chosen.clock.now();
     // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched what

@@ -44,7 +44,8 @@ impl Lost {
     }
 }
 
-/// Appends a thread's rows that have something to show.
+/// Appends a thread's rows that have something to show. Gives the ticks of calls that were not timed, which the thread
+/// was charged outside of any row.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     thread: Thread,
@@ -52,11 +53,11 @@ pub(crate) fn append(
     ledger: &Ledger,
     open: &[(u32, u64)],
     epoch: &Epoch,
-) {
+) -> u64 {
     let estimated = match epoch.mode {
         Mode::Adaptive => estimate::adaptive(rows, ledger, epoch.inner_ticks),
         Mode::Sampled => estimate::sampled(rows, ledger, epoch.period_ticks),
-        _ => Vec::new(),
+        Mode::Exact | Mode::Off | _ => Vec::new(),
     };
     let mut shown: Vec<bool> = (0..rows.len())
         .map(|index| !ledger.shown(index).is_zero())
@@ -112,11 +113,14 @@ pub(crate) fn append(
     }
     let frame =
         |&(index, began_tick): &(u32, u64)| ids[index as usize].map(|node| OpenFrame { node, began_tick });
+    let charged_outside = ledger.shown(0).ticks;
+    let outside_ticks = estimated.first().map_or(charged_outside, |root| root.ticks);
     snapshot.threads.push(Thread {
-        outside_ticks: estimated.first().map_or(ledger.shown(0).ticks, |root| root.ticks),
+        outside_ticks,
         first_row,
         rows: snapshot.nodes.len() as u32 - first_row,
         open: open.iter().filter_map(frame).collect(),
         ..thread
     });
+    charged_outside - outside_ticks
 }

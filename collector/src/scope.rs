@@ -101,7 +101,9 @@ fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
                     child.mend_beginning();
                     Some(child)
                 }
-                _ => enter_otherwise(site, calls),
+                Path::Fast | Path::Exact | Path::Adaptive | Path::Sampled | Path::Off => {
+                    enter_otherwise(site, calls)
+                }
             };
         }
         Path::Off => return None,

@@ -18,7 +18,7 @@ use tickscope::{Builder, Clock};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Op, Outcome};
-use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::snapshot::{CaptureKind, Mode};
 
 /// Calls that the threads made, counted by themselves.
 static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -118,7 +118,9 @@ fn leave_open() {
     std::mem::forget(tickscope::scope_guard!("open"));
 }
 
-fn storm(clock: Clock) {
+const OPS: [Op; 3] = [Op::Reset, Op::UndoReset, Op::PublishNow];
+
+fn storm(clock: Clock, ops: &[Op]) {
     std::panic::set_hook(Box::new(|info| {
         if info.payload().downcast_ref::<&str>() != Some(&"on purpose") {
             // Whoever looks for the reason of a failure finds it there.
@@ -162,8 +164,10 @@ fn storm(clock: Clock) {
         let mut slot = ring.take_slot().unwrap().unwrap();
         let mut random = Random(77);
         let mut before = newest(&ring);
-        while undos < 100 {
-            let op = [Op::Reset, Op::UndoReset, Op::PublishNow][random.below(3) as usize];
+        let mut asked = 0;
+        while undos < 100 && asked < 2000 {
+            asked += 1;
+            let op = ops[random.below(ops.len() as u64) as usize];
             let reply = ask(&mut slot, op);
             match (op, reply.outcome) {
                 (Op::UndoReset, Outcome::Done) => undos += 1,
@@ -242,12 +246,22 @@ fn add_up(ring: &RingFile, last: &Snapshot, undos: u64) {
 }
 
 fn a_storm_by_the_time_stamp_counter_loses_nothing() {
-    Isolated::new(test_name!()).run(|| storm(Clock::Tsc)).succeeded();
+    Isolated::new(test_name!())
+        .run(|| storm(Clock::Tsc, &OPS))
+        .succeeded();
 }
 
 fn a_storm_by_the_monotonic_clock_loses_nothing() {
     Isolated::new(test_name!())
-        .run(|| storm(Clock::Monotonic))
+        .run(|| storm(Clock::Monotonic, &OPS))
+        .succeeded();
+}
+
+fn a_storm_of_modes_loses_nothing() {
+    let modes = [Mode::Exact, Mode::Adaptive, Mode::Sampled].map(Op::Mode);
+    let ops = [&OPS[..], &modes].concat();
+    Isolated::new(test_name!())
+        .run(|| storm(Clock::Tsc, &ops))
         .succeeded();
 }
 
@@ -362,6 +376,7 @@ fn viewers_that_may_not_control_change_nothing() {
 
 support::tests![
     a_storm_by_the_time_stamp_counter_loses_nothing,
+    a_storm_of_modes_loses_nothing,
     a_storm_by_the_monotonic_clock_loses_nothing,
     an_undo_brings_back_what_finished_threads_and_live_ones_had,
     a_busy_thread_never_shows_more_time_than_has_passed,
