@@ -1,0 +1,41 @@
+//! The profilers, one in a file.
+
+mod bare;
+mod coarse_prof;
+mod fastrace;
+mod hotpath;
+mod puffin;
+mod tickscope;
+mod tracing;
+mod tracy;
+
+use tickscope_examples::Plain;
+
+use crate::measure::{Measured, measure};
+
+macro_rules! peers {
+    ($($name:literal $peer:ty;)*) => {
+        /// Names of all peers.
+        pub(crate) const NAMES: &[&str] = &[$($name),*];
+
+        /// Measures a case with the peer of this name, which has this process for itself. None for unknown names.
+        pub(crate) fn measure_named(peer: &str, case: &str) -> Option<Measured> {
+            match peer {
+                $($name => measure::<$peer>(case),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+peers! {
+    "plain" Plain;
+    "floor" bare::Floor;
+    "exact" tickscope::Exact;
+    "tracy" tracy::Tracy;
+    "hotpath" hotpath::Hotpath;
+    "coarse-prof" coarse_prof::CoarseProf;
+    "puffin" puffin::Puffin;
+    "fastrace" fastrace::Fastrace;
+    "tracing" tracing::Tracing;
+}

@@ -1,0 +1,43 @@
+//! coarse-prof: a tree per thread. It prints rates and no counts, which come back as rate times time.
+
+use std::time::Instant;
+
+use coarse_prof::Guard;
+use tickscope_examples::Probe;
+
+use crate::peer::Peer;
+
+#[derive(Debug)]
+pub(crate) struct CoarseProf {
+    begin: Instant,
+}
+
+impl Probe for CoarseProf {
+    type Guard = Guard;
+
+    #[inline(always)]
+    fn begin(name: &'static str, _: impl FnOnce() -> tickscope::Scope) -> Guard {
+        // The macro makes the guard a variable of its own.
+        coarse_prof::PROFILER.with(|profiler| profiler.borrow_mut().enter(name))
+    }
+}
+
+impl Peer for CoarseProf {
+    fn start() -> Self {
+        coarse_prof::reset();
+        Self {
+            begin: Instant::now(),
+        }
+    }
+
+    fn finish(self) -> Option<u64> {
+        let seconds = self.begin.elapsed().as_secs_f64();
+        let mut text = Vec::new();
+        coarse_prof::write(&mut text).ok()?;
+        let rates = String::from_utf8_lossy(&text)
+            .lines()
+            .filter_map(|line| line.rsplit_once("@ ")?.1.strip_suffix("Hz")?.parse::<f64>().ok())
+            .sum::<f64>();
+        Some((rates * seconds).round() as u64)
+    }
+}

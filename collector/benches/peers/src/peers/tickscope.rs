@@ -1,0 +1,34 @@
+//! tickscope in exact mode, its publisher at work.
+
+use tickscope::{Scope, Session};
+use tickscope_examples::Probe;
+
+use crate::peer::Peer;
+
+#[derive(Debug)]
+pub(crate) struct Exact {
+    session: Session,
+}
+
+impl Probe for Exact {
+    type Guard = Scope;
+
+    #[inline(always)]
+    fn begin(_: &'static str, open: impl FnOnce() -> Scope) -> Scope {
+        open()
+    }
+}
+
+impl Peer for Exact {
+    fn start() -> Self {
+        Self {
+            session: tickscope::start("peers"),
+        }
+    }
+
+    fn finish(self) -> Option<u64> {
+        let calls = tickscope::snapshot().calls();
+        drop(self.session);
+        Some(calls)
+    }
+}

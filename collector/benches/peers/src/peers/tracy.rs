@@ -1,0 +1,32 @@
+//! tracy-client: records from its start on and keeps all until a viewer comes, which none does here.
+//!
+//! It has no count that a program could ask for: that it records shows in its memory alone.
+
+use tickscope_examples::Probe;
+use tracy_client::{Client, Span, span};
+
+use crate::peer::Peer;
+use crate::sites::site;
+
+#[derive(Debug)]
+pub(crate) struct Tracy;
+
+impl Probe for Tracy {
+    type Guard = Span;
+
+    #[inline(always)]
+    fn begin(name: &'static str, _: impl FnOnce() -> tickscope::Scope) -> Span {
+        site!(name, span)
+    }
+}
+
+impl Peer for Tracy {
+    fn start() -> Self {
+        Client::start();
+        Self
+    }
+
+    fn finish(self) -> Option<u64> {
+        None
+    }
+}

@@ -1,0 +1,70 @@
+//! Rows, for people and for programs.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that speaks to its user"
+)]
+
+use crate::child::Row;
+
+/// The line above the rows.
+pub(crate) fn heading() {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("medians of 40 ABBA pairs, one thread, a process for each row; [..] = 95 % interval");
+    println!(
+        "floor = two bare clock reads; added = above plain; behind = CPU time of the peer's own threads"
+    );
+    println!("load at the beginning: {}\n", load.trim());
+    println!(
+        "{:<12} {:<12} {:>9} {:>9} {:>7}  {:<15} {:>9} {:>9} {:>9} {:>8}",
+        "case", "peer", "ns/scope", "added ns", "ratio", "", "behind ns", "recorded", "peak MiB", "exit ms"
+    );
+}
+
+/// A row for people.
+pub(crate) fn row(row: &Row) {
+    let recorded = row.recorded.map_or("?".to_owned(), |recorded| {
+        format!("{:.2} %", 100.0 * recorded as f64 / row.scopes as f64)
+    });
+    let range = format!("[{:.3} {:.3}]", row.ratio_lo, row.ratio_hi);
+    println!(
+        "{:<12} {:<12} {:>9.2} {:>9.2} {:>7.3}  {range:<15} {:>9.2} {recorded:>9} {:>9.0} {:>8.1}",
+        row.case,
+        row.peer,
+        row.ns_per_scope,
+        row.added_ns,
+        row.ratio,
+        row.background_ns,
+        row.peak_kib as f64 / 1024.0,
+        row.exit.as_secs_f64() * 1e3,
+    );
+}
+
+/// A row for programs: the keys of the `overhead` example, then our own.
+pub(crate) fn json(row: &Row) {
+    let recorded = row.recorded.map_or("null".to_owned(), |count| count.to_string());
+    println!(
+        concat!(
+            r#"{{"case":"{}","mode":"{}","threads":1,"ns_per_scope":{:.3},"ratio_to_plain":{:.4},"#,
+            r#""ratio_lo":{:.4},"ratio_hi":{:.4},"added_ns":{:.3},"background_ns":{:.3},"scopes":{},"#,
+            r#""recorded":{},"peak_rss_kib":{},"exit_ms":{:.3}}}"#
+        ),
+        row.case,
+        row.peer,
+        row.ns_per_scope,
+        row.ratio,
+        row.ratio_lo,
+        row.ratio_hi,
+        row.added_ns,
+        row.background_ns,
+        row.scopes,
+        recorded,
+        row.peak_kib,
+        row.exit.as_secs_f64() * 1e3,
+    );
+}
+
+/// A peer that could not be measured.
+pub(crate) fn failure(peer: &str, case: &str, error: &str) {
+    eprintln!("{case}, {peer}: not measured: {error}");
+}

@@ -1,0 +1,26 @@
+//! A call site for each name.
+//!
+//! Most peers want a `static` at each call site, made by a macro of their own, but the workload opens its scopes
+//! through a generic function. So each name gets its site here. The name is a constant wherever a scope opens:
+//! after inlining the compiler sees that, and keeps one arm and no comparison.
+
+/// Expands to `$site!(NAME)` for the name that `$name` is.
+macro_rules! site {
+    ($name:expr, $site:ident) => {
+        $crate::sites::site!(@ $name, $site,
+            "empty" "work20ns" "body1us" "recursion"
+            "site1" "site2" "site3" "site4" "site5" "site6" "site7" "site8"
+            "level1" "level2" "level3" "level4" "level5" "level6" "level7" "level8"
+            "c0" "c1" "c2" "c3" "c4" "c5" "c6" "c7" "c8" "c9" "c10" "c11" "c12" "c13" "c14" "c15" "c16"
+            "worker" "ray_trace" "intersect_primary" "intersect_shadow" "create" "basis")
+    };
+    (@ $name:expr, $site:ident, $($known:literal)*) => {
+        match $name {
+            $($known => $site!($known),)*
+            // A scope of a name that is not in the table: seen at once, as there are too many of it.
+            _ => $site!("?"),
+        }
+    };
+}
+
+pub(crate) use site;
