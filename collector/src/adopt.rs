@@ -73,8 +73,6 @@ impl Tree {
                 _ => None,
             };
             node.latency.set(latency);
-            let calls = node.calls.load(Ordering::Relaxed);
-            node.next_timed.store(calls as u32, Ordering::Relaxed);
         }
     }
 }

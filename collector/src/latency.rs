@@ -65,14 +65,15 @@ zeroed! {
 // === impl Latency ===
 
 impl Latency {
-    /// Counts the call of this number, which took so many ticks.
+    /// Parks the call of this number, which took so many ticks; false where its place is taken.
     #[inline(always)]
-    pub(crate) fn record(&self, call: u64, ticks: u64, pool: &Latencies) {
+    pub(crate) fn park(&self, call: u64, ticks: u64) -> bool {
         let place = &self.parked[call as usize % PARKED];
-        if place.load(Ordering::Relaxed) != 0 {
-            self.settle(pool);
+        let free = place.load(Ordering::Relaxed) == 0;
+        if free {
+            place.store(ticks.max(1), Ordering::Relaxed);
         }
-        place.store(ticks.max(1), Ordering::Relaxed);
+        free
     }
 
     /// Puts the parked durations into their buckets.
@@ -82,14 +83,13 @@ impl Latency {
         self.settling.store(settling + 1, Ordering::Relaxed);
         // SYNC POINT: odd before anything moves.
         fence(Ordering::Release);
+        let mut max = self.max.load(Ordering::Relaxed);
         for place in &self.parked {
             let ticks = place.load(Ordering::Relaxed);
             if ticks == 0 {
                 continue;
             }
-            if ticks > self.max.load(Ordering::Relaxed) {
-                self.max.store(ticks, Ordering::Relaxed);
-            }
+            max = max.max(ticks);
             // SYNC POINT: the place is empty before the bucket counts, so that nobody finds a call in both.
             place.store(0, Ordering::Relaxed);
             let bucket = bucket_of(ticks);
@@ -98,6 +98,7 @@ impl Latency {
                 None => self.first_hit(bucket, pool),
             }
         }
+        self.max.store(max, Ordering::Relaxed);
         self.settling.store(settling + 2, Ordering::Release);
     }
 
@@ -222,7 +223,11 @@ mod tests {
         for _life in 0..3 {
             let latency = pool.make(5).unwrap();
             for call in 1..=25 {
-                latency.record(call, [1, 100, 100, 5000][call as usize % 4], &pool);
+                let ticks = [1, 100, 100, 5000][call as usize % 4];
+                if !latency.park(call, ticks) {
+                    latency.settle(&pool);
+                    assert!(latency.park(call, ticks));
+                }
                 latency.read(&mut histogram);
                 assert_eq!(histogram.count(), call);
             }

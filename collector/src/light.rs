@@ -25,15 +25,21 @@ const FIRST_TIMED_LOG2: u64 = 10;
 impl Tree {
     /// Begins `child` without a clock.
     #[inline(always)]
-    pub(crate) fn begin_sampled(&self, child: &'static Node, calls: u64) {
+    pub(crate) fn begin_untimed(&self, child: &'static Node, calls: u64) {
         add(&child.calls, calls);
         child.began.store(UNTIMED, Ordering::Relaxed);
         self.put(child);
     }
 
-    /// Ends the innermost call without a clock. True where that is `node`; false where nothing was done.
+    /// Ends the innermost call if it began without a clock. True where that is `node`; false where nothing was done.
     #[inline(always)]
     pub(crate) fn end_untimed(&self, node: &'static Node) -> bool {
+        node.began.load(Ordering::Relaxed) == UNTIMED && self.end_uncharged(node)
+    }
+
+    /// Ends the innermost call and charges nothing. True where that is `node`; false where nothing was done.
+    #[inline(always)]
+    pub(crate) fn end_uncharged(&self, node: &'static Node) -> bool {
         match node.parent.get() {
             Some(parent) if self.current.is(node) => {
                 self.put(parent);
@@ -44,7 +50,6 @@ impl Tree {
     }
 
     /// Begins `child`, timed if it is its turn.
-    #[inline(always)]
     pub(crate) fn begin_adaptive(
         &self,
         current: &'static Node,
@@ -52,29 +57,22 @@ impl Tree {
         calls: u64,
         now: impl FnOnce() -> u64,
     ) {
-        let before = child.calls.load(Ordering::Relaxed);
-        let early = (before as u32).wrapping_sub(child.next_timed.load(Ordering::Relaxed)) as i32;
-        if early < 0 {
-            self.begin_sampled(child, calls);
-        } else if current.began.load(Ordering::Relaxed) == UNTIMED {
-            // What is inside a call that is not timed is not timed either; its turn is over all the same.
-            self.choose_next(current, child);
-            self.begin_sampled(child, calls);
-        } else {
-            self.mark();
-            if let Some(latency) = child.latency.get() {
-                add(&latency.timed, calls);
-            }
-            self.begin(current, child, now(), calls);
-            child.mend_beginning();
+        if child.is_skipped(current) {
+            self.begin_untimed(child, calls);
+            return;
         }
+        self.mark();
+        if let Some(latency) = child.latency.get() {
+            add(&latency.timed, calls);
+        }
+        self.begin(current, child, now(), calls);
+        child.mend_beginning();
     }
 
     /// Ends the innermost call. True where that is `node`; false where nothing was done.
-    #[inline(always)]
     pub(crate) fn end_adaptive(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
         if node.began.load(Ordering::Relaxed) == UNTIMED {
-            return self.end_untimed(node);
+            return self.end_uncharged(node);
         }
         let parent = node.parent.get().filter(|_| self.current.is(node));
         let Some(parent) = parent else { return false };
@@ -84,8 +82,8 @@ impl Tree {
             && let Some(latency) = node.latency.get()
             && let Some(ticks) = node.lasted(now)
         {
-            latency.record(node.calls.load(Ordering::Relaxed), ticks, &self.latencies);
             latency.settle(&self.latencies);
+            latency.park(0, ticks);
             add(&latency.timed_ticks, ticks);
             self.choose_next(parent, node);
         }
@@ -93,22 +91,21 @@ impl Tree {
         true
     }
 
-    /// Chooses which of the next calls of `node` in `parent` is timed: each with the same chance, one in 2^rate in
-    /// all, of which its parents have made their part already.
+    /// Chooses which of the next calls of `node` in timed calls of `parent` is timed: each with the same chance, one in
+    /// 2^rate of all, of which its parents have made their part already.
     fn choose_next(&self, parent: &'static Node, node: &'static Node) {
         let Some(latency) = node.latency.get() else { return };
         let above = parent
             .latency
             .get()
             .map_or(0, |latency| latency.rate.load(Ordering::Relaxed));
-        let rate = rate(latency).max(above);
+        let rate = rate(node, latency).max(above);
         latency.rate.store(rate, Ordering::Relaxed);
         let random = self.next_random();
         // From 0 to twice the mean: on average 2^own - 1 calls are left out.
         let own = rate - above;
         let skip = ((random >> 32) * ((2 << own) - 1)) >> 32;
-        let next = (node.calls.load(Ordering::Relaxed) as u32).wrapping_add(skip as u32);
-        node.next_timed.store(next, Ordering::Relaxed);
+        node.skip.store(skip as u32, Ordering::Relaxed);
     }
 
     /// Marsaglia's xorshift64.
@@ -122,12 +119,17 @@ impl Tree {
     }
 }
 
-/// How seldom a node is timed by itself: as its calls are short, and as enough of them were timed.
-fn rate(latency: &Latency) -> u64 {
+/// How seldom a node is timed by itself: as its calls are short, and as enough of them were timed, here or in threads
+/// before this one.
+fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let timed = latency.timed.load(Ordering::Relaxed).max(1);
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
     let by_length = LONG_TICKS_LOG2.saturating_sub(mean.max(1).ilog2().into());
     let by_number = (u64::from(timed.ilog2()) + 1).saturating_sub(FIRST_TIMED_LOG2);
+    let by_number = node
+        .site
+        .get()
+        .map_or(by_number, |site| site.enough(by_number.min(RATE_MAX)));
     by_length.min(by_number).min(RATE_MAX)
 }
 
@@ -149,7 +151,7 @@ mod tests {
 
     fn child(tree: &Tree, site: &'static Site) -> &'static Node {
         let current = tree.take().unwrap();
-        let child = tree.find_child(current, site, || true).unwrap();
+        let child = tree.add_child(current, site, || true).unwrap();
         tree.put(current);
         child
     }
@@ -218,13 +220,13 @@ mod tests {
     }
 
     #[test]
-    fn sampled_events_count_and_leave_time_alone() {
+    fn events_without_a_clock_count_and_leave_time_alone() {
         let tree = tree();
         let last = tree.last.load(Ordering::Relaxed);
         let a = child(&tree, &A);
-        tree.begin_sampled(a, 1);
+        tree.begin_untimed(a, 1);
         let b = child(&tree, &B);
-        tree.begin_sampled(b, 1);
+        tree.begin_untimed(b, 1);
         assert!(!tree.end_untimed(a), "the innermost only");
         assert!(tree.end_untimed(b) && tree.end_untimed(a));
         assert_eq!(tree.last.load(Ordering::Relaxed), last);

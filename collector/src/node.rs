@@ -27,8 +27,8 @@ zeroed! {
         pub(crate) latency: Ref<Latency>,
         /// Its index in the thread's arena, and its depth less one. Fixed once the node is published.
         place: AtomicU32,
-        /// In adaptive mode: the call, of all that are counted, from which on the next one is timed. Wraps.
-        pub(crate) next_timed: AtomicU32,
+        /// In adaptive mode: calls in timed calls of the parent until one is timed.
+        pub(crate) skip: AtomicU32,
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) static NOBODY: Node = Node {
     recent: Ref::none(),
     latency: Ref::none(),
     place: AtomicU32::new(0),
-    next_timed: AtomicU32::new(0),
+    skip: AtomicU32::new(0),
 };
 
 zeroed! {
@@ -81,6 +81,20 @@ impl Node {
         self.place.load(Ordering::Relaxed) & (NODES_MAX - 1)
     }
 
+    /// In adaptive mode: whether a call in a call of `parent` goes without a clock; counts down if so. What is inside a
+    /// call that is not timed is not timed either, and is no turn.
+    #[inline(always)]
+    pub(crate) fn is_skipped(&self, parent: &Self) -> bool {
+        if parent.began.load(Ordering::Relaxed) == UNTIMED {
+            return true;
+        }
+        let skip = self.skip.load(Ordering::Relaxed);
+        if skip > 0 {
+            self.skip.store(skip - 1, Ordering::Relaxed);
+        }
+        skip > 0
+    }
+
     /// After a call began: a clock of the program's own may begin at 0, which means something else here.
     pub(crate) fn mend_beginning(&self) {
         if self.began.load(Ordering::Relaxed) <= UNKNOWN {
@@ -91,8 +105,9 @@ impl Node {
     /// How long the open call has lasted at tick `now`, where that is measured.
     #[inline(always)]
     pub(crate) fn lasted(&self, now: u64) -> Option<u64> {
-        let began = self.began.load(Ordering::Relaxed);
-        (began > UNKNOWN && began <= now).then(|| now - began)
+        // Also leaves out what began later, and at `UNTIMED` or `UNKNOWN`: that lasted longer than from 2 on.
+        let ticks = now.wrapping_sub(self.began.load(Ordering::Relaxed));
+        (ticks <= now.saturating_sub(UNKNOWN + 1)).then_some(ticks)
     }
 
     /// 0 for the root.
@@ -142,7 +157,7 @@ impl Nodes {
         node.latency.set(None);
         let above = parent.map_or(0, Node::depth);
         node.place.store(index | above << INDEX_BITS, Ordering::Relaxed);
-        node.next_timed.store(0, Ordering::Relaxed);
+        node.skip.store(0, Ordering::Relaxed);
         // SYNC POINT: node before length.
         self.length.store(index + 1, Ordering::Release);
         Some(node)

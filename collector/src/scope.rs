@@ -46,7 +46,7 @@ pub fn enter(site: &'static Site) -> Scope {
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
     if site.is(Gate::Open) {
         if let Some(tree) = threads::hot()
-            && tree.is_fast()
+            && tree.is(Path::Fast)
             && let Some(current) = tree.current.get()
             && let Some(child) = Tree::recent_child(current, site)
         {
@@ -68,53 +68,62 @@ fn guard(node: Option<&'static Node>) -> Scope {
     }
 }
 
-/// Another mode, another child than the one entered last, or something that is new.
+/// Another child than the one entered last, or a mode without a clock.
 #[inline(never)]
 fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
+    if let Some(tree) = threads::hot()
+        && let Some(current) = tree.current.get()
+        && let Some(child) = tree.known_child(current, site)
+    {
+        if tree.is(Path::Fast) {
+            tree.mark();
+            tree.begin(current, child, clock::tsc(), calls);
+            return Some(child);
+        }
+        if tree.is(Path::Sampled) || tree.is(Path::Adaptive) && child.is_skipped(current) {
+            tree.begin_untimed(child, calls);
+            return Some(child);
+        }
+    }
+    enter_rarely(site, calls)
+}
+
+/// A call that is timed in adaptive mode, another clock, or something new.
+#[inline(never)]
+fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     let Some(tree) = threads::hot().filter(|_| !site.is(Gate::New)) else {
         return enter_first(site, calls);
     };
+    if tree.is(Path::Alarm) {
+        tree.adopt(process::exact_path());
+    }
     let Some(current) = tree.current.get() else {
         // An event of this thread is at work: this is a signal handler, or an allocator.
         add(&tree.dropped, 1);
         return None;
     };
-    let child = match Tree::recent_child(current, site) {
+    let child = match tree.known_child(current, site) {
         Some(child) => child,
-        None => other_child(tree, current, site)?,
+        None => new_child(tree, current, site)?,
     };
     match tree.path() {
-        Path::Sampled => tree.begin_sampled(child, calls),
+        Path::Sampled => tree.begin_untimed(child, calls),
         Path::Adaptive => tree.begin_adaptive(current, child, calls, process::now),
-        Path::Fast | Path::Exact => {
+        // Alarmed again just now: as so far, and made up for at the next event.
+        Path::Fast | Path::Exact | Path::Alarm => {
             tree.mark();
             tree.begin(current, child, process::now(), calls);
             child.mend_beginning();
-        }
-        Path::Alarm => {
-            tree.adopt(process::exact_path());
-            return match tree.path() {
-                // Raised again meanwhile: as it is in exact mode, and made up for at the next event.
-                Path::Alarm => {
-                    tree.mark();
-                    tree.begin(current, child, process::now(), calls);
-                    child.mend_beginning();
-                    Some(child)
-                }
-                Path::Fast | Path::Exact | Path::Adaptive | Path::Sampled | Path::Off => {
-                    enter_otherwise(site, calls)
-                }
-            };
         }
         Path::Off => return None,
     }
     Some(child)
 }
 
-/// The child is not the one entered last, or does not exist yet.
-fn other_child(tree: &'static Tree, current: &'static Node, site: &'static Site) -> Option<&'static Node> {
+/// The child does not exist yet.
+fn new_child(tree: &'static Tree, current: &'static Node, site: &'static Site) -> Option<&'static Node> {
     tree.mark();
-    let child = tree.find_child(current, site, threads::may_add_node);
+    let child = tree.add_child(current, site, threads::may_add_node);
     tree.put(current);
     if child.is_none() {
         threads::drop_call();
@@ -135,7 +144,7 @@ fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
         }
     }
     match threads::register(session::first_scope) {
-        Phase::Counting => return enter_otherwise(site, calls),
+        Phase::Counting => return enter_rarely(site, calls),
         Phase::Busy | Phase::Gone => threads::drop_call(),
         Phase::New | Phase::Excluded => {}
     }
@@ -148,7 +157,7 @@ impl Drop for Scope {
     fn drop(&mut self) {
         let Some(node) = self.node else { return };
         if let Some(tree) = threads::hot()
-            && tree.is_fast()
+            && tree.is(Path::Fast)
             && tree.end_innermost(node, clock::tsc)
         {
             return;
@@ -157,16 +166,28 @@ impl Drop for Scope {
     }
 }
 
-/// Another mode, or not the innermost scope.
+/// A call without a clock.
 #[inline(never)]
 fn exit_otherwise(node: &'static Node) {
+    if let Some(tree) = threads::hot()
+        && tree.is_light()
+        && tree.end_untimed(node)
+    {
+        return;
+    }
+    exit_rarely(node);
+}
+
+/// A timed call in adaptive mode, another clock, a switch of modes, or not the innermost scope.
+#[inline(never)]
+fn exit_rarely(node: &'static Node) {
     // A thread that is excluded or gone has closed all its calls already.
     let Some(tree) = threads::hot() else { return };
-    if tree.path() == Path::Alarm {
+    if tree.is(Path::Alarm) {
         tree.adopt(process::exact_path());
     }
     let ended = match tree.path() {
-        Path::Sampled | Path::Off => tree.end_untimed(node),
+        Path::Sampled | Path::Off => tree.end_uncharged(node),
         Path::Adaptive => tree.end_adaptive(node, process::now),
         Path::Fast | Path::Exact | Path::Alarm => tree.end_innermost(node, process::now),
     };
@@ -191,7 +212,7 @@ pub fn pause() -> Pause {
     let counting = threads::register(session::first_scope) == Phase::Counting;
     let tree = threads::hot().filter(|_| counting);
     if let Some(tree) = tree {
-        if tree.path() == Path::Alarm {
+        if tree.is(Path::Alarm) {
             tree.adopt(process::exact_path());
         }
         tree.pause(process::now());

@@ -20,6 +20,8 @@ pub struct Site {
     claimed: AtomicU32,
     /// Whether a rule switches it off: not 0.
     ruled_off: AtomicU32,
+    /// In adaptive mode: one in 2^rate calls is enough, as far as their number goes; found by any thread.
+    rate: AtomicU32,
     /// The site met before it.
     pub(crate) next: Ref<Site>,
 }
@@ -57,6 +59,7 @@ impl Site {
             gate: AtomicU32::new(Gate::New as u32),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
+            rate: AtomicU32::new(0),
             next: Ref::none(),
         }
     }
@@ -78,6 +81,7 @@ impl Site {
             gate: AtomicU32::new(Gate::New as u32),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
+            rate: AtomicU32::new(0),
             next: Ref::none(),
         }
     }
@@ -96,6 +100,15 @@ impl Site {
 
     pub(crate) fn set_gate(&self, gate: Gate) {
         self.gate.store(gate as u32, Ordering::SeqCst);
+    }
+
+    /// In adaptive mode: one in 2^rate calls is enough for a thread that has timed so many, or for all before it.
+    pub(crate) fn enough(&self, rate: u64) -> u64 {
+        let known = self.rate.load(Ordering::Relaxed).into();
+        if rate > known {
+            self.rate.store(rate as u32, Ordering::Relaxed);
+        }
+        rate.max(known)
     }
 
     /// True for the one that is to put it into the list of sites met.

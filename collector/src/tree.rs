@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::arena::{Array, Column, Ref, zeroed};
-use crate::latency::Latencies;
+use crate::latency::{Latencies, Latency};
 use crate::node::{Node, Nodes, UNKNOWN, UNTIMED};
 use crate::site::Site;
 use crate::switch;
@@ -73,7 +73,7 @@ zeroed! {
     }
 }
 
-/// How events are handled.
+/// How events are handled. In this order: the last two are those whose events may be without a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Path {
@@ -83,22 +83,9 @@ pub(crate) enum Path {
     Fast,
     /// Exact, by another clock.
     Exact,
+    Off,
     Adaptive,
     Sampled,
-    Off,
-}
-
-// === impl Path ===
-
-impl Path {
-    const ALL: [Self; 6] = [
-        Self::Alarm,
-        Self::Fast,
-        Self::Exact,
-        Self::Adaptive,
-        Self::Sampled,
-        Self::Off,
-    ];
 }
 
 /// Adds to a counter that has one writer.
@@ -169,15 +156,25 @@ impl Tree {
         true
     }
 
-    /// True where events take the fast path.
+    /// Whether events are handled so.
     #[inline(always)]
-    pub(crate) fn is_fast(&self) -> bool {
-        self.path.load(Ordering::Relaxed) == Path::Fast as u32
+    pub(crate) fn is(&self, path: Path) -> bool {
+        self.path.load(Ordering::Relaxed) == path as u32
+    }
+
+    /// Whether events may be without a clock.
+    #[inline(always)]
+    pub(crate) fn is_light(&self) -> bool {
+        self.path.load(Ordering::Relaxed) >= Path::Adaptive as u32
     }
 
     /// How events are handled.
     pub(crate) fn path(&self) -> Path {
-        Path::ALL[self.path.load(Ordering::Acquire) as usize % Path::ALL.len()]
+        use Path::{Adaptive, Alarm, Exact, Fast, Off, Sampled};
+        [Fast, Exact, Off, Adaptive, Sampled]
+            .into_iter()
+            .find(|path| self.is(*path))
+            .unwrap_or(Alarm)
     }
 
     /// Chooses how events are handled. Only the thread may choose anything but the alarm.
@@ -220,13 +217,18 @@ impl Tree {
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         let in_order = gap <= self.limit.load(Ordering::Relaxed);
         if in_order {
-            add(&node.self_ticks, gap);
-            // SYNC POINT: counters before last.
-            self.last.store(now, Ordering::Release);
+            self.charge_gap(node, gap, now);
         } else {
             self.odd_gap(node, now);
         }
         in_order
+    }
+
+    #[inline(always)]
+    fn charge_gap(&self, node: &'static Node, gap: u64, now: u64) {
+        add(&node.self_ticks, gap);
+        // SYNC POINT: counters before last.
+        self.last.store(now, Ordering::Release);
     }
 
     /// Paused, or the clock went back or too far: nothing is charged.
@@ -282,14 +284,43 @@ impl Tree {
         };
         self.mark();
         let now = now();
-        if self.charge(node, now)
-            && let Some(latency) = node.latency.get()
+        // Each way ends in a call or in none, so that the usual one saves no registers.
+        let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
+        if gap > self.limit.load(Ordering::Relaxed) {
+            self.end_oddly(node, parent, now);
+            return true;
+        }
+        self.charge_gap(node, gap, now);
+        if let Some(latency) = node.latency.get()
             && let Some(ticks) = node.lasted(now)
+            && !latency.park(node.calls.load(Ordering::Relaxed), ticks)
         {
-            latency.record(node.calls.load(Ordering::Relaxed), ticks, &self.latencies);
+            self.end_settling(parent, latency, node, ticks);
+            return true;
         }
         self.put(parent);
         true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_oddly(&self, node: &'static Node, parent: &'static Node, now: u64) {
+        self.odd_gap(node, now);
+        self.put(parent);
+    }
+
+    /// The end of a call whose duration finds its place taken.
+    #[inline(never)]
+    fn end_settling(
+        &self,
+        parent: &'static Node,
+        latency: &'static Latency,
+        node: &'static Node,
+        ticks: u64,
+    ) {
+        latency.settle(&self.latencies);
+        latency.park(node.calls.load(Ordering::Relaxed), ticks);
+        self.put(parent);
     }
 
     /// Ends a call that is not the innermost: closes all that are open in it, or ignores it where it is not
@@ -383,19 +414,30 @@ impl Tree {
         }
     }
 
-    /// The child of `parent` at `site`, made where there is none yet; none where a limit forbids it. `current`
-    /// is taken out.
+    /// The child of `parent` at `site`, if there is one.
+    #[inline(always)]
+    pub(crate) fn known_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+        if let Some(child) = Self::recent_child(parent, site) {
+            return Some(child);
+        }
+        let child = self.probe(parent, site)?.get()?;
+        parent.recent.set(Some(child));
+        Some(child)
+    }
+
+    /// Makes the child of `parent` at `site`, or gives the one there is; none where a limit forbids it. `current` is
+    /// taken out.
     #[cold]
     #[inline(never)]
-    pub(crate) fn find_child(
+    pub(crate) fn add_child(
         &self,
         parent: &'static Node,
         site: &'static Site,
         may_add: impl FnOnce() -> bool,
     ) -> Option<&'static Node> {
         let slot = self.probe(parent, site)?;
+        // A signal handler may have made it just now.
         if let Some(child) = slot.get() {
-            parent.recent.set(Some(child));
             return Some(child);
         }
         let full = self.nodes.len() >= self.nodes_max.load(Ordering::Relaxed)
@@ -421,8 +463,9 @@ impl Tree {
     }
 
     /// The slot of (parent, site), or the free one where it belongs.
+    #[inline(always)]
     fn probe(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
-        let mask = self.table.len() - 1;
+        let mask = self.table.len().wrapping_sub(1);
         let mut at = hash(parent, site) & mask;
         loop {
             let slot = self.table.get(at)?;
@@ -476,8 +519,8 @@ mod tests {
         fn enter(&mut self, after: u64, site: &'static Site) -> Option<&'static Node> {
             self.now += after;
             let current = self.tree.take().unwrap();
-            let child = Tree::recent_child(current, site);
-            match child.or_else(|| self.tree.find_child(current, site, || true)) {
+            let child = self.tree.known_child(current, site);
+            match child.or_else(|| self.tree.add_child(current, site, || true)) {
                 Some(child) => {
                     self.tree.begin(current, child, self.now, 1);
                     Some(child)
