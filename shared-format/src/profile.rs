@@ -1,9 +1,12 @@
 //! Facts derived from a snapshot, each one table: nothing here is stored in the file.
 //!
 //! ```text
-//! Snapshot -> functions -> tree (threads merged by path) -> hot (per function)
+//! Snapshot -> functions, spread -> tree (threads merged by path) -> hot (per function)
+//!          -> compensate -> Snapshot
 //! ```
 
+pub mod compensate;
 pub mod functions;
 pub mod hot;
+pub mod spread;
 pub mod tree;

@@ -8,7 +8,7 @@
 
 mod escape;
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 mod glyphs;
 #[cfg(feature = "json")]
 pub mod json;

@@ -1,0 +1,132 @@
+//! The compensated view: what measuring costs at least, taken off the times.
+
+use crate::ids::NO_PARENT;
+use crate::snapshot::{Mode, Snapshot};
+
+/// The same snapshot with the lower bound of a scope's cost taken off self times, never below zero. Totals remain
+/// sums of self times. What is shown is what measuring cost *at least*: the true times may be shorter still.
+///
+/// Of each call, one half comes off the scope and the other off its parent: a clock read has a moment at which it
+/// takes the time, what comes before it in an enter and after it in an exit passes in the parent. At the top of a
+/// thread that is the time outside any scope.
+///
+/// In adaptive mode the collector has taken the scope's half off estimated nodes, and calls that were not timed cost
+/// their parents nothing here. Latencies, errors and lifetime totals stay as they were measured.
+pub fn compensated(snapshot: &Snapshot) -> Snapshot {
+    let mut compensated = snapshot.clone();
+    let half = half_in_ticks(snapshot);
+    if half == 0.0 {
+        return compensated;
+    }
+    let nodes = &snapshot.nodes;
+    let mut calls_inside = nodes.calls.clone();
+    let mut calls_below = vec![0u64; nodes.len()];
+    let mut timed = nodes.calls.clone();
+    if snapshot.capture.mode == Mode::Adaptive {
+        for estimate in &snapshot.estimates {
+            let row = estimate.node.index();
+            if row < timed.len() {
+                calls_inside[row] = 0;
+                timed[row] = timed[row].min(estimate.timed);
+            }
+        }
+    }
+    let less = |ticks: u64, calls: u64| ticks.saturating_sub((calls as f64 * half).round() as u64);
+    for (index, thread) in snapshot.threads.iter().enumerate() {
+        let mut calls_outside = 0u64;
+        let first = thread.first_row as usize;
+        for row in first..first + thread.rows as usize {
+            let above = match nodes.parent[row] {
+                NO_PARENT => &mut calls_outside,
+                parent => &mut calls_below[parent as usize],
+            };
+            *above = above.saturating_add(timed[row]);
+        }
+        compensated.threads[index].outside_ticks = less(thread.outside_ticks, calls_outside);
+    }
+    for (row, ticks) in compensated.nodes.self_ticks.iter_mut().enumerate() {
+        *ticks = less(*ticks, calls_inside[row].saturating_add(calls_below[row]));
+    }
+    compensated
+}
+
+/// Half of a scope's cost; 0 where it is not known.
+fn half_in_ticks(snapshot: &Snapshot) -> f64 {
+    let ticks = snapshot.capture.cost.lower_ns / 2.0 * snapshot.clock.ticks_per_second / 1e9;
+    if ticks.is_finite() { ticks.max(0.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixture;
+    use crate::ids::NodeId;
+    use crate::render::fixtures;
+    use crate::snapshot::Estimate;
+
+    // 6 ns at 2.5 GHz are 15 ticks, half of it 7.5.
+
+    #[test]
+    fn half_comes_off_the_scope_and_half_off_its_parent() {
+        let snapshot = fixture::two_threads();
+        let less = compensated(&snapshot);
+        let off: Vec<u64> = snapshot.nodes.self_ticks[..3]
+            .iter()
+            .zip(&less.nodes.self_ticks)
+            .map(|(raw, less)| raw - less)
+            .collect();
+        // 1 call with 400 below it, 400 with 100, 100 with none.
+        assert_eq!(off, [3_008, 3_750, 750]);
+        assert_eq!(less.threads[0].outside_ticks, 500 - 8);
+        assert_eq!(less.lifetime, snapshot.lifetime);
+    }
+
+    #[test]
+    fn nothing_falls_below_zero() {
+        let mut snapshot = fixture::recursion();
+        snapshot.capture.cost.lower_ns = 1e9;
+        let less = compensated(&snapshot);
+        assert_eq!(less.measured_ticks(), 0);
+    }
+
+    #[test]
+    fn what_the_collector_took_off_is_not_taken_off_again() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.capture.mode = Mode::Adaptive;
+        snapshot.estimates = vec![Estimate {
+            node: NodeId(2),
+            timed: 10,
+            self_error: 5,
+            total_error: 5,
+        }];
+        let less = compensated(&snapshot);
+        let off = |row: usize| snapshot.nodes.self_ticks[row] - less.nodes.self_ticks[row];
+        assert_eq!((off(1), off(2)), (3_075, 0), "400 calls and 10 timed ones below");
+    }
+
+    #[test]
+    fn an_unknown_cost_changes_nothing() {
+        for cost in [f64::NAN, f64::INFINITY, -1.0, 0.0] {
+            let mut snapshot = fixture::recursion();
+            snapshot.capture.cost.lower_ns = cost;
+            assert_eq!(compensated(&snapshot).nodes, snapshot.nodes, "{cost}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_time_grows_and_totals_are_sums(snapshot in fixtures::any_snapshot()) {
+            let less = compensated(&snapshot);
+            let raw = &snapshot.nodes;
+            for (less, raw) in less.nodes.self_ticks.iter().zip(&raw.self_ticks) {
+                prop_assert!(less <= raw);
+            }
+            prop_assert_eq!(&less.nodes.calls, &raw.calls);
+            let totals = less.nodes.totals(&less.nodes.self_ticks);
+            let top: u64 = (0..raw.len()).filter(|&row| raw.parent[row] == NO_PARENT).map(|row| totals[row]).sum();
+            prop_assert_eq!(top, less.measured_ticks());
+        }
+    }
+}
