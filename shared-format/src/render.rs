@@ -3,6 +3,7 @@
 //! ```text
 //! Snapshot -> profile -> text    the report: call tree and top functions
 //!          -> stacks             where every thread is right now
+//!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //! ```
 
@@ -15,6 +16,7 @@ pub mod json;
 pub mod label;
 pub mod number;
 pub mod process_state;
+pub mod sites;
 pub mod stacks;
 pub mod text;
 

@@ -4,7 +4,7 @@ use crate::ids::SiteId;
 use crate::snapshot::Snapshot;
 
 /// A place in the source over all threads and all places of the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SiteRow {
     /// The site.
     pub site: SiteId,
