@@ -1,7 +1,8 @@
 //! The compensated view: what measuring costs at least, taken off the times.
 
 use crate::ids::NO_PARENT;
-use crate::snapshot::{Mode, Snapshot};
+use crate::profile::spread::spreads;
+use crate::snapshot::Snapshot;
 
 /// The same snapshot with the lower bound of a scope's cost taken off self times, never below zero. Totals remain
 /// sums of self times. What is shown is what measuring cost *at least*: the true times may be shorter still.
@@ -10,27 +11,18 @@ use crate::snapshot::{Mode, Snapshot};
 /// takes the time, what comes before it in an enter and after it in an exit passes in the parent. At the top of a
 /// thread that is the time outside any scope.
 ///
-/// In adaptive mode the collector has taken the scope's half off estimated nodes, and calls that were not timed cost
-/// their parents nothing here. Latencies, errors and lifetime totals stay as they were measured.
+/// Only calls that were timed cost something here: the others read no clock. Latencies, errors and lifetime totals
+/// stay as they were measured.
 pub fn compensated(snapshot: &Snapshot) -> Snapshot {
     let mut compensated = snapshot.clone();
     let half = half_in_ticks(snapshot);
-    if half == 0.0 {
-        return compensated;
-    }
     let nodes = &snapshot.nodes;
-    let mut calls_inside = nodes.calls.clone();
     let mut calls_below = vec![0u64; nodes.len()];
-    let mut timed = nodes.calls.clone();
-    if snapshot.capture.mode == Mode::Adaptive {
-        for estimate in &snapshot.estimates {
-            let row = estimate.node.index();
-            if row < timed.len() {
-                calls_inside[row] = 0;
-                timed[row] = timed[row].min(estimate.timed);
-            }
-        }
-    }
+    let spreads = spreads(snapshot);
+    let timed: Vec<u64> = match &spreads[..] {
+        [] => nodes.calls.clone(),
+        spreads => spreads.iter().map(|spread| spread.timed).collect(),
+    };
     let less = |ticks: u64, calls: u64| ticks.saturating_sub((calls as f64 * half).round() as u64);
     for (index, thread) in snapshot.threads.iter().enumerate() {
         let mut calls_outside = 0u64;
@@ -45,7 +37,7 @@ pub fn compensated(snapshot: &Snapshot) -> Snapshot {
         compensated.threads[index].outside_ticks = less(thread.outside_ticks, calls_outside);
     }
     for (row, ticks) in compensated.nodes.self_ticks.iter_mut().enumerate() {
-        *ticks = less(*ticks, calls_inside[row].saturating_add(calls_below[row]));
+        *ticks = less(*ticks, timed[row].saturating_add(calls_below[row]));
     }
     compensated
 }
@@ -64,7 +56,7 @@ mod tests {
     use crate::fixture;
     use crate::ids::NodeId;
     use crate::render::fixtures;
-    use crate::snapshot::Estimate;
+    use crate::snapshot::{Estimate, Mode};
 
     // 6 ns at 2.5 GHz are 15 ticks, half of it 7.5.
 
@@ -92,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_collector_took_off_is_not_taken_off_again() {
+    fn calls_that_were_not_timed_cost_nothing() {
         let mut snapshot = fixture::two_threads();
         snapshot.capture.mode = Mode::Adaptive;
         snapshot.estimates = vec![Estimate {
@@ -103,7 +95,14 @@ mod tests {
         }];
         let less = compensated(&snapshot);
         let off = |row: usize| snapshot.nodes.self_ticks[row] - less.nodes.self_ticks[row];
-        assert_eq!((off(1), off(2)), (3_075, 0), "400 calls and 10 timed ones below");
+        assert_eq!(
+            (off(1), off(2)),
+            (3_075, 75),
+            "400 calls, and 10 timed ones below"
+        );
+        snapshot.capture.mode = Mode::Sampled;
+        snapshot.estimates.clear();
+        assert_eq!(compensated(&snapshot), snapshot);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! How far times are estimates: the standard errors of rows and functions, combined from those of nodes.
 
-use crate::ids::NO_PARENT;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Mode, Snapshot};
 
 /// How far the times of a node, a row or a function are estimates. Those of several together are the root of the
 /// sum of squares: nodes are timed independently.
@@ -13,23 +12,15 @@ pub struct Spread {
     pub self_error: f64,
     /// Standard error of the total time, in ticks.
     pub total_error: f64,
-    /// Whether the self time is an estimate; one without a known error may be.
+    /// Whether the self time is an estimate; one may be without a known error.
     pub self_estimated: bool,
-    /// Whether the total time is one: the node itself or something below it is.
+    /// Whether the total time is one.
     pub total_estimated: bool,
 }
 
 // === impl Spread ===
 
 impl Spread {
-    /// Every call was timed.
-    fn exact(calls: u64) -> Self {
-        Self {
-            timed: calls,
-            ..Self::default()
-        }
-    }
-
     /// Adds what belongs to the self time of another.
     pub(super) fn add_self(&mut self, other: &Self) {
         self.timed = self.timed.saturating_add(other.timed);
@@ -50,38 +41,34 @@ impl Spread {
 }
 
 /// The spread of every node; empty where all times are exact.
+///
+/// A total may be exact though what is below is not: in adaptive mode the time of calls that were not timed is handed
+/// from a parent to its children.
 pub fn spreads(snapshot: &Snapshot) -> Vec<Spread> {
-    if snapshot.estimates.is_empty() {
+    let sampled = snapshot.capture.mode == Mode::Sampled;
+    if snapshot.estimates.is_empty() && !sampled {
         return Vec::new();
     }
-    let nodes = &snapshot.nodes;
-    let mut spreads: Vec<Spread> = nodes.calls.iter().map(|&calls| Spread::exact(calls)).collect();
-    let mut stated = vec![false; spreads.len()];
+    let calls = &snapshot.nodes.calls;
+    let mut spreads: Vec<Spread> = calls
+        .iter()
+        .map(|&calls| Spread {
+            timed: if sampled { 0 } else { calls },
+            self_estimated: sampled,
+            total_estimated: sampled,
+            ..Spread::default()
+        })
+        .collect();
     for estimate in &snapshot.estimates {
         let row = estimate.node.index();
-        let Some(spread) = spreads.get_mut(row) else {
-            continue;
-        };
-        *spread = Spread {
+        let untimed = sampled || estimate.timed < calls[row];
+        spreads[row] = Spread {
             timed: estimate.timed,
             self_error: estimate.self_error as f64,
             total_error: estimate.total_error as f64,
-            self_estimated: estimate.timed < nodes.calls[row] || estimate.self_error > 0,
-            total_estimated: true,
+            self_estimated: untimed || estimate.self_error > 0,
+            total_estimated: untimed || estimate.total_error > 0,
         };
-        stated[row] = true;
-    }
-    // A total above an estimate is one; where its error was not stated, it comes from below.
-    for row in (0..spreads.len()).rev() {
-        let (below, parent) = (spreads[row], nodes.parent[row]);
-        if parent == NO_PARENT || !below.total_estimated {
-            continue;
-        }
-        let parent = parent as usize;
-        spreads[parent].total_estimated = true;
-        if !stated[parent] {
-            spreads[parent].total_error = spreads[parent].total_error.hypot(below.total_error);
-        }
     }
     spreads
 }
@@ -102,26 +89,40 @@ mod tests {
         }
     }
 
+    fn flags(snapshot: &Snapshot) -> Vec<(bool, bool)> {
+        spreads(snapshot)
+            .iter()
+            .map(|spread| (spread.self_estimated, spread.total_estimated))
+            .collect()
+    }
+
     #[test]
     fn exact_times_have_none() {
         assert_eq!(spreads(&fixture::two_threads()), []);
     }
 
     #[test]
-    fn totals_above_an_estimate_are_estimates() {
+    fn what_a_parent_gives_to_its_children_leaves_its_total_exact() {
         let mut snapshot = fixture::two_threads();
-        snapshot.estimates = vec![estimate(1, 400, 0, 50), estimate(2, 7, 40, 40)];
-        let spreads = spreads(&snapshot);
-        let flags: Vec<_> = spreads
-            .iter()
-            .map(|spread| (spread.self_estimated, spread.total_estimated))
-            .collect();
-        assert_eq!(
-            flags[..4],
-            [(false, true), (false, true), (true, true), (false, false)]
-        );
-        assert_eq!(spreads[1].total_error, 50.0, "as stated");
-        assert_eq!(spreads[0].total_error, 50.0, "from below");
-        assert_eq!((spreads[2].timed, spreads[3].timed), (7, 1));
+        // 1, 400 and 100 calls.
+        snapshot.estimates = vec![estimate(1, 400, 40, 0), estimate(2, 7, 40, 40)];
+        let (exact, own, both) = ((false, false), (true, false), (true, true));
+        assert_eq!(flags(&snapshot)[..4], [exact, own, both, exact]);
+        let timed: Vec<u64> = spreads(&snapshot).iter().map(|spread| spread.timed).collect();
+        assert_eq!(timed[..4], [1, 400, 7, 1]);
+    }
+
+    #[test]
+    fn calls_that_were_not_timed_make_an_estimate_also_where_its_error_is_not_known() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.estimates = vec![estimate(2, 1, 0, 0)];
+        assert_eq!(flags(&snapshot)[2], (true, true));
+    }
+
+    #[test]
+    fn all_that_was_sampled_is_an_estimate() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.capture.mode = Mode::Sampled;
+        assert_eq!(flags(&snapshot), [(true, true); 7]);
     }
 }

@@ -245,6 +245,15 @@ impl CallTree {
         self.merged_spread(row)?.if_estimated()
     }
 
+    /// How far the sum of the totals of some rows is an estimate; none where it is exact.
+    pub fn sum_of(&self, rows: &[u32]) -> Option<Spread> {
+        let mut sum = Spread::default();
+        for row in rows.iter().filter_map(|&row| self.spread(row)) {
+            sum.add_total(&row);
+        }
+        sum.if_estimated()
+    }
+
     /// The same, also of an exact row among estimated ones.
     pub(super) fn merged_spread(&self, row: u32) -> Option<Spread> {
         self.spreads.get(row as usize).copied()
@@ -295,8 +304,8 @@ mod tests {
             (spread.timed, spread.self_error, spread.total_error),
             (50, 50.0, 50.0)
         );
-        let above = tree.spread(tree.rows[leaf as usize].parent.unwrap()).unwrap();
-        assert!(above.total_estimated && !above.self_estimated, "{above:?}");
+        let above = tree.rows[leaf as usize].parent.unwrap();
+        assert_eq!(tree.spread(above), None, "nothing was stated of it");
         let main = tree.top().iter().find(|&&row| tree.children(row).is_empty());
         let main = *main.unwrap();
         assert_eq!((tree.spread(main), tree.latency(main).is_empty()), (None, true));

@@ -164,7 +164,8 @@ pub(crate) fn order_sim_with_latencies() -> Snapshot {
     s
 }
 
-/// The same in adaptive mode: one of 64 calls of the short leaves was timed. Measuring is dear on this machine.
+/// The same in adaptive mode: one of 64 calls of the short leaves was timed, the time of the others comes from their
+/// parents. Measuring is dear on this machine.
 pub(crate) fn order_sim_adaptive() -> Snapshot {
     let mut s = order_sim_with_latencies();
     s.capture.mode = Mode::Adaptive;
@@ -173,14 +174,20 @@ pub(crate) fn order_sim_adaptive() -> Snapshot {
         let is_leaf = !s.nodes.parent.contains(&(row as u32));
         let (calls, ticks) = (s.nodes.calls[row], s.nodes.self_ticks[row]);
         if is_leaf && calls > 1_000_000 {
-            s.estimates.push(Estimate {
-                node: NodeId(row as u32),
-                timed: calls / 64,
+            let estimate = |row: u32, timed: u64, total_error: u64| Estimate {
+                node: NodeId(row),
+                timed,
                 self_error: ticks / 100,
-                total_error: ticks / 100,
-            });
+                total_error,
+            };
+            let parent = s.nodes.parent[row];
+            s.estimates
+                .push(estimate(parent, s.nodes.calls[parent as usize], 0));
+            s.estimates.push(estimate(row as u32, calls / 64, ticks / 100));
         }
     }
+    s.estimates.sort_by_key(|estimate| estimate.node);
+    s.estimates.dedup_by_key(|estimate| estimate.node);
     s
 }
 

@@ -15,6 +15,7 @@ use std::fmt::{self, Write};
 
 use crate::ids::ThreadId;
 use crate::profile::compensate::compensated;
+use crate::profile::spread::Spread;
 use crate::profile::tree::CallTree;
 use crate::render::ProcessState;
 use crate::render::glyphs::Glyphs;
@@ -141,9 +142,14 @@ impl<'a> Page<'a> {
         number::percent(self.share(ns))
     }
 
-    /// Whether the sum of all is an estimate.
-    fn is_estimated(&self) -> bool {
-        self.tree.top().iter().any(|&row| self.tree.spread(row).is_some())
+    /// Whether a time of the tree is an estimate.
+    fn has_estimates(&self) -> bool {
+        (0..self.tree.rows.len() as u32).any(|row| self.tree.spread(row).is_some())
+    }
+
+    /// How far the sum of all is known; none where it is exact.
+    fn measured_spread(&self) -> Option<Spread> {
+        self.tree.sum_of(self.tree.top())
     }
 
     /// The mean in nanoseconds below which calls are too short to tell much.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
-use tickscope_format::slots::Op;
+use tickscope_format::slots::{Op, Outcome};
 
 use crate::args::TargetArgs;
 use crate::command::fresh;
@@ -80,6 +80,9 @@ pub fn ask(args: &TargetArgs, op: Op, what: &str) -> anyhow::Result<Granted> {
             None => thread::sleep(Duration::from_millis(2)),
         }
     };
+    if reply.outcome == Outcome::Refused && matches!(op, Op::SitesOff(_) | Op::SitesOn(_)) {
+        bail!("{line} has as many rules as it takes");
+    }
     let epoch = result_of(&reply).map_err(|why| anyhow!("{line}: {why}"))?;
     Ok(Granted {
         line,

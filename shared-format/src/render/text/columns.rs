@@ -46,7 +46,7 @@ pub(super) struct Time {
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
         Self {
-            estimates: page.is_estimated(),
+            estimates: page.has_estimates(),
             latencies: page.options.width >= width && !page.snapshot.latencies.row.is_empty(),
             errors: false,
         }

@@ -68,10 +68,7 @@ fn measured(page: &Page<'_>) -> String {
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
     format!(
         "{} inside scopes, {} calls",
-        page.time(Time {
-            ns: page.measured_ns,
-            estimated: page.is_estimated(),
-        }),
+        page.time(Time::total(page.measured_ns, page.measured_spread())),
         number::count(calls),
     )
 }
@@ -95,21 +92,19 @@ fn mode(page: &Page<'_>) -> String {
     }
 }
 
-/// What `~` means, and how far all of it together is off.
+/// What `~` means, and how far all of it together is known.
 fn estimates(page: &Page<'_>) -> Option<String> {
-    if !page.is_estimated() {
-        return None;
-    }
-    let top = page.tree.top().iter();
-    let error = top
-        .filter_map(|&row| page.tree.spread(row))
-        .fold(0f64, |sum, spread| sum.hypot(spread.total_error));
-    let error_ns = page.snapshot.nanos(error.round() as u64);
-    Some(format!(
-        "times with ~; the standard error of all measured time is {} ({})",
-        page.duration(error_ns),
-        page.percent(error_ns),
-    ))
+    page.has_estimates().then(|| match page.measured_spread() {
+        None => "times with ~; the sum of all is exact".to_string(),
+        Some(spread) => {
+            let error_ns = page.snapshot.nanos(spread.total_error.round() as u64);
+            format!(
+                "times with ~; the standard error of the sum of all is {} ({})",
+                page.duration(error_ns),
+                page.percent(error_ns),
+            )
+        }
+    })
 }
 
 fn switched_off(page: &Page<'_>) -> Option<String> {
