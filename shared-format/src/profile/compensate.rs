@@ -1,8 +1,7 @@
 //! The compensated view: what measuring costs at least, taken off the times.
 
 use crate::ids::NO_PARENT;
-use crate::profile::spread::spreads;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Mode, Snapshot};
 
 /// The same snapshot with the lower bound of a scope's cost taken off self times, never below zero. Totals remain
 /// sums of self times. What is shown is what measuring cost *at least*: the true times may be shorter still.
@@ -11,33 +10,36 @@ use crate::snapshot::Snapshot;
 /// takes the time, what comes before it in an enter and after it in an exit passes in the parent. At the top of a
 /// thread that is the time outside any scope.
 ///
-/// Only calls that were timed cost something here: the others read no clock. Latencies, errors and lifetime totals
-/// stay as they were measured.
+/// In adaptive mode calls that were not timed passed in their parent, and what the scope is given for them is free of
+/// measuring: their whole cost comes off the parent. Latencies, errors and lifetime totals stay as they were measured.
 pub fn compensated(snapshot: &Snapshot) -> Snapshot {
     let mut compensated = snapshot.clone();
     let half = half_in_ticks(snapshot);
     let nodes = &snapshot.nodes;
-    let mut calls_below = vec![0u64; nodes.len()];
-    let spreads = spreads(snapshot);
-    let timed: Vec<u64> = match &spreads[..] {
-        [] => nodes.calls.clone(),
-        spreads => spreads.iter().map(|spread| spread.timed).collect(),
-    };
-    let less = |ticks: u64, calls: u64| ticks.saturating_sub((calls as f64 * half).round() as u64);
+    let mut halves_inside = nodes.calls.clone();
+    if snapshot.capture.mode == Mode::Adaptive {
+        for estimate in &snapshot.estimates {
+            let calls = &mut halves_inside[estimate.node.index()];
+            *calls = estimate.timed.min(*calls);
+        }
+    }
+    let mut halves_below = vec![0u64; nodes.len()];
+    let less = |ticks: u64, halves: u64| ticks.saturating_sub((halves as f64 * half).round() as u64);
     for (index, thread) in snapshot.threads.iter().enumerate() {
-        let mut calls_outside = 0u64;
+        let mut halves_outside = 0u64;
         let first = thread.first_row as usize;
         for row in first..first + thread.rows as usize {
             let above = match nodes.parent[row] {
-                NO_PARENT => &mut calls_outside,
-                parent => &mut calls_below[parent as usize],
+                NO_PARENT => &mut halves_outside,
+                parent => &mut halves_below[parent as usize],
             };
-            *above = above.saturating_add(timed[row]);
+            let all = nodes.calls[row].saturating_mul(2);
+            *above = above.saturating_add(all.saturating_sub(halves_inside[row]));
         }
-        compensated.threads[index].outside_ticks = less(thread.outside_ticks, calls_outside);
+        compensated.threads[index].outside_ticks = less(thread.outside_ticks, halves_outside);
     }
     for (row, ticks) in compensated.nodes.self_ticks.iter_mut().enumerate() {
-        *ticks = less(*ticks, timed[row].saturating_add(calls_below[row]));
+        *ticks = less(*ticks, halves_inside[row].saturating_add(halves_below[row]));
     }
     compensated
 }
@@ -56,7 +58,7 @@ mod tests {
     use crate::fixture;
     use crate::ids::NodeId;
     use crate::render::fixtures;
-    use crate::snapshot::{Estimate, Mode};
+    use crate::snapshot::Estimate;
 
     // 6 ns at 2.5 GHz are 15 ticks, half of it 7.5.
 
@@ -84,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_were_not_timed_cost_nothing() {
+    fn calls_that_were_not_timed_cost_their_parent_all() {
         let mut snapshot = fixture::two_threads();
         snapshot.capture.mode = Mode::Adaptive;
         snapshot.estimates = vec![Estimate {
@@ -93,16 +95,13 @@ mod tests {
             self_error: 5,
             total_error: 5,
         }];
-        let less = compensated(&snapshot);
-        let off = |row: usize| snapshot.nodes.self_ticks[row] - less.nodes.self_ticks[row];
-        assert_eq!(
-            (off(1), off(2)),
-            (3_075, 75),
-            "400 calls, and 10 timed ones below"
-        );
+        let off = |snapshot: &Snapshot, row: usize| {
+            snapshot.nodes.self_ticks[row] - compensated(snapshot).nodes.self_ticks[row]
+        };
+        // 400 calls and 10 timed ones below with a half each, 90 with both.
+        assert_eq!((off(&snapshot, 1), off(&snapshot, 2)), (3_000 + 75 + 1_350, 75));
         snapshot.capture.mode = Mode::Sampled;
-        snapshot.estimates.clear();
-        assert_eq!(compensated(&snapshot), snapshot);
+        assert_eq!((off(&snapshot, 1), off(&snapshot, 2)), (3_750, 750));
     }
 
     #[test]
