@@ -1,6 +1,6 @@
 //! The compensated view: what measuring costs at least, taken off the times.
 
-use crate::ids::NO_PARENT;
+use crate::ids::{NO_PARENT, ThreadId};
 use crate::snapshot::{Mode, Snapshot};
 
 /// The same snapshot with the lower bound of a scope's cost taken off self times, never below zero. Totals remain
@@ -25,10 +25,9 @@ pub fn compensated(snapshot: &Snapshot) -> Snapshot {
     }
     let mut halves_below = vec![0u64; nodes.len()];
     let less = |ticks: u64, halves: u64| ticks.saturating_sub((halves as f64 * half).round() as u64);
-    for (index, thread) in snapshot.threads.iter().enumerate() {
+    for (index, thread) in compensated.threads.iter_mut().enumerate() {
         let mut halves_outside = 0u64;
-        let first = thread.first_row as usize;
-        for row in first..first + thread.rows as usize {
+        for row in snapshot.rows_of(ThreadId(index as u32)) {
             let above = match nodes.parent[row] {
                 NO_PARENT => &mut halves_outside,
                 parent => &mut halves_below[parent as usize],
@@ -36,7 +35,7 @@ pub fn compensated(snapshot: &Snapshot) -> Snapshot {
             let all = nodes.calls[row].saturating_mul(2);
             *above = above.saturating_add(all.saturating_sub(halves_inside[row]));
         }
-        compensated.threads[index].outside_ticks = less(thread.outside_ticks, halves_outside);
+        thread.outside_ticks = less(thread.outside_ticks, halves_outside);
     }
     for (row, ticks) in compensated.nodes.self_ticks.iter_mut().enumerate() {
         *ticks = less(*ticks, halves_inside[row].saturating_add(halves_below[row]));
