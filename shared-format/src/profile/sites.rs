@@ -14,7 +14,8 @@ pub struct SiteRow {
     pub off: bool,
 }
 
-/// Every site of a snapshot, in its order.
+/// Every site of a snapshot, in its order. Rows that sum up others, such as "(pruned)", stand nowhere in the source and
+/// are none.
 pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
     let mut rows: Vec<SiteRow> = (0..snapshot.sites.len() as u32)
         .map(|site| SiteRow {
@@ -29,6 +30,10 @@ pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
     for site in &snapshot.measuring.off_sites {
         rows[site.index()].off = true;
     }
+    rows.retain(|row| {
+        let site = &snapshot.sites[row.site.index()];
+        !site.file.is_empty()
+    });
     rows
 }
 
@@ -36,11 +41,16 @@ pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::snapshot::Site;
 
     #[test]
     fn calls_of_all_threads_and_what_is_off() {
         let mut snapshot = fixture::two_threads();
         snapshot.measuring.off_sites = vec![SiteId(2)];
+        snapshot.sites.push(Site {
+            name: "(pruned)".into(),
+            ..Site::default()
+        });
         let rows: Vec<_> = sites(&snapshot)
             .iter()
             .map(|row| (row.site.0, row.calls, row.off))

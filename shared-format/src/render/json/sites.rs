@@ -59,15 +59,17 @@ impl<'a> SitesDocument<'a> {
 pub(super) fn sites(snapshot: &Snapshot) -> Vec<Site<'_>> {
     let rows = sites::sites(snapshot);
     rows.iter()
-        .zip(&snapshot.sites)
-        .map(|(row, site)| Site {
-            name: &site.name,
-            module: &site.module,
-            file: &site.file,
-            line: site.line,
-            group: &site.group,
-            off: row.off,
-            calls: row.calls,
+        .map(|row| {
+            let site = &snapshot.sites[row.site.index()];
+            Site {
+                name: &site.name,
+                module: &site.module,
+                file: &site.file,
+                line: site.line,
+                group: &site.group,
+                off: row.off,
+                calls: row.calls,
+            }
         })
         .collect()
 }

@@ -96,6 +96,8 @@ fn mode(page: &Page<'_>) -> String {
 fn estimates(page: &Page<'_>) -> Option<String> {
     page.has_estimates().then(|| match page.measured_spread() {
         None => "times with ~; the sum of all is exact".to_string(),
+        // Samples of threads that never left their scopes tell nothing of the sum.
+        Some(spread) if spread.total_error < 0.5 => "times with ~".to_string(),
         Some(spread) => {
             let error_ns = page.snapshot.nanos(spread.total_error.round() as u64);
             format!(

@@ -88,6 +88,14 @@ fn samples_and_sites_that_are_off() {
 }
 
 #[test]
+fn a_sum_without_a_known_error_claims_none() {
+    let mut snapshot = fixtures::order_sim_sampled();
+    snapshot.estimates.clear();
+    let text = report(&snapshot, &TextOptions::default());
+    assert!(text.contains("\n  estimates    times with ~\n"), "{text}");
+}
+
+#[test]
 fn many_sites_that_are_off_are_not_all_named() {
     let mut snapshot = fixtures::order_sim();
     fixtures::switch_off(&mut snapshot, "wire::decode");
