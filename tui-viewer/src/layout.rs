@@ -6,7 +6,7 @@ use ratatui::layout::{Rect, Size};
 pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
 
 /// Lines of the detail pane, its rule included.
-pub(crate) const DETAIL_LINES: u16 = 6;
+pub(crate) const DETAIL_LINES: u16 = 7;
 
 /// One screen, cut into lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

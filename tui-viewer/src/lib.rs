@@ -27,6 +27,7 @@ pub mod local_time;
 mod model;
 pub mod news;
 mod process_time;
+mod rough;
 pub mod screen;
 pub mod status;
 pub mod target;
@@ -36,6 +37,9 @@ mod view;
 
 pub use action::markdown as key_table_markdown;
 
+#[cfg(test)]
+#[path = "../tests/support/modes.rs"]
+mod modes;
 #[cfg(test)]
 #[path = "../tests/support/orderbook.rs"]
 mod orderbook;

@@ -317,6 +317,7 @@ fn carry_out(model: &mut Model, deed: &Deed, now_ms: &mut u64) {
                 snapshot.nodes.parent.truncate(rows);
                 snapshot.nodes.site.truncate(rows);
                 snapshot.nodes.calls.truncate(rows);
+                snapshot.latencies = Default::default();
                 snapshot.nodes.self_ticks.truncate(rows);
             }
             news(model, Status::Live, Some(snapshot));

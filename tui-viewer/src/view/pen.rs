@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use tickscope_format::render::number;
 
 use crate::cells::{cut_end, width};
+use crate::rough;
 use crate::theme::{Glyphs, Meaning, ThemeKind};
 
 /// A buffer and how meanings look in it.
@@ -124,6 +125,20 @@ impl<'a> Pen<'a> {
     /// A duration in at most six cells.
     pub(super) fn duration(&self, ns: u64) -> String {
         let text = number::duration(ns);
+        self.plain(text)
+    }
+
+    /// A duration of two digits.
+    pub(super) fn rough(&self, ns: u64) -> String {
+        self.plain(rough::duration(ns))
+    }
+
+    /// The same, rounded up: no less than what it stands for.
+    pub(super) fn rough_up(&self, ns: u64) -> String {
+        self.plain(rough::duration_up(ns))
+    }
+
+    fn plain(&self, text: String) -> String {
         if self.ascii { number::ascii(text) } else { text }
     }
 }
