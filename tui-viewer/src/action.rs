@@ -291,14 +291,13 @@ pub(crate) const KEYS: &[Line] = &[
     line(
         Section::Move,
         LISTS,
-        &[(Code::PageUp, Action::PageUp), (Code::PageDown, Action::PageDown)],
-        "a page",
-    ),
-    line(
-        Section::Move,
-        LISTS,
-        &[(Ctrl('u'), Action::HalfUp), (Ctrl('d'), Action::HalfDown)],
-        "half a page",
+        &[
+            (Code::PageUp, Action::PageUp),
+            (Code::PageDown, Action::PageDown),
+            (Ctrl('u'), Action::HalfUp),
+            (Ctrl('d'), Action::HalfDown),
+        ],
+        "a page, half a page",
     ),
     line(
         Section::Move,
@@ -388,16 +387,14 @@ pub(crate) const KEYS: &[Line] = &[
     line(
         Section::Columns,
         VIEWS,
-        &[(Char('<'), Action::SortLeft), (Char('>'), Action::SortRight)],
-        "sort by the column to the left, right",
+        &[
+            (Char('<'), Action::SortLeft),
+            (Char('>'), Action::SortRight),
+            (Char('I'), Action::Reverse),
+        ],
+        "sort by the column to the left, right; reverse",
     )
     .left("sort", 6),
-    line(
-        Section::Columns,
-        VIEWS,
-        &[(Char('I'), Action::Reverse)],
-        "turn the order round",
-    ),
     line(
         Section::Columns,
         VIEWS,

@@ -110,6 +110,11 @@ pub(crate) fn fold_mark(name: Place, depth: u32) -> u16 {
     name.x + depth.saturating_mul(2).min(u32::from(tree_cells(name))) as u16
 }
 
+/// Cells between two columns.
+pub(crate) fn gap(width: u16) -> u16 {
+    if width >= 110 { 2 } else { 1 }
+}
+
 /// The columns of a view that is `width` cells wide, from left to right.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
     use Column::{Avg, Bar, Calls, Max, Name, P50, P99, SelfShare, SelfTime, Total, TotalShare, Where};
@@ -134,9 +139,9 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         (View::Hot, _) => &[SelfShare, Name],
     };
     let bar = if width >= 100 { 10 } else { 5 };
-    let gap = if width >= 110 { 2 } else { 1 };
+    let gap = gap(width);
     // The first cell belongs to the mark of the selected row.
-    let mut x = if width >= 110 { 2 } else { 1 };
+    let mut x = gap;
     let mut out = Vec::with_capacity(columns.len());
     for &column in columns {
         if column == Name {

@@ -27,7 +27,6 @@ pub mod local_time;
 mod model;
 pub mod news;
 mod process_time;
-mod rough;
 pub mod screen;
 pub mod status;
 pub mod target;

@@ -10,6 +10,7 @@ use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::profile::hot::{HotRow, hot};
 use tickscope_format::profile::spread::Spread;
 use tickscope_format::profile::tree::CallTree;
+use tickscope_format::snapshot::Mode;
 
 use crate::model::base::Base;
 use crate::model::names::Names;
@@ -128,7 +129,12 @@ impl Data {
     /// Whether calls are so short that their time is hardly more than what measuring them costs.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let least_ns = DOUBTFUL_BELOW * self.snapshot.capture.cost.upper_ns;
-        let mean_ns = self.figures(what).avg_ns();
+        let figures = self.figures(what);
+        // Where samples give the times, none says nothing of the mean.
+        if self.snapshot.capture.mode == Mode::Sampled && figures.total_ns == 0 {
+            return false;
+        }
+        let mean_ns = figures.avg_ns();
         mean_ns.is_some_and(|ns| (ns as f64) < least_ns)
     }
 

@@ -48,7 +48,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             View::Tree => path(pen, data, row, inner, area.y + 3),
             View::Hot => callers(pen, model, inner, area.y + 3),
         }
-        latency::draw(pen, data, row.what, inner, area.y + 4);
+        latency::draw(pen, model, data, row.what, inner, area.y + 4);
         threads(pen, model, inner, area.y + 5);
         notes(pen, model, data, row, inner, area.y + 6);
     }
@@ -100,7 +100,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
             0 => String::new(),
             error_ns => format!(" {}{}", pen.glyphs.give_or_take, pen.rough(error_ns)),
         };
-        format!("{ABOUT}{text}{error} {percent}")
+        format!("{ABOUT}{text}{error} {ABOUT}{percent}")
     };
     let of_self_time = (spread.self_estimated, spread.self_error);
     let of_total_time = (spread.total_estimated, spread.total_error);
@@ -213,7 +213,7 @@ fn notes(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y
     if data.spread(row.what).is_some() {
         let sign = pen.glyphs.give_or_take;
         notes.push(format!(
-            "{ABOUT} estimated; two times in three it is within {sign}"
+            "{ABOUT} estimated: two times in three the true time is within {sign} of it"
         ));
     }
     if notes.is_empty() {

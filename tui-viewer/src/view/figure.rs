@@ -2,13 +2,17 @@
 
 use tickscope_format::render::number;
 
-use crate::columns::Column;
+use crate::cells::width;
+use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::model::data::{Data, What};
 use crate::view::pen::Pen;
 
 /// Before a number that is an estimate.
 pub(super) const ABOUT: &str = "~";
+
+/// A number of so many cells leaves one of its column's six for the mark.
+const LONGEST_MARKED: usize = 5;
 
 /// For what is not known.
 pub(super) const UNKNOWN: &str = "-";
@@ -23,16 +27,28 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
         let ticks = data.latency(what).quantile(share)?;
         Some(pen.rough(data.snapshot.nanos(ticks)))
     };
+    // Two numbers with nothing but a mark between them would look like one: then two digits must do.
+    let tight = columns::gap(model.size.width) == 1;
+    let time = |ns: u64, estimated: bool| match pen.duration(ns) {
+        text if estimated && tight && width(&text) > LONGEST_MARKED => pen.rough(ns),
+        text => text,
+    };
     let (text, estimated) = match column {
         Column::TotalShare => (Some(percent(of_total, total_is_estimated)), total_is_estimated),
         Column::SelfShare => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
-        Column::Total => (Some(pen.duration(figures.total_ns)), total_is_estimated),
-        Column::SelfTime => (Some(pen.duration(figures.self_ns)), self_is_estimated),
+        Column::Total => (
+            Some(time(figures.total_ns, total_is_estimated)),
+            total_is_estimated,
+        ),
+        Column::SelfTime => (Some(time(figures.self_ns, self_is_estimated)), self_is_estimated),
         Column::Calls => (
             (what != What::Outside).then(|| number::count(figures.calls)),
             false,
         ),
-        Column::Avg => (figures.avg_ns().map(|ns| pen.duration(ns)), total_is_estimated),
+        Column::Avg => (
+            figures.avg_ns().map(|ns| time(ns, total_is_estimated)),
+            total_is_estimated,
+        ),
         Column::P50 => (quantile(0.50), timed_in_part(data, what)),
         Column::P99 => (quantile(0.99), timed_in_part(data, what)),
         Column::Max => (longest(pen, data, what), timed_in_part(data, what)),

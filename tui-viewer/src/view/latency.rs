@@ -5,6 +5,7 @@ use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 use tickscope_format::snapshot::Mode;
 
 use crate::cells::width;
+use crate::model::Model;
 use crate::model::data::{Data, What};
 use crate::theme::Meaning;
 use crate::view::figure::{self, ABOUT};
@@ -17,11 +18,17 @@ const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), 
 const CHART: usize = 20;
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, data: &Data, what: What, area: Rect, y: u16) {
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, area: Rect, y: u16) {
     if what == What::Outside {
         return;
     }
-    let x = pen.put(area.x, y, area.width, "calls took", Meaning::Quiet) + 2;
+    // Nobody knows what measuring took of one call.
+    let word = if model.compensated {
+        "calls took, raw"
+    } else {
+        "calls took"
+    };
+    let x = pen.put(area.x, y, area.width, word, Meaning::Quiet) + 2;
     let latency = data.latency(what);
     if latency.is_empty() {
         let room = area.right().saturating_sub(x);

@@ -59,7 +59,7 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     ];
     if model.compensated {
         // At the end: it is the last to give way.
-        all.push("less measuring, at least".to_string());
+        all.push("compensated (at least)".to_string());
     }
     all
 }

@@ -244,7 +244,10 @@ fn estimates_are_marked_and_numbers_keep_their_place() {
     keys(&mut model, "/wire::encode");
     let screen = text(&model);
     assert!(screen.contains("self ~19.0s ±"), "{screen}");
-    assert!(screen.contains("two times in three it is within ±"), "{screen}");
+    assert!(
+        screen.contains("two times in three the true time is within ±"),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -278,6 +281,10 @@ fn short_calls_are_marked_and_explained() {
         "{}",
         text(&model)
     );
+    key(&mut model, Code::Esc);
+    keys(&mut model, "?");
+    let help = line_with(&text(&model), "mean under 3x what measuring may cost");
+    assert!(help.contains("†"), "{help}");
     let mut ascii = live(120, 30);
     ascii.ascii = true;
     news(&mut ascii, Status::Live, Some(dear));
