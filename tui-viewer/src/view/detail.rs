@@ -49,8 +49,17 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             View::Hot => callers(pen, model, inner, area.y + 3),
         }
         latency::draw(pen, model, data, row.what, inner, area.y + 4);
-        threads(pen, model, inner, area.y + 5);
-        notes(pen, model, data, row, inner, area.y + 6);
+        let last = area.bottom() - 1;
+        let notes = notes(pen, data, row);
+        let short = last == area.y + 5;
+        if !short || notes.is_empty() {
+            threads(pen, model, inner, area.y + 5);
+        }
+        if !notes.is_empty() {
+            pen.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
+        } else if !short {
+            hint(pen, model, inner, last);
+        }
     }
 }
 
@@ -200,8 +209,8 @@ fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: 
     }
 }
 
-/// What the marks of this row say, or else how to read the columns.
-fn notes(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y: u16) {
+/// What the marks of this row say; nothing where it has none.
+fn notes(pen: &Pen<'_>, data: &Data, row: &Row) -> String {
     let mut notes = Vec::new();
     if data.is_doubtful(row.what) {
         let cost = pen.rough(data.snapshot.capture.cost.upper_ns.round() as u64);
@@ -216,10 +225,7 @@ fn notes(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y
             "{ABOUT} estimated: two times in three the true time is within {sign} of it"
         ));
     }
-    if notes.is_empty() {
-        return hint(pen, model, area, y);
-    }
-    pen.put_cut(area.x, y, area.width, &notes.join(pen.glyphs.dot), Meaning::Quiet);
+    notes.join(pen.glyphs.dot)
 }
 
 /// How to read the columns: for those who see them for the first time.

@@ -146,7 +146,7 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
             Some(format!("{} {hz} Hz", mode.as_str()))
         }
         Mode::Off if width >= WORDY => Some("measuring off".into()),
-        _ => Some(mode.as_str().into()),
+        Mode::Adaptive | Mode::Sampled | Mode::Off | _ => Some(mode.as_str().into()),
     }
 }
 

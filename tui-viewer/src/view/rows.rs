@@ -125,8 +125,16 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
                 continue;
             }
             Column::Where => (place_of(pen, data, row.what, place.width), Meaning::Quiet),
-            number => (
-                figure::text(pen, model, data, row.what, number),
+            Column::TotalShare
+            | Column::SelfShare
+            | Column::Total
+            | Column::SelfTime
+            | Column::Calls
+            | Column::Avg
+            | Column::P50
+            | Column::P99
+            | Column::Max => (
+                figure::text(pen, model, data, row.what, place.column),
                 if index == 0 { weight } else { rest },
             ),
         };

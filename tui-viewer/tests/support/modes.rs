@@ -17,7 +17,7 @@ pub(crate) fn in_mode(mode: Mode, exact: Snapshot) -> Snapshot {
         Mode::Adaptive => adaptive(exact),
         Mode::Sampled => sampled(exact),
         Mode::Off => off(exact),
-        _ => exact,
+        Mode::Exact | _ => exact,
     };
     s.capture.mode = mode;
     s
@@ -39,15 +39,15 @@ fn adaptive(mut s: Snapshot) -> Snapshot {
     let errors: Vec<u64> = (0..s.nodes.len())
         .map(|row| s.nodes.self_ticks[row] / 2 / (s.nodes.calls[row] / ONE_IN).isqrt().max(1))
         .collect();
-    for row in 0..s.nodes.len() {
+    for (row, &error) in errors.iter().enumerate() {
         let makes_short =
             (row..s.nodes.len()).any(|child| s.nodes.parent[child] == row as u32 && short(child));
         if short(row) || makes_short {
             s.estimates.push(Estimate {
                 node: NodeId(row as u32),
                 timed: s.nodes.calls[row] / if short(row) { ONE_IN } else { 1 },
-                self_error: errors[row],
-                total_error: errors[row],
+                self_error: error,
+                total_error: error,
             });
         }
     }
