@@ -130,8 +130,13 @@ impl Data {
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let least_ns = DOUBTFUL_BELOW * self.snapshot.capture.cost.upper_ns;
         let figures = self.figures(what);
-        // Where samples give the times, none says nothing of the mean.
-        if self.snapshot.capture.mode == Mode::Sampled && figures.total_ns == 0 {
+        let says_nothing = match self.snapshot.capture.mode {
+            Mode::Off => true,
+            // No sample says nothing of the mean.
+            Mode::Sampled => figures.total_ns == 0,
+            Mode::Exact | Mode::Adaptive | _ => false,
+        };
+        if says_nothing {
             return false;
         }
         let mean_ns = figures.avg_ns();

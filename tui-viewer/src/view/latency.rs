@@ -68,6 +68,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
 
 fn why_none(data: &Data) -> &'static str {
     match (data.snapshot.capture.mode, data.snapshot.measuring.histograms) {
+        (Mode::Off, _) => "- (measuring is off)",
         (Mode::Sampled, _) => "- (sampling sees where time goes, not how long a call takes)",
         (_, false) => "- (histograms are off in the program: TICKSCOPE_HISTOGRAM=on)",
         (_, true) => "- (no call has ended since the reset)",

@@ -332,4 +332,16 @@ fn a_program_that_measures_nothing_says_so() {
             "{screen}"
         );
     }
+    // What was on its way when it was switched off.
+    let mut stray = snapshot(1_340);
+    stray.capture.mode = Mode::Off;
+    stray.nodes.self_ticks.fill(0);
+    stray.latencies = Default::default();
+    let mut model = live(120, 30);
+    news(&mut model, Status::Live, Some(stray));
+    let screen = text(&model);
+    assert!(
+        !screen.contains('†') && screen.contains("calls took  - (measuring is off)"),
+        "{screen}"
+    );
 }
