@@ -47,7 +47,8 @@ fn adaptive(mut s: Snapshot) -> Snapshot {
                 node: NodeId(row as u32),
                 timed: s.nodes.calls[row] / if short(row) { ONE_IN } else { 1 },
                 self_error: error,
-                total_error: error,
+                // A call that was timed has all below it in its time.
+                total_error: if short(row) { error } else { 0 },
             });
         }
     }
