@@ -401,7 +401,7 @@ fn e_switches_the_mode_and_an_older_program_says_why_not() {
     session.wait_for_text("match::run");
     session.send("e");
     session.wait_for_text("adaptive from here on, counting from zero");
-    session.wait_for_text("~75.1%");
+    session.wait_for_text("~16.7%");
     session.send("q");
     session.end();
     let mut old = Session::start(&["live", "--old"], (120, 30));

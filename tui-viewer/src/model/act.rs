@@ -163,11 +163,11 @@ impl Model {
             Action::Undo => self.undo(effects),
             Action::Report => {
                 let thread = self.data.as_ref().and_then(|data| data.thread);
-                effects.extend(
-                    self.shown
-                        .clone()
-                        .map(|snapshot| Effect::WriteReport { snapshot, thread }),
-                );
+                effects.extend(self.shown.clone().map(|snapshot| Effect::WriteReport {
+                    snapshot,
+                    thread,
+                    compensated: self.compensated,
+                }));
             }
             Action::Keep => {
                 effects.extend(

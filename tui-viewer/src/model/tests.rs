@@ -691,7 +691,11 @@ fn files_are_written_from_what_is_on_the_screen() {
     news(&mut model, Status::Live, Some(snapshot(1_400)));
     let effects = keys(&mut model, "ds");
     let [
-        Effect::WriteReport { snapshot: a, thread },
+        Effect::WriteReport {
+            snapshot: a,
+            thread,
+            compensated: false,
+        },
         Effect::KeepSnapshot { snapshot: b },
     ] = &effects[..]
     else {

@@ -309,6 +309,16 @@ fn what_measuring_costs_at_least_can_be_taken_off() {
         let screen = text(&model);
         let top: String = screen.lines().take(2).collect();
         assert!(top.contains("at least"), "{screen}");
+        assert!(
+            matches!(
+                keys(&mut model, "d")[..],
+                [Effect::WriteReport {
+                    compensated: true,
+                    ..
+                }]
+            ),
+            "the report shows what the screen shows"
+        );
         keys(&mut model, "x");
         assert_eq!(model.data.as_ref().unwrap().measured_ns, raw);
         key(&mut model, Code::Up);
