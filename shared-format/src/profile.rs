@@ -1,9 +1,14 @@
 //! Facts derived from a snapshot, each one table: nothing here is stored in the file.
 //!
 //! ```text
-//! Snapshot -> functions -> tree (threads merged by path) -> hot (per function)
+//! Snapshot -> sites
+//!          -> functions, spread -> tree (threads merged by path) -> hot (per function)
+//!          -> compensate -> Snapshot
 //! ```
 
+pub mod compensate;
 pub mod functions;
 pub mod hot;
+pub mod sites;
+pub mod spread;
 pub mod tree;

@@ -3,18 +3,20 @@
 //! ```text
 //! Snapshot -> profile -> text    the report: call tree and top functions
 //!          -> stacks             where every thread is right now
+//!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //! ```
 
 mod escape;
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 mod glyphs;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod label;
 pub mod number;
 pub mod process_state;
+pub mod sites;
 pub mod stacks;
 pub mod text;
 

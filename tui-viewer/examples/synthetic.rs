@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo run -p tickscope-cli --example synthetic -- [live|still|stale|exited|crashed|kept|waiting|picker|broken]
-//!     [--panic-after FRAMES] [--nodes N] [--ascii] [--no-color] [--viewers N] [--deaf]
+//!     [adaptive|sampled|off] [--panic-after FRAMES] [--nodes N] [--ascii] [--no-color] [--viewers N]
+//!     [--deaf] [--old] [--cost NS]
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -16,8 +17,10 @@ use tickscope_cli::status::Status;
 use tickscope_cli::theme::ColorChoice;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::Site;
+use tickscope_format::snapshot::{Mode, Site};
 
+#[path = "../tests/support/modes.rs"]
+mod modes;
 #[path = "../tests/support/orderbook.rs"]
 mod orderbook;
 
@@ -31,6 +34,11 @@ struct Synthetic {
     nodes: u64,
     viewers: u32,
     deaf: bool,
+    /// It knows nothing of modes.
+    old: bool,
+    mode: Mode,
+    /// Nanoseconds that a scope costs at most, if not what the mode costs.
+    cost_ns: Option<u64>,
     told: Option<u64>,
     epoch: u64,
     zero: u64,
@@ -82,12 +90,17 @@ impl Synthetic {
     }
 
     fn snapshot(&self, tenths: u64) -> Snapshot {
-        let mut s = orderbook::snapshot(tenths.saturating_sub(self.zero));
+        let mut s = modes::in_mode(self.mode, orderbook::snapshot(tenths.saturating_sub(self.zero)));
+        if let Some(ns) = self.cost_ns {
+            s.capture.cost.upper_ns = ns as f64;
+            s.capture.cost.lower_ns = ns as f64 / 3.0;
+        }
         s.capture.reset_epoch = self.epoch;
         s.capture.interval_ns = self.interval.as_nanos() as u64;
         s.capture.viewers = self.viewers;
         let mut random = 7u64;
-        for n in 0..self.nodes {
+        let nodes = if self.mode == Mode::Off { 0 } else { self.nodes };
+        for n in 0..nodes {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
@@ -153,6 +166,17 @@ impl Feed for Synthetic {
             Request::Reset => self.before = Some(std::mem::replace(&mut self.zero, now)),
             Request::Undo => self.zero = self.before.take().unwrap_or(0),
             Request::Interval { ns } => self.interval = Duration::from_nanos(ns),
+            Request::Mode(_) if self.old => {
+                let why = "the program's collector is older and does not know this request";
+                self.outcomes.push(Outcome {
+                    request,
+                    result: Err(why.into()),
+                });
+                return Ok(());
+            }
+            Request::Mode(mode) => {
+                (self.mode, self.zero, self.before) = (mode, now, None);
+            }
         }
         self.epoch += u64::from(!matches!(request, Request::Interval { .. }));
         self.outcomes.push(Outcome {
@@ -189,6 +213,9 @@ fn main() -> anyhow::Result<ExitCode> {
         nodes: 0,
         viewers: 1,
         deaf: false,
+        old: false,
+        mode: Mode::Exact,
+        cost_ns: None,
         told: None,
         epoch: 1,
         zero: 0,
@@ -215,7 +242,12 @@ fn main() -> anyhow::Result<ExitCode> {
             "--ascii" => options.ascii = true,
             "--no-color" => options.color = ColorChoice::Never,
             "--deaf" => feed.deaf = true,
-            state => feed.state = state.to_string(),
+            "--old" => feed.old = true,
+            "--cost" => feed.cost_ns = Some(number()),
+            word => match Mode::named(word) {
+                Some(mode) => feed.mode = mode,
+                None => feed.state = word.to_string(),
+            },
         }
     }
     Ok(ExitCode::from(run(&mut feed, options)?.exit_code()))

@@ -79,6 +79,8 @@ pub(crate) enum Action {
     Reverse,
     /// What percents are of.
     Percent,
+    /// Times without what measuring costs, or raw.
+    Compensate,
     /// One thread, or all.
     Scope,
     /// The screen stands still, or follows again.
@@ -87,6 +89,8 @@ pub(crate) enum Action {
     Reset,
     /// Take the reset back.
     Undo,
+    /// The next way to measure.
+    NextMode,
     /// Yes to a question.
     Yes,
     /// Write the report of what is on screen.
@@ -118,7 +122,7 @@ pub(crate) enum Context {
     Help,
     /// The list of threads.
     Threads,
-    /// The question before a reset.
+    /// The question before a reset or another mode.
     Asking,
     /// No data yet: the list of programs.
     Start,
@@ -287,14 +291,13 @@ pub(crate) const KEYS: &[Line] = &[
     line(
         Section::Move,
         LISTS,
-        &[(Code::PageUp, Action::PageUp), (Code::PageDown, Action::PageDown)],
-        "a page",
-    ),
-    line(
-        Section::Move,
-        LISTS,
-        &[(Ctrl('u'), Action::HalfUp), (Ctrl('d'), Action::HalfDown)],
-        "half a page",
+        &[
+            (Code::PageUp, Action::PageUp),
+            (Code::PageDown, Action::PageDown),
+            (Ctrl('u'), Action::HalfUp),
+            (Ctrl('d'), Action::HalfDown),
+        ],
+        "a page, half a page",
     ),
     line(
         Section::Move,
@@ -384,16 +387,14 @@ pub(crate) const KEYS: &[Line] = &[
     line(
         Section::Columns,
         VIEWS,
-        &[(Char('<'), Action::SortLeft), (Char('>'), Action::SortRight)],
-        "sort by the column to the left, right",
+        &[
+            (Char('<'), Action::SortLeft),
+            (Char('>'), Action::SortRight),
+            (Char('I'), Action::Reverse),
+        ],
+        "sort by the column to the left, right; reverse",
     )
     .left("sort", 6),
-    line(
-        Section::Columns,
-        VIEWS,
-        &[(Char('I'), Action::Reverse)],
-        "turn the order round",
-    ),
     line(
         Section::Columns,
         VIEWS,
@@ -401,6 +402,13 @@ pub(crate) const KEYS: &[Line] = &[
         "percent of measured, wall time, or parent",
     )
     .left("base", 9),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('x'), Action::Compensate)],
+        "times without the cost of measuring, or raw",
+    )
+    .note(": its lower bound is taken off, so the cost of measuring is at least that"),
     line(
         Section::Program,
         VIEWS,
@@ -429,6 +437,14 @@ pub(crate) const KEYS: &[Line] = &[
         "take the reset back",
     )
     .right("undo reset", 2),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('e'), Action::NextMode)],
+        "measure exact, adaptive, sampled, or off",
+    )
+    .note("; counts from zero, and `u` does not take that back")
+    .left("mode", 10),
     line(
         Section::Program,
         VIEWS,
@@ -511,9 +527,9 @@ pub(crate) const KEYS: &[Line] = &[
         Section::OnTop,
         &[Asking],
         &[(Char('y'), Action::Yes)],
-        "yes, reset (when asked whether to)",
+        "yes (when asked before a reset or another mode)",
     )
-    .right("reset", 1),
+    .right("yes", 1),
 ];
 
 /// What a key means to whoever has the keyboard.

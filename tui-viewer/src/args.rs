@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tickscope_format::pattern::{self, Pattern};
+use tickscope_format::snapshot::Mode;
 
 use crate::theme::ColorChoice;
 
@@ -29,6 +32,8 @@ Examples:
   tickscope run -- ./app --fast    start a program and watch it
   tickscope report -f json -o now.json
   tickscope stacks 4711            where each thread is right now
+  tickscope mode adaptive          measure at a lower cost from now on
+  tickscope off 'alloc::*'         leave sites out
   tickscope demo                   look around without a program of your own
 
 A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";
@@ -120,6 +125,12 @@ pub enum Command {
         /// Wait so long for the program to appear: 10, 10s, 500ms.
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         wait: Option<Duration>,
+        /// Take what measuring costs, at least, off the times.
+        #[arg(long, conflicts_with = "raw")]
+        compensated: bool,
+        /// The times as they were measured; so it is without this.
+        #[arg(long)]
+        raw: bool,
     },
     /// Print where each thread is right now: its open scopes and for how long.
     Stacks {
@@ -144,6 +155,43 @@ pub enum Command {
         /// Wait so long first: 10, 10s, 500ms.
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         after: Option<Duration>,
+    },
+    /// Measure in another way from now on; counts begin at zero.
+    Mode {
+        /// exact: every call is timed. adaptive: calls of short functions are timed now and then. sampled: counts,
+        /// and looks at where each thread is. off: nothing.
+        #[arg(value_parser = mode())]
+        mode: Mode,
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+    },
+    /// Switch sites off; their time is their callers'.
+    Off {
+        /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
+        #[arg(value_parser = pattern)]
+        pattern: Pattern,
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+    },
+    /// Switch sites on again.
+    On {
+        /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
+        #[arg(value_parser = pattern)]
+        pattern: Pattern,
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+    },
+    /// Print the sites met so far, which are switched off, and the rules that say so.
+    Sites {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+        /// The form.
+        #[arg(short, long, value_enum, default_value_t = Format::Text)]
+        format: Format,
     },
     /// Start a program and watch it; its output follows afterwards, its exit code is ours.
     Run {
@@ -173,6 +221,21 @@ pub enum Command {
         #[arg(long)]
         frames: Option<u64>,
     },
+}
+
+fn mode() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str))
+        .try_map(|name| Mode::named(&name).ok_or("wanted exact, adaptive, sampled or off"))
+}
+
+fn pattern(text: &str) -> Result<Pattern, String> {
+    Pattern::new(text).map_err(|_| {
+        format!(
+            "wanted 1 to {} bytes without control characters, like parse, book::insert or alloc::*; here are {}",
+            pattern::BYTES_MAX,
+            text.len()
+        )
+    })
 }
 
 /// `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.

@@ -20,6 +20,12 @@ pub(crate) enum Column {
     Calls,
     /// Total time of a call, on average.
     Avg,
+    /// What half of the calls did not exceed.
+    P50,
+    /// What 99 of 100 calls did not exceed.
+    P99,
+    /// The longest call.
+    Max,
     /// The function.
     Name,
     /// Its file and line.
@@ -50,6 +56,9 @@ impl Column {
             Self::SelfTime => "SELF",
             Self::Calls => "CALLS",
             Self::Avg => "AVG",
+            Self::P50 => "P50",
+            Self::P99 => "P99",
+            Self::Max => "MAX",
             Self::Name => "FUNCTION",
             Self::Where => "WHERE",
         }
@@ -62,6 +71,9 @@ impl Column {
             Self::SelfShare | Self::SelfTime => Some(SortKey::SelfTime),
             Self::Calls => Some(SortKey::Calls),
             Self::Avg => Some(SortKey::Avg),
+            Self::P50 => Some(SortKey::P50),
+            Self::P99 => Some(SortKey::P99),
+            Self::Max => Some(SortKey::Max),
             Self::Name => Some(SortKey::Name),
             Self::Bar | Self::Where => None,
         }
@@ -76,7 +88,10 @@ impl Column {
     fn cells(self, bar: u16) -> u16 {
         match self {
             Self::Bar => bar,
-            Self::TotalShare | Self::SelfShare | Self::Total | Self::SelfTime | Self::Calls | Self::Avg => 6,
+            // A mark for an upper bound stands before the number.
+            Self::Max => 7,
+            Self::TotalShare | Self::SelfShare | Self::Total | Self::SelfTime => 6,
+            Self::Calls | Self::Avg | Self::P50 | Self::P99 => 6,
             Self::Name | Self::Where => 0,
         }
     }
@@ -95,16 +110,28 @@ pub(crate) fn fold_mark(name: Place, depth: u32) -> u16 {
     name.x + depth.saturating_mul(2).min(u32::from(tree_cells(name))) as u16
 }
 
+/// Cells between two columns.
+pub(crate) fn gap(width: u16) -> u16 {
+    if width >= 110 { 2 } else { 1 }
+}
+
 /// The columns of a view that is `width` cells wide, from left to right.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
-    use Column::{Avg, Bar, Calls, Name, SelfShare, SelfTime, Total, TotalShare, Where};
+    use Column::{Avg, Bar, Calls, Max, Name, P50, P99, SelfShare, SelfTime, Total, TotalShare, Where};
     let columns: &[Column] = match (view, width) {
+        (View::Tree, 120..) => &[
+            TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Name,
+        ],
+        (View::Tree, 100..) => &[TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, Max, Name],
         (View::Tree, 80..) => &[TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, Name],
         (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
         (View::Tree, 40..) => &[TotalShare, Total, Name],
         (View::Tree, _) => &[TotalShare, Name],
+        (View::Hot, 136..) => &[
+            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Name, Where,
+        ],
         (View::Hot, 100..) => &[
-            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name, Where,
+            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Max, Name, Where,
         ],
         (View::Hot, 80..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name],
         (View::Hot, 60..) => &[SelfShare, Bar, SelfTime, Calls, Avg, Name],
@@ -112,9 +139,9 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         (View::Hot, _) => &[SelfShare, Name],
     };
     let bar = if width >= 100 { 10 } else { 5 };
-    let gap = if width >= 110 { 2 } else { 1 };
+    let gap = gap(width);
     // The first cell belongs to the mark of the selected row.
-    let mut x = if width >= 110 { 2 } else { 1 };
+    let mut x = gap;
     let mut out = Vec::with_capacity(columns.len());
     for &column in columns {
         if column == Name {

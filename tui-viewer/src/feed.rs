@@ -326,6 +326,7 @@ impl Attached {
             Request::Reset => Op::Reset,
             Request::Undo => Op::UndoReset,
             Request::Interval { ns } => Op::Interval(ns),
+            Request::Mode(mode) => Op::Mode(mode),
         };
         let sent = slot.send(op).map_err(|error| error.to_string())?;
         self.sent.push((request, sent));

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tickscope_format::Snapshot;
-use tickscope_format::ids::ThreadId;
 use tickscope_format::kept;
-use tickscope_format::render::ProcessState;
 use tickscope_format::render::text::{TextOptions, report};
 
 use crate::process_time::{UtcOffset, stamp};
@@ -19,20 +17,10 @@ const MOST: u32 = 100;
 /// Writes the report and gives its path.
 pub(crate) fn write_report(
     snapshot: &Snapshot,
-    state: ProcessState,
-    thread: Option<ThreadId>,
-    ascii: bool,
+    options: &TextOptions,
     offset: UtcOffset,
 ) -> Result<PathBuf, String> {
-    let text = report(
-        snapshot,
-        &TextOptions {
-            state,
-            thread,
-            ascii,
-            ..TextOptions::default()
-        },
-    );
+    let text = report(snapshot, options);
     write_first(candidates(snapshot, "txt", offset), |path| {
         kept::write_new(path, text.as_bytes()).map_err(|error| error.to_string())
     })

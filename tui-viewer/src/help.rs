@@ -3,6 +3,7 @@
 use ratatui::layout::Size;
 
 use crate::action::{KEYS, Section};
+use crate::theme::Glyphs;
 
 /// A line of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +21,15 @@ const TWO_COLUMNS: u16 = 110;
 
 /// The help for a screen of this width: one column or two.
 pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
-    let sections: Vec<Vec<HelpLine>> = Section::ALL
+    let mut sections: Vec<Vec<HelpLine>> = Section::ALL
         .iter()
         // What works on top of a view stands in the footer there.
         .filter(|&&section| section != Section::OnTop)
         .map(|&section| lines_of(section, ascii))
         .collect();
-    let all: usize = sections.iter().map(Vec::len).sum();
+    // In the middle: there it is seen before anybody scrolls.
+    sections.insert(sections.len() / 2, marks(ascii));
+    let all: usize = sections.iter().map(|section| section.len() + 1).sum();
     let mut columns = vec![Vec::new()];
     for section in sections {
         let first: usize = columns[0].len();
@@ -60,4 +63,20 @@ fn lines_of(section: Section, ascii: bool) -> Vec<HelpLine> {
     let of_it = KEYS.iter().filter(|line| line.section == section);
     lines.extend(of_it.map(|line| HelpLine::Keys(line.keys_text(ascii), line.help)));
     lines
+}
+
+/// What stands beside names and numbers.
+fn marks(ascii: bool) -> Vec<HelpLine> {
+    let glyphs = Glyphs::of(ascii);
+    vec![
+        HelpLine::Title("Marks"),
+        HelpLine::Keys(
+            format!("{} ~ {} -", glyphs.running, glyphs.at_most),
+            "running, estimated, at most, not known",
+        ),
+        HelpLine::Keys(
+            glyphs.doubtful.to_string(),
+            "mean under 3x what measuring may cost",
+        ),
+    ]
 }

@@ -5,8 +5,12 @@ use ratatui::layout::{Rect, Size};
 /// Below this nothing sensible fits.
 pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
 
-/// Lines of the detail pane, its rule included.
-pub(crate) const DETAIL_LINES: u16 = 6;
+/// Lines of the detail pane, its rule included: on a terminal of the usual height the list keeps one more.
+const DETAIL_LINES: u16 = 7;
+const SHORT_DETAIL_LINES: u16 = 6;
+
+/// From this height on the detail pane has all its lines.
+const ROOM_FOR_DETAIL: u16 = 26;
 
 /// One screen, cut into lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +61,12 @@ impl Layout {
         let roomy = size.height >= 10;
         let footer = roomy.then(|| from_bottom(1));
         let banner = (banner && roomy).then(|| from_bottom(1));
-        let detail = tall.then(|| from_bottom(DETAIL_LINES));
+        let detail_lines = if size.height >= ROOM_FOR_DETAIL {
+            DETAIL_LINES
+        } else {
+            SHORT_DETAIL_LINES
+        };
+        let detail = tall.then(|| from_bottom(detail_lines));
         let rows = from_top(bottom.saturating_sub(columns.bottom()), bottom);
         Self {
             area,

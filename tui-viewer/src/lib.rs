@@ -37,6 +37,9 @@ mod view;
 pub use action::markdown as key_table_markdown;
 
 #[cfg(test)]
+#[path = "../tests/support/modes.rs"]
+mod modes;
+#[cfg(test)]
 #[path = "../tests/support/orderbook.rs"]
 mod orderbook;
 #[cfg(test)]

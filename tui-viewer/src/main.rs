@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use tickscope_cli::args::{Cli, Command};
 use tickscope_cli::command::output::{self, say};
-use tickscope_cli::command::{attach, demo, list, report, reset, run, snapshot, stacks};
+use tickscope_cli::command::switch::Switch;
+use tickscope_cli::command::{attach, demo, list, mode, report, reset, run, sites, snapshot, stacks, switch};
 use tickscope_cli::target::NoTarget;
 
 fn main() -> ExitCode {
@@ -36,10 +37,16 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
             format,
             output,
             wait,
-        }) => report::run(&target, format, output.as_deref(), wait),
+            compensated,
+            raw: _,
+        }) => report::run(&target, format, output.as_deref(), wait, compensated),
         Some(Command::Stacks { target }) => stacks::run(&target),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
         Some(Command::Reset { target, after }) => reset::run(&target, after),
+        Some(Command::Mode { mode, target }) => mode::run(&target, mode),
+        Some(Command::Off { pattern, target }) => switch::run(&target, pattern, Switch::Off),
+        Some(Command::On { pattern, target }) => switch::run(&target, pattern, Switch::On),
+        Some(Command::Sites { target, format }) => sites::run(&target, format),
         Some(Command::Run {
             report,
             dir,

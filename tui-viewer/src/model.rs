@@ -104,6 +104,8 @@ pub(crate) struct Model {
     pub(crate) data: Option<Data>,
     /// The screen stands still.
     pub(crate) frozen: bool,
+    /// Times are shown without what measuring costs at least.
+    pub(crate) compensated: bool,
     /// Whose time is shown.
     pub(crate) scope: Scope,
     base: Base,
@@ -185,6 +187,7 @@ impl Model {
             shown: None,
             data: None,
             frozen: false,
+            compensated: false,
             scope: Scope::default(),
             base: Base::default(),
             tree: List::of(View::Tree),
@@ -241,7 +244,7 @@ impl Model {
         match (self.popup, &self.search) {
             (Some(Popup::Help { .. }), _) => Context::Help,
             (Some(Popup::Threads { .. }), _) => Context::Threads,
-            (Some(Popup::AskReset), _) => Context::Asking,
+            (Some(Popup::Ask(_)), _) => Context::Asking,
             (None, Some(search)) if search.typing => Context::Typing,
             (None, _) if self.data.is_none() => Context::Start,
             (None, _) => match self.view {

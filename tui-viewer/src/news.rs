@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Mode;
 
 use crate::status::Status;
 
@@ -65,6 +66,8 @@ pub enum Request {
         /// Nanoseconds between two records.
         ns: u64,
     },
+    /// Measure in another way; closes the reset epoch.
+    Mode(Mode),
 }
 
 /// The answer to a request.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use tickscope_format::render::ProcessState;
+use tickscope_format::render::text::TextOptions;
 use tui_input::InputRequest;
 
 use crate::action::{Context, lookup};
@@ -226,9 +227,19 @@ impl Screen {
             }
             Effect::Send(request) => feed.send(request).err().map(|why| Message::NotSent(request, why)),
             Effect::Open(path) => feed.open(&path).err().map(Message::NotOpened),
-            Effect::WriteReport { snapshot, thread } => {
-                let state = state_of(&self.model.status);
-                let written = files::write_report(&snapshot, state, thread, self.model.ascii, offset);
+            Effect::WriteReport {
+                snapshot,
+                thread,
+                compensated,
+            } => {
+                let options = TextOptions {
+                    state: state_of(&self.model.status),
+                    thread,
+                    ascii: self.model.ascii,
+                    compensated,
+                    ..TextOptions::default()
+                };
+                let written = files::write_report(&snapshot, &options, offset);
                 Some(Message::Wrote("report", written))
             }
             Effect::KeepSnapshot { snapshot } => Some(Message::Wrote(

@@ -90,6 +90,14 @@ pub(crate) struct Glyphs {
     pub(crate) dot: &'static str,
     /// Between the ends of a range.
     pub(crate) to: &'static str,
+    /// Before a number that is an upper bound.
+    pub(crate) at_most: &'static str,
+    /// Before how far a number may be off.
+    pub(crate) give_or_take: &'static str,
+    /// A row whose calls are hardly longer than what measuring them costs.
+    pub(crate) doubtful: &'static str,
+    /// Columns of a small chart, from empty to full.
+    pub(crate) heights: &'static [&'static str],
     /// Parts of a cell, from empty to full.
     pub(crate) eighths: &'static [&'static str],
     /// Corners and sides of a frame: top left, top right, bottom left, bottom right, upright.
@@ -113,6 +121,10 @@ const UNICODE: Glyphs = Glyphs {
     then: " › ",
     dot: " · ",
     to: "–",
+    at_most: "≤",
+    give_or_take: "±",
+    doubtful: "†",
+    heights: &[" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     eighths: &["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
     frame: ["┌", "┐", "└", "┘", "│"],
     marks: ["●", "‖", "!", "■", "◆", "○"],
@@ -133,6 +145,10 @@ const ASCII: Glyphs = Glyphs {
     then: " > ",
     dot: " - ",
     to: "-",
+    at_most: "<=",
+    give_or_take: "+-",
+    doubtful: "!",
+    heights: &[" ", "_", ".", "-", "=", "#"],
     eighths: &["", "-", "=", "#"],
     frame: ["+", "+", "+", "+", "|"],
     marks: ["*", "\"", "!", "#", "=", "o"],

@@ -3,11 +3,13 @@
 mod banner;
 mod bar;
 mod detail;
+mod figure;
 mod footer;
 #[cfg(test)]
 mod golden;
 mod header;
 mod help;
+mod latency;
 mod pen;
 mod picker;
 mod popup;
@@ -53,7 +55,7 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) {
     match model.popup {
         Some(Popup::Help { scroll }) => help::draw(&mut pen, model, scroll),
         Some(Popup::Threads { index }) => popup::thread_list(&mut pen, model, index),
-        Some(Popup::AskReset) => popup::ask_reset(&mut pen, model),
+        Some(Popup::Ask(request)) => popup::ask(&mut pen, model, request),
         None => {}
     }
 }

@@ -394,3 +394,20 @@ fn ctrl_z_stops_it_and_fg_repaints() {
     session.send("exit\n");
     session.end();
 }
+
+#[test]
+fn e_switches_the_mode_and_an_older_program_says_why_not() {
+    let mut session = Session::start(&["live"], (120, 30));
+    session.wait_for_text("match::run");
+    session.send("e");
+    session.wait_for_text("adaptive from here on, counting from zero");
+    session.wait_for_text("~16.7%");
+    session.send("q");
+    session.end();
+    let mut old = Session::start(&["live", "--old"], (120, 30));
+    old.wait_for_text("match::run");
+    old.send("e");
+    old.wait_for_text("! mode: the program's collector is older");
+    old.send("q");
+    old.end();
+}

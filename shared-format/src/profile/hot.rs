@@ -1,10 +1,12 @@
 //! Hotspots: what each function costs itself, wherever it is called; recursion counts once in totals.
 
+use crate::latency::Histogram;
 use crate::profile::functions::FunctionId;
+use crate::profile::spread::Spread;
 use crate::profile::tree::CallTree;
 
 /// One function over the whole tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HotRow {
     /// The function.
     pub function: FunctionId,
@@ -22,6 +24,10 @@ pub struct HotRow {
     pub open: u32,
     /// Clock errors.
     pub errors: u64,
+    /// How long its finished calls took, recursive ones too; empty where none has finished, or histograms are off.
+    pub latency: Histogram,
+    /// How far its times are estimates; none where they are exact.
+    pub spread: Option<Spread>,
     /// Rows of the tree in which it stands.
     pub rows: Vec<u32>,
 }
@@ -38,6 +44,8 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             total_ns: 0,
             open: 0,
             errors: 0,
+            latency: Histogram::default(),
+            spread: None,
             rows: Vec::new(),
         })
         .collect();
@@ -57,15 +65,30 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         entry.open += row.open;
         entry.errors += row.errors;
         entry.rows.push(index);
-        if depth_of[function] == 0 {
+        let latency = tree.latency(index);
+        if !latency.is_empty() {
+            entry.latency.add(latency);
+        }
+        let outermost = depth_of[function] == 0;
+        if outermost {
             entry.total_ticks += row.total_ticks;
             entry.total_ns += row.total_ns;
+        }
+        if let Some(spread) = tree.merged_spread(index) {
+            let sum = entry.spread.get_or_insert_default();
+            sum.add_self(&spread);
+            if outermost {
+                sum.add_total(&spread);
+            }
         }
         depth_of[function] += 1;
         stack.push((index, true));
         stack.extend(tree.children(index).iter().map(|&child| (child, false)));
     }
     table.retain(|row| !row.rows.is_empty());
+    for row in &mut table {
+        row.spread = row.spread.and_then(Spread::if_estimated);
+    }
     table
 }
 
@@ -73,6 +96,44 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::ids::NodeId;
+    use crate::latency::bucket_of;
+    use crate::snapshot::Estimate;
+
+    #[test]
+    fn latencies_and_errors_of_recursion() {
+        let mut snapshot = fixture::recursion();
+        for (row, ticks, count) in [(1, 600, 1), (2, 400, 2), (3, 100, 4)] {
+            snapshot.latencies.push(
+                row,
+                &Histogram {
+                    buckets: vec![(bucket_of(ticks) as u16, count)],
+                    max_ticks: ticks,
+                },
+            );
+            snapshot.estimates.push(Estimate {
+                node: NodeId(row),
+                timed: 1,
+                self_error: 10 * u64::from(row),
+                total_error: 100,
+            });
+        }
+        let tree = CallTree::build(&snapshot, |_| true);
+        let rows = hot(&tree);
+        let of = |name: &str| {
+            let row = rows
+                .iter()
+                .find(|row| tree.functions.get(row.function).name == name);
+            row.unwrap()
+        };
+        let fib = of("fib");
+        assert_eq!((fib.latency.count(), fib.latency.max()), (7, Some((600, true))));
+        let spread = fib.spread.unwrap();
+        assert_eq!(spread.timed, 3);
+        assert!((spread.self_error - 1_400f64.sqrt()).abs() < 1e-9, "{spread:?}");
+        assert_eq!(spread.total_error, 100.0, "of the outermost calls alone");
+        assert_eq!(of("main").spread, None);
+    }
 
     #[test]
     fn recursion_is_counted_once_in_totals() {

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use crate::ids::{NO_PARENT, ThreadId};
+use crate::latency::Histogram;
 use crate::profile::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
+use crate::profile::spread::{Spread, spreads};
 use crate::snapshot::Snapshot;
 
 /// A path of functions from the top of a thread, hashed: the same in every snapshot of every run.
@@ -46,6 +48,10 @@ pub struct CallTree {
     pub rows: Vec<TreeRow>,
     /// Ticks outside any scope, of the threads in scope.
     pub outside_ticks: u64,
+    /// By row; empty where no node has a histogram.
+    latencies: Vec<Histogram>,
+    /// By row; empty where all times are exact.
+    spreads: Vec<Spread>,
     children: Vec<u32>,
     child_ranges: Vec<(u32, u32)>,
     top: Vec<u32>,
@@ -126,9 +132,42 @@ impl CallTree {
                 tree.rows[row as usize].errors += error.count;
             }
         }
+        tree.merge_latencies(snapshot, &row_of_node);
+        tree.merge_spreads(snapshot, &row_of_node);
         tree.sum_totals();
         tree.link_children();
         tree
+    }
+
+    fn merge_latencies(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
+        if snapshot.latencies.row.is_empty() {
+            return;
+        }
+        self.latencies = vec![Histogram::default(); self.rows.len()];
+        for &node in &snapshot.latencies.row {
+            if let Some(latency) = self.latencies.get_mut(row_of_node[node as usize] as usize) {
+                let of_node = snapshot.latencies.of(node);
+                if latency.is_empty() {
+                    *latency = of_node;
+                } else {
+                    latency.add(&of_node);
+                }
+            }
+        }
+    }
+
+    fn merge_spreads(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
+        let of_nodes = spreads(snapshot);
+        if of_nodes.is_empty() {
+            return;
+        }
+        self.spreads = vec![Spread::default(); self.rows.len()];
+        for (spread, &row) in of_nodes.iter().zip(row_of_node) {
+            if let Some(merged) = self.spreads.get_mut(row as usize) {
+                merged.add_self(spread);
+                merged.add_total(spread);
+            }
+        }
     }
 
     fn sum_totals(&mut self) {
@@ -192,6 +231,34 @@ impl CallTree {
         &self.children[start as usize..end as usize]
     }
 
+    /// How long the finished calls of a row took; empty where none has finished, or histograms are off.
+    pub fn latency(&self, row: u32) -> &Histogram {
+        static EMPTY: Histogram = Histogram {
+            buckets: Vec::new(),
+            max_ticks: 0,
+        };
+        self.latencies.get(row as usize).unwrap_or(&EMPTY)
+    }
+
+    /// How far the times of a row are estimates; none where they are exact.
+    pub fn spread(&self, row: u32) -> Option<Spread> {
+        self.merged_spread(row)?.if_estimated()
+    }
+
+    /// How far the sum of the totals of some rows is an estimate; none where it is exact.
+    pub fn sum_of(&self, rows: &[u32]) -> Option<Spread> {
+        let mut sum = Spread::default();
+        for row in rows.iter().filter_map(|&row| self.spread(row)) {
+            sum.add_total(&row);
+        }
+        sum.if_estimated()
+    }
+
+    /// The same, also of an exact row among estimated ones.
+    pub(super) fn merged_spread(&self, row: u32) -> Option<Spread> {
+        self.spreads.get(row as usize).copied()
+    }
+
     /// All measured time of the threads in scope in nanoseconds: the sum of the top rows' totals.
     pub fn measured_ns(&self) -> u64 {
         self.top.iter().map(|&row| self.rows[row as usize].total_ns).sum()
@@ -202,6 +269,50 @@ impl CallTree {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::ids::NodeId;
+    use crate::latency::bucket_of;
+    use crate::snapshot::Estimate;
+
+    fn calls_of(ticks: u64, count: u64) -> Histogram {
+        Histogram {
+            buckets: vec![(bucket_of(ticks) as u16, count)],
+            max_ticks: ticks,
+        }
+    }
+
+    #[test]
+    fn latencies_and_errors_of_merged_rows_are_combined() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.latencies.push(2, &calls_of(1_000, 90));
+        snapshot.latencies.push(5, &calls_of(9_000, 10));
+        snapshot.estimates = [(2, 30), (5, 40)]
+            .map(|(row, error)| Estimate {
+                node: NodeId(row),
+                timed: 25,
+                self_error: error,
+                total_error: error,
+            })
+            .into();
+        let tree = CallTree::build(&snapshot, |_| true);
+        let leaf = (0..tree.rows.len() as u32)
+            .find(|&row| tree.rows[row as usize].depth == 2)
+            .unwrap();
+        let latency = tree.latency(leaf);
+        assert_eq!((latency.count(), latency.max()), (100, Some((9_000, true))));
+        let spread = tree.spread(leaf).unwrap();
+        assert_eq!(
+            (spread.timed, spread.self_error, spread.total_error),
+            (50, 50.0, 50.0)
+        );
+        let above = tree.rows[leaf as usize].parent.unwrap();
+        assert_eq!(tree.spread(above), None, "nothing was stated of it");
+        let main = tree.top().iter().find(|&&row| tree.children(row).is_empty());
+        let main = *main.unwrap();
+        assert_eq!((tree.spread(main), tree.latency(main).is_empty()), (None, true));
+
+        let one = CallTree::build(&snapshot, |thread| thread == ThreadId(1));
+        assert_eq!(one.latency(2).count(), 10, "only of the threads in scope");
+    }
 
     #[test]
     fn threads_with_the_same_path_share_a_row_and_sums_hold() {

@@ -4,7 +4,11 @@ use proptest::prelude::*;
 
 use crate::fixture;
 use crate::ids::{NodeId, SiteId, ThreadId};
-use crate::snapshot::{Lifetime, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Thread, ThreadState};
+use crate::latency::{Histogram, bucket_of};
+use crate::pattern::Pattern;
+use crate::snapshot::{
+    Estimate, Lifetime, Mode, NodeErrors, Nodes, OpenFrame, Rule, Site, Snapshot, Thread, ThreadState,
+};
 
 /// What `fixture` says of process, clock and capture, with nothing measured.
 pub(crate) fn empty() -> Snapshot {
@@ -131,6 +135,100 @@ pub(crate) fn order_sim() -> Snapshot {
     }];
     let id = add_thread(&mut s, "helper", ThreadState::Finished, &[(0, 14, 12, 5 * MS)]);
     s.threads[id.index()].count = 17;
+    s
+}
+
+/// The same with histograms: every tenth call took half as long as the others, one in fifty six times. Of rows
+/// with an odd number the longest call is not known exactly.
+pub(crate) fn order_sim_with_latencies() -> Snapshot {
+    let mut s = order_sim();
+    s.measuring.histograms = true;
+    let totals = s.nodes.totals(&s.nodes.self_ticks);
+    for (row, (&calls, &total)) in s.nodes.calls.iter().zip(&totals).enumerate() {
+        if calls < 100 {
+            continue;
+        }
+        let mean = total / calls;
+        let bucket = |ticks: u64| bucket_of(ticks) as u16;
+        let (short, long) = (calls / 10, calls / 50);
+        let histogram = Histogram {
+            buckets: vec![
+                (bucket(mean / 2), short),
+                (bucket(mean), calls - short - long),
+                (bucket(mean * 6), long),
+            ],
+            max_ticks: if row % 2 == 0 { mean * 6 } else { 0 },
+        };
+        s.latencies.push(row as u32, &histogram);
+    }
+    s
+}
+
+/// The same in adaptive mode: one of 64 calls of the short leaves was timed, the time of the others comes from their
+/// parents. Measuring is dear on this machine.
+pub(crate) fn order_sim_adaptive() -> Snapshot {
+    let mut s = order_sim_with_latencies();
+    s.capture.mode = Mode::Adaptive;
+    s.capture.cost.upper_ns = 400.0;
+    for row in 0..s.nodes.len() {
+        let is_leaf = !s.nodes.parent.contains(&(row as u32));
+        let (calls, ticks) = (s.nodes.calls[row], s.nodes.self_ticks[row]);
+        if is_leaf && calls > 1_000_000 {
+            let estimate = |row: u32, timed: u64, total_error: u64| Estimate {
+                node: NodeId(row),
+                timed,
+                self_error: ticks / 100,
+                total_error,
+            };
+            let parent = s.nodes.parent[row];
+            s.estimates
+                .push(estimate(parent, s.nodes.calls[parent as usize], 0));
+            s.estimates.push(estimate(row as u32, calls / 64, ticks / 100));
+        }
+    }
+    s.estimates.sort_by_key(|estimate| estimate.node);
+    s.estimates.dedup_by_key(|estimate| estimate.node);
+    s
+}
+
+/// The same in sampled mode, with two sites switched off.
+pub(crate) fn order_sim_sampled() -> Snapshot {
+    let mut s = order_sim();
+    s.capture.mode = Mode::Sampled;
+    s.measuring.sampling_hz = 996.4;
+    s.measuring.samples = 133_518;
+    let totals = s.nodes.totals(&s.nodes.self_ticks);
+    let error = |ticks: u64| (ticks as f64 * 2_500_000.0).sqrt() as u64;
+    s.estimates = (0..s.nodes.len())
+        .map(|row| Estimate {
+            node: NodeId(row as u32),
+            timed: 0,
+            self_error: error(s.nodes.self_ticks[row]),
+            total_error: error(totals[row]),
+        })
+        .collect();
+    switch_off(&mut s, "wire::*");
+    s
+}
+
+/// Puts a rule in force.
+pub(crate) fn switch_off(s: &mut Snapshot, pattern: &str) {
+    let chosen = Pattern::new(pattern).unwrap();
+    s.measuring.rules.push(Rule {
+        pattern: pattern.into(),
+        off: true,
+    });
+    let sites = (0..).zip(&s.sites);
+    s.measuring.off_sites = sites
+        .filter(|(_, site)| chosen.matches(site))
+        .map(|(index, _)| SiteId(index))
+        .collect();
+}
+
+/// The same in mode off.
+pub(crate) fn off() -> Snapshot {
+    let mut s = empty();
+    s.capture.mode = Mode::Off;
     s
 }
 

@@ -11,6 +11,8 @@ pub(crate) struct Glyphs {
     pub(crate) line: &'static str,
     /// After the name of a row that is open now.
     pub(crate) open: &'static str,
+    /// After the name of a row whose calls are so short that measuring them tells little.
+    pub(crate) doubtful: &'static str,
     /// For what was cut.
     pub(crate) cut: &'static str,
 }
@@ -20,6 +22,7 @@ const UNICODE: Glyphs = Glyphs {
     last: "└─",
     line: "│ ",
     open: "•",
+    doubtful: "†",
     cut: "…",
 };
 
@@ -28,6 +31,7 @@ const ASCII: Glyphs = Glyphs {
     last: "`-",
     line: "| ",
     open: "*",
+    doubtful: "!",
     cut: "...",
 };
 

@@ -4,19 +4,39 @@
 
 mod document;
 mod layout;
+mod node;
+mod sites;
 
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
+use crate::profile::compensate::compensated;
 use crate::render::ProcessState;
 use crate::snapshot::Snapshot;
 
 /// The JSON text of a snapshot, ending in a newline. The same snapshot always gives the same text.
 pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
     let document = document::Document::new(snapshot, state);
-    let mut out = Vec::with_capacity(2_000 + snapshot.nodes.len() * 300);
+    written(&document, snapshot.nodes.len())
+}
+
+/// The same with what measuring costs at least taken off the times; see [`compensated`].
+pub fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
+    let less = compensated(snapshot);
+    let document = document::Document::compensated(&less, snapshot, state);
+    written(&document, snapshot.nodes.len())
+}
+
+/// The sites of a snapshot and the rules that switch them off and on, ending in a newline.
+pub fn sites(snapshot: &Snapshot, state: ProcessState) -> String {
+    let document = sites::SitesDocument::new(snapshot, state);
+    written(&document, snapshot.sites.len())
+}
+
+fn written(document: &impl Serialize, lines: usize) -> String {
+    let mut out = Vec::with_capacity(2_000 + lines * 400);
     let mut writer = serde_json::Serializer::with_formatter(&mut out, layout::Lines::default());
     // Neither the Vec nor structs with fixed names can fail to be written.
     let _ = document.serialize(&mut writer);

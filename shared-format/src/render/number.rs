@@ -25,6 +25,29 @@ pub fn duration(ns: u64) -> String {
         .unwrap_or_else(|| long_duration(ns))
 }
 
+/// A duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`,
+/// and from minutes on as [`duration`].
+pub fn two_digits(ns: u64) -> String {
+    let two = two_significant(ns);
+    let in_unit = |unit: u64, name: &str| match two / unit {
+        whole @ 0..10 => format!("{whole}.{}{name}", two % unit / (unit / 10)),
+        whole => format!("{whole}{name}"),
+    };
+    match two {
+        0..US => format!("{two}ns"),
+        US..MS => in_unit(US, "µs"),
+        MS..S => in_unit(MS, "ms"),
+        _ if two / S <= LAST_SECONDS => in_unit(S, "s"),
+        _ => duration(ns),
+    }
+}
+
+/// Rounded to two significant digits.
+fn two_significant(n: u64) -> u64 {
+    let unit = 10u64.pow(n.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    rounded(n, unit).saturating_mul(unit)
+}
+
 /// From minutes up: two units side by side, rounded to the smaller one.
 fn long_duration(ns: u64) -> String {
     let seconds = rounded(ns, S);
@@ -183,6 +206,28 @@ mod tests {
         assert_eq!(ascii(duration(22_100)), "22.1us");
     }
 
+    #[test]
+    fn known_durations_of_two_digits() {
+        let table = [
+            (0, "0ns"),
+            (7, "7ns"),
+            (17, "17ns"),
+            (412, "410ns"),
+            (994, "990ns"),
+            (995, "1.0µs"),
+            (1_949, "1.9µs"),
+            (9_950, "10µs"),
+            (136_000, "140µs"),
+            (996_000, "1.0ms"),
+            (41_300_000_000, "41s"),
+            (201_000_000_000, "200s"),
+            (561_000_000_000, "9m21s"),
+        ];
+        for (ns, text) in table {
+            assert_eq!(two_digits(ns), text, "{ns}");
+        }
+    }
+
     /// Every magnitude equally often: plain `any::<u64>()` hardly ever meets a microsecond.
     fn any_magnitude() -> impl Strategy<Value = u64> {
         (any::<u64>(), 0u32..64).prop_map(|(n, shift)| n >> shift)
@@ -219,6 +264,7 @@ mod tests {
         fn no_text_outgrows_its_column(n in any_magnitude(), share in any::<f64>()) {
             prop_assert!(cells(&duration(n)) <= 6, "{}", duration(n));
             prop_assert!(cells(&ascii(duration(n))) <= 6);
+            prop_assert!(cells(&two_digits(n)) <= 6, "{}", two_digits(n));
             prop_assert!(cells(&count(n)) <= 5, "{}", count(n));
             prop_assert!(cells(&percent(share)) <= 6);
         }
@@ -232,6 +278,12 @@ mod tests {
                 prop_assert!(!text.contains(bad), "{n} as {text}");
             }
             prop_assert!(!text.starts_with("60m"), "{n} as {text}");
+        }
+
+        #[test]
+        fn two_digits_are_within_a_twentieth(n in any_magnitude()) {
+            let text = two_digits(n);
+            prop_assert!((parsed(&text) - n as f64).abs() <= n as f64 * 0.0501, "{n} as {text}");
         }
 
         #[test]

@@ -89,14 +89,14 @@ fn thread_stack<'a>(
             ""
         },
     )?;
-    let frames: Vec<(u64, u32)> = thread
+    let frames: Vec<(Option<u64>, u32)> = thread
         .open
         .iter()
         .filter_map(|frame| {
             let site = *snapshot.nodes.site.get(frame.node.index())?;
             // A frame that began while the picture was taken has no age yet.
             let age = snapshot.capture.tick.saturating_sub(frame.began_tick);
-            Some((snapshot.nanos(age), site))
+            Some(((frame.began_tick > 0).then(|| snapshot.nanos(age)), site))
         })
         .collect();
     let width = frames
@@ -106,7 +106,8 @@ fn thread_stack<'a>(
         .unwrap_or(0)
         .min(MAX_NAME_COLUMN);
     for (age, site) in frames {
-        let mut age = number::duration(age);
+        // Where no clock was read there is none.
+        let mut age = age.map_or_else(|| "-".to_string(), number::duration);
         if ascii {
             age = number::ascii(age);
         }
@@ -127,6 +128,14 @@ mod tests {
     #[test]
     fn every_live_thread() {
         insta::assert_snapshot!(stacks(&fixtures::order_sim(), &StacksOptions::default()));
+    }
+
+    #[test]
+    fn a_scope_without_a_clock_read_has_no_age() {
+        let mut snapshot = fixtures::order_sim();
+        snapshot.threads[0].open[1].began_tick = 0;
+        let text = stacks(&snapshot, &StacksOptions::default());
+        assert!(text.contains("\n       -  match::step   engine/"), "{text}");
     }
 
     #[test]

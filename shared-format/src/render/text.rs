@@ -3,6 +3,7 @@
 //! A header with everything that tells how far to trust the numbers, the call tree, the functions that cost
 //! most themselves. Columns of fixed width come first, names last, so that it stays aligned at 100 columns.
 
+mod columns;
 mod header;
 mod top;
 mod tree;
@@ -10,14 +11,19 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use crate::ids::ThreadId;
+use crate::profile::compensate::compensated;
+use crate::profile::spread::Spread;
 use crate::profile::tree::CallTree;
 use crate::render::ProcessState;
 use crate::render::glyphs::Glyphs;
 use crate::render::{label, number};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Mode, Snapshot};
+
+/// Calls are too short to tell much where their mean is below so many times what measuring one costs at most.
+const DOUBTFUL: f64 = 3.0;
 
 /// What a report shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +38,10 @@ pub struct TextOptions {
     pub top: usize,
     /// Rows of the tree whose share of the measured time is below this (0 to 1) are left out, and counted.
     pub min_share: f64,
+    /// What measuring costs at least is taken off the times; see [`compensated`].
+    pub compensated: bool,
+    /// Cells of a line; where they are few, the columns of percentiles are left out.
+    pub width: usize,
 }
 
 impl Default for TextOptions {
@@ -43,13 +53,16 @@ impl Default for TextOptions {
             // A screen full.
             top: 30,
             min_share: 0.0,
+            compensated: false,
+            width: 100,
         }
     }
 }
 
 /// The report on a snapshot, ending in a newline.
 pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
-    let page = Page::new(snapshot, options);
+    let less = options.compensated.then(|| compensated(snapshot));
+    let page = Page::new(less.as_ref().unwrap_or(snapshot), snapshot, options);
     let mut out = String::with_capacity(2_000 + page.tree.rows.len() * 100);
     // Writing into a String does not fail.
     let _ = page.write(&mut out);
@@ -58,7 +71,10 @@ pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
 
 /// What every part of the report needs.
 struct Page<'a> {
+    /// What is shown.
     snapshot: &'a Snapshot,
+    /// The same as it was measured.
+    raw: &'a Snapshot,
     options: &'a TextOptions,
     tree: CallTree,
     /// By function id.
@@ -71,7 +87,7 @@ struct Page<'a> {
 // === impl Page ===
 
 impl<'a> Page<'a> {
-    fn new(snapshot: &'a Snapshot, options: &'a TextOptions) -> Self {
+    fn new(snapshot: &'a Snapshot, raw: &'a Snapshot, options: &'a TextOptions) -> Self {
         let tree = CallTree::build(snapshot, |thread| {
             options.thread.is_none_or(|chosen| chosen == thread)
         });
@@ -79,6 +95,7 @@ impl<'a> Page<'a> {
         let measured_ns = tree.measured_ns();
         Self {
             snapshot,
+            raw,
             options,
             tree,
             labels,
@@ -89,12 +106,24 @@ impl<'a> Page<'a> {
 
     fn write(&self, out: &mut String) -> fmt::Result {
         header::write(out, self)?;
-        tree::write(out, self)?;
-        top::write(out, self)
+        let in_tree = tree::write(out, self)?;
+        let in_top = top::write(out, self)?;
+        if in_tree || in_top {
+            writeln!(
+                out,
+                "\n{} less than {} a call on average, three times what measuring one costs at most: doubtful",
+                self.glyphs.doubtful,
+                self.duration(self.doubtful_below().round() as u64),
+            )?;
+        }
+        Ok(())
     }
 
     fn duration(&self, ns: u64) -> String {
-        let text = number::duration(ns);
+        self.in_charset(number::duration(ns))
+    }
+
+    fn in_charset(&self, text: String) -> String {
         if self.options.ascii {
             number::ascii(text)
         } else {
@@ -113,11 +142,25 @@ impl<'a> Page<'a> {
         number::percent(self.share(ns))
     }
 
-    /// The mean of a call; unknown where no call began since the reset, though one may still be open.
-    fn average(&self, total_ns: u64, calls: u64) -> String {
-        match total_ns.checked_div(calls) {
-            Some(ns) => self.duration(ns),
-            None => "-".to_string(),
-        }
+    /// Whether a time of the tree is an estimate.
+    fn has_estimates(&self) -> bool {
+        (0..self.tree.rows.len() as u32).any(|row| self.tree.spread(row).is_some())
+    }
+
+    /// How far the sum of all is known; none where it is exact.
+    fn measured_spread(&self) -> Option<Spread> {
+        self.tree.sum_of(self.tree.top())
+    }
+
+    /// The mean in nanoseconds below which calls are too short to tell much.
+    fn doubtful_below(&self) -> f64 {
+        DOUBTFUL * self.snapshot.capture.cost.upper_ns
+    }
+
+    /// Whether the calls of a row are as short as that.
+    fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
+        // Where samples give the times, none says nothing of the mean.
+        let unknown = self.snapshot.capture.mode == Mode::Sampled && total_ns == 0;
+        calls > 0 && !unknown && (total_ns as f64) < self.doubtful_below() * calls as f64
     }
 }

@@ -16,7 +16,7 @@ use crate::target::{self, Wanted};
 /// No such target, or why it cannot be read or shown.
 pub fn run(args: &TargetArgs, look: &LookArgs) -> anyhow::Result<u8> {
     if !has_screen() {
-        return report::run(args, Format::Text, None, None);
+        return report::run(args, Format::Text, None, None, false);
     }
     let wanted = Wanted::of(args);
     if let Wanted::File(_) | Wanted::Pid(_) = wanted {

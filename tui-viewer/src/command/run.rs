@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use tickscope_format::file::places::DIR_VARIABLE;
+use tickscope_format::render::text::TextOptions;
 
 use crate::args::{Format, LookArgs};
 use crate::command::attach::{has_screen, watch};
@@ -139,7 +140,11 @@ impl Started {
                 ));
             }
         }
-        Ok(report::render(&fresh::of(&found, &self.wanted)?, format))
+        Ok(report::render(
+            &fresh::of(&found, &self.wanted)?,
+            format,
+            &TextOptions::default(),
+        ))
     }
 }
 

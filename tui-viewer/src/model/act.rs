@@ -11,7 +11,6 @@ use crate::model::scope::Scope;
 use crate::model::sort::{Sort, SortKey};
 use crate::model::view::View;
 use crate::model::{threads, travel};
-use crate::news::Request;
 
 /// So many keys without a meaning in a row call for help.
 const LOST_AFTER: u8 = 3;
@@ -106,7 +105,7 @@ impl Model {
             Action::Help => {
                 self.popup = match self.popup {
                     Some(Popup::Help { .. }) => None,
-                    Some(Popup::Threads { .. } | Popup::AskReset) | None => Some(Popup::Help { scroll: 0 }),
+                    Some(Popup::Threads { .. } | Popup::Ask(_)) | None => Some(Popup::Help { scroll: 0 }),
                 }
             }
             Action::Back => self.back(),
@@ -151,21 +150,24 @@ impl Model {
                 self.base = self.base.next(self.view);
                 self.sort_again();
             }
+            Action::Compensate => self.compensate(),
             Action::Scope => self.choose_scope(),
             Action::Freeze => self.freeze(),
             Action::Reset => self.ask_reset(effects),
+            Action::NextMode => self.ask_mode(effects),
             Action::Yes => {
-                self.popup = None;
-                self.send(Request::Reset, effects);
+                if let Some(Popup::Ask(request)) = self.popup.take() {
+                    self.send(request, effects);
+                }
             }
             Action::Undo => self.undo(effects),
             Action::Report => {
                 let thread = self.data.as_ref().and_then(|data| data.thread);
-                effects.extend(
-                    self.shown
-                        .clone()
-                        .map(|snapshot| Effect::WriteReport { snapshot, thread }),
-                );
+                effects.extend(self.shown.clone().map(|snapshot| Effect::WriteReport {
+                    snapshot,
+                    thread,
+                    compensated: self.compensated,
+                }));
             }
             Action::Keep => {
                 effects.extend(
@@ -238,7 +240,7 @@ impl Model {
                     index: travel::target(action, index, rows, page),
                 });
             }
-            Some(Popup::AskReset) => {}
+            Some(Popup::Ask(_)) => {}
             None if self.data.is_none() => {
                 self.ring = travel::target(action, self.ring, self.rings.len(), page)
             }
@@ -283,6 +285,17 @@ impl Model {
             self.data_stale = true;
             self.sort_now = true;
         }
+    }
+
+    /// Takes off what measuring costs at least, or shows times as they were measured.
+    fn compensate(&mut self) {
+        self.compensated = !self.compensated;
+        self.tell(match self.compensated {
+            true => "what measuring costs at least is taken off all times; x shows them raw",
+            false => "raw times, as they were measured",
+        });
+        self.data_stale = true;
+        self.sort_now = true;
     }
 
     /// Sorts by a column; by the one that sorts already, the other way round.

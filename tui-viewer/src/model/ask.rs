@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use tickscope_format::snapshot::Mode;
+
 use crate::model::Model;
 use crate::model::hear::rate_hz;
 use crate::model::message::Effect;
@@ -44,19 +46,38 @@ impl Model {
     }
 
     pub(super) fn ask_reset(&mut self, effects: &mut Vec<Effect>) {
-        let others = self
-            .newest
-            .as_ref()
-            .is_some_and(|newest| newest.capture.viewers > 1);
         if !self.status.answers() {
             self.complain(format!(
                 "nothing to reset: the program is {}",
                 self.status.word().to_lowercase()
             ));
-        } else if others {
-            self.popup = Some(Popup::AskReset);
         } else {
-            self.send(Request::Reset, effects);
+            self.send_or_ask(Request::Reset, effects);
+        }
+    }
+
+    pub(super) fn ask_mode(&mut self, effects: &mut Vec<Effect>) {
+        if !self.status.answers() {
+            self.complain(format!(
+                "no mode to change: the program is {}",
+                self.status.word().to_lowercase()
+            ));
+        } else if let Some(newest) = &self.newest {
+            let next = next_mode(newest.capture.mode);
+            self.send_or_ask(Request::Mode(next), effects);
+        }
+    }
+
+    /// What others see as well is done at once only if nobody else watches.
+    fn send_or_ask(&mut self, request: Request, effects: &mut Vec<Effect>) {
+        let others = self
+            .newest
+            .as_ref()
+            .is_some_and(|newest| newest.capture.viewers > 1);
+        if others {
+            self.popup = Some(Popup::Ask(request));
+        } else {
+            self.send(request, effects);
         }
     }
 
@@ -124,4 +145,10 @@ impl Model {
             effects.push(Effect::Copy(name));
         }
     }
+}
+
+/// The mode one step cheaper; behind the cheapest comes the first again.
+fn next_mode(mode: Mode) -> Mode {
+    let at = Mode::ALL.iter().position(|&other| other == mode).unwrap_or(0);
+    Mode::ALL[(at + 1) % Mode::ALL.len()]
 }

@@ -1,6 +1,7 @@
 //! The line that explains every state that is not plain LIVE: the cause and the next step.
 
 use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Mode;
 
 use crate::model::Model;
 use crate::model::scope::Scope;
@@ -49,7 +50,12 @@ impl Model {
                 "Meanwhile the program has ended; p shows its last state."
             }
             _ if self.frozen => "The program runs on; p lets the screen follow it again.",
-            Status::Live => return self.thread_gone(shown).or_else(|| self.warning(shown)),
+            Status::Live => {
+                return self
+                    .thread_gone(shown)
+                    .or_else(|| switched_off(shown))
+                    .or_else(|| self.warning(shown));
+            }
             Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
             Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
             Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
@@ -82,4 +88,10 @@ impl Model {
         }
         None
     }
+}
+
+/// An empty list is no wonder then.
+fn switched_off(shown: &Snapshot) -> Option<String> {
+    (shown.capture.mode == Mode::Off)
+        .then(|| "Measuring is off: nothing is counted. e switches it on.".into())
 }

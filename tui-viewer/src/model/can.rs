@@ -10,7 +10,7 @@ impl Model {
     pub(crate) fn offers(&self, action: Action) -> bool {
         let of_the_program = matches!(
             action,
-            Action::Reset | Action::Slower | Action::Faster | Action::Freeze
+            Action::Reset | Action::NextMode | Action::Slower | Action::Faster | Action::Freeze
         );
         self.can(action)
             && (action != Action::Undo || (self.undoable && self.status.answers()))
@@ -24,7 +24,7 @@ impl Model {
         match action {
             Action::NextMatch | Action::PreviousMatch | Action::MatchesOnly => searching,
             // Where there is nothing to ask or nobody to ask it of, they tell why not.
-            Action::Undo | Action::Reset | Action::Slower | Action::Faster => {
+            Action::Undo | Action::Reset | Action::NextMode | Action::Slower | Action::Faster => {
                 self.shown.is_some() && self.pending.is_none()
             }
             Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown.is_some(),
@@ -55,6 +55,7 @@ impl Model {
             | Action::SortRight
             | Action::Reverse
             | Action::Percent
+            | Action::Compensate
             | Action::Yes
             | Action::Theme
             | Action::Mouse => true,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tickscope_format::ids::{NO_PARENT, ThreadId};
+use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::profile::functions::FunctionId;
 
 use crate::model::data::{Data, What, share};
@@ -15,6 +15,17 @@ pub(crate) struct Detail {
     pub(crate) threads: Vec<(String, f64)>,
     /// Functions that call it, with their share of its self time, the largest first; hotspots only.
     pub(crate) callers: Vec<(String, f64)>,
+    /// When the first of what is open of it now began; none where nothing is.
+    pub(crate) began: Option<Began>,
+}
+
+/// When a scope was entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Began {
+    /// At this tick.
+    At(u64),
+    /// Nobody measured when.
+    Unknown,
 }
 
 // === impl Detail ===
@@ -32,6 +43,9 @@ impl Detail {
                 Self {
                     threads: threads(data, |thread| ticks_below(data, thread, &path)),
                     callers: Vec::new(),
+                    began: began(data, |frame| {
+                        functions_above(data, frame).eq(path.iter().rev().copied())
+                    }),
                 }
             }
             What::Hot(row) => {
@@ -39,14 +53,44 @@ impl Detail {
                 Self {
                     threads: threads(data, |thread| ticks_of(data, thread, function)),
                     callers: callers(data, row),
+                    began: began(data, |frame| {
+                        functions_above(data, frame).next() == Some(function)
+                    }),
                 }
             }
             What::Outside => Self {
                 threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
                 callers: Vec::new(),
+                began: None,
             },
         }
     }
+}
+
+/// When the first of the open scopes in question began; unknown where it is of any: that one may be the first.
+fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<Began> {
+    let threads = data.snapshot.threads.iter().enumerate();
+    let in_scope = |index: usize| data.thread.is_none_or(|chosen| chosen.index() == index);
+    let frames = threads
+        .filter(|&(index, _)| in_scope(index))
+        .flat_map(|(_, thread)| &thread.open);
+    frames
+        .filter(|frame| of_it(frame.node))
+        .map(|frame| match frame.began_tick {
+            0 => Began::Unknown,
+            tick => Began::At(tick),
+        })
+        .reduce(|one, other| match (one, other) {
+            (Began::At(one), Began::At(other)) => Began::At(one.min(other)),
+            (Began::Unknown, _) | (_, Began::Unknown) => Began::Unknown,
+        })
+}
+
+/// The function of a node, its caller's, and so on to the top of its thread.
+fn functions_above(data: &Data, node: NodeId) -> impl Iterator<Item = FunctionId> {
+    let nodes = &data.snapshot.nodes;
+    let line = std::iter::successors(Some(node), |&node| nodes.parent_of(node));
+    line.map(|node| data.tree.functions.of_site[nodes.site[node.index()] as usize])
 }
 
 fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {

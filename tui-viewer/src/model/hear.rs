@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
+use tickscope_format::snapshot::Mode;
 
 use crate::model::Model;
 use crate::model::pending::Pending;
@@ -99,6 +100,7 @@ impl Model {
             Request::Reset => "reset",
             Request::Undo => "undo",
             Request::Interval { .. } => "rate",
+            Request::Mode(_) => "mode",
         };
         if self.pending.is_some_and(|pending| pending.request == request) {
             self.pending = None;
@@ -153,7 +155,7 @@ impl Model {
         self.popup = Some(Popup::Threads { index });
     }
 
-    /// A reset is done when a snapshot of its epoch is here, not when it was promised.
+    /// A reset or another mode is done when a snapshot of its epoch is here, not when it was promised.
     fn settle_pending(&mut self) {
         let Some(Pending {
             request,
@@ -172,15 +174,42 @@ impl Model {
         }
         self.pending = None;
         self.undoable = request == Request::Reset;
-        let done = match (request, self.frozen) {
-            (Request::Reset, false) => "counting from zero; u takes it back",
-            (Request::Reset, true) => {
-                "counting from zero behind the frozen screen; p shows it, u takes it back"
-            }
-            (Request::Undo | Request::Interval { .. }, _) => "the reset is taken back",
-        };
-        self.tell(done);
+        self.tell(self.done(request));
         self.dirty = true;
+    }
+
+    /// What was done, and the step after it.
+    fn done(&self, request: Request) -> String {
+        match request {
+            Request::Reset if self.frozen => {
+                "counting from zero behind the frozen screen; p shows it, u takes it back".into()
+            }
+            Request::Reset => "counting from zero; u takes it back".into(),
+            Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
+            Request::Mode(mode) => {
+                let behind = if self.frozen {
+                    " behind the frozen screen"
+                } else {
+                    ""
+                };
+                format!(
+                    "{} from here on, counting from zero{behind}: {}",
+                    mode.as_str(),
+                    meaning(mode)
+                )
+            }
+        }
+    }
+}
+
+/// What a mode means for who reads the numbers.
+fn meaning(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Exact => "every call is timed",
+        Mode::Adaptive => "calls are counted, times marked ~ are estimates",
+        Mode::Sampled => "calls are counted, times marked ~ are shares of samples",
+        Mode::Off => "nothing is measured",
+        _ => "a mode this viewer does not know",
     }
 }
 

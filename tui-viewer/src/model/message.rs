@@ -58,6 +58,8 @@ pub(crate) enum Effect {
         snapshot: Rc<Snapshot>,
         /// The one thread in scope.
         thread: Option<ThreadId>,
+        /// Without what measuring costs at least.
+        compensated: bool,
     },
     /// Keep a snapshot.
     KeepSnapshot {

@@ -7,7 +7,7 @@ use crate::news::Request;
 /// So long a program may take to answer before the user is told.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A reset or its undoing on its way.
+/// A reset, its undoing, or another mode on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pending {
     /// What was asked for.
@@ -26,6 +26,7 @@ impl Pending {
         match self.request {
             Request::Reset => "resetting",
             Request::Undo => "undoing",
+            Request::Mode(_) => "switching",
             Request::Interval { .. } => "",
         }
     }

@@ -1,5 +1,7 @@
 //! What stands on top of a view and takes the keys.
 
+use crate::news::Request;
+
 /// A list or question on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Popup {
@@ -14,5 +16,5 @@ pub(crate) enum Popup {
         index: usize,
     },
     /// Reset, although others watch?
-    AskReset,
+    Ask(Request),
 }

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use tickscope_format::profile::compensate::compensated;
+
 use crate::model::base::Base;
 use crate::model::data::Data;
 use crate::model::detail::Detail;
@@ -66,10 +68,11 @@ impl Model {
     pub(super) fn refresh(&mut self) {
         if std::mem::take(&mut self.data_stale) {
             let former = self.data.take().map(|data| data.names);
-            self.data = self
-                .shown
-                .as_ref()
-                .map(|shown| Data::of(Rc::clone(shown), &self.scope, former.as_ref(), self.ascii));
+            let shown = self.shown.as_ref().map(|shown| match self.compensated {
+                true => Rc::new(compensated(shown)),
+                false => Rc::clone(shown),
+            });
+            self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
             self.rows_stale = true;
             self.detail_of = None;
             self.greet();

@@ -18,6 +18,12 @@ pub(crate) enum SortKey {
     Calls,
     /// Total time of a call.
     Avg,
+    /// What half of the calls did not exceed.
+    P50,
+    /// What 99 of 100 calls did not exceed.
+    P99,
+    /// The longest call.
+    Max,
     /// The name.
     Name,
 }
@@ -65,6 +71,18 @@ impl Sort {
             SortKey::Calls => figures.calls,
             // A row without calls has no average and stands below all that have one.
             SortKey::Avg => figures.avg_ns().map_or(0, |ns| ns.saturating_add(1)),
+            SortKey::P50 => data
+                .latency(what)
+                .quantile(0.50)
+                .map_or(0, |ticks| ticks.saturating_add(1)),
+            SortKey::P99 => data
+                .latency(what)
+                .quantile(0.99)
+                .map_or(0, |ticks| ticks.saturating_add(1)),
+            SortKey::Max => data
+                .latency(what)
+                .max()
+                .map_or(0, |(ticks, _)| ticks.saturating_add(1)),
             SortKey::Name => 0,
         };
         if self.reversed {

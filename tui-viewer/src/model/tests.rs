@@ -1,5 +1,7 @@
 //! What every key does, and what it never does.
 
+mod measuring;
+
 use std::rc::Rc;
 
 use proptest::prelude::*;
@@ -335,6 +337,7 @@ fn what_vanishes_gives_way_to_what_is_above_it_and_comes_back() {
         column.truncate(2);
     }
     young.nodes.calls.truncate(2);
+    young.latencies = Default::default();
     young.nodes.self_ticks.truncate(2);
     news(&mut model, Status::Live, Some(young));
     assert_eq!(selected(&model), "match::step", "the nearest that is left");
@@ -604,7 +607,7 @@ fn the_busiest_thread_is_listed_first_and_its_share_is_never_cut() {
         let at = |share: &str| {
             screen
                 .lines()
-                .position(|line| line.ends_with(&format!("{share} │")))
+                .position(|line| line.contains(&format!("{share} │")))
         };
         assert!(at("46.9%").is_some() && at("46.9%") < at("28.2%"), "{screen}");
         assert!(
@@ -618,6 +621,7 @@ fn the_busiest_thread_is_listed_first_and_its_share_is_never_cut() {
 fn an_empty_list_says_why() {
     let mut idle = snapshot(1_340);
     idle.nodes = tickscope_format::snapshot::Nodes::default();
+    idle.latencies = Default::default();
     for thread in &mut idle.threads {
         (thread.first_row, thread.rows) = (0, 0);
         thread.open.clear();
@@ -687,7 +691,11 @@ fn files_are_written_from_what_is_on_the_screen() {
     news(&mut model, Status::Live, Some(snapshot(1_400)));
     let effects = keys(&mut model, "ds");
     let [
-        Effect::WriteReport { snapshot: a, thread },
+        Effect::WriteReport {
+            snapshot: a,
+            thread,
+            compensated: false,
+        },
         Effect::KeepSnapshot { snapshot: b },
     ] = &effects[..]
     else {

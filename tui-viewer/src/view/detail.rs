@@ -4,13 +4,18 @@ use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
 use crate::cells::{cut_end, cut_middle, cut_start, safe, width};
+use crate::columns::Column;
 use crate::model::Model;
 use crate::model::base::Base;
 use crate::model::data::{Data, What};
+use crate::model::detail::Began;
 use crate::model::row::Row;
 use crate::model::view::View;
+use crate::process_time::clock_time;
 use crate::theme::Meaning;
 use crate::view::bar::bar;
+use crate::view::figure::{self, ABOUT, UNKNOWN};
+use crate::view::latency;
 use crate::view::pen::Pen;
 
 /// Cells of a thread's bar.
@@ -43,9 +48,19 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             View::Tree => path(pen, data, row, inner, area.y + 3),
             View::Hot => callers(pen, model, inner, area.y + 3),
         }
-        threads(pen, model, inner, area.y + 4);
+        latency::draw(pen, model, data, row.what, inner, area.y + 4);
+        let last = area.bottom() - 1;
+        let notes = notes(pen, data, row);
+        let short = last == area.y + 5;
+        if !short || notes.is_empty() {
+            threads(pen, model, inner, area.y + 5);
+        }
+        if !notes.is_empty() {
+            pen.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
+        } else if !short {
+            hint(pen, model, inner, last);
+        }
     }
-    hint(pen, model, inner, area.y + 5);
 }
 
 fn name_and_place(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
@@ -83,15 +98,24 @@ fn name_and_place(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16)
 fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y: u16) {
     let figures = data.figures(row.what);
     let (of_total, of_self) = model.shares(data, row.what);
+    let spread = data.spread(row.what).unwrap_or_default();
+    let time = |ns: u64, (estimated, error): (bool, f64), share: f64| {
+        let (text, percent) = (pen.duration(ns), number::percent(share));
+        if !estimated {
+            return format!("{text} {percent}");
+        }
+        // An estimate may be without a known error.
+        let error = match data.snapshot.nanos(error.round() as u64) {
+            0 => String::new(),
+            error_ns => format!(" {}{}", pen.glyphs.give_or_take, pen.rough(error_ns)),
+        };
+        format!("{ABOUT}{text}{error} {ABOUT}{percent}")
+    };
+    let of_self_time = (spread.self_estimated, spread.self_error);
+    let of_total_time = (spread.total_estimated, spread.total_error);
     let mut facts = vec![
-        (
-            "self",
-            format!("{} {}", pen.duration(figures.self_ns), number::percent(of_self)),
-        ),
-        (
-            "total",
-            format!("{} {}", pen.duration(figures.total_ns), number::percent(of_total)),
-        ),
+        ("self", time(figures.self_ns, of_self_time, of_self)),
+        ("total", time(figures.total_ns, of_total_time, of_total)),
     ];
     if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
@@ -102,12 +126,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
             String::new()
         };
         facts.push(("calls", format!("{}{often}", number::count(figures.calls))));
-        facts.push((
-            "avg",
-            figures
-                .avg_ns()
-                .map_or_else(|| "-".to_string(), |ns| pen.duration(ns)),
-        ));
+        facts.push(("avg", figure::text(pen, model, data, row.what, Column::Avg)));
     }
     if figures.open > 0 {
         let threads = if figures.open == 1 {
@@ -115,7 +134,8 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         } else {
             format!("{} threads", figures.open)
         };
-        facts.push(("running in", threads));
+        let since = since(model, data);
+        facts.push(("running in", format!("{threads} since {since}")));
     }
     if figures.errors > 0 {
         facts.push(("clock errors", number::count(figures.errors)));
@@ -127,6 +147,18 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         }
         x = pen.put(x, y, area.width, word, Meaning::Quiet);
         x = pen.put(x + 1, y, area.width, &text, Meaning::Plain) + 4;
+    }
+}
+
+/// When the first of what is open began, as a clock time: an age would have to be drawn again and again.
+fn since(model: &Model, data: &Data) -> String {
+    match model.detail.as_ref().and_then(|detail| detail.began) {
+        Some(Began::At(tick)) => {
+            let capture = &data.snapshot.capture;
+            let age_ns = data.snapshot.nanos(capture.tick.saturating_sub(tick));
+            clock_time(capture.unix_ns.saturating_sub(age_ns), model.utc_offset)
+        }
+        Some(Began::Unknown) | None => UNKNOWN.to_string(),
     }
 }
 
@@ -175,6 +207,25 @@ fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: 
         x = pen.put(x, y, area.width, &bar, Meaning::Warm);
         x = pen.put(x, y, area.width, &percent, Meaning::Plain) + 3;
     }
+}
+
+/// What the marks of this row say; nothing where it has none.
+fn notes(pen: &Pen<'_>, data: &Data, row: &Row) -> String {
+    let mut notes = Vec::new();
+    if data.is_doubtful(row.what) {
+        let cost = pen.rough(data.snapshot.capture.cost.upper_ns.round() as u64);
+        notes.push(format!(
+            "{} calls so short that up to {cost} of each may be measuring",
+            pen.glyphs.doubtful
+        ));
+    }
+    if data.spread(row.what).is_some() {
+        let sign = pen.glyphs.give_or_take;
+        notes.push(format!(
+            "{ABOUT} estimated: two times in three the true time is within {sign} of it"
+        ));
+    }
+    notes.join(pen.glyphs.dot)
 }
 
 /// How to read the columns: for those who see them for the first time.

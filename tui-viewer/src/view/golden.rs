@@ -3,11 +3,12 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use ratatui::layout::Size;
-use tickscope_format::snapshot::ThreadState;
+use tickscope_format::snapshot::{Mode, ThreadState};
 
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::Message;
+use crate::modes::in_mode;
 use crate::news::{News, RingLine};
 use crate::orderbook;
 use crate::stage::{self, at, key, keys, live, looks, news, text};
@@ -177,7 +178,7 @@ fn without_colour_and_without_unicode() {
     keys(&mut model, "jj");
     assert_snapshot!("mono_80x24", looks(&model));
     for (width, height) in SIZES {
-        for typed in ["jj", "2j", "?", "/book", "a", "p", "%"] {
+        for typed in ["jj", "2j", "?", "/book", "a", "p", "%", "x"] {
             let mut model = Model::new(Size::new(width, height), ThemeKind::Sixteen, true, Some(0));
             news(&mut model, Status::Live, Some(orderbook::snapshot(1_340)));
             keys(&mut model, typed);
@@ -270,6 +271,56 @@ fn only_rows_on_the_screen_are_drawn() {
     );
 }
 
+#[test]
+fn percentiles() {
+    // Where their columns have no room the pane below says them; in Hot they come at 136 cells.
+    for (width, height) in [(120, 30), (80, 24)] {
+        let mut model = live(width, height);
+        keys(&mut model, "Gll");
+        assert_snapshot!(format!("percentiles_{width}x{height}"), looks(&model));
+    }
+    let mut model = live(140, 30);
+    keys(&mut model, "2>>>>>");
+    assert_snapshot!("percentiles_hot_140x30", looks(&model));
+}
+
+#[test]
+fn estimates() {
+    for (name, mode) in [("adaptive", Mode::Adaptive), ("sampled", Mode::Sampled)] {
+        for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+            let mut model = stage::empty(width, height);
+            let estimated = in_mode(mode, orderbook::snapshot(1_340));
+            news(&mut model, Status::Live, Some(estimated));
+            keys(&mut model, "jjjjj");
+            assert_snapshot!(format!("{name}_{width}x{height}"), looks(&model));
+        }
+    }
+}
+
+#[test]
+fn measuring_is_off() {
+    for (width, height) in [(120, 30), (60, 15)] {
+        let mut model = live(width, height);
+        let nothing = in_mode(Mode::Off, orderbook::snapshot(1_340));
+        news(&mut model, Status::Live, Some(nothing));
+        assert_snapshot!(format!("off_{width}x{height}"), looks(&model));
+    }
+}
+
+#[test]
+fn the_cost_of_measuring() {
+    let mut dear = orderbook::snapshot(1_340);
+    (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
+    for (width, height) in [(120, 30), (60, 15)] {
+        let mut model = stage::empty(width, height);
+        news(&mut model, Status::Live, Some(dear.clone()));
+        keys(&mut model, "jjjjj");
+        assert_snapshot!(format!("short_calls_{width}x{height}"), looks(&model));
+        keys(&mut model, "xj");
+        assert_snapshot!(format!("compensated_{width}x{height}"), looks(&model));
+    }
+}
+
 /// A key of the table, a letter, or something that happens.
 fn anything() -> impl Strategy<Value = Deed> {
     let mut codes: Vec<Code> = crate::action::KEYS
@@ -317,6 +368,7 @@ fn carry_out(model: &mut Model, deed: &Deed, now_ms: &mut u64) {
                 snapshot.nodes.parent.truncate(rows);
                 snapshot.nodes.site.truncate(rows);
                 snapshot.nodes.calls.truncate(rows);
+                snapshot.latencies = Default::default();
                 snapshot.nodes.self_ticks.truncate(rows);
             }
             news(model, Status::Live, Some(snapshot));

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
 use tickscope_format::render::number;
-use tickscope_format::snapshot::{Process, ThreadState};
+use tickscope_format::snapshot::{Mode, Process, ThreadState};
 
 use crate::cells::{cut_middle, safe, width};
 use crate::model::Model;
@@ -15,6 +15,9 @@ use crate::view::pen::Pen;
 
 /// From this width on words are written out.
 const WORDY: u16 = 100;
+
+/// From this width on bounds stand side by side.
+const RANGES: u16 = 80;
 
 struct Part {
     text: String,
@@ -46,6 +49,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     state(pen, model, wordy, &mut left);
     let mut right = Vec::new();
     if let Some(snapshot) = snapshot {
+        if let Some(mode) = mode(snapshot, area.width) {
+            left.push(part(mode, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
+        }
+        if model.compensated && model.layout().tabs.is_none() {
+            left.push(part("at least", Meaning::Notable, 1, 1));
+        }
         let since = running(snapshot.capture.since_reset_ns);
         let since = if wordy {
             format!("since reset {since}")
@@ -127,6 +136,20 @@ fn state(pen: &Pen<'_>, model: &Model, wordy: bool, left: &mut Vec<Part>) {
     }
 }
 
+/// How the program is measured, where that is not exactly.
+fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
+    let mode = snapshot.capture.mode;
+    match mode {
+        Mode::Exact => None,
+        Mode::Sampled if width >= 80 => {
+            let hz = snapshot.measuring.sampling_hz.round() as u64;
+            Some(format!("{} {hz} Hz", mode.as_str()))
+        }
+        Mode::Off if width >= WORDY => Some("measuring off".into()),
+        Mode::Adaptive | Mode::Sampled | Mode::Off | _ => Some(mode.as_str().into()),
+    }
+}
+
 fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
     // Those that live; of a program that has ended, all there were.
@@ -157,19 +180,17 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
     right.push(part(threads, Meaning::Quiet, 7, gap));
     right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
     let (low, high) = snapshot.cost_share();
-    // In short only the upper bound: it is never too good.
-    let cost = if wordy {
+    let cost = if model.size.width >= RANGES {
         cost_text(low, high, pen.glyphs.to)
     } else {
-        number::percent(high)
+        // In short only the upper bound: it is never too good.
+        format!("{}{}", pen.glyphs.at_most, number::percent(high))
     };
-    let meaning = if low > 0.05 {
-        Meaning::Alarm
+    if low > 0.05 {
+        right.push(part(format!("cost {cost}!"), Meaning::Alarm, 2, gap));
     } else {
-        Meaning::Plain
-    };
-    let bang = if low > 0.05 { "!" } else { "" };
-    right.push(part(format!("cost {cost}{bang}"), meaning, 6, gap));
+        right.push(part(format!("cost {cost}"), Meaning::Plain, 6, gap));
+    }
     let dropped = if wordy { "dropped" } else { "drop" };
     let counts = [
         (dropped, snapshot.capture.dropped, true),

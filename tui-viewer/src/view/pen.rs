@@ -124,6 +124,49 @@ impl<'a> Pen<'a> {
     /// A duration in at most six cells.
     pub(super) fn duration(&self, ns: u64) -> String {
         let text = number::duration(ns);
+        self.plain(text)
+    }
+
+    /// A duration of two digits.
+    pub(super) fn rough(&self, ns: u64) -> String {
+        self.plain(number::two_digits(ns))
+    }
+
+    /// The same, rounded up: no less than what it stands for.
+    pub(super) fn rough_up(&self, ns: u64) -> String {
+        self.plain(number::two_digits(up(ns)))
+    }
+
+    fn plain(&self, text: String) -> String {
         if self.ascii { number::ascii(text) } else { text }
+    }
+}
+
+/// The least number of two significant digits that is not below.
+fn up(n: u64) -> u64 {
+    let unit = 10u64.pow(n.max(1).ilog10().saturating_sub(1));
+    n.div_ceil(unit).saturating_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upper_bound_is_never_rounded_down() {
+        let table = [
+            (0, "0ns"),
+            (10, "10ns"),
+            (412, "420ns"),
+            (991, "1.0µs"),
+            (1_849_999, "1.9ms"),
+            (1_900_000, "1.9ms"),
+            (134_000_000_000, "140s"),
+            (561_000_000_000, "9m30s"),
+            (u64::MAX, "584y"),
+        ];
+        for (ns, text) in table {
+            assert_eq!(number::two_digits(up(ns)), text, "{ns}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::cells::{cut_end, safe, width};
 use crate::model::Model;
 use crate::model::data::share;
 use crate::model::threads;
+use crate::news::Request;
 use crate::theme::{Meaning, ThemeKind};
 use crate::view::pen::Pen;
 
@@ -100,8 +101,8 @@ fn who(thread: &Thread, ascii: bool) -> String {
     }
 }
 
-/// Reset, although others watch?
-pub(super) fn ask_reset(pen: &mut Pen<'_>, model: &Model) {
+/// Reset or another mode, although others watch?
+pub(super) fn ask(pen: &mut Pen<'_>, model: &Model, request: Request) {
     let viewers = model.newest.as_ref().map_or(0, |newest| newest.capture.viewers);
     let others = viewers.saturating_sub(1);
     let who = if others == 1 {
@@ -109,16 +110,25 @@ pub(super) fn ask_reset(pen: &mut Pen<'_>, model: &Model) {
     } else {
         format!("{others} other viewers are")
     };
+    let (title, seen, yes) = match request {
+        Request::Mode(mode) => (
+            format!("Switch measuring to {}?", mode.as_str()),
+            "They see it too, and all begin at zero.",
+            "y switch    Esc go on as it is",
+        ),
+        Request::Reset | Request::Undo | Request::Interval { .. } => (
+            "Count from zero?".to_string(),
+            "They see the reset too. u takes it back.",
+            "y reset    Esc keep counting",
+        ),
+    };
     let area = middle(model, 52, 6);
-    let inner = pen.frame(area, "Count from zero?");
+    let inner = pen.frame(area, &title);
     let lines = [
         (format!("{who} watching."), Meaning::Plain),
-        (
-            "They see the reset too. u takes it back.".to_string(),
-            Meaning::Plain,
-        ),
+        (seen.to_string(), Meaning::Plain),
         (String::new(), Meaning::Plain),
-        ("y reset    Esc keep counting".to_string(), Meaning::Strong),
+        (yes.to_string(), Meaning::Strong),
     ];
     for ((text, meaning), y) in lines.iter().zip(inner.top()..inner.bottom()) {
         pen.put_cut(inner.x, y, inner.width, text, *meaning);

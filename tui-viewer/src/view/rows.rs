@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use ratatui::layout::Rect;
 use tickscope_format::render::{label, number};
+use tickscope_format::snapshot::Mode;
 
 use crate::cells::{cut_middle, cut_path, cut_start, safe, width};
 use crate::columns::{self, Column, Place};
@@ -15,6 +16,7 @@ use crate::model::view::View;
 use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
 use crate::view::bar::bar;
+use crate::view::figure;
 use crate::view::pen::Pen;
 
 /// Draws the rows.
@@ -49,6 +51,9 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
 /// Why the list is empty, whatever the state.
 fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let text = match (&model.scope, data.thread) {
+        (Scope::All, _) if data.snapshot.capture.mode == Mode::Off => {
+            "Measuring is off: no scope is counted."
+        }
         (Scope::All, _) => "No scope has been entered since the reset.",
         (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
         (Scope::One { .. }, None) => "The chosen thread is not there any more.",
@@ -80,7 +85,6 @@ impl Look {
 }
 
 fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
-    let figures = data.figures(row.what);
     let (of_total, of_self) = model.shares(data, row.what);
     let main = match model.view {
         View::Tree => of_total,
@@ -120,22 +124,24 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
                 );
                 continue;
             }
-            Column::TotalShare => (number::percent(of_total), if index == 0 { weight } else { rest }),
-            Column::SelfShare => (number::percent(of_self), if index == 0 { weight } else { rest }),
-            Column::Total => (pen.duration(figures.total_ns), rest),
-            Column::SelfTime => (pen.duration(figures.self_ns), rest),
-            Column::Calls if row.what == What::Outside => ("-".to_string(), rest),
-            Column::Calls => (number::count(figures.calls), rest),
-            Column::Avg => (
-                figures
-                    .avg_ns()
-                    .map_or_else(|| "-".to_string(), |ns| pen.duration(ns)),
-                rest,
-            ),
             Column::Where => (place_of(pen, data, row.what, place.width), Meaning::Quiet),
+            Column::TotalShare
+            | Column::SelfShare
+            | Column::Total
+            | Column::SelfTime
+            | Column::Calls
+            | Column::Avg
+            | Column::P50
+            | Column::P99
+            | Column::Max => (
+                figure::text(pen, model, data, row.what, place.column),
+                if index == 0 { weight } else { rest },
+            ),
         };
         if place.column.is_number() {
-            pen.put_right(place.x, y, place.width, &text, look.of(meaning));
+            // A mark before a long number stands in the gap, so that the number keeps its place.
+            let gap = place.x.min(1);
+            pen.put_right(place.x - gap, y, place.width + gap, &text, look.of(meaning));
         } else {
             pen.put(place.x, y, place.width, &text, look.of(meaning));
         }
@@ -182,8 +188,14 @@ fn name(
         };
         x = pen.put(x, y, end - x, mark, look.of(meaning)) + 1;
     }
-    let open = data.figures(row.what).open > 0;
-    let running = if open { width(glyphs.running) + 1 } else { 0 };
+    let mut marks = Vec::new();
+    if data.figures(row.what).open > 0 {
+        marks.push((glyphs.running, Meaning::Good));
+    }
+    if data.is_doubtful(row.what) {
+        marks.push((glyphs.doubtful, Meaning::Notable));
+    }
+    let marks_cells: usize = marks.iter().map(|(mark, _)| width(mark) + 1).sum();
     let hidden = match row.fold {
         Fold::Closed(rows) => format!("+{}", number::count(u64::from(rows))),
         Fold::Open | Fold::Leaf => String::new(),
@@ -192,22 +204,20 @@ fn name(
     // The count of hidden rows is the first to go: the mark before the name says that there are some.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let text = data.label(row.what);
-    let hidden_fits = width(text) + running + extra <= room;
+    let hidden_fits = width(text) + marks_cells + extra <= room;
     // Without room for the module the function itself says more than half of both.
     let tail = text.rfind("::").map_or(text, |at| &text[at + 2..]);
-    let text = if width(text) + running > room { tail } else { text };
-    let cut = cut_middle(text, room.saturating_sub(running), glyphs.cut);
+    let text = if width(text) + marks_cells > room {
+        tail
+    } else {
+        text
+    };
+    let cut = cut_middle(text, room.saturating_sub(marks_cells), glyphs.cut);
     let start = x;
     x = put_name(pen, &cut, x, y, end, look, meaning);
     highlight(pen, model, row, &cut, start, y, look);
-    if open {
-        x = pen.put(
-            x + 1,
-            y,
-            end.saturating_sub(x + 1),
-            glyphs.running,
-            look.of(Meaning::Good),
-        );
+    for (mark, meaning) in marks {
+        x = pen.put(x + 1, y, end.saturating_sub(x + 1), mark, look.of(meaning));
     }
     if hidden_fits && extra > 0 {
         pen.put(

@@ -52,9 +52,14 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     } else {
         pen.glyphs.falls
     };
-    vec![
+    let mut all = vec![
         format!("sort {column} {mark}"),
         model.base().label().to_string(),
         safe(&model.scope.label(), pen.ascii).into_owned(),
-    ]
+    ];
+    if model.compensated {
+        // At the end: it is the last to give way.
+        all.push("compensated (at least)".to_string());
+    }
+    all
 }

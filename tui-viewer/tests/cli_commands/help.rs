@@ -8,7 +8,8 @@ fn help_shows_examples_and_every_command() {
     let help = place.tickscope(&["--help"]).ok().quiet().out;
     assert!(help.contains("Examples:\n  tickscope "), "{help}");
     for command in [
-        "attach", "list", "report", "stacks", "snapshot", "reset", "run", "demo",
+        "attach", "list", "report", "stacks", "snapshot", "reset", "mode", "off", "on", "sites", "run",
+        "demo",
     ] {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
         let own = place.tickscope(&[command, "--help"]).ok().quiet().out;

@@ -24,4 +24,5 @@ mod roles;
 mod run;
 mod stopped;
 mod support;
+mod switching;
 mod targets;

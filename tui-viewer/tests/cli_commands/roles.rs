@@ -11,6 +11,7 @@ use tickscope_format::file::header::Header;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::os;
 use tickscope_format::ring::Stamp;
+use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
 
 /// Names the role in the environment; without it the test below is none.
@@ -31,6 +32,8 @@ fn role() {
         "scopeless" => {}
         "echo" => echo(),
         "killed" => killed(),
+        "older" => older(&argument),
+        "deaf" => deaf(&argument),
         "two_rings" => two_rings(&argument),
         "flake" => flake(&argument),
         "cramped" => cramped(&argument),
@@ -139,41 +142,73 @@ fn killed() {
     thread::sleep(Duration::from_secs(60));
 }
 
+/// A ring as a collector makes it, with one record in it.
+fn made_ring(name: &str, nonce: u64) -> OwnRing {
+    let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
+    let header = Header {
+        name: name.into(),
+        pid: std::process::id(),
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce,
+        run_token: 0,
+        started_unix_ns: nonce,
+        ring_words: (64 << 10) / 8,
+        control: true,
+        version: (FORMAT_MAJOR, FORMAT_MINOR),
+    };
+    // The file is named after the header, and not every name may be a file's.
+    let mut ring = OwnRing::create(&dir, header).unwrap();
+    publish(&mut ring);
+    ring.beat(os::monotonic_ns(), 1_000_000_000);
+    ring.link().unwrap();
+    ring
+}
+
+fn publish(ring: &mut OwnRing) -> u64 {
+    let stamp = Stamp {
+        kind: CaptureKind::Periodic,
+        tick: 1,
+        unix_ns: 1,
+    };
+    let mut payload = Vec::new();
+    tickscope_format::codec::encode(&tickscope::snapshot(), &mut payload).unwrap();
+    ring.publish(stamp, &payload).unwrap()
+}
+
 /// Two rings of one process, as two copies of the library make; the second has a name that no library gives.
 fn two_rings(name: &str) {
-    let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
-    let rings: Vec<OwnRing> = [1, 2]
-        .map(|nonce| {
-            let header = Header {
-                name: name.into(),
-                pid: std::process::id(),
-                start_time: 1,
-                boot_id: [1, 2],
-                uid: os::user_id(),
-                nonce,
-                run_token: 0,
-                started_unix_ns: nonce,
-                ring_words: (64 << 10) / 8,
-                control: true,
-                version: (FORMAT_MAJOR, FORMAT_MINOR),
-            };
-            // The file is named after the header, and not every name may be a file's.
-            let mut ring = OwnRing::create(&dir, header).unwrap();
-            let stamp = Stamp {
-                kind: CaptureKind::Periodic,
-                tick: 1,
-                unix_ns: 1,
-            };
-            let mut payload = Vec::new();
-            tickscope_format::codec::encode(&tickscope::snapshot(), &mut payload).unwrap();
-            ring.publish(stamp, &payload).unwrap();
-            ring.beat(os::monotonic_ns(), 1_000_000_000);
-            ring.link().unwrap();
-            ring
-        })
-        .into();
+    let rings = [1, 2].map(|nonce| made_ring(name, nonce));
     wait_for_end();
     drop(rings);
+}
+
+/// A collector that knows no request but for a record.
+fn older(name: &str) {
+    let mut ring = made_ring(name, 1);
+    thread::spawn(|| {
+        wait_for_end();
+        END.store(true, Ordering::Relaxed);
+    });
+    while !END.load(Ordering::Relaxed) {
+        for request in ring.requests() {
+            let (outcome, record) = match request.op {
+                Some(Op::PublishNow) => (Outcome::Done, publish(&mut ring)),
+                _ => (Outcome::Unknown, 0),
+            };
+            ring.answer(&request, outcome, record, 0);
+        }
+        ring.beat(os::monotonic_ns(), 1_000_000_000);
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Takes no requests.
+fn deaf(name: &str) {
+    let _tickscope = tickscope::Builder::new(name).control(false).start();
+    tickscope::scope!("deaf");
+    wait_for_end();
 }
 
 /// Renders the reference frame on so many threads and stays; named after them.

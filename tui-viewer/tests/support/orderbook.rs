@@ -2,6 +2,7 @@
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
+use tickscope_format::latency::{Histogram, Latencies, bucket_of, lower_edge};
 use tickscope_format::snapshot::{
     CaptureFacts, ClockFacts, ClockSource, Cost, Lifetime, OpenFrame, Process, Site, Thread, ThreadState,
 };
@@ -118,11 +119,61 @@ pub(crate) fn snapshot(tenths: u64) -> Snapshot {
     grow(&mut s, "match-1", 41_878, &MATCHER, tenths * 3, 1, 4);
     grow(&mut s, "ingest", 41_876, &INGEST, tenths * 4, 1, 4);
     grow(&mut s, "main", 41_873, &MAIN, tenths * 4, 1, 4);
+    s.measuring.histograms = true;
+    s.latencies = latencies(&s);
     s.lifetime = Lifetime {
         calls: s.calls(),
         ticks: s.measured_ticks(),
     };
     s
+}
+
+/// So many eighths of an octave from the mean, and how many calls of a thousand are there: most are shorter, a few
+/// are much longer.
+const SPREAD: [(i32, u64); 14] = [
+    (-9, 4),
+    (-7, 31),
+    (-6, 72),
+    (-5, 121),
+    (-4, 170),
+    (-3, 183),
+    (-2, 147),
+    (-1, 101),
+    (0, 66),
+    (2, 47),
+    (5, 29),
+    (9, 18),
+    (15, 8),
+    (22, 3),
+];
+
+/// How long the finished calls of each row took. The longest of all is known exactly of every second row.
+fn latencies(s: &Snapshot) -> Latencies {
+    let mut out = Latencies::default();
+    let totals = s.nodes.totals(&s.nodes.self_ticks);
+    for (row, &total) in totals.iter().enumerate() {
+        let calls = s.nodes.calls[row];
+        // The one call of a thread's outermost scope still runs.
+        if calls < 2 {
+            continue;
+        }
+        let mean = bucket_of(total / calls) as i32;
+        let mut buckets: Vec<(u16, u64)> = SPREAD
+            .iter()
+            .map(|&(step, share)| ((mean + step).max(0) as u16, calls * share / 1_000))
+            .filter(|&(_, count)| count > 0)
+            .collect();
+        buckets.dedup_by_key(|&mut (bucket, _)| bucket);
+        if calls > 10_000 {
+            buckets.push(((mean + 40) as u16, 1 + calls / 1_000_000));
+        }
+        let max_ticks = match buckets.last() {
+            Some(&(highest, _)) if row % 2 == 0 => lower_edge(highest.into()),
+            _ => 0,
+        };
+        out.push(row as u32, &Histogram { buckets, max_ticks });
+    }
+    out
 }
 
 fn grow(
@@ -149,7 +200,11 @@ fn grow(
     let open = ids
         .iter()
         .take(open)
-        .map(|&node| OpenFrame { node, began_tick: 0 })
+        .map(|&node| OpenFrame {
+            node,
+            // Each begins a moment after the one before.
+            began_tick: 1_000_000 * u64::from(node.0 + 1 - first_row),
+        })
         .collect();
     s.threads.push(Thread {
         name: name.into(),

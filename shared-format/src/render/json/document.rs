@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
-use crate::ids::{NodeId, ThreadId};
+use super::node::{Node, nodes};
+use super::sites::{Rule, Site, rules, sites};
 use crate::render::ProcessState;
 use crate::snapshot::{CaptureKind, Snapshot};
 
 /// The version of this document.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
@@ -31,6 +32,14 @@ pub(super) struct Document<'a> {
     viewers: u32,
     pruned: u64,
     warnings: &'a [String],
+    histograms: bool,
+    /// 0 unless sampled.
+    sampling_hz: f64,
+    samples: u64,
+    /// Whether what measuring costs at least was taken off the times.
+    compensated: bool,
+    sites: Vec<Site<'a>>,
+    rules: Vec<Rule<'a>>,
 }
 
 #[derive(Serialize)]
@@ -79,25 +88,6 @@ struct Thread<'a> {
     open: Vec<u32>,
 }
 
-#[derive(Serialize)]
-struct Node<'a> {
-    /// The row: unique within one snapshot.
-    id: u32,
-    parent: Option<u32>,
-    thread: u32,
-    name: &'a str,
-    module: &'a str,
-    file: &'a str,
-    line: u32,
-    calls: u64,
-    total_ns: u64,
-    self_ns: u64,
-    total_ticks: u64,
-    self_ticks: u64,
-    open: bool,
-    errors: u64,
-}
-
 /// JSON has no NaN and no infinity.
 fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
@@ -120,9 +110,9 @@ impl<'a> Document<'a> {
             clock,
             capture,
             lifetime,
+            measuring,
             ..
         } = snapshot;
-        let (share_lower, share_upper) = snapshot.cost_share();
         Self {
             tickscope: VERSION,
             process: Process {
@@ -140,13 +130,7 @@ impl<'a> Document<'a> {
                 epoch: clock.epoch,
             },
             mode: capture.mode.as_str(),
-            cost: Cost {
-                lower_ns: finite(capture.cost.lower_ns),
-                upper_ns: finite(capture.cost.upper_ns),
-                share_lower: finite(share_lower),
-                share_upper: finite(share_upper),
-                publisher_share: finite(capture.cost.publisher_share),
-            },
+            cost: cost(snapshot),
             reset_epoch: capture.reset_epoch,
             since_reset_ns: capture.since_reset_ns,
             seq: capture.seq,
@@ -165,7 +149,34 @@ impl<'a> Document<'a> {
             viewers: capture.viewers,
             pruned: capture.pruned,
             warnings: &process.warnings,
+            histograms: measuring.histograms,
+            sampling_hz: finite(measuring.sampling_hz),
+            samples: measuring.samples,
+            compensated: false,
+            sites: sites(snapshot),
+            rules: rules(snapshot),
         }
+    }
+
+    /// The compensated view of a snapshot; what measuring costs is a share of what was measured.
+    pub(super) fn compensated(less: &'a Snapshot, raw: &Snapshot, state: ProcessState) -> Self {
+        Self {
+            cost: cost(raw),
+            compensated: true,
+            ..Self::new(less, state)
+        }
+    }
+}
+
+fn cost(snapshot: &Snapshot) -> Cost {
+    let cost = &snapshot.capture.cost;
+    let (share_lower, share_upper) = snapshot.cost_share();
+    Cost {
+        lower_ns: finite(cost.lower_ns),
+        upper_ns: finite(cost.upper_ns),
+        share_lower: finite(share_lower),
+        share_upper: finite(share_upper),
+        publisher_share: finite(cost.publisher_share),
     }
 }
 
@@ -181,50 +192,6 @@ fn threads(snapshot: &Snapshot) -> Vec<Thread<'_>> {
             cpu_ns: thread.cpu_ns,
             outside_ns: snapshot.nanos(thread.outside_ticks),
             open: thread.open.iter().map(|frame| frame.node.0).collect(),
-        })
-        .collect()
-}
-
-/// By thread, and within it as the snapshot has them: parents before children.
-fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
-    let columns = &snapshot.nodes;
-    let self_ns = snapshot.self_nanos();
-    let total_ns = columns.totals(&self_ns);
-    let total_ticks = columns.totals(&columns.self_ticks);
-    let mut open = vec![false; columns.len()];
-    for frame in snapshot.threads.iter().flat_map(|thread| &thread.open) {
-        if let Some(open) = open.get_mut(frame.node.index()) {
-            *open = true;
-        }
-    }
-    let mut errors = vec![0u64; columns.len()];
-    for error in &snapshot.errors {
-        if let Some(errors) = errors.get_mut(error.node.index()) {
-            *errors = errors.saturating_add(error.count);
-        }
-    }
-    let threads = 0..snapshot.threads.len() as u32;
-    threads
-        .flat_map(|thread| snapshot.rows_of(ThreadId(thread)).map(move |row| (thread, row)))
-        .map(|(thread, row)| {
-            let id = NodeId(row as u32);
-            let site = snapshot.site_of(id);
-            Node {
-                id: id.0,
-                parent: columns.parent_of(id).map(|parent| parent.0),
-                thread,
-                name: &site.name,
-                module: &site.module,
-                file: &site.file,
-                line: site.line,
-                calls: columns.calls[row],
-                total_ns: total_ns[row],
-                self_ns: self_ns[row],
-                total_ticks: total_ticks[row],
-                self_ticks: columns.self_ticks[row],
-                open: open[row],
-                errors: errors[row],
-            }
         })
         .collect()
 }

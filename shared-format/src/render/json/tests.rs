@@ -3,9 +3,11 @@ use serde_json::Value;
 
 use super::*;
 use crate::fixture;
-use crate::ids::NodeId;
+use crate::ids::{NodeId, SiteId};
+use crate::latency::{Histogram, bucket_of};
 use crate::render::escape::shapeless;
 use crate::render::fixtures;
+use crate::snapshot::{Estimate, Mode, Rule};
 
 #[test]
 fn two_threads() {
@@ -20,6 +22,81 @@ fn hostile() {
 #[test]
 fn empty() {
     insta::assert_snapshot!(report(&fixtures::empty(), ProcessState::Exited));
+}
+
+#[test]
+fn percentiles_estimates_and_sites() {
+    let mut snapshot = fixture::two_threads();
+    snapshot.capture.mode = Mode::Adaptive;
+    snapshot.measuring.histograms = true;
+    snapshot.measuring.rules = vec![
+        Rule {
+            pattern: "book".into(),
+            off: true,
+        },
+        Rule {
+            pattern: "rebalance".into(),
+            off: false,
+        },
+    ];
+    snapshot.measuring.off_sites = vec![SiteId(1)];
+    let bucket = |ticks: u64| bucket_of(ticks) as u16;
+    snapshot.latencies.push(
+        1,
+        &Histogram {
+            buckets: vec![(bucket(5_000), 390), (bucket(90_000), 9), (bucket(400_000), 1)],
+            max_ticks: 410_000,
+        },
+    );
+    snapshot.latencies.push(
+        2,
+        &Histogram {
+            buckets: vec![(bucket(30_000), 100)],
+            max_ticks: 0,
+        },
+    );
+    snapshot.estimates = vec![Estimate {
+        node: NodeId(2),
+        timed: 25,
+        self_error: 50_000,
+        total_error: 50_000,
+    }];
+    insta::assert_snapshot!(report(&snapshot, ProcessState::Running));
+    insta::assert_snapshot!("sites", sites(&snapshot, ProcessState::Running));
+}
+
+#[test]
+fn the_compensated_view_says_so_and_adds_up() {
+    let snapshot = fixture::two_threads();
+    let value = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
+    let raw = value(&report(&snapshot, ProcessState::Running));
+    let less = value(&compensated_report(&snapshot, ProcessState::Running));
+    assert_eq!(
+        (&raw["compensated"], &less["compensated"]),
+        (&false.into(), &true.into())
+    );
+    assert_eq!(raw["cost"], less["cost"], "the share is of what was measured");
+    // 400 calls cost 6 ns each, half of it in the row; half of 100 more come from below.
+    assert_eq!(raw["nodes"][1]["self_ns"], 800_001);
+    assert_eq!(less["nodes"][1]["self_ns"], 798_501);
+}
+
+#[test]
+fn sampled() {
+    let document = report(&fixtures::order_sim_sampled(), ProcessState::Running);
+    let value: Value = serde_json::from_str(&document).expect("JSON");
+    assert_eq!(value["mode"], "sampled");
+    assert_eq!(
+        (&value["sampling_hz"], &value["samples"]),
+        (&996.4.into(), &133_518.into())
+    );
+    let node = &value["nodes"][1];
+    assert_eq!(
+        (&node["estimated"], &node["timed_calls"]),
+        (&true.into(), &0.into())
+    );
+    assert!(node["self_error_ns"].as_u64() > Some(0), "{node}");
+    assert_eq!(node["p50_ns"], Value::Null);
 }
 
 #[test]

@@ -3,9 +3,13 @@
 use std::fmt::{self, Write};
 
 use super::Page;
+use super::columns::Time;
 use crate::render::escape::visible;
 use crate::render::number;
-use crate::snapshot::{CaptureKind, ThreadState};
+use crate::snapshot::{CaptureKind, Mode, Snapshot, ThreadState};
+
+/// So many of the sites that are switched off are named.
+const SITES_NAMED: usize = 2;
 
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let ascii = page.options.ascii;
@@ -20,10 +24,20 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     writeln!(out)?;
     let mut line = |name: &str, text: String| writeln!(out, "  {name:<11}  {text}");
     line("since reset", reset(page))?;
+    line("mode", mode(page))?;
+    if let Some(text) = estimates(page) {
+        line("estimates", text)?;
+    }
     line("measured", measured(page))?;
+    if let Some(text) = switched_off(page) {
+        line("sites", text)?;
+    }
     line("threads", threads(page))?;
     line("clock", clock(page))?;
     line("cost", cost(page))?;
+    if page.options.compensated {
+        line("compensated", compensation(page))?;
+    }
     line("lost", lost(page))?;
     for warning in &process.warnings {
         line("warning", visible(warning, ascii).into_owned())?;
@@ -53,10 +67,78 @@ fn measured(page: &Page<'_>) -> String {
         .iter()
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
     format!(
-        "{} inside scopes, {} calls, mode {}",
-        page.duration(page.measured_ns),
+        "{} inside scopes, {} calls",
+        page.time(Time::total(page.measured_ns, page.measured_spread())),
         number::count(calls),
-        page.snapshot.capture.mode.as_str(),
+    )
+}
+
+fn mode(page: &Page<'_>) -> String {
+    let Snapshot {
+        capture, measuring, ..
+    } = page.snapshot;
+    let name = capture.mode.as_str();
+    match capture.mode {
+        Mode::Exact => format!("{name}: every call is timed"),
+        Mode::Adaptive => {
+            format!("{name}: calls of short functions are timed now and then; counts are exact")
+        }
+        Mode::Sampled => format!(
+            "{name}: {:.0} looks a second, {} since the reset; counts are exact",
+            measuring.sampling_hz,
+            number::count(measuring.samples),
+        ),
+        Mode::Off => format!("{name}: nothing is measured; `tickscope mode exact` switches it on"),
+    }
+}
+
+/// What `~` means, and how far all of it together is known.
+fn estimates(page: &Page<'_>) -> Option<String> {
+    page.has_estimates().then(|| match page.measured_spread() {
+        None => "times with ~; the sum of all is exact".to_string(),
+        // Samples of threads that never left their scopes tell nothing of the sum.
+        Some(spread) if spread.total_error < 0.5 => "times with ~".to_string(),
+        Some(spread) => {
+            let error_ns = page.snapshot.nanos(spread.total_error.round() as u64);
+            format!(
+                "times with ~; the standard error of the sum of all is {} ({})",
+                page.duration(error_ns),
+                page.percent(error_ns),
+            )
+        }
+    })
+}
+
+fn switched_off(page: &Page<'_>) -> Option<String> {
+    let off = &page.snapshot.measuring.off_sites;
+    let mut names: Vec<&str> = off
+        .iter()
+        .filter_map(|site| page.tree.functions.of_site.get(site.index()))
+        .map(|function| page.labels[function.index()].as_str())
+        .take(SITES_NAMED)
+        .collect();
+    if off.len() > SITES_NAMED {
+        names.push(page.glyphs.cut);
+    }
+    let sites = if off.len() == 1 { "site" } else { "sites" };
+    (!off.is_empty()).then(|| {
+        format!(
+            "switched off: {} {sites} ({}), whose time is their callers'",
+            off.len(),
+            names.join(", ")
+        )
+    })
+}
+
+fn compensation(page: &Page<'_>) -> String {
+    format!(
+        "at least {:.1} ns a scope taken off, half in it, half in its caller{}",
+        page.raw.capture.cost.lower_ns,
+        if page.snapshot.latencies.row.is_empty() {
+            ""
+        } else {
+            "; percentiles are raw"
+        }
     )
 }
 
@@ -117,9 +199,9 @@ fn frequency(ticks_per_second: f64) -> String {
 
 fn cost(page: &Page<'_>) -> String {
     let cost = &page.snapshot.capture.cost;
-    let (lower, upper) = page.snapshot.cost_share();
+    let (lower, upper) = page.raw.cost_share();
     format!(
-        "{} to {} of all time in scopes ({:.1} to {:.1} ns each); publisher {} of one core",
+        "{} to {} of all time in scopes ({:.1} to {:.1} ns each); publisher {} of a core",
         number::percent(lower),
         number::percent(upper),
         cost.lower_ns,

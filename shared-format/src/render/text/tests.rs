@@ -28,7 +28,18 @@ fn a_usual_program_fits_into_100_columns() {
             state,
             ..TextOptions::default()
         };
-        for line in report(&fixtures::order_sim(), &options).lines() {
+        for line in [
+            fixtures::order_sim_with_latencies(),
+            fixtures::order_sim_adaptive(),
+            fixtures::order_sim_sampled(),
+        ]
+        .iter()
+        .flat_map(|snapshot| {
+            report(snapshot, &options)
+                .lines()
+                .map(str::to_string)
+                .collect::<Vec<_>>()
+        }) {
             assert!(line.chars().count() <= 100, "{line}");
             assert_eq!(line, line.trim_end());
         }
@@ -38,6 +49,111 @@ fn a_usual_program_fits_into_100_columns() {
 #[test]
 fn the_whole_program_in_ascii() {
     insta::assert_snapshot!(report(&fixtures::order_sim(), &ascii()));
+}
+
+#[test]
+fn percentiles_have_columns_where_there_is_room() {
+    let wide = TextOptions {
+        width: 120,
+        ..TextOptions::default()
+    };
+    insta::assert_snapshot!(report(&fixtures::order_sim_with_latencies(), &wide));
+    let text = |width| {
+        let options = TextOptions {
+            width,
+            ..TextOptions::default()
+        };
+        report(&fixtures::order_sim_with_latencies(), &options)
+    };
+    let titles = |text: String| text.matches("P99      MAX").count();
+    assert_eq!([99, 100, 120].map(|width| titles(text(width))), [0, 1, 2]);
+    assert_eq!(text(99), report(&fixtures::order_sim(), &TextOptions::default()));
+}
+
+#[test]
+fn estimates_carry_a_tilde_and_short_calls_a_mark() {
+    insta::assert_snapshot!(report(&fixtures::order_sim_adaptive(), &TextOptions::default()));
+}
+
+#[test]
+fn estimates_and_marks_in_ascii() {
+    let text = report(&fixtures::order_sim_adaptive(), &ascii());
+    assert!(text.is_ascii());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn samples_and_sites_that_are_off() {
+    insta::assert_snapshot!(report(&fixtures::order_sim_sampled(), &TextOptions::default()));
+}
+
+#[test]
+fn a_sum_without_a_known_error_claims_none() {
+    let mut snapshot = fixtures::order_sim_sampled();
+    snapshot.estimates.clear();
+    let text = report(&snapshot, &TextOptions::default());
+    assert!(text.contains("\n  estimates    times with ~\n"), "{text}");
+}
+
+#[test]
+fn many_sites_that_are_off_are_not_all_named() {
+    let mut snapshot = fixtures::order_sim();
+    fixtures::switch_off(&mut snapshot, "wire::decode");
+    let line = |snapshot: &Snapshot| {
+        let text = report(snapshot, &TextOptions::default());
+        let line = text.lines().find(|line| line.contains("switched off: "));
+        line.map(str::to_string)
+    };
+    let one = line(&snapshot).unwrap();
+    assert!(
+        one.contains("switched off: 1 site (wire::decode), whose"),
+        "{one}"
+    );
+    fixtures::switch_off(&mut snapshot, "*");
+    let all = line(&snapshot).unwrap();
+    assert!(all.contains("15 sites (match::run, match::step, …)"), "{all}");
+    assert_eq!(line(&fixtures::order_sim()), None);
+}
+
+#[test]
+fn nothing_is_measured() {
+    insta::assert_snapshot!(report(&fixtures::off(), &TextOptions::default()));
+}
+
+#[test]
+fn a_compensated_report_says_at_least() {
+    let options = TextOptions {
+        compensated: true,
+        top: 3,
+        ..TextOptions::default()
+    };
+    let snapshot = fixtures::order_sim_with_latencies();
+    insta::assert_snapshot!(report(&snapshot, &options));
+    let cost = |options: &TextOptions| {
+        let text = report(&snapshot, options);
+        text.lines()
+            .find(|line| line.starts_with("  cost "))
+            .map(str::to_string)
+    };
+    assert_eq!(
+        cost(&options),
+        cost(&TextOptions::default()),
+        "the share is of what was measured"
+    );
+}
+
+#[test]
+fn a_row_without_samples_is_not_called_short() {
+    let mut snapshot = fixture::recursion();
+    snapshot.capture.mode = Mode::Sampled;
+    snapshot.nodes.self_ticks = vec![0, 0, 0, 5_000_000];
+    let marks = |snapshot: &Snapshot| {
+        let text = report(snapshot, &TextOptions { top: 0, ..ascii() });
+        text.matches(" !\n").count()
+    };
+    assert_eq!(marks(&snapshot), 0);
+    snapshot.nodes.self_ticks = vec![0, 0, 40, 80];
+    assert_eq!(marks(&snapshot), 4, "16 to 48 ns are under three times 19");
 }
 
 #[test]
@@ -205,7 +321,7 @@ proptest! {
     #[test]
     fn top_functions_add_up(snapshot in fixtures::any_snapshot()) {
         let page_options = TextOptions::default();
-        let page = Page::new(&snapshot, &page_options);
+        let page = Page::new(&snapshot, &snapshot, &page_options);
         let rows = crate::profile::hot::hot(&page.tree);
         prop_assert_eq!(rows.iter().map(|row| row.self_ns).sum::<u64>(), page.measured_ns);
         let text = report(&snapshot, &page_options);
@@ -213,6 +329,7 @@ proptest! {
             .lines()
             .skip_while(|line| !line.contains("WHERE"))
             .skip(1)
+            .take_while(|line| !line.is_empty())
             .count();
         prop_assert_eq!(listed, rows.len());
     }

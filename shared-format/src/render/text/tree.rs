@@ -4,49 +4,79 @@ use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
 use super::Page;
+use super::columns::{Cells, Columns, Time, WIDTH_FOR_TREE};
 use crate::profile::tree::TreeRow;
 use crate::render::number;
+use crate::snapshot::Mode;
 
 /// Below this depth indentation no longer grows; the rest is a number.
 const MAX_INDENT: usize = 40;
 
-/// Rows that `min_share` left out.
+/// Rows that `min_share` left out, and whether one of the others is doubtful.
 #[derive(Default)]
 struct Hidden {
     rows: u64,
     ns: u64,
+    doubtful_shown: bool,
 }
 
-pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
+/// Writes the tree; tells whether a row is marked as doubtful.
+pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
     if page.tree.rows.is_empty() {
-        writeln!(out, "no scope has been entered since the reset")?;
-        return match page.tree.outside_ticks {
-            0 => Ok(()),
-            ticks => writeln!(
+        writeln!(
+            out,
+            "{}",
+            match page.snapshot.capture.mode {
+                Mode::Off => "nothing is measured in mode off",
+                Mode::Exact | Mode::Adaptive | Mode::Sampled => "no scope has been entered since the reset",
+            }
+        )?;
+        if page.tree.outside_ticks > 0 {
+            writeln!(
                 out,
                 "({} passed in threads outside any scope)",
-                page.duration(page.snapshot.nanos(ticks))
-            ),
-        };
+                page.duration(page.snapshot.nanos(page.tree.outside_ticks))
+            )?;
+        }
+        return Ok(false);
     }
-    let errors = page.tree.rows.iter().any(|row| row.errors > 0);
+    let columns = Columns {
+        errors: page.tree.rows.iter().any(|row| row.errors > 0),
+        ..Columns::of(page, WIDTH_FOR_TREE)
+    };
     writeln!(
         out,
         "Call tree: TOTAL with callees, SELF without; 100% = {} in scopes; AVG = TOTAL/CALLS; {} open now",
         page.duration(page.measured_ns),
         page.glyphs.open,
     )?;
+    if columns.latencies {
+        writeln!(
+            out,
+            "P50, P99, MAX of finished calls, with callees, to two digits; <= where only a bound is known"
+        )?;
+    }
     writeln!(out)?;
-    cells(
-        out,
-        errors,
-        ["%TOT", "TOTAL", "SELF", "%SELF", "CALLS", "AVG", "ERR"],
-    )?;
+    columns.write(out, &Cells::titles(["%TOT", "TOTAL", "SELF", "%SELF"]))?;
     writeln!(out, "FUNCTION")?;
-    let hidden = rows(out, page, errors)?;
-    let outside = page.duration(page.snapshot.nanos(page.tree.outside_ticks));
-    cells(out, errors, ["-", &outside, "-", "-", "-", "-", "-"])?;
-    writeln!(out, "(outside)  of any scope, not part of the 100%")?;
+    let hidden = rows(out, page, columns)?;
+    let outside = Time {
+        ns: page.snapshot.nanos(page.tree.outside_ticks),
+        estimated: columns.estimates && page.snapshot.capture.mode == Mode::Sampled,
+    };
+    columns.write(
+        out,
+        &Cells {
+            time: page.time(outside),
+            ..Cells::same("-")
+        },
+    )?;
+    let outside = if columns.latencies {
+        "(outside)  no part of 100%"
+    } else {
+        "(outside)  of any scope, not part of the 100%"
+    };
+    writeln!(out, "{outside}")?;
     if hidden.rows > 0 {
         writeln!(
             out,
@@ -56,10 +86,10 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
             page.percent(hidden.ns),
         )?;
     }
-    Ok(())
+    Ok(hidden.doubtful_shown)
 }
 
-fn rows(out: &mut String, page: &Page<'_>, errors: bool) -> Result<Hidden, fmt::Error> {
+fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, fmt::Error> {
     let mut hidden = Hidden::default();
     let mut stack = Vec::new();
     push_sorted(&mut stack, page, page.tree.top(), &mut hidden);
@@ -69,11 +99,15 @@ fn rows(out: &mut String, page: &Page<'_>, errors: bool) -> Result<Hidden, fmt::
         let row = &page.tree.rows[index as usize];
         let depth = row.depth as usize;
         more.truncate(depth);
-        numbers(out, page, row, errors)?;
+        columns.write(out, &cells(page, index, row))?;
         indent(out, page, &more, is_last)?;
         out.push_str(&page.labels[row.function.index()]);
         if row.open > 0 {
             write!(out, " {}", page.glyphs.open)?;
+        }
+        if page.is_doubtful(row.total_ns, row.calls) {
+            write!(out, " {}", page.glyphs.doubtful)?;
+            hidden.doubtful_shown = true;
         }
         out.push('\n');
         more.push(!is_last);
@@ -115,35 +149,19 @@ fn subtree_rows(page: &Page<'_>, top: u32) -> u64 {
     rows
 }
 
-fn numbers(out: &mut String, page: &Page<'_>, row: &TreeRow, errors: bool) -> fmt::Result {
-    cells(
-        out,
-        errors,
-        [
-            &page.percent(row.total_ns),
-            &page.duration(row.total_ns),
-            &page.duration(row.self_ns),
-            &page.percent(row.self_ns),
-            &number::count(row.calls),
-            &page.average(row.total_ns, row.calls),
-            &number::count(row.errors),
-        ],
-    )
-}
-
-fn cells(
-    out: &mut String,
-    errors: bool,
-    [share, total, own, own_share, calls, avg, err]: [&str; 7],
-) -> fmt::Result {
-    write!(
-        out,
-        "{share:>6}  {total:>6}  {own:>6}  {own_share:>6}  {calls:>5}  {avg:>6}  "
-    )?;
-    if errors {
-        write!(out, "{err:>5}  ")?;
+fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
+    let spread = page.tree.spread(index);
+    let (total, own) = (Time::total(row.total_ns, spread), Time::own(row.self_ns, spread));
+    Cells {
+        share: page.share_of(total),
+        time: page.time(total),
+        other_time: page.time(own),
+        other_share: page.share_of(own),
+        calls: number::count(row.calls),
+        average: page.average(total, row.calls),
+        latency: page.latency(page.tree.latency(index)),
+        errors: number::count(row.errors),
     }
-    Ok(())
 }
 
 /// `more` has an entry for each row above; the topmost ones stand side by side and have no lines.

@@ -1,0 +1,134 @@
+//! The nodes of the document: one line each.
+
+use serde::Serialize;
+
+use crate::ids::{NodeId, ThreadId};
+use crate::latency::Histogram;
+use crate::profile::spread::{Spread, spreads};
+use crate::snapshot::Snapshot;
+
+#[derive(Serialize)]
+pub(super) struct Node<'a> {
+    /// The row: unique within one snapshot.
+    id: u32,
+    parent: Option<u32>,
+    thread: u32,
+    name: &'a str,
+    module: &'a str,
+    file: &'a str,
+    line: u32,
+    calls: u64,
+    total_ns: u64,
+    self_ns: u64,
+    total_ticks: u64,
+    self_ticks: u64,
+    open: bool,
+    errors: u64,
+    #[serde(flatten)]
+    latency: Latency,
+    #[serde(flatten)]
+    estimate: Estimate,
+}
+
+/// How long finished calls took, callees included; null where none has finished, or histograms are off.
+#[derive(Serialize)]
+struct Latency {
+    /// The middle of a bucket, within 6.3 %.
+    p50_ns: Option<u64>,
+    p90_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    p999_ns: Option<u64>,
+    /// The longest; where it is not exact, no call took longer.
+    max_ns: Option<u64>,
+    max_exact: Option<bool>,
+}
+
+/// How far the times are estimates.
+#[derive(Serialize)]
+struct Estimate {
+    estimated: bool,
+    /// Standard errors; null where the time is exact.
+    self_error_ns: Option<u64>,
+    total_error_ns: Option<u64>,
+    timed_calls: u64,
+}
+
+// === impl Latency ===
+
+impl Latency {
+    fn of(snapshot: &Snapshot, histogram: &Histogram) -> Self {
+        let quantile = |share: f64| histogram.quantile(share).map(|ticks| snapshot.nanos(ticks));
+        let max = histogram.max();
+        Self {
+            p50_ns: quantile(0.5),
+            p90_ns: quantile(0.9),
+            p99_ns: quantile(0.99),
+            p999_ns: quantile(0.999),
+            max_ns: max.map(|(ticks, _)| snapshot.nanos(ticks)),
+            max_exact: max.map(|(_, exact)| exact),
+        }
+    }
+}
+
+// === impl Estimate ===
+
+impl Estimate {
+    fn of(snapshot: &Snapshot, spread: Option<&Spread>, calls: u64) -> Self {
+        let ns = |ticks: f64| snapshot.nanos(ticks.round() as u64);
+        let own = spread.filter(|spread| spread.self_estimated);
+        let total = spread.filter(|spread| spread.total_estimated);
+        Self {
+            estimated: own.is_some() || total.is_some(),
+            self_error_ns: own.map(|spread| ns(spread.self_error)),
+            total_error_ns: total.map(|spread| ns(spread.total_error)),
+            timed_calls: spread.map_or(calls, |spread| spread.timed),
+        }
+    }
+}
+
+/// By thread, and within it as the snapshot has them: parents before children.
+pub(super) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
+    let columns = &snapshot.nodes;
+    let self_ns = snapshot.self_nanos();
+    let total_ns = columns.totals(&self_ns);
+    let total_ticks = columns.totals(&columns.self_ticks);
+    let mut open = vec![false; columns.len()];
+    for frame in snapshot.threads.iter().flat_map(|thread| &thread.open) {
+        if let Some(open) = open.get_mut(frame.node.index()) {
+            *open = true;
+        }
+    }
+    let mut errors = vec![0u64; columns.len()];
+    for error in &snapshot.errors {
+        if let Some(errors) = errors.get_mut(error.node.index()) {
+            *errors = errors.saturating_add(error.count);
+        }
+    }
+    let spreads = spreads(snapshot);
+    let threads = 0..snapshot.threads.len() as u32;
+    threads
+        .flat_map(|thread| snapshot.rows_of(ThreadId(thread)).map(move |row| (thread, row)))
+        .map(|(thread, row)| {
+            let id = NodeId(row as u32);
+            let site = snapshot.site_of(id);
+            Node {
+                id: id.0,
+                parent: columns.parent_of(id).map(|parent| parent.0),
+                thread,
+                name: &site.name,
+                module: &site.module,
+                file: &site.file,
+                line: site.line,
+                calls: columns.calls[row],
+                total_ns: total_ns[row],
+                self_ns: self_ns[row],
+                total_ticks: total_ticks[row],
+                self_ticks: columns.self_ticks[row],
+                open: open[row],
+                errors: errors[row],
+                latency: Latency::of(snapshot, &snapshot.latencies.of(id.0)),
+                estimate: Estimate::of(snapshot, spreads.get(row), columns.calls[row]),
+            }
+        })
+        .collect()
+}

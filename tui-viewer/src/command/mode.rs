@@ -1,0 +1,34 @@
+//! `tickscope mode`: has a program measure in another way.
+
+use tickscope_format::slots::Op;
+use tickscope_format::snapshot::Mode;
+
+use crate::args::TargetArgs;
+use crate::command::{output, request};
+
+/// Switches a target's mode; returns once it has said so.
+///
+/// # Errors
+/// No such target, or why it did not do it.
+pub fn run(args: &TargetArgs, mode: Mode) -> anyhow::Result<u8> {
+    let done = request::ask(args, Op::Mode(mode), "switch")?;
+    let line = format!(
+        "{}: mode {} from now on, {}; epoch {}\n",
+        done.who(),
+        mode.as_str(),
+        meaning(mode),
+        done.epoch
+    );
+    output::write(&line, None)?;
+    Ok(output::DONE)
+}
+
+fn meaning(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Exact => "every call is timed",
+        Mode::Adaptive => "calls of short functions are timed now and then",
+        Mode::Sampled => "calls are counted and times sampled",
+        Mode::Off => "nothing is measured",
+        _ => "in a way that this viewer does not know",
+    }
+}

@@ -1,0 +1,90 @@
+//! `tickscope off` and `tickscope on`: which sites are measured.
+
+use tickscope_format::Snapshot;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::profile::sites::sites;
+use tickscope_format::slots::Op;
+
+use crate::args::TargetArgs;
+use crate::command::output::printable;
+use crate::command::{output, request};
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// They are not measured any more.
+    Off,
+    /// They are measured again.
+    On,
+}
+
+/// Switches the sites that a pattern chooses; returns once the program has said so.
+///
+/// # Errors
+/// No such target, or why it did not do it.
+pub fn run(args: &TargetArgs, pattern: Pattern, switch: Switch) -> anyhow::Result<u8> {
+    let op = match switch {
+        Switch::Off => Op::SitesOff(pattern),
+        Switch::On => Op::SitesOn(pattern),
+    };
+    let done = request::ask(args, op, "switch")?;
+    let line = match done.snapshot() {
+        Some(snapshot) => outcome(&snapshot, &pattern, switch),
+        None => format!("{} is in force", printable(pattern.as_str())),
+    };
+    output::write(&format!("{}: {line}\n", done.who()), None)?;
+    Ok(output::DONE)
+}
+
+/// What is so now, as the snapshot has it.
+fn outcome(snapshot: &Snapshot, pattern: &Pattern, switch: Switch) -> String {
+    let (is_off, word) = match switch {
+        Switch::Off => (true, "off"),
+        Switch::On => (false, "on"),
+    };
+    let chosen = sites(snapshot).into_iter().filter(|row| {
+        let site = &snapshot.sites[row.site.index()];
+        row.off == is_off && pattern.matches(site)
+    });
+    let name = printable(pattern.as_str());
+    match chosen.count() {
+        0 => format!("no site matches {name} yet; sites met later are switched {word} by it"),
+        1 => format!("1 site switched {word} by {name}; also applies to sites met later"),
+        many => format!("{many} sites switched {word} by {name}; also applies to sites met later"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickscope_format::ids::SiteId;
+    use tickscope_format::snapshot::Site;
+
+    #[test]
+    fn it_says_how_many_and_that_later_ones_follow() {
+        let mut snapshot = Snapshot::default();
+        for name in ["get", "put", "main"] {
+            snapshot.sites.push(Site {
+                name: name.into(),
+                module: if name == "main" { "app" } else { "app::alloc" }.into(),
+                ..Site::default()
+            });
+        }
+        snapshot.measuring.off_sites = vec![SiteId(0), SiteId(1)];
+        let line = |pattern: &str, switch| outcome(&snapshot, &Pattern::new(pattern).unwrap(), switch);
+        assert_eq!(
+            line("alloc::*", Switch::Off),
+            "2 sites switched off by alloc::*; also applies to sites met later"
+        );
+        assert_eq!(
+            line("main", Switch::On),
+            "1 site switched on by main; also applies to sites met later"
+        );
+        for pattern in ["nobody", "main"] {
+            assert_eq!(
+                line(pattern, Switch::Off),
+                format!("no site matches {pattern} yet; sites met later are switched off by it")
+            );
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The made-up program measured in other ways than exactly.
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::NodeId;
+use tickscope_format::latency::Latencies;
+use tickscope_format::snapshot::{Cost, Estimate, Mode};
+
+/// Calls up to this long are timed now and then.
+const SHORT_NS: u64 = 6_000;
+
+/// Short calls are timed one time in so many.
+const ONE_IN: u64 = 256;
+
+/// The same program in another mode.
+pub(crate) fn in_mode(mode: Mode, exact: Snapshot) -> Snapshot {
+    let mut s = match mode {
+        Mode::Adaptive => adaptive(exact),
+        Mode::Sampled => sampled(exact),
+        Mode::Off => off(exact),
+        Mode::Exact | _ => exact,
+    };
+    s.capture.mode = mode;
+    s
+}
+
+fn cost(s: &mut Snapshot, lower_ns: f64, upper_ns: f64) {
+    s.capture.cost = Cost {
+        lower_ns,
+        upper_ns,
+        ..s.capture.cost
+    };
+}
+
+/// Self times of short calls and of those that make them are estimates.
+fn adaptive(mut s: Snapshot) -> Snapshot {
+    cost(&mut s, 1.9, 5.4);
+    let totals = s.nodes.totals(&s.nodes.self_ticks);
+    let short = |row: usize| totals[row] < s.nodes.calls[row] * SHORT_NS;
+    let errors: Vec<u64> = (0..s.nodes.len())
+        .map(|row| s.nodes.self_ticks[row] / 2 / (s.nodes.calls[row] / ONE_IN).isqrt().max(1))
+        .collect();
+    for (row, &error) in errors.iter().enumerate() {
+        let makes_short =
+            (row..s.nodes.len()).any(|child| s.nodes.parent[child] == row as u32 && short(child));
+        if short(row) || makes_short {
+            s.estimates.push(Estimate {
+                node: NodeId(row as u32),
+                timed: s.nodes.calls[row] / if short(row) { ONE_IN } else { 1 },
+                self_error: error,
+                // A call that was timed has all below it in its time.
+                total_error: if short(row) { error } else { 0 },
+            });
+        }
+    }
+    s
+}
+
+/// All times are shares of samples, and nobody knows how long a call took or when it began.
+fn sampled(mut s: Snapshot) -> Snapshot {
+    cost(&mut s, 0.4, 1.1);
+    s.measuring.sampling_hz = 987.0;
+    s.measuring.samples = s.capture.since_reset_ns / 1_000_000;
+    s.measuring.histograms = false;
+    s.latencies = Latencies::default();
+    let totals = s.nodes.totals(&s.nodes.self_ticks);
+    // A sample stands for a millisecond; of n samples the root of n is uncertain.
+    let error = |ns: u64| (ns / 1_000_000).isqrt() * 1_000_000;
+    for (row, &total) in totals.iter().enumerate() {
+        s.estimates.push(Estimate {
+            node: NodeId(row as u32),
+            timed: 0,
+            self_error: error(s.nodes.self_ticks[row]),
+            total_error: error(total),
+        });
+    }
+    for frame in s.threads.iter_mut().flat_map(|thread| &mut thread.open) {
+        frame.began_tick = 0;
+    }
+    s
+}
+
+/// Nothing is left but the threads.
+fn off(mut s: Snapshot) -> Snapshot {
+    cost(&mut s, 0.2, 0.7);
+    s.nodes = tickscope_format::snapshot::Nodes::default();
+    s.latencies = Latencies::default();
+    s.measuring.histograms = false;
+    for thread in &mut s.threads {
+        (thread.first_row, thread.rows, thread.outside_ticks) = (0, 0, 0);
+        thread.open.clear();
+    }
+    s
+}
