@@ -66,6 +66,7 @@ mod tests {
         for name in ["get", "put", "main"] {
             snapshot.sites.push(Site {
                 name: name.into(),
+                file: "src/main.rs".into(),
                 module: if name == "main" { "app" } else { "app::alloc" }.into(),
                 ..Site::default()
             });

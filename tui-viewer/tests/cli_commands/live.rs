@@ -93,11 +93,20 @@ fn the_json_has_exactly_the_members_promised() {
         .collect();
     assert_eq!(names[..wanted.len()], wanted);
     let node: Vec<&str> = "id parent thread name module file line calls total_ns self_ns total_ticks \
-        self_ticks open errors"
+        self_ticks open errors p50_ns p90_ns p99_ns p999_ns max_ns max_exact estimated self_error_ns \
+        total_error_ns timed_calls"
         .split_whitespace()
         .collect();
     let at = names.iter().position(|name| name == "nodes").unwrap() + 1;
     assert_eq!(names[at..at + node.len()], node);
+
+    let last: Vec<&str> = "kind unix_ns withdraws viewers pruned warnings histograms sampling_hz samples \
+        compensated sites name module file line group off calls"
+        .split_whitespace()
+        .collect();
+    let at = names.iter().position(|name| name == "kind").unwrap();
+    assert_eq!(names[at..at + last.len()], last);
+    assert_eq!(names.last().unwrap(), "rules");
 
     let process = &document["process"];
     assert_eq!(process["name"], program.name);

@@ -1,7 +1,10 @@
 //! Where reports and snapshots go: whole, never over another file, and quietly into a pipe that closes.
 
 use std::fs;
+use std::io::Read;
 use std::process::Stdio;
+
+use portable_pty::{PtySize, native_pty_system};
 
 use crate::live::check;
 use crate::support::{Place, VIEWER, finish, until};
@@ -163,4 +166,45 @@ fn a_kept_snapshot_needs_no_ending() {
     let program = place.start("stuck");
     place.tickscope(&["snapshot", "-o", "kept", &program.name]).ok();
     assert_eq!(place.json("./kept")["process"]["state"], "kept");
+}
+
+/// The report as it comes to a terminal of so many columns.
+fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
+    let size = PtySize {
+        cols,
+        ..PtySize::default()
+    };
+    let pair = native_pty_system().openpty(size).unwrap();
+    let terminal = pair.master.tty_name().unwrap();
+    let mut reader = pair.master.try_clone_reader().unwrap();
+    let open = || fs::OpenOptions::new().write(true).open(&terminal).unwrap();
+    let mut child = place
+        .command(VIEWER)
+        .args(["report", target])
+        .stdout(open())
+        .spawn()
+        .unwrap();
+    drop(pair.slave);
+    let mut text = Vec::new();
+    // Ends with an error once nobody has the terminal open any more.
+    let _ = reader.read_to_end(&mut text);
+    assert!(child.wait().unwrap().success());
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn percentiles_are_shown_where_the_terminal_has_room() {
+    let place = Place::new();
+    let program = place.start("busy");
+    until("all is entered", || {
+        let text = place.tickscope(&["report", &program.name]).ok().out;
+        text.contains("leaf").then_some(())
+    });
+    let kept = place.tickscope(&["snapshot", &program.name]).ok().out;
+    let titles = |cols| {
+        let text = on_terminal(&place, cols, kept.trim());
+        text.matches("  P50     P99      MAX  FUNCTION").count()
+    };
+    // The tree, then the list of functions as well.
+    assert_eq!([80, 100, 160].map(titles), [0, 1, 2]);
 }
