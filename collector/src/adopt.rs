@@ -52,7 +52,8 @@ impl Tree {
     fn pass_to(&self, switch: Switch, exact: Path) {
         self.adopted.store(switch.word, Ordering::Relaxed);
         self.set_path(match switch.mode {
-            Mode::Adaptive => Path::Adaptive,
+            Mode::Adaptive if exact == Path::Fast => Path::Adaptive,
+            Mode::Adaptive => Path::AdaptiveExact,
             Mode::Sampled => Path::Sampled,
             Mode::Off => Path::Off,
             Mode::Exact | _ => exact,
@@ -66,7 +67,7 @@ impl Tree {
             let latency = match node.latency.get() {
                 Some(latency) if wants => {
                     // The next calls have other numbers, and would find the places taken.
-                    latency.settle(&self.latencies);
+                    latency.settle(None, &self.latencies);
                     Some(latency)
                 }
                 None if wants => self.latencies.make(node.index()),

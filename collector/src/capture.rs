@@ -41,6 +41,8 @@ pub(crate) struct Surroundings {
     pub(crate) interval_ns: u64,
     pub(crate) viewers: u32,
     pub(crate) cost: Cost,
+    /// In adaptive mode: what a timed call costs, and how much of that it finds within itself.
+    pub(crate) timed_ns: (f64, f64),
     /// How often a second the publisher looks where each thread is, in sampled mode.
     pub(crate) sampling_hz: f64,
     /// Somebody fetches the closing snapshots.
@@ -95,6 +97,7 @@ static BOOKS: Mutex<Books> = Mutex::new(Books {
             publisher_cpu_ns: 0,
             publisher_share: 0.0,
         },
+        timed_ns: (0.0, 0.0),
         sampling_hz: 0.0,
         publishing: false,
     },
@@ -271,8 +274,8 @@ impl Books {
         Epoch {
             mode,
             histograms: histograms && matches!(mode, Mode::Exact | Mode::Adaptive),
-            // The other half is outside of it.
-            inner_ticks: self.around.cost.lower_ns / 2.0 * ticks_per_ns,
+            timed_ticks: self.around.timed_ns.0 * ticks_per_ns,
+            timed_within_ticks: self.around.timed_ns.1 * ticks_per_ns,
             period_ticks: self.since_reset_ns() as f64 * ticks_per_ns / samples as f64,
         }
     }

@@ -2,11 +2,12 @@
 //! one true figure. Each mode has its own.
 
 use std::hint::black_box;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tickscope_format::snapshot::Mode;
 
 use crate::clock::Moment;
+use crate::node::Node;
 use crate::process;
 use crate::scope;
 use crate::site::{Gate, Site};
@@ -22,20 +23,35 @@ static SITE: Site = Site::named("(calibration)", module_path!(), file!(), line!(
 const SCOPES: u32 = 1000;
 const BATCHES: u32 = 7;
 
-/// Calls of the calibrated node that count as timed already: adaptive mode has settled on its rate.
+/// Timed calls in a batch.
+const TIMED_IN_BATCH: u64 = 64;
+
+/// Calls of the calibrated node that count as timed already, in adaptive mode.
 const TIMED: u64 = 1 << 20;
 
-/// Lower and upper bound of a scope's cost in nanoseconds, as it is measured after a switch: around some 50 ns of work,
-/// and in an empty loop. Takes about half a millisecond. Only one thread at a time may call this.
-pub(crate) fn bounds(switch: Switch) -> (f64, f64) {
+/// What a scope costs, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Bounds {
+    /// Around some 50 ns of work.
+    pub(crate) lower: f64,
+    /// In an empty loop.
+    pub(crate) upper: f64,
+    /// In adaptive mode: a timed call, around some 50 ns of work, and how much of that it finds within itself.
+    pub(crate) timed: f64,
+    pub(crate) timed_within: f64,
+}
+
+/// Measures what a scope costs after a switch. Takes about half a millisecond, in adaptive mode five. Only one thread at a time may call this.
+pub(crate) fn bounds(switch: Switch) -> Bounds {
     let path = match switch.mode {
-        Mode::Adaptive => Path::Adaptive,
+        Mode::Adaptive if process::exact_path() == Path::Fast => Path::Adaptive,
+        Mode::Adaptive => Path::AdaptiveExact,
         Mode::Sampled => Path::Sampled,
         Mode::Off => Path::Off,
         Mode::Exact | _ => process::exact_path(),
     };
     if !TREE.open(process::now(), NO_LIMIT, 4, 4) {
-        return (0.0, 0.0);
+        return Bounds::default();
     }
     TREE.set_path(path);
     let latencies = switch.histograms || switch.mode == Mode::Adaptive;
@@ -46,38 +62,79 @@ pub(crate) fn bounds(switch: Switch) -> (f64, f64) {
     } else {
         Gate::Open
     });
-    let (lower, upper) = threads::with_tree(&TREE, || {
-        settle_rate();
-        let empty = |_: u64| {};
-        let scoped = |body: fn(u64)| {
-            move |seed| {
-                let _scope = scope::enter(&SITE);
-                body(seed);
-            }
+    threads::with_tree(&TREE, || {
+        drop(scope::enter(&SITE));
+        let node = TREE
+            .current
+            .get()
+            .and_then(|root| Tree::recent_child(root, &SITE));
+        let working = |seed| {
+            let _scope = scope::enter(&SITE);
+            spend(seed);
         };
-        let upper = best(scoped(empty)) - best(empty);
-        (best(scoped(spend)) - best(spend), upper.max(0.0))
-    });
-    (lower.clamp(0.0, upper), upper)
+        let plain = best(spend);
+        let mut bounds = Bounds::default();
+        if switch.mode == Mode::Adaptive
+            && let Some(node) = node
+        {
+            // As if its calls were long: all are timed.
+            pretend(node, 1 << 30);
+            let all = best(working) - plain;
+            let outside = all - (best_within(node, working) - plain);
+            // As they are: a timed call comes as a surprise to the CPU, and costs more.
+            pretend(node, 300);
+            bounds.timed_within = (best_within(node, working) - plain).max(0.0);
+            bounds.timed = bounds.timed_within + outside.max(0.0);
+        }
+        let nothing = |seed| {
+            let _scope = scope::enter(&SITE);
+            black_box(seed);
+        };
+        bounds.upper = (best(nothing)
+            - best(|seed| {
+                black_box(seed);
+            }))
+        .max(0.0);
+        bounds.lower = (best(working) - plain).clamp(0.0, bounds.upper);
+        bounds
+    })
 }
 
-/// Lets the node look as if short calls of it had been timed for long.
-fn settle_rate() {
-    drop(scope::enter(&SITE));
-    let node = TREE
-        .current
-        .get()
-        .and_then(|root| Tree::recent_child(root, &SITE));
-    if let Some(latency) = node.and_then(|node| node.latency.get()) {
+/// Lets a node look as if many calls of it had been timed already, that took so many ticks each.
+fn pretend(node: &'static Node, ticks: u64) {
+    if let Some(latency) = node.latency.get() {
         latency.timed.store(TIMED, Ordering::Relaxed);
-        latency.timed_ticks.store(TIMED * 100, Ordering::Relaxed);
+        latency.timed_ticks.store(TIMED * ticks, Ordering::Relaxed);
     }
+    // The next call is timed, and chooses the rate.
+    node.skip.store(0, Ordering::Relaxed);
 }
 
 /// Some 50 ns of work of which each step waits for the one before, and that leaves the CPU room for a clock
 /// read beside it, as waiting for memory does: a chain of square roots.
 fn spend(seed: u64) {
     black_box((0..24).fold(seed as f64 + 2.0, |x, _| x.sqrt() + 1.5));
+}
+
+/// Nanoseconds that timed calls of a node take within `body`, in the best batch.
+fn best_within(node: &'static Node, body: impl Fn(u64)) -> f64 {
+    let Some(latency) = node.latency.get() else {
+        return 0.0;
+    };
+    let timed = || {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (count(&latency.timed), count(&latency.timed_ticks))
+    };
+    let batch = || {
+        let before = timed();
+        while timed().0 < before.0 + TIMED_IN_BATCH {
+            (0..SCOPES).for_each(|seed| body(black_box(seed.into())));
+        }
+        let after = timed();
+        (after.1 - before.1) as f64 / (after.0 - before.0) as f64
+    };
+    let ticks = (0..BATCHES).map(|_| batch()).fold(f64::INFINITY, f64::min);
+    ticks * 1e9 / process::ticks_per_second()
 }
 
 /// Nanoseconds of one call of `body`, in the best batch.
@@ -103,22 +160,26 @@ mod tests {
     fn bounds_are_in_order_and_modes_below_exact_cost_less() {
         process::fixed();
         let of = |mode| {
-            let (lower, upper) = bounds(Switch {
+            let bounds = bounds(Switch {
                 mode,
                 ..switch::newest()
             });
             assert!(
-                0.0 <= lower && lower <= upper && upper.is_finite(),
-                "{mode:?}: {lower} {upper}"
+                0.0 <= bounds.lower && bounds.lower <= bounds.upper && bounds.upper.is_finite(),
+                "{mode:?}: {bounds:?}"
             );
-            upper
+            bounds
         };
         let [exact, adaptive, sampled, off] = Mode::ALL.map(of);
-        assert!(exact > 0.0);
+        assert!(exact.upper > 0.0);
         // By far: twice the clock is not read, or not often.
+        for less in [adaptive, sampled, off] {
+            assert!(less.upper < exact.upper, "{less:?} of {exact:?}");
+        }
         assert!(
-            adaptive < exact && sampled < exact && off < exact,
-            "{adaptive} {sampled} {off} of {exact}"
+            adaptive.timed_within > 0.0 && adaptive.timed_within <= adaptive.timed,
+            "{adaptive:?}"
         );
+        assert!(adaptive.upper < adaptive.timed, "{adaptive:?}");
     }
 }

@@ -10,7 +10,7 @@
 use tickscope_format::latency::Histogram;
 
 use crate::ledger::{Counts, Ledger};
-use crate::rows::Row;
+use crate::rows::{Epoch, Row};
 
 /// A row's time and how far it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -25,8 +25,9 @@ pub(crate) struct Estimated {
     pub(crate) total_error: f64,
 }
 
-/// Times of a tree in adaptive mode. `inner_ticks` is what a timed call costs within itself.
-pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, inner_ticks: f64) -> Vec<Estimated> {
+/// Times of a tree in adaptive mode. What timing cost is taken off the means: within each timed call, and all of it for
+/// the timed calls inside.
+pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, epoch: &Epoch) -> Vec<Estimated> {
     let shown: Vec<Counts> = (0..rows.len()).map(|index| ledger.shown(index)).collect();
     // Ticks and timed calls of whole subtrees.
     let mut below: Vec<(u64, u64)> = shown.iter().map(|counts| (counts.ticks, counts.timed)).collect();
@@ -45,7 +46,9 @@ pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, inner_ticks: f64) -> Vec<E
                 return (0.0, 0.0);
             }
             let (ticks, timed_below) = below[index];
-            let mean = ((ticks as f64 - inner_ticks * timed_below as f64) / timed as f64).max(0.0);
+            let inside = timed_below.saturating_sub(timed) as f64;
+            let cost = epoch.timed_within_ticks * timed as f64 + epoch.timed_ticks * inside;
+            let mean = ((ticks as f64 - cost) / timed as f64).max(0.0);
             let spread = spread(&ledger.histograms.shown(index));
             (untimed * mean, untimed * untimed * spread / timed as f64)
         })
@@ -62,18 +65,20 @@ pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, inner_ticks: f64) -> Vec<E
             ..Estimated::default()
         })
         .collect();
-    // Parents stand before their children: what a row has is known before it gives.
-    let pool: &mut Vec<Option<f64>> = &mut vec![None; rows.len()];
+    // Parents stand before their children: what a row has is known before it gives. Where it has less than its
+    // children want, timed calls are dearer than others, and those further down by as much.
+    let mut share = vec![1.0; rows.len()];
+    let mut known = vec![false; rows.len()];
     for index in 1..rows.len() {
         let parent = rows[index].parent as usize;
-        let has = *pool[parent].get_or_insert(estimated[parent].ticks as f64);
-        let share = if children[parent] > has {
-            has / children[parent]
-        } else {
-            1.0
-        };
+        if !std::mem::replace(&mut known[parent], true) {
+            let has = estimated[parent].ticks as f64;
+            let wanted = children[parent] * share[parent];
+            share[parent] *= if wanted > has { has / wanted } else { 1.0 };
+        }
+        share[index] = share[parent];
         let (wanted, variance) = wanted[index];
-        let given = ((wanted * share) as u64).min(estimated[parent].ticks);
+        let given = ((wanted * share[index]) as u64).min(estimated[parent].ticks);
         estimated[parent].ticks -= given;
         estimated[index].ticks += given;
         estimated[parent].self_error += variance;
@@ -138,6 +143,14 @@ mod tests {
         ledger
     }
 
+    fn epoch(cost: f64) -> Epoch {
+        Epoch {
+            timed_ticks: cost,
+            timed_within_ticks: cost,
+            ..Epoch::default()
+        }
+    }
+
     fn ticks(estimated: &[Estimated]) -> Vec<u64> {
         estimated.iter().map(|row| row.ticks).collect()
     }
@@ -147,9 +160,9 @@ mod tests {
         // A root with a, which is always timed, and in it b, timed 10 times of 100, 7 ticks each.
         let rows = [row(0), row(0), row(1)];
         let ledger = ledger(&[(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)]);
-        assert_eq!(ticks(&adaptive(&rows, &ledger, 0.0)), [50, 300, 700]);
+        assert_eq!(ticks(&adaptive(&rows, &ledger, &epoch(0.0))), [50, 300, 700]);
         // One tick of each timed call is the clock's.
-        assert_eq!(ticks(&adaptive(&rows, &ledger, 1.0)), [50, 390, 610]);
+        assert_eq!(ticks(&adaptive(&rows, &ledger, &epoch(1.0))), [50, 390, 610]);
     }
 
     #[test]
@@ -157,7 +170,7 @@ mod tests {
         // b timed 1 of 10: 100 ticks of which 60 in c, which was timed whenever b was.
         let rows = [row(0), row(0), row(1), row(2)];
         let ledger = ledger(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
-        let estimated = adaptive(&rows, &ledger, 0.0);
+        let estimated = adaptive(&rows, &ledger, &epoch(0.0));
         assert_eq!(ticks(&estimated), [0, 100, 400, 600]);
     }
 
@@ -183,7 +196,7 @@ mod tests {
                 .iter()
                 .map(|&(_, calls, timed, ticks)| (calls, timed.min(calls), ticks))
                 .collect();
-            let estimated = adaptive(&rows, &ledger(&counts), inner);
+            let estimated = adaptive(&rows, &ledger(&counts), &epoch(inner));
             let before: u64 = counts.iter().map(|counts| counts.2).sum();
             prop_assert_eq!(ticks(&estimated).iter().sum::<u64>(), before);
             prop_assert!(estimated.iter().all(|row| row.self_error.is_finite()));

@@ -2,16 +2,20 @@
 //! adaptive mode knows of the node.
 //!
 //! A clock read waits for what goes before it, so the way from a duration to its bucket, a chain of some 25 cycles,
-//! would lengthen every scope. Durations are parked, which is one store, and eight find their buckets side by side.
+//! would lengthen every scope. Durations are parked, which is one store, and find their buckets side by side later.
 
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of};
+use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 
 use crate::arena::{Column, Ref, zeroed};
+use crate::tree::add;
 
 /// Durations that are parked before they find their buckets.
-const PARKED: usize = 8;
+const PARKED: usize = 32;
+
+/// The longest duration that is parked, in ticks: half a second or more.
+const PARKED_MAX: u64 = i32::MAX as u64;
 
 /// How often a histogram is looked at until it holds still.
 const LOOKS: u32 = 20;
@@ -34,7 +38,7 @@ zeroed! {
         /// Odd while parked durations find their buckets.
         settling: AtomicU64,
         /// Durations that have not found their bucket yet, by the call's number; 0 where there is none.
-        parked: [AtomicU64; PARKED],
+        parked: [AtomicU32; PARKED],
         /// Buckets by octave; none before the first hit.
         octaves: [Ref<Octave>; OCTAVES],
     }
@@ -49,7 +53,7 @@ zeroed! {
     }
 }
 
-const _: () = assert!(size_of::<Octave>() == 64 && size_of::<Latency>() == 640);
+const _: () = assert!(size_of::<Octave>() == 64 && size_of::<Latency>() == 704);
 
 zeroed! {
     /// All latencies of a tree: one place per node, and the octaves that have been handed out.
@@ -65,41 +69,48 @@ zeroed! {
 // === impl Latency ===
 
 impl Latency {
-    /// Parks the call of this number, which took so many ticks; false where its place is taken.
+    /// Parks the call of this number, which took so many ticks; false where that is too long or nothing, or its place is
+    /// taken.
     #[inline(always)]
     pub(crate) fn park(&self, call: u64, ticks: u64) -> bool {
         let place = &self.parked[call as usize % PARKED];
-        let free = place.load(Ordering::Relaxed) == 0;
-        if free {
-            place.store(ticks.max(1), Ordering::Relaxed);
+        let parked = ticks.wrapping_sub(1) < PARKED_MAX && place.load(Ordering::Relaxed) == 0;
+        if parked {
+            place.store(ticks as u32, Ordering::Relaxed);
         }
-        free
+        parked
     }
 
-    /// Puts the parked durations into their buckets.
+    /// Puts the parked durations, and one more, into their buckets.
     #[inline(never)]
-    pub(crate) fn settle(&self, pool: &Latencies) {
+    pub(crate) fn settle(&self, more: Option<u64>, pool: &Latencies) {
         let settling = self.settling.load(Ordering::Relaxed);
         self.settling.store(settling + 1, Ordering::Relaxed);
         // SYNC POINT: odd before anything moves.
         fence(Ordering::Release);
-        let mut max = self.max.load(Ordering::Relaxed);
+        let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
         for place in &self.parked {
             let ticks = place.load(Ordering::Relaxed);
             if ticks == 0 {
                 continue;
             }
-            max = max.max(ticks);
-            // SYNC POINT: the place is empty before the bucket counts, so that nobody finds a call in both.
             place.store(0, Ordering::Relaxed);
-            let bucket = bucket_of(ticks);
-            match self.octaves[bucket / PER_OCTAVE % OCTAVES].get() {
-                Some(octave) => octave.hit(bucket),
-                None => self.first_hit(bucket, pool),
-            }
+            longest = longest.max(ticks.into());
+            self.hit(bucket_of_small(ticks as i32).into(), pool);
         }
-        self.max.store(max, Ordering::Relaxed);
+        self.max.store(longest, Ordering::Relaxed);
+        if let Some(ticks) = more {
+            self.hit(bucket_of(ticks), pool);
+        }
         self.settling.store(settling + 2, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn hit(&self, bucket: usize, pool: &Latencies) {
+        match self.octaves[bucket / PER_OCTAVE % OCTAVES].get() {
+            Some(octave) => octave.hit(bucket),
+            None => self.first_hit(bucket, pool),
+        }
     }
 
     /// The first call in an octave. Where there is no memory the call is in no bucket.
@@ -136,17 +147,16 @@ impl Latency {
                 continue;
             };
             for (step, count) in octave.counts.iter().enumerate() {
-                let count = count.load(Ordering::Acquire);
+                let count = count.load(Ordering::Relaxed);
                 if count > 0 {
                     histogram.buckets.push(((at * PER_OCTAVE + step) as u16, count));
                 }
             }
         }
         histogram.max_ticks = self.max.load(Ordering::Relaxed);
-        // SYNC POINT: buckets before places.
         for ticks in self.parked.iter().map(|place| place.load(Ordering::Relaxed)) {
             if ticks > 0 {
-                histogram.insert(ticks);
+                histogram.insert(ticks.into());
             }
         }
     }
@@ -171,8 +181,7 @@ impl Latency {
 impl Octave {
     #[inline(always)]
     fn hit(&self, bucket: usize) {
-        let count = &self.counts[bucket % PER_OCTAVE];
-        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Release);
+        add(&self.counts[bucket % PER_OCTAVE], 1);
     }
 }
 
@@ -222,11 +231,10 @@ mod tests {
         let mut histogram = Histogram::default();
         for _life in 0..3 {
             let latency = pool.make(5).unwrap();
-            for call in 1..=25 {
+            for call in 1..=97 {
                 let ticks = [1, 100, 100, 5000][call as usize % 4];
                 if !latency.park(call, ticks) {
-                    latency.settle(&pool);
-                    assert!(latency.park(call, ticks));
+                    latency.settle(Some(ticks), &pool);
                 }
                 latency.read(&mut histogram);
                 assert_eq!(histogram.count(), call);
@@ -238,7 +246,7 @@ mod tests {
                     .iter()
                     .find(|&&(bucket, _)| usize::from(bucket) == bucket_of(ticks))
             };
-            assert_eq!(count(100).map(|&(_, count)| count), Some(13));
+            assert_eq!(count(100).map(|&(_, count)| count), Some(49));
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             pool.clear();
         }

@@ -13,8 +13,11 @@ use crate::latency::Latency;
 use crate::node::{Node, UNTIMED};
 use crate::tree::{Tree, add};
 
-/// Calls of this many ticks (some 4 us) and more are always timed: the clock is no cost beside them.
-const LONG_TICKS_LOG2: u64 = 14;
+/// Calls of this many ticks (some 10 us) and more are always timed: the clock is no cost beside them.
+const LONG_TICKS_LOG2: u64 = 15;
+
+/// How seldom a node is timed is reckoned anew after so many timed calls.
+const RECKONED: u64 = 32;
 
 /// At most one call in 2^7 is timed.
 const RATE_MAX: u64 = 7;
@@ -49,18 +52,15 @@ impl Tree {
         }
     }
 
-    /// Begins `child`, timed if it is its turn.
-    pub(crate) fn begin_adaptive(
+    /// Begins `child`, whose turn it is to be timed.
+    #[inline(always)]
+    pub(crate) fn begin_timed(
         &self,
         current: &'static Node,
         child: &'static Node,
         calls: u64,
         now: impl FnOnce() -> u64,
     ) {
-        if child.is_skipped(current) {
-            self.begin_untimed(child, calls);
-            return;
-        }
         self.mark();
         if let Some(latency) = child.latency.get() {
             add(&latency.timed, calls);
@@ -69,26 +69,30 @@ impl Tree {
         child.mend_beginning();
     }
 
-    /// Ends the innermost call. True where that is `node`; false where nothing was done.
-    pub(crate) fn end_adaptive(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
-        if node.began.load(Ordering::Relaxed) == UNTIMED {
-            return self.end_uncharged(node);
-        }
-        let parent = node.parent.get().filter(|_| self.current.is(node));
-        let Some(parent) = parent else { return false };
+    /// Ends the innermost call, which is timed. True where that is `node`; false where nothing was done.
+    #[inline(always)]
+    pub(crate) fn end_timed(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
+        let Some(parent) = node.parent.get().filter(|_| self.current.is(node)) else {
+            return false;
+        };
         self.mark();
-        let now = now();
+        self.finish_timed(node, parent, now());
+        true
+    }
+
+    #[inline(never)]
+    fn finish_timed(&self, node: &'static Node, parent: &'static Node, now: u64) {
         if self.charge(node, now)
             && let Some(latency) = node.latency.get()
             && let Some(ticks) = node.lasted(now)
         {
-            latency.settle(&self.latencies);
-            latency.park(0, ticks);
+            if !latency.park(latency.timed.load(Ordering::Relaxed), ticks) {
+                latency.settle(Some(ticks), &self.latencies);
+            }
             add(&latency.timed_ticks, ticks);
             self.choose_next(parent, node);
         }
         self.put(parent);
-        true
     }
 
     /// Chooses which of the next calls of `node` in timed calls of `parent` is timed: each with the same chance, one in
@@ -99,11 +103,14 @@ impl Tree {
             .latency
             .get()
             .map_or(0, |latency| latency.rate.load(Ordering::Relaxed));
-        let rate = rate(node, latency).max(above);
-        latency.rate.store(rate, Ordering::Relaxed);
+        let mut own = latency.rate.load(Ordering::Relaxed);
+        if latency.timed.load(Ordering::Relaxed).is_multiple_of(RECKONED) {
+            own = rate(node, latency);
+            latency.rate.store(own, Ordering::Relaxed);
+        }
         let random = self.next_random();
-        // From 0 to twice the mean: on average 2^own - 1 calls are left out.
-        let own = rate - above;
+        // From 0 to twice the mean: on average 2^own - 1 calls are left out. What is above has made its part.
+        let own = own.saturating_sub(above);
         let skip = ((random >> 32) * ((2 << own) - 1)) >> 32;
         node.skip.store(skip as u32, Ordering::Relaxed);
     }
@@ -156,22 +163,34 @@ mod tests {
         child
     }
 
+    fn begin(tree: &Tree, current: &'static Node, child: &'static Node, calls: u64, now: u64) {
+        if child.is_skipped(current) {
+            tree.begin_untimed(child, calls);
+        } else {
+            tree.begin_timed(current, child, calls, || now);
+        }
+    }
+
+    fn end(tree: &Tree, node: &'static Node, now: u64) {
+        assert!(tree.end_untimed(node) || tree.end_timed(node, || now));
+    }
+
     /// Calls a, and b in it, so many times, 40 ticks for b and 60 for a itself.
     fn run(tree: &Tree, calls: u64) -> (&'static Node, &'static Node) {
         let mut now = tree.last.load(Ordering::Relaxed);
         let root = tree.current.get().unwrap();
         let a = child(tree, &A);
-        tree.begin_adaptive(root, a, 0, || now);
+        begin(tree, root, a, 0, now);
         let b = child(tree, &B);
-        assert!(tree.end_adaptive(a, || now));
+        end(tree, a, now);
         for _ in 0..calls {
-            tree.begin_adaptive(root, a, 1, || now);
+            begin(tree, root, a, 1, now);
             now += 30;
-            tree.begin_adaptive(a, b, 1, || now);
+            begin(tree, a, b, 1, now);
             now += 40;
-            assert!(tree.end_adaptive(b, || now));
+            end(tree, b, now);
             now += 30;
-            assert!(tree.end_adaptive(a, || now));
+            end(tree, a, now);
         }
         (a, b)
     }
@@ -189,13 +208,13 @@ mod tests {
             .sum();
         assert_eq!(ticks, tree.last.load(Ordering::Relaxed));
         let timed = a.latency.get().unwrap().timed.load(Ordering::Relaxed);
-        assert!((10_000..60_000).contains(&timed), "{timed}");
+        assert!((5_000..60_000).contains(&timed), "{timed}");
     }
 
     #[test]
     fn a_short_call_is_timed_once_in_128_and_one_inside_it_no_more_seldom() {
         let tree = tree();
-        let (a, b) = run(&tree, 4_000_000);
+        let (a, b) = run(&tree, 8_000_000);
         let [timed_a, timed_b] = [a, b].map(|node| node.latency.get().unwrap());
         let before = [timed_a, timed_b].map(|latency| latency.timed.load(Ordering::Relaxed));
         run(&tree, 1_280_000);
@@ -212,9 +231,9 @@ mod tests {
         let a = child(&tree, &A);
         let mut now = 0;
         for _ in 0..10_000 {
-            tree.begin_adaptive(root, a, 1, || now);
-            now += 20_000;
-            assert!(tree.end_adaptive(a, || now));
+            begin(&tree, root, a, 1, now);
+            now += 40_000;
+            end(&tree, a, now);
         }
         assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);
     }

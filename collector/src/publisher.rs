@@ -199,8 +199,12 @@ impl Publisher {
     fn measure_cost(&mut self) {
         let switch = switch::newest();
         if self.cost_of != Some(switch) {
-            (self.cost.lower_ns, self.cost.upper_ns) = cost::bounds(switch);
+            let bounds = cost::bounds(switch);
+            (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
             self.cost_of = Some(switch);
+            if let Some(mut books) = capture::books() {
+                books.around.timed_ns = (bounds.timed, bounds.timed_within);
+            }
             self.tell();
         }
     }

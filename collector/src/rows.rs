@@ -20,8 +20,10 @@ pub(crate) struct Row {
 pub(crate) struct Epoch {
     pub(crate) mode: Mode,
     pub(crate) histograms: bool,
-    /// In adaptive mode: what a timed call costs within itself, in ticks.
-    pub(crate) inner_ticks: f64,
+    /// In adaptive mode: what a timed call costs, in ticks.
+    pub(crate) timed_ticks: f64,
+    /// How much of that it finds within itself.
+    pub(crate) timed_within_ticks: f64,
     /// In sampled mode: the time between two looks, in ticks.
     pub(crate) period_ticks: f64,
 }
@@ -55,7 +57,7 @@ pub(crate) fn append(
     epoch: &Epoch,
 ) -> u64 {
     let estimated = match epoch.mode {
-        Mode::Adaptive => estimate::adaptive(rows, ledger, epoch.inner_ticks),
+        Mode::Adaptive => estimate::adaptive(rows, ledger, epoch),
         Mode::Sampled => estimate::sampled(rows, ledger, epoch.period_ticks),
         Mode::Exact | Mode::Off | _ => Vec::new(),
     };

@@ -80,15 +80,23 @@ fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
             tree.begin(current, child, clock::tsc(), calls);
             return Some(child);
         }
-        if tree.is(Path::Sampled) || tree.is(Path::Adaptive) && child.is_skipped(current) {
+        if tree.is(Path::Sampled) || tree.is_light() && child.is_skipped(current) {
             tree.begin_untimed(child, calls);
+            return Some(child);
+        }
+        if tree.is(Path::Adaptive) {
+            tree.begin_timed(current, child, calls, clock::tsc);
+            return Some(child);
+        }
+        if tree.is(Path::AdaptiveExact) {
+            tree.begin_timed(current, child, calls, process::now);
             return Some(child);
         }
     }
     enter_rarely(site, calls)
 }
 
-/// A call that is timed in adaptive mode, another clock, or something new.
+/// Another clock, a switch of modes, or something new.
 #[inline(never)]
 fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     let Some(tree) = threads::hot().filter(|_| !site.is(Gate::New)) else {
@@ -108,7 +116,13 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     };
     match tree.path() {
         Path::Sampled => tree.begin_untimed(child, calls),
-        Path::Adaptive => tree.begin_adaptive(current, child, calls, process::now),
+        Path::Adaptive | Path::AdaptiveExact => {
+            if child.is_skipped(current) {
+                tree.begin_untimed(child, calls);
+            } else {
+                tree.begin_timed(current, child, calls, process::now);
+            }
+        }
         // Alarmed again just now: as so far, and made up for at the next event.
         Path::Fast | Path::Exact | Path::Alarm => {
             tree.mark();
@@ -166,19 +180,24 @@ impl Drop for Scope {
     }
 }
 
-/// A call without a clock.
+/// A mode below exact.
 #[inline(never)]
 fn exit_otherwise(node: &'static Node) {
     if let Some(tree) = threads::hot()
         && tree.is_light()
-        && tree.end_untimed(node)
     {
-        return;
+        if tree.end_untimed(node) {
+            return;
+        }
+        // The clock before all else: what comes before it is charged to the call.
+        if tree.is(Path::Adaptive) && tree.end_timed(node, clock::tsc) {
+            return;
+        }
     }
     exit_rarely(node);
 }
 
-/// A timed call in adaptive mode, another clock, a switch of modes, or not the innermost scope.
+/// Another clock, a switch of modes, or not the innermost scope.
 #[inline(never)]
 fn exit_rarely(node: &'static Node) {
     // A thread that is excluded or gone has closed all its calls already.
@@ -188,7 +207,7 @@ fn exit_rarely(node: &'static Node) {
     }
     let ended = match tree.path() {
         Path::Sampled | Path::Off => tree.end_uncharged(node),
-        Path::Adaptive => tree.end_adaptive(node, process::now),
+        Path::Adaptive | Path::AdaptiveExact => tree.end_untimed(node) || tree.end_timed(node, process::now),
         Path::Fast | Path::Exact | Path::Alarm => tree.end_innermost(node, process::now),
     };
     if !ended {

@@ -387,10 +387,10 @@ extern "C" fn at_exit() {
     snapshot.process.warnings.append(&mut warnings);
     if snapshot.capture.cost == Cost::default() {
         // Nothing was published, so nobody has measured it yet.
-        let (lower_ns, upper_ns) = cost::bounds(switch::newest());
+        let bounds = cost::bounds(switch::newest());
         snapshot.capture.cost = Cost {
-            lower_ns,
-            upper_ns,
+            lower_ns: bounds.lower,
+            upper_ns: bounds.upper,
             ..Cost::default()
         };
     }

@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::arena::{Array, Column, Ref, zeroed};
-use crate::latency::{Latencies, Latency};
+use crate::latency::Latencies;
 use crate::node::{Node, Nodes, UNKNOWN, UNTIMED};
 use crate::site::Site;
 use crate::switch;
@@ -73,7 +73,7 @@ zeroed! {
     }
 }
 
-/// How events are handled. In this order: the last two are those whose events may be without a clock.
+/// How events are handled. In this order: the last three are those whose events may be without a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Path {
@@ -84,6 +84,9 @@ pub(crate) enum Path {
     /// Exact, by another clock.
     Exact,
     Off,
+    /// Adaptive, by another clock.
+    AdaptiveExact,
+    /// Adaptive, by the time stamp counter.
     Adaptive,
     Sampled,
 }
@@ -165,13 +168,13 @@ impl Tree {
     /// Whether events may be without a clock.
     #[inline(always)]
     pub(crate) fn is_light(&self) -> bool {
-        self.path.load(Ordering::Relaxed) >= Path::Adaptive as u32
+        self.path.load(Ordering::Relaxed) >= Path::AdaptiveExact as u32
     }
 
     /// How events are handled.
     pub(crate) fn path(&self) -> Path {
-        use Path::{Adaptive, Alarm, Exact, Fast, Off, Sampled};
-        [Fast, Exact, Off, Adaptive, Sampled]
+        use Path::{Adaptive, AdaptiveExact, Alarm, Exact, Fast, Off, Sampled};
+        [Fast, Exact, Off, AdaptiveExact, Adaptive, Sampled]
             .into_iter()
             .find(|path| self.is(*path))
             .unwrap_or(Alarm)
@@ -291,12 +294,13 @@ impl Tree {
             return true;
         }
         self.charge_gap(node, gap, now);
-        if let Some(latency) = node.latency.get()
-            && let Some(ticks) = node.lasted(now)
-            && !latency.park(node.calls.load(Ordering::Relaxed), ticks)
-        {
-            self.end_settling(parent, latency, node, ticks);
-            return true;
+        if let Some(latency) = node.latency.get() {
+            // Where the beginning is not known this comes out far too long, and is not parked.
+            let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
+            if !latency.park(node.calls.load(Ordering::Relaxed), ticks) {
+                self.end_settling(node, parent, now);
+                return true;
+            }
         }
         self.put(parent);
         true
@@ -309,17 +313,12 @@ impl Tree {
         self.put(parent);
     }
 
-    /// The end of a call whose duration finds its place taken.
+    /// The end of a call whose duration finds its place taken, or is none to park.
     #[inline(never)]
-    fn end_settling(
-        &self,
-        parent: &'static Node,
-        latency: &'static Latency,
-        node: &'static Node,
-        ticks: u64,
-    ) {
-        latency.settle(&self.latencies);
-        latency.park(node.calls.load(Ordering::Relaxed), ticks);
+    fn end_settling(&self, node: &'static Node, parent: &'static Node, now: u64) {
+        if let Some(latency) = node.latency.get() {
+            latency.settle(node.lasted(now), &self.latencies);
+        }
         self.put(parent);
     }
 
