@@ -35,8 +35,11 @@ const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 /// Shortest time to reckon the publisher's share over, in nanoseconds.
 const SHARE_LEAST_NS: u64 = 5_000_000;
 
-/// A record costs at most this share of the time between two.
+/// The time between two records is at least so many times what one costs: 1 % of a core.
 const COST_SHARE: u32 = 100;
+
+/// The same in sampled mode, where looking takes its part.
+const COST_SHARE_SAMPLED: u32 = 300;
 
 /// The publisher at work.
 #[derive(Debug)]
@@ -261,6 +264,7 @@ impl Publisher {
             }
         }
         self.beat();
+        self.sampler.begin_block();
         true
     }
 
@@ -288,7 +292,11 @@ impl Publisher {
         }
         let wish = self.watched.iter().map(|&index| self.wishes[index]).min();
         let wished = wish.map_or(self.settings.interval, |wish| wish.min(self.settings.interval));
-        self.interval = wished.max(self.record_cost * COST_SHARE);
+        let share = match self.sampler.rest() {
+            Some(_) => COST_SHARE_SAMPLED,
+            None => COST_SHARE,
+        };
+        self.interval = wished.max(self.record_cost * share);
         if self.watched.len() > before {
             // Whoever comes wants to see something.
             self.last_record = self

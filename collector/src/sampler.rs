@@ -13,11 +13,11 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// The longest, however many threads there are.
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// The distance is so many times what a look costs: 0.5 % of a core.
-const COST_SHARE: f64 = 200.0;
+/// The distance is so many times what a look costs: 0.6 % of a core.
+const COST_SHARE: f64 = 160.0;
 
 /// Looks after which their cost is reckoned anew.
-const BLOCK: u32 = 32;
+const BLOCK: u32 = 8;
 
 /// Decides when to look.
 #[derive(Debug)]
@@ -47,6 +47,11 @@ impl Sampler {
         sampled.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
+    /// The publisher has done something else meanwhile, which is no cost of looking.
+    pub(crate) fn begin_block(&mut self) {
+        self.block = (0, os::own_cpu_ns());
+    }
+
     /// Looks if it is time; gives how often a second it does where that has changed.
     pub(crate) fn round(&mut self) -> Option<f64> {
         if self.rest() != Some(Duration::ZERO) {
@@ -66,13 +71,11 @@ impl Sampler {
         if self.block.0 < BLOCK {
             return None;
         }
-        let cpu_ns = os::own_cpu_ns();
-        // What else the publisher did meanwhile is in it: a share of a core is a share.
-        let cost = Duration::from_nanos(cpu_ns.saturating_sub(self.block.1)) / BLOCK;
-        self.block = (0, cpu_ns);
+        let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(self.block.1)) / BLOCK;
+        self.begin_block();
         let wanted = cost.mul_f64(COST_SHARE).clamp(SHORTEST, LONGEST);
-        // Half the way: one dear block does not make it swing.
-        self.mean = (self.mean + wanted) / 2;
+        // Some of the way: one dear block does not make it swing.
+        self.mean = (self.mean * 7 + wanted) / 8;
         Some(1.0 / self.mean.as_secs_f64())
     }
 }
