@@ -1,0 +1,53 @@
+//! What a record costs the publisher: the parts of making one, and its share of a core.
+//!
+//! `publish_cost [NODES]`
+#![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
+
+mod share;
+mod stages;
+mod tree;
+
+use std::process::Command;
+
+/// What a child is to do; each has a process of its own, as the collector is one per process.
+const ROLE: &str = "PUBLISH_COST_ROLE";
+
+fn child(role: &str, nodes: usize, histograms: bool) -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let status = Command::new(program)
+        .env(ROLE, format!("{role} {nodes} {histograms}"))
+        .status()
+        .map_err(|error| error.to_string())?;
+    status.success().then_some(()).ok_or(format!("{role}: {status}"))
+}
+
+fn main() -> Result<(), String> {
+    if let Ok(role) = std::env::var(ROLE) {
+        let mut words = role.split(' ');
+        let role = words.next();
+        let nodes = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+        let histograms = words.next() == Some("true");
+        return match role {
+            Some("share") => share::print(nodes, histograms),
+            _ => stages::print(nodes, histograms),
+        };
+    }
+    let chosen = match std::env::args().nth(1).map(|word| word.parse()) {
+        None => None,
+        Some(Ok(nodes)) => Some(nodes),
+        Some(Err(_)) => return Err("usage: publish_cost [NODES]".into()),
+    };
+    println!("Medians of 50, in microseconds; \"still\": nothing was called since the capture before, \"all\": every node was.");
+    println!("   nodes histograms  since  capture   encode    write      sum   decode     bytes");
+    for nodes in chosen.map_or(vec![1_000, 10_000, 100_000], |nodes| vec![nodes]) {
+        for histograms in [false, true] {
+            child("stages", nodes, histograms)?;
+        }
+    }
+    println!("\nThe publisher's share of a core, over 5 s in which every node is called again and again:");
+    println!("   nodes histograms  every  share");
+    for histograms in [false, true] {
+        child("share", chosen.unwrap_or(10_000), histograms)?;
+    }
+    Ok(())
+}
