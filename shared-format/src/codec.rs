@@ -11,13 +11,15 @@
 //! Unknown sections are skipped and missing ones take their defaults, so that old and new sides understand
 //! each other: a new fact gets a new section, a section's body never changes.
 
+use std::fmt;
+
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::FormatError;
 use crate::ids::NO_PARENT;
-use crate::latency::{BUCKETS, Latencies};
+use crate::latency::{Latencies, packed};
 use crate::snapshot::{
     CaptureFacts, ClockFacts, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Site, Snapshot,
     Thread,
@@ -36,8 +38,9 @@ const SITES: u64 = 3;
 const NODES: u64 = 4;
 const ERRORS: u64 = 5;
 const MEASURING: u64 = 6;
-const LATENCIES: u64 = 7;
 const ESTIMATES: u64 = 8;
+// 7 was histograms, three times as long.
+const LATENCIES: u64 = 9;
 
 #[derive(Serialize)]
 struct FactsOut<'a>(&'a Process, &'a ClockFacts, &'a CaptureFacts, Lifetime);
@@ -50,6 +53,39 @@ struct NodesOut<'a>(&'a [u32], &'a [u32], &'a [u64], &'a [u64]);
 
 #[derive(Deserialize)]
 struct NodesIn(Vec<u32>, Vec<u32>, Vec<u64>, Vec<u64>);
+
+#[derive(Serialize)]
+struct LatenciesOut<'a>(&'a [u32], &'a [u32], Bytes<&'a [u8]>);
+
+#[derive(Deserialize)]
+struct LatenciesIn(Vec<u32>, Vec<u32>, Bytes<Vec<u8>>);
+
+/// Bytes as one piece, and not one by one.
+struct Bytes<T>(T);
+
+impl Serialize for Bytes<&[u8]> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes<Vec<u8>> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Piece;
+        impl Visitor<'_> for Piece {
+            type Value = Bytes<Vec<u8>>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Self::Value, E> {
+                Ok(Bytes(bytes))
+            }
+        }
+        deserializer.deserialize_byte_buf(Piece)
+    }
+}
 
 /// Appends the snapshot's payload to `out`.
 ///
@@ -82,7 +118,8 @@ pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError>
     }
     section(out, MEASURING, measuring)?;
     if !latencies.row.is_empty() {
-        section(out, LATENCIES, latencies)?;
+        let Latencies { row, end, packed } = latencies;
+        section(out, LATENCIES, &LatenciesOut(row, end, Bytes(packed)))?;
     }
     if !estimates.is_empty() {
         section(out, ESTIMATES, estimates)?;
@@ -147,7 +184,10 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
             }
             ERRORS => snapshot.errors = read::<Vec<NodeErrors>>(body, body_at)?,
             MEASURING => snapshot.measuring = read::<Measuring>(body, body_at)?,
-            LATENCIES => snapshot.latencies = read::<Latencies>(body, body_at)?,
+            LATENCIES => {
+                let LatenciesIn(row, end, Bytes(packed)) = read(body, body_at)?;
+                snapshot.latencies = Latencies { row, end, packed };
+            }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
             _ => {}
         }
@@ -317,15 +357,9 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks the columns of histograms: of one length, rows and buckets rising, all that they point at there.
+/// Checks the columns of histograms: of one length, rows rising and there, each histogram one.
 fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError> {
-    let Latencies {
-        row,
-        end,
-        max_ticks,
-        bucket,
-        count,
-    } = latencies;
+    let Latencies { row, end, packed } = latencies;
     let damaged = |found: &str, wanted: &str| {
         Err(FormatError::Damaged {
             what: "histograms",
@@ -334,28 +368,22 @@ fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError
             wanted: wanted.into(),
         })
     };
-    if end.len() != row.len() || max_ticks.len() != row.len() || count.len() != bucket.len() {
+    if end.len() != row.len() {
         return damaged("columns of different lengths", "columns of one length");
     }
     if !row.is_sorted_by(|a, b| a < b) || row.last().is_some_and(|&row| row as usize >= rows) {
         return damaged("rows out of order or out of range", "rows that rise and exist");
     }
-    if end.last().map_or(0, |&end| end as usize) != bucket.len() {
-        return damaged("ends that do not fit", "the last end where the buckets end");
+    if end.last().map_or(0, |&end| end as usize) != packed.len() {
+        return damaged("ends that do not fit", "the last end where the bytes end");
     }
     let mut begin = 0;
     for &end in end {
-        let Some(buckets) = bucket
-            .get(begin..end as usize)
-            .filter(|buckets| !buckets.is_empty())
-        else {
+        let Some(bytes) = packed.get(begin..end as usize) else {
             return damaged("ends out of order", "ends that rise");
         };
-        if !buckets.is_sorted_by(|a, b| a < b) || buckets.iter().any(|&bucket| bucket as usize >= BUCKETS) {
-            return damaged(
-                "buckets out of order or out of range",
-                "buckets that rise and exist",
-            );
+        if packed::walk(bytes, |_, _| {}).is_none() {
+            return damaged("bytes that are no histogram", "buckets that rise and exist");
         }
         begin = end as usize;
     }

@@ -1,195 +1,20 @@
-//! Latency histograms: how long finished calls took, in log-linear buckets.
-//!
-//! Eight buckets an octave: a bucket of `d` ticks covers 2^e (1 + m/8) up to 2^e (1 + (m+1)/8), so its width is
-//! at most 12.5 % of what it holds. The scheme is that of HdrHistogram (Gil Tene) with three significant bits.
+//! How long calls took: histograms, and those of a whole snapshot.
 
-use serde::{Deserialize, Serialize};
+mod histogram;
+pub(crate) mod packed;
 
-/// Buckets of an octave.
-pub const PER_OCTAVE: usize = 8;
-
-/// Octaves there are: any duration of 64 bits has a bucket.
-pub const OCTAVES: usize = 64;
-
-/// Buckets there are.
-pub const BUCKETS: usize = OCTAVES * PER_OCTAVE;
-
-/// The bucket of a duration in ticks; 0 shares that of 1. Durations of 2^53 ticks and more may be found one bucket
-/// up.
-// The exponent and the upper bits of the mantissa of a float are the bucket: one conversion and one shift, where
-// counting leading zeros is slow on CPUs that x86-64 still includes.
-#[inline(always)]
-pub fn bucket_of(ticks: u64) -> usize {
-    let positive = ticks.clamp(1, i64::MAX as u64);
-    ((positive as i64 as f64).to_bits() >> 49) as usize - (1023 << 3)
-}
-
-/// The bucket of a duration above 0 that is not long; what it gives for others means nothing. Many of them are found
-/// side by side, as CPUs convert small integers.
-#[inline(always)]
-pub fn bucket_of_small(ticks: i32) -> u16 {
-    (f64::from(ticks).to_bits() >> 49).wrapping_sub(1023 << 3) as u16
-}
-
-/// The least duration in a bucket, in ticks.
-pub fn lower_edge(bucket: usize) -> u64 {
-    edge(bucket)
-}
-
-/// The greatest duration in a bucket, in ticks.
-pub fn upper_edge(bucket: usize) -> u64 {
-    edge(bucket + 1).saturating_sub(1).max(edge(bucket))
-}
-
-/// Rounded up: the first whole number of ticks in the bucket.
-fn edge(bucket: usize) -> u64 {
-    let (octave, step) = ((bucket / PER_OCTAVE) as u32, (bucket % PER_OCTAVE) as u128);
-    let eighths = (8 + step) << octave;
-    u64::try_from(eighths.div_ceil(8)).unwrap_or(u64::MAX)
-}
-
-/// The latencies of one node, or of several together: buckets with a count above zero, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Histogram {
-    /// Bucket and how many calls fell into it.
-    pub buckets: Vec<(u16, u64)>,
-    /// The longest call in ticks where it is known exactly; 0 where only its bucket is.
-    pub max_ticks: u64,
-}
+pub use histogram::{BUCKETS, Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small, lower_edge, upper_edge};
+pub use packed::Packed;
 
 /// The histograms of a snapshot as columns: rows without a finished call have none.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies {
     /// Rows that have a histogram, in order.
     pub row: Vec<u32>,
-    /// Where each row's buckets end in the columns `bucket` and `count`.
+    /// Where each row's histogram ends in `packed`.
     pub end: Vec<u32>,
-    /// The longest call of each row in ticks; 0 where only its bucket is known.
-    pub max_ticks: Vec<u64>,
-    /// Buckets, in order within a row.
-    pub bucket: Vec<u16>,
-    /// Calls in each bucket, above 0.
-    pub count: Vec<u64>,
-}
-
-// === impl Histogram ===
-
-impl Histogram {
-    /// Finished calls.
-    pub fn count(&self) -> u64 {
-        self.buckets
-            .iter()
-            .fold(0, |sum: u64, &(_, count)| sum.saturating_add(count))
-    }
-
-    /// True where no call has finished.
-    pub fn is_empty(&self) -> bool {
-        self.buckets.is_empty()
-    }
-
-    /// The duration in ticks that a share of the calls (0 to 1) did not exceed: the middle of the bucket in which
-    /// that call stands, within 6.3 %. None where no call has finished.
-    pub fn quantile(&self, share: f64) -> Option<u64> {
-        let count = self.count();
-        let rank = ((share * count as f64).ceil() as u64).clamp(1, count.max(1));
-        let mut seen = 0u64;
-        let bucket = self.buckets.iter().find(|&&(_, count)| {
-            seen = seen.saturating_add(count);
-            seen >= rank
-        });
-        let middle = |bucket: usize| lower_edge(bucket).midpoint(upper_edge(bucket));
-        bucket.map(|&(bucket, _)| match self.max_ticks {
-            0 => middle(bucket.into()),
-            max => middle(bucket.into()).min(max),
-        })
-    }
-
-    /// The longest call in ticks, and whether that is exact; else it is the upper edge of its bucket. None where
-    /// no call has finished.
-    pub fn max(&self) -> Option<(u64, bool)> {
-        let &(highest, _) = self.buckets.last()?;
-        Some(match self.max_ticks {
-            0 => (upper_edge(highest.into()), false),
-            max => (max, true),
-        })
-    }
-
-    /// Mean and variance in ticks, each call taken for the middle of its bucket. None where no call has finished.
-    pub fn moments(&self) -> Option<(f64, f64)> {
-        let count = self.count();
-        if count == 0 {
-            return None;
-        }
-        let middle =
-            |bucket: u16| (lower_edge(bucket.into()) as f64 + upper_edge(bucket.into()) as f64) / 2.0;
-        let over = |value: &dyn Fn(f64) -> f64| {
-            let sum: f64 = self
-                .buckets
-                .iter()
-                .map(|&(bucket, count)| value(middle(bucket)) * count as f64)
-                .sum();
-            sum / count as f64
-        };
-        let mean = over(&|x| x);
-        Some((mean, over(&|x| (x - mean) * (x - mean))))
-    }
-
-    /// Adds one call.
-    pub fn insert(&mut self, ticks: u64) {
-        let bucket = bucket_of(ticks) as u16;
-        let highest = self.buckets.last().map(|&(bucket, _)| bucket);
-        if highest.is_none_or(|highest| highest < bucket) || highest == Some(bucket) && self.max_ticks > 0 {
-            self.max_ticks = self.max_ticks.max(ticks);
-        }
-        match self.buckets.binary_search_by_key(&bucket, |&(at, _)| at) {
-            Ok(at) => self.buckets[at].1 += 1,
-            Err(at) => self.buckets.insert(at, (bucket, 1)),
-        }
-    }
-
-    /// Adds another's calls. The longest stays exact where it is known of the one that holds it.
-    pub fn add(&mut self, other: &Self) {
-        let highest = |histogram: &Self| histogram.buckets.last().map(|&(bucket, _)| bucket);
-        self.max_ticks = match highest(self).cmp(&highest(other)) {
-            std::cmp::Ordering::Greater => self.max_ticks,
-            std::cmp::Ordering::Less => other.max_ticks,
-            std::cmp::Ordering::Equal if self.max_ticks == 0 || other.max_ticks == 0 => 0,
-            std::cmp::Ordering::Equal => self.max_ticks.max(other.max_ticks),
-        };
-        self.buckets = merged(&self.buckets, &other.buckets, u64::saturating_add);
-    }
-
-    /// Takes an earlier state's calls away. The longest is known exactly only where it is longer than it was then.
-    pub fn subtract(&mut self, earlier: &Self) {
-        if self.max_ticks <= earlier.max_ticks {
-            self.max_ticks = 0;
-        }
-        self.buckets = merged(&self.buckets, &earlier.buckets, u64::saturating_sub);
-    }
-}
-
-/// Two lists of buckets as one, counts combined; those left without a call go.
-fn merged(a: &[(u16, u64)], b: &[(u16, u64)], combine: fn(u64, u64) -> u64) -> Vec<(u16, u64)> {
-    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
-    let mut all = Vec::new();
-    loop {
-        let (bucket, left, right) = match (a.peek().copied(), b.peek().copied()) {
-            (None, None) => return all,
-            (Some((bucket, left)), None) => (bucket, left, 0),
-            (None, Some((bucket, right))) => (bucket, 0, right),
-            (Some((at, left)), Some((other, right))) => match at.cmp(&other) {
-                std::cmp::Ordering::Less => (at, left, 0),
-                std::cmp::Ordering::Greater => (other, 0, right),
-                std::cmp::Ordering::Equal => (at, left, right),
-            },
-        };
-        a.next_if(|&(at, _)| at == bucket);
-        b.next_if(|&(at, _)| at == bucket);
-        let count = combine(left, right);
-        if count > 0 {
-            all.push((bucket, count));
-        }
-    }
+    /// The histograms; see [`Packed`].
+    pub packed: Vec<u8>,
 }
 
 // === impl Latencies ===
@@ -197,16 +22,23 @@ fn merged(a: &[(u16, u64)], b: &[(u16, u64)], combine: fn(u64, u64) -> u64) -> V
 impl Latencies {
     /// Adds the histogram of a row behind those of all rows before it; an empty one is left out.
     pub fn push(&mut self, row: u32, histogram: &Histogram) {
-        if histogram.is_empty() {
-            return;
+        if !histogram.is_empty() {
+            packed::append(histogram, &mut self.packed);
+            self.end_row(row);
         }
+    }
+
+    /// The same of a histogram that is packed already.
+    pub fn push_packed(&mut self, row: u32, packed: &Packed) {
+        if !packed.is_empty() {
+            self.packed.extend_from_slice(packed.bytes());
+            self.end_row(row);
+        }
+    }
+
+    fn end_row(&mut self, row: u32) {
         self.row.push(row);
-        for &(bucket, count) in &histogram.buckets {
-            self.bucket.push(bucket);
-            self.count.push(count);
-        }
-        self.end.push(self.bucket.len() as u32);
-        self.max_ticks.push(histogram.max_ticks);
+        self.end.push(self.packed.len() as u32);
     }
 
     /// The histogram of a row; an empty one where it has none.
@@ -215,12 +47,8 @@ impl Latencies {
             return Histogram::default();
         };
         let begin = at.checked_sub(1).map_or(0, |before| self.end[before]);
-        let range = begin as usize..self.end[at] as usize;
-        let pairs = self.bucket[range.clone()].iter().zip(&self.count[range]);
-        Histogram {
-            buckets: pairs.map(|(&bucket, &count)| (bucket, count)).collect(),
-            max_ticks: self.max_ticks[at],
-        }
+        let bytes = self.packed.get(begin as usize..self.end[at] as usize);
+        bytes.and_then(packed::unpack).unwrap_or_default()
     }
 }
 
@@ -235,76 +63,7 @@ mod tests {
         all
     }
 
-    #[test]
-    fn buckets_are_an_eighth_of_an_octave_wide() {
-        for (ticks, bucket) in [
-            (0, 0),
-            (1, 0),
-            (2, 8),
-            (3, 12),
-            (8, 24),
-            (9, 25),
-            (16, 32),
-            (17, 32),
-            (18, 33),
-        ] {
-            assert_eq!(bucket_of(ticks), bucket, "{ticks}");
-        }
-        assert_eq!((lower_edge(33), upper_edge(33)), (18, 19));
-        assert!(bucket_of(u64::MAX) < BUCKETS);
-    }
-
-    #[test]
-    fn quantiles_of_a_known_series() {
-        let thousand: Vec<u64> = (1..=1000).collect();
-        let histogram = of(&thousand);
-        for (share, exact) in [(0.5, 500.0), (0.9, 900.0), (0.99, 990.0)] {
-            let found = histogram.quantile(share).unwrap() as f64;
-            assert!((found / exact - 1.0).abs() < 0.0625, "{share}: {found}");
-        }
-        assert_eq!(histogram.max(), Some((1000, true)));
-        assert_eq!(of(&[]).quantile(0.5), None);
-    }
-
-    #[test]
-    fn the_longest_is_exact_only_where_it_was_seen() {
-        let earlier = of(&[10, 500]);
-        let mut later = earlier.clone();
-        later.add(&of(&[20, 30]));
-        later.subtract(&earlier);
-        assert_eq!(later.max(), Some((upper_edge(bucket_of(30)), false)));
-        let mut longer = earlier.clone();
-        longer.add(&of(&[700]));
-        longer.subtract(&earlier);
-        assert_eq!(longer.max(), Some((700, true)));
-    }
-
     proptest! {
-        #[test]
-        fn both_ways_find_the_same_bucket(ticks in 1..i32::MAX) {
-            prop_assert_eq!(usize::from(bucket_of_small(ticks)), bucket_of(ticks as u64));
-        }
-
-        #[test]
-        fn a_duration_lies_within_the_edges_of_its_bucket(ticks in 1u64..1 << 53) {
-            let bucket = bucket_of(ticks);
-            prop_assert!(lower_edge(bucket) <= ticks && ticks <= upper_edge(bucket));
-            let width = (upper_edge(bucket) - lower_edge(bucket)) as f64;
-            prop_assert!(width <= lower_edge(bucket) as f64 / 8.0);
-        }
-
-        #[test]
-        fn what_is_added_can_be_taken_away(
-            a in proptest::collection::vec(1u64..1 << 40, 0..50),
-            b in proptest::collection::vec(1u64..1 << 40, 0..50),
-        ) {
-            let mut both = of(&a);
-            both.add(&of(&b));
-            prop_assert_eq!(both.count(), (a.len() + b.len()) as u64);
-            both.subtract(&of(&a));
-            prop_assert_eq!(both.buckets, of(&b).buckets);
-        }
-
         #[test]
         fn columns_give_back_each_row(rows in proptest::collection::vec(proptest::collection::vec(1u64..1000, 0..5), 0..20)) {
             let mut columns = Latencies::default();

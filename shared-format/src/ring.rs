@@ -96,9 +96,10 @@ fn publish_words(
     words.store(region.intent, position.wrapping_add(len));
     // SYNC POINT: intent before words (meets the fence in `copy_words` behind its copy).
     words.fence_release();
-    for (offset, word) in body.enumerate() {
+    // Not `for`: a chain asks at each word which of its ends it is in.
+    body.enumerate().for_each(|(offset, word)| {
         words.store(region.at(position.wrapping_add(offset as u64)), word);
-    }
+    });
     // SYNC POINT: words before latest (meets the fence in `read_latest`).
     words.store_release(region.latest, position);
 }
@@ -179,11 +180,13 @@ pub(crate) fn record_head(
 
 /// The payload as words, the last one filled up with zeros.
 pub(crate) fn payload_words(payload: &[u8]) -> impl Iterator<Item = u64> {
-    payload.chunks(WORD).map(|chunk| {
+    let (whole, rest) = payload.as_chunks();
+    let last = (!rest.is_empty()).then(|| {
         let mut bytes = [0; WORD];
-        bytes[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(bytes)
-    })
+        bytes[..rest.len()].copy_from_slice(rest);
+        bytes
+    });
+    whole.iter().copied().chain(last).map(u64::from_le_bytes)
 }
 
 /// Takes a copied record apart; none where its head or its checksum is not what a writer writes.
