@@ -22,7 +22,7 @@ use crate::fold::{Folded, PRUNED};
 use crate::ledger::Ledger;
 use crate::os;
 use crate::process::{self, Fixed};
-use crate::reading::{self, Changed, Reading, settled_current};
+use crate::reading::{Reader, Reading, settled_current};
 use crate::registry::{self, Block};
 use crate::rows::{Epoch, Lost, append};
 use crate::site_ids::SiteIds;
@@ -78,7 +78,7 @@ pub(crate) struct Books {
 struct LiveThread {
     name: String,
     ledger: Ledger,
-    changed: Changed,
+    reader: Reader,
     /// Ticks that samples gave to each node.
     sampled: Vec<u64>,
     /// When it was last looked at.
@@ -168,7 +168,7 @@ impl LiveThread {
         Self {
             name,
             ledger: Ledger::default(),
-            changed: Changed::default(),
+            reader: Reader::default(),
             sampled: Vec::new(),
             sampled_at: process::now(),
         }
@@ -176,11 +176,11 @@ impl LiveThread {
 
     /// Reads its tree into its ledger.
     fn read(&mut self, block: &'static Block, sites: &mut SiteIds, cpu_ns: Option<u64>) -> Reading {
-        let mut reading = reading::read(block, sites, &mut self.changed, &mut self.ledger.histograms);
-        for (counts, sampled) in reading.counts.iter_mut().zip(&self.sampled) {
+        let reading = self.reader.read(block, sites, &mut self.ledger.histograms);
+        for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
             counts.ticks = counts.ticks.saturating_add(*sampled);
         }
-        self.ledger.show(&reading.counts, cpu_ns);
+        self.ledger.show(&self.reader.counts, cpu_ns);
         reading
     }
 
@@ -228,7 +228,7 @@ impl Books {
             let handed = append(
                 &mut snapshot,
                 facts,
-                &reading.rows,
+                &thread.reader.rows,
                 &thread.ledger,
                 &reading.open,
                 &epoch,
@@ -317,7 +317,7 @@ impl Books {
         self.epoch = Some(switch::newest());
         for thread in self.live.values_mut() {
             thread.sampled_at = tick;
-            thread.changed.forget();
+            thread.reader.forget();
         }
         Some(closing)
     }
@@ -451,7 +451,7 @@ impl Books {
         let pruned = self.sites.id(&PRUNED);
         self.folded.add(
             &thread.name,
-            &reading.rows,
+            &thread.reader.rows,
             &thread.ledger,
             reading.lost,
             most,

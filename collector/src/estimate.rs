@@ -7,7 +7,7 @@
 //!
 //! **Sampled**: times are what a thread was seen in; only their errors are reckoned here.
 
-use tickscope_format::latency::Histogram;
+use tickscope_format::latency::Packed;
 
 use crate::ledger::{Counts, Ledger};
 use crate::rows::{Epoch, Row};
@@ -49,7 +49,7 @@ pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, epoch: &Epoch) -> Vec<Esti
             let inside = timed_below.saturating_sub(timed) as f64;
             let cost = epoch.timed_within_ticks * timed as f64 + epoch.timed_ticks * inside;
             let mean = ((ticks as f64 - cost) / timed as f64).max(0.0);
-            let spread = spread(&ledger.histograms.shown(index));
+            let spread = ledger.histograms.shown(index).map_or(0.0, spread);
             (untimed * mean, untimed * untimed * spread / timed as f64)
         })
         .collect();
@@ -93,8 +93,11 @@ pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, epoch: &Epoch) -> Vec<Esti
 }
 
 /// The variance of a call; of one seen once or never, nothing is known.
-fn spread(latencies: &Histogram) -> f64 {
-    latencies.moments().map_or(0.0, |(_, variance)| variance)
+fn spread(latencies: &Packed) -> f64 {
+    latencies
+        .unpacked()
+        .moments()
+        .map_or(0.0, |(_, variance)| variance)
 }
 
 /// Times of a tree in sampled mode, looked at every `period` ticks.

@@ -1,56 +1,83 @@
 //! The histograms of a tree's nodes against their baselines, by node index: resets subtract them like any counter.
 
-use std::borrow::Cow;
-
-use tickscope_format::latency::Histogram;
+use tickscope_format::latency::{Histogram, Latencies, Packed};
 
 /// Histograms, baselines, and the baselines before the last reset. A missing one is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histograms {
-    current: Vec<Histogram>,
-    base: Vec<Histogram>,
-    undo: Vec<Histogram>,
+    current: Vec<Packed>,
+    base: Vec<Packed>,
+    undo: Vec<Packed>,
+    /// What a node shows since the reset, where it has a baseline: most change seldom.
+    since: Vec<Packed>,
 }
 
-fn place(column: &mut Vec<Histogram>, index: usize) -> &mut Histogram {
+fn place(column: &mut Vec<Packed>, index: usize) -> &mut Packed {
     if column.len() <= index {
-        column.resize_with(index + 1, Histogram::default);
+        column.resize_with(index + 1, Packed::default);
     }
     &mut column[index]
 }
 
-fn absorb(column: &mut Vec<Histogram>, index: usize, other: &[Histogram], from: usize) {
-    if let Some(other) = other.get(from).filter(|other| !other.is_empty()) {
-        place(column, index).add(other);
+/// Those of a node that are not empty.
+fn filled(column: &[Packed], index: usize) -> Option<&Packed> {
+    column.get(index).filter(|packed| !packed.is_empty())
+}
+
+fn absorb(column: &mut Vec<Packed>, index: usize, other: &[Packed], from: usize) {
+    if let Some(other) = filled(other, from) {
+        let place = place(column, index);
+        let mut both = place.unpacked();
+        both.add(&other.unpacked());
+        place.set(&both);
     }
 }
 
 // === impl Histograms ===
 
 impl Histograms {
-    /// The histogram of a node as read last, to be read anew.
-    pub(crate) fn current_mut(&mut self, index: usize) -> &mut Histogram {
-        place(&mut self.current, index)
+    /// Takes the histogram of a node as read now.
+    pub(crate) fn set(&mut self, index: usize, histogram: &Histogram) {
+        if !histogram.is_empty() || index < self.current.len() {
+            place(&mut self.current, index).set(histogram);
+            self.renew(index);
+        }
+    }
+
+    fn renew(&mut self, index: usize) {
+        if let Some(base) = filled(&self.base, index) {
+            let mut since = self.current.get(index).map(Packed::unpacked).unwrap_or_default();
+            since.subtract(&base.unpacked());
+            place(&mut self.since, index).set(&since);
+        }
     }
 
     /// What a node shows since the reset.
-    pub(crate) fn shown(&self, index: usize) -> Cow<'_, Histogram> {
-        let Some(current) = self.current.get(index) else {
-            return Cow::default();
+    pub(crate) fn shown(&self, index: usize) -> Option<&Packed> {
+        let column = match filled(&self.base, index) {
+            Some(_) => &self.since,
+            None => &self.current,
         };
-        let mut shown = Cow::Borrowed(current);
-        if let Some(base) = self.base.get(index).filter(|base| !base.is_empty()) {
-            shown.to_mut().subtract(base);
+        filled(column, index)
+    }
+
+    /// Appends what a node shows to the histograms of a snapshot.
+    pub(crate) fn append(&self, index: usize, latencies: &mut Latencies, row: u32) {
+        if let Some(shown) = self.shown(index) {
+            latencies.push_packed(row, shown);
         }
-        shown
     }
 
     pub(crate) fn reset(&mut self) {
         self.undo = std::mem::replace(&mut self.base, self.current.clone());
+        self.since.clear();
     }
 
     pub(crate) fn undo(&mut self) {
         self.base = std::mem::take(&mut self.undo);
+        for index in 0..self.base.len() {
+            self.renew(index);
+        }
     }
 
     /// Adds a node of another, all its columns, to one of this.
@@ -58,6 +85,7 @@ impl Histograms {
         absorb(&mut self.current, index, &other.current, from);
         absorb(&mut self.base, index, &other.base, from);
         absorb(&mut self.undo, index, &other.undo, from);
+        self.renew(index);
     }
 }
 
@@ -72,19 +100,36 @@ mod tests {
         }
     }
 
+    fn shown(histograms: &Histograms, index: usize) -> Histogram {
+        histograms.shown(index).map(Packed::unpacked).unwrap_or_default()
+    }
+
     #[test]
     fn resets_subtract_undo_restores_and_folding_keeps_both() {
         let mut histograms = Histograms::default();
-        *histograms.current_mut(2) = histogram(40, 5);
+        histograms.set(2, &histogram(40, 5));
         histograms.reset();
-        assert!(histograms.shown(2).is_empty());
-        *histograms.current_mut(2) = histogram(40, 8);
-        assert_eq!(*histograms.shown(2), histogram(40, 3));
+        assert!(histograms.shown(2).is_none());
+        histograms.set(2, &histogram(40, 8));
+        assert_eq!(shown(&histograms, 2), histogram(40, 3));
         let mut folded = Histograms::default();
         folded.absorb(1, &histograms, 2);
         folded.absorb(1, &histograms, 2);
-        assert_eq!(*folded.shown(1), histogram(40, 6));
+        assert_eq!(shown(&folded, 1), histogram(40, 6));
         folded.undo();
-        assert_eq!(*folded.shown(1), histogram(40, 16));
+        assert_eq!(shown(&folded, 1), histogram(40, 16));
+    }
+
+    #[test]
+    fn an_undo_brings_back_what_two_resets_ago_was_shown() {
+        let mut histograms = Histograms::default();
+        histograms.set(0, &histogram(40, 5));
+        histograms.reset();
+        histograms.set(0, &histogram(40, 7));
+        histograms.reset();
+        histograms.set(0, &histogram(40, 11));
+        assert_eq!(shown(&histograms, 0), histogram(40, 4));
+        histograms.undo();
+        assert_eq!(shown(&histograms, 0), histogram(40, 6));
     }
 }

@@ -142,8 +142,11 @@ impl Latency {
 
     fn look(&self, histogram: &mut Histogram) {
         histogram.buckets.clear();
-        for (at, octave) in self.octaves.iter().enumerate() {
-            let Some(octave) = octave.get_acquire() else {
+        let mut present = self.present.load(Ordering::Acquire);
+        while present != 0 {
+            let at = present.trailing_zeros() as usize;
+            present &= present - 1;
+            let Some(octave) = self.octaves[at].get_acquire() else {
                 continue;
             };
             for (step, count) in octave.counts.iter().enumerate() {

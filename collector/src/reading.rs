@@ -3,6 +3,7 @@
 use std::sync::atomic::{Ordering, fence};
 
 use tickscope_format::ids::SiteId;
+use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::ThreadState;
 
 use crate::histograms::Histograms;
@@ -14,119 +15,173 @@ use crate::site_ids::SiteIds;
 use crate::tree::{PAUSED, Tree};
 use crate::{process, switch};
 
-/// What was read of a live tree. Index 0 is the root.
+/// What was read of a live tree, beside its nodes.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    pub(crate) rows: Vec<Row>,
-    pub(crate) counts: Vec<Counts>,
     /// Open calls, outermost first: node and the tick it began, 0 where that is not known.
     pub(crate) open: Vec<(u32, u64)>,
     pub(crate) state: ThreadState,
     pub(crate) lost: Lost,
 }
 
+/// Reads one tree again and again. Index 0 is the root.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    /// What never changes of a node is read once.
+    pub(crate) rows: Vec<Row>,
+    pub(crate) counts: Vec<Counts>,
+    changed: Changed,
+    /// The histogram in hand, kept for its capacity.
+    histogram: Histogram,
+}
+
 /// Which histograms need to be read again: those of nodes that were called or open of late.
 #[derive(Debug, Default)]
-pub(crate) struct Changed {
-    /// Calls at the last reading.
-    calls: Vec<u64>,
+struct Changed {
     /// Readings until a node needs no more. A call may end after its histogram was read and before its thread was
     /// looked at, so the reading after that one is the first to be sure.
     left: Vec<u8>,
 }
 
-/// Reads a tree; `changed` and `histograms` are of the same thread's reading before.
-pub(crate) fn read(
-    block: &'static Block,
-    sites: &mut SiteIds,
-    changed: &mut Changed,
-    histograms: &mut Histograms,
-) -> Reading {
-    let fixed = process::fixed();
-    let tree = &block.tree;
-    let current = tree.current.get_acquire();
-    let last = tree.last.load(Ordering::Acquire);
-    let length = tree.nodes.len();
-    let mut rows = Vec::with_capacity(length as usize);
-    let mut counts = Vec::with_capacity(length as usize);
-    for (index, node) in (0..length).filter_map(|index| Some((index, tree.nodes.get(index)?))) {
-        let latency = node.latency.get();
-        if changed.look(index as usize, node.calls.load(Ordering::Relaxed)) {
-            let histogram = histograms.current_mut(index as usize);
-            match latency {
-                Some(latency) => latency.read(histogram),
-                None => *histogram = Default::default(),
+// === impl Reader ===
+
+impl Reader {
+    /// Reads the tree, and into `histograms` those that may have changed.
+    pub(crate) fn read(
+        &mut self,
+        block: &'static Block,
+        sites: &mut SiteIds,
+        histograms: &mut Histograms,
+    ) -> Reading {
+        let tree = &block.tree;
+        let current = tree.current.get_acquire();
+        let last = tree.last.load(Ordering::Acquire);
+        let length = tree.nodes.len();
+        for index in self.rows.len() as u32..length {
+            let node = tree.nodes.get(index);
+            self.rows.push(Row {
+                parent: node.and_then(|node| node.parent.get()).map_or(0, Node::index),
+                // The root has no site, and its row is never shown.
+                site: node
+                    .and_then(|node| node.site.get())
+                    .map_or(SiteId(0), |site| sites.id(site)),
+                errors: 0,
+            });
+        }
+        self.counts.resize(self.rows.len(), Counts::default());
+        self.changed.left.resize(self.rows.len(), 2);
+        for (index, counts) in self.counts.iter_mut().enumerate() {
+            if let Some(node) = tree.nodes.get(index as u32) {
+                read_node(
+                    node,
+                    index,
+                    counts,
+                    &mut self.changed,
+                    &mut self.histogram,
+                    histograms,
+                );
             }
         }
-        // After its histogram, so that no more calls are seen to end than to begin.
-        let calls = node.calls.load(Ordering::Relaxed);
-        counts.push(Counts {
-            calls,
-            ticks: node.self_ticks.load(Ordering::Relaxed),
-            timed: latency.map_or(calls, |latency| latency.timed.load(Ordering::Relaxed)),
-        });
-        rows.push(Row {
-            parent: node.parent.get().map_or(0, Node::index),
-            // The root has no site, and its row is never shown.
-            site: node.site.get().map_or(SiteId(0), |site| sites.id(site)),
-            errors: tree.errors_of(index),
-        });
+        if tree.clock_errors.load(Ordering::Relaxed) > 0 {
+            for (index, row) in self.rows.iter_mut().enumerate() {
+                row.errors = tree.errors_of(index as u32);
+            }
+        }
+        self.finish(tree, current, last)
     }
-    let now = fixed.chosen.clock.now();
-    // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched what
-    // was read in between. `current` first: an event whose counters were seen has taken it out, and one that
-    // has put the same node back has moved `last` before.
-    fence(Ordering::Acquire);
-    let same = |now: Option<&'static Node>| match (now, current) {
-        (Some(now), Some(current)) => std::ptr::eq(now, current),
-        _ => false,
-    };
-    let quiet = same(tree.current.get_acquire()) && tree.last.load(Ordering::Acquire) == last;
-    if quiet
-        && let Some(current) = current
-        && let Some(count) = counts.get_mut(Tree::charged(current).index() as usize)
-    {
-        // The time since the last event, which the next one is going to charge.
-        count.ticks = count
-            .ticks
-            .saturating_add(pending(tree, last, now, fixed.limit_ticks));
+
+    /// All histograms need to be read: what is collected has changed.
+    pub(crate) fn forget(&mut self) {
+        self.changed.left.fill(2);
     }
-    let innermost = if quiet { current } else { settled_current(tree) };
-    let mut open = Vec::new();
-    let mut at = innermost;
-    while let Some(node) = at.filter(|node| node.site.get().is_some()) {
-        let began = match node.began.load(Ordering::Relaxed) {
-            began if began <= UNKNOWN => 0,
-            // The thread may have begun an outer call anew between two looks: it is no later than what it holds.
-            began => open
-                .iter()
-                .map(|&(_, inner)| inner)
-                .rfind(|&inner| inner > 0)
-                .map_or(began, |inner: u64| began.min(inner)),
+
+    /// Finds what is open, and adds the time since the last event.
+    fn finish(&mut self, tree: &'static Tree, current: Option<&'static Node>, last: u64) -> Reading {
+        let fixed = process::fixed();
+        let now = fixed.chosen.clock.now();
+        // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched what
+        // was read in between. `current` first: an event whose counters were seen has taken it out, and one that
+        // has put the same node back has moved `last` before.
+        fence(Ordering::Acquire);
+        let same = |now: Option<&'static Node>| match (now, current) {
+            (Some(now), Some(current)) => std::ptr::eq(now, current),
+            _ => false,
         };
-        open.push((node.index(), began));
-        at = node.parent.get();
+        let quiet = same(tree.current.get_acquire()) && tree.last.load(Ordering::Acquire) == last;
+        if quiet
+            && let Some(current) = current
+            && let Some(count) = self.counts.get_mut(Tree::charged(current).index() as usize)
+        {
+            // The time since the last event, which the next one is going to charge.
+            count.ticks = count
+                .ticks
+                .saturating_add(pending(tree, last, now, fixed.limit_ticks));
+        }
+        let innermost = if quiet { current } else { settled_current(tree) };
+        let mut open = Vec::new();
+        let mut at = innermost;
+        while let Some(node) = at.filter(|node| node.site.get().is_some()) {
+            let began = match node.began.load(Ordering::Relaxed) {
+                began if began <= UNKNOWN => 0,
+                // The thread may have begun an outer call anew between two looks: it is no later than what it holds.
+                began => open
+                    .iter()
+                    .map(|&(_, inner)| inner)
+                    .rfind(|&inner| inner > 0)
+                    .map_or(began, |inner: u64| began.min(inner)),
+            };
+            open.push((node.index(), began));
+            at = node.parent.get();
+        }
+        open.reverse();
+        open.retain(|&(index, _)| (index as usize) < self.rows.len());
+        self.changed.keep_open(&open);
+        let state = match (tree.is_paused(), open.is_empty()) {
+            (true, _) => ThreadState::Paused,
+            (false, false) => ThreadState::Running,
+            // Also a thread that the kernel took off its CPU in the middle of an event: where it is, it has not said.
+            (false, true) => ThreadState::Idle,
+        };
+        let lost = Lost {
+            dropped: tree.dropped.load(Ordering::Relaxed),
+            unbalanced: tree.unbalanced.load(Ordering::Relaxed),
+            clock_errors: tree.clock_errors.load(Ordering::Relaxed),
+        };
+        Reading { open, state, lost }
     }
-    open.reverse();
-    open.retain(|&(index, _)| index < length);
-    changed.keep_open(&open);
-    let state = match (tree.is_paused(), open.is_empty()) {
-        (true, _) => ThreadState::Paused,
-        (false, false) => ThreadState::Running,
-        // Also a thread that the kernel took off its CPU in the middle of an event: where it is, it has not said.
-        (false, true) => ThreadState::Idle,
-    };
-    let lost = Lost {
-        dropped: tree.dropped.load(Ordering::Relaxed),
-        unbalanced: tree.unbalanced.load(Ordering::Relaxed),
-        clock_errors: tree.clock_errors.load(Ordering::Relaxed),
-    };
-    Reading {
-        rows,
-        counts,
-        open,
-        state,
-        lost,
+}
+
+/// Reads a node's counters, and its histogram where that may have changed.
+fn read_node(
+    node: &Node,
+    index: usize,
+    counts: &mut Counts,
+    changed: &mut Changed,
+    histogram: &mut Histogram,
+    histograms: &mut Histograms,
+) {
+    let calls = node.calls.load(Ordering::Relaxed);
+    counts.ticks = node.self_ticks.load(Ordering::Relaxed);
+    let latency = node.latency.get();
+    let look = changed.look(index, calls != counts.calls);
+    counts.calls = calls;
+    if look {
+        match latency {
+            Some(latency) => latency.read(histogram),
+            None => *histogram = Histogram::default(),
+        }
+        histograms.set(index, histogram);
+        // After its histogram, so that no more calls are seen to end than to begin.
+        counts.calls = node.calls.load(Ordering::Relaxed);
+        if counts.calls != calls {
+            changed.left[index] = 2;
+        }
+    }
+    match latency {
+        Some(latency) if look => counts.timed = latency.timed.load(Ordering::Relaxed),
+        // A call that is timed is a call, and calls have not changed.
+        Some(_) => {}
+        None => counts.timed = counts.calls,
     }
 }
 
@@ -156,17 +211,14 @@ pub(crate) fn settled_current(tree: &'static Tree) -> Option<&'static Node> {
 // === impl Changed ===
 
 impl Changed {
-    /// Whether the histogram of a node with so many calls needs to be read.
-    fn look(&mut self, index: usize, calls: u64) -> bool {
-        if self.calls.len() <= index {
-            self.calls.resize(index + 1, 0);
-            self.left.resize(index + 1, 2);
+    /// Whether the histogram of a node needs to be read, which was `called` since the reading before or not.
+    fn look(&mut self, index: usize, called: bool) -> bool {
+        let left = &mut self.left[index];
+        if called {
+            *left = 2;
         }
-        if std::mem::replace(&mut self.calls[index], calls) != calls {
-            self.left[index] = 2;
-        }
-        let read = self.left[index] > 0;
-        self.left[index] = self.left[index].saturating_sub(1);
+        let read = *left > 0;
+        *left = left.saturating_sub(1);
         read
     }
 
@@ -174,11 +226,6 @@ impl Changed {
         for &(index, _) in open {
             self.left[index as usize] = 2;
         }
-    }
-
-    /// All need to be read: what is collected has changed.
-    pub(crate) fn forget(&mut self) {
-        self.left.fill(2);
     }
 }
 
@@ -188,9 +235,10 @@ mod tests {
 
     #[test]
     fn a_histogram_is_read_until_its_node_has_rested_for_two_readings() {
-        let mut changed = Changed::default();
+        let mut changed = Changed { left: vec![2] };
+        let mut before = 0;
         let mut reads = |calls, open: bool| {
-            let read = changed.look(0, calls);
+            let read = changed.look(0, std::mem::replace(&mut before, calls) != calls);
             if open {
                 changed.keep_open(&[(0, 5)]);
             }

@@ -89,7 +89,7 @@ pub(crate) fn append(
         let id = snapshot.nodes.push(parent, site, calls, ticks);
         ids[index] = Some(id);
         if epoch.histograms {
-            snapshot.latencies.push(id.0, &ledger.histograms.shown(index));
+            ledger.histograms.append(index, &mut snapshot.latencies, id.0);
         }
         if let Some(&Estimated {
             timed,
