@@ -141,26 +141,34 @@ impl Latency {
     }
 
     fn look(&self, histogram: &mut Histogram) {
-        histogram.buckets.clear();
+        let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
         let mut present = self.present.load(Ordering::Acquire);
-        while present != 0 {
-            let at = present.trailing_zeros() as usize;
-            present &= present - 1;
-            let Some(octave) = self.octaves[at].get_acquire() else {
-                continue;
-            };
-            for (step, count) in octave.counts.iter().enumerate() {
-                let count = count.load(Ordering::Relaxed);
-                if count > 0 {
-                    histogram.buckets.push(((at * PER_OCTAVE + step) as u16, count));
-                }
+        for at in bits(present) {
+            if let Some(octave) = self.octaves[at].get_acquire() {
+                counts[at] = octave
+                    .counts
+                    .each_ref()
+                    .map(|count| count.load(Ordering::Acquire));
             }
         }
         histogram.max_ticks = self.max.load(Ordering::Relaxed);
         for ticks in self.parked.iter().map(|place| place.load(Ordering::Relaxed)) {
             if ticks > 0 {
-                histogram.insert(ticks.into());
+                let ticks = u64::from(ticks);
+                let bucket = bucket_of(ticks);
+                let at = bucket / PER_OCTAVE % OCTAVES;
+                counts[at][bucket % PER_OCTAVE] += 1;
+                present |= 1 << at;
+                histogram.max_ticks = histogram.max_ticks.max(ticks);
             }
+        }
+        histogram.buckets.clear();
+        for at in bits(present) {
+            // Which counts are zero is hard to guess: one branch for all eight.
+            let steps = counts[at].iter().rev();
+            let filled = steps.fold(0, |filled, &count| filled << 1 | u64::from(count > 0));
+            let bucket = |step| ((at * PER_OCTAVE + step) as u16, counts[at][step % PER_OCTAVE]);
+            histogram.buckets.extend(bits(filled).map(bucket));
         }
     }
 
@@ -186,6 +194,15 @@ impl Octave {
     fn hit(&self, bucket: usize) {
         add(&self.counts[bucket % PER_OCTAVE], 1);
     }
+}
+
+/// The places of the bits that are set, from the lowest on.
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = word.checked_sub(1)? & word ^ word;
+        word ^= lowest;
+        Some(lowest.trailing_zeros() as usize)
+    })
 }
 
 // === impl Latencies ===
