@@ -65,7 +65,10 @@ fn series(load: &str) -> Result<(), String> {
     for _ in 0..PROCESSES {
         let dropped = run("drop")?;
         let exited = run("exit")?;
-        for (column, value) in columns.iter_mut().zip([dropped[0], dropped[1], dropped[2], exited[3]]) {
+        for (column, value) in columns
+            .iter_mut()
+            .zip([dropped[0], dropped[1], dropped[2], exited[3]])
+        {
             column.push(value);
         }
     }
