@@ -170,9 +170,10 @@ fn read_node(
             Some(latency) => latency.read(histogram),
             None => *histogram = Histogram::default(),
         }
-        histograms.set(index, histogram);
-        // After its histogram, so that no more calls are seen to end than to begin.
+        // After its histogram, so that no more calls are seen to end than to begin; and right after it, as a call
+        // that begins in between and ends later seems to belong to the next epoch.
         counts.calls = node.calls.load(Ordering::Relaxed);
+        histograms.set(index, histogram);
         if counts.calls != calls {
             changed.left[index] = 2;
         }
