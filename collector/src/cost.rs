@@ -62,6 +62,11 @@ pub(crate) fn bounds(switch: Switch) -> Bounds {
     } else {
         Gate::Open
     });
+    // Made here, the node is none of those that the process may have.
+    if let Some(root) = TREE.take() {
+        TREE.add_child(root, &SITE, || true);
+        TREE.put(root);
+    }
     threads::with_tree(&TREE, || {
         drop(scope::enter(&SITE));
         let node = TREE
