@@ -73,6 +73,9 @@ pub(crate) fn append(
         }
     }
     let first_row = snapshot.nodes.len() as u32;
+    snapshot
+        .nodes
+        .reserve(shown.iter().filter(|&&shown| shown).count());
     let mut ids: Vec<Option<NodeId>> = vec![None; rows.len()];
     for index in 1..rows.len() {
         if !shown[index] {

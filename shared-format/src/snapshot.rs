@@ -365,6 +365,14 @@ impl Nodes {
         id
     }
 
+    /// Makes room for so many more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.parent.reserve(rows);
+        self.site.reserve(rows);
+        self.calls.reserve(rows);
+        self.self_ticks.reserve(rows);
+    }
+
     /// The parent of a row, none at the top of a thread.
     ///
     /// # Panics
