@@ -61,8 +61,10 @@ pub(crate) use zeroed;
 pub(crate) struct Array<T: 'static> {
     /// First element, or null.
     first: AtomicPtr<T>,
-    /// Elements; stored after `first`, with Release.
+    /// Elements in use; stored after `first`, with Release. At most `allocated`.
     length: AtomicU32,
+    /// Elements that the pages hold.
+    allocated: AtomicU32,
 }
 
 /// Places of the first chunk; each further chunk is as large as all before it.
@@ -155,6 +157,7 @@ impl<T: FromZeros + 'static> Array<T> {
         Self {
             first: AtomicPtr::new(std::ptr::null_mut()),
             length: AtomicU32::new(0),
+            allocated: AtomicU32::new(0),
         }
     }
 
@@ -170,8 +173,18 @@ impl<T: FromZeros + 'static> Array<T> {
             return false;
         };
         self.first.store(pages.cast::<T>().as_ptr(), Ordering::Relaxed);
+        self.allocated.store(length, Ordering::Relaxed);
         self.length.store(length, Ordering::Release);
         true
+    }
+
+    /// Uses so many elements of the pages it has, as they were left; false where it has fewer.
+    pub(crate) fn reuse(&self, length: u32) -> bool {
+        let has = length <= self.allocated.load(Ordering::Relaxed);
+        if has {
+            self.length.store(length, Ordering::Release);
+        }
+        has
     }
 
     /// An element.

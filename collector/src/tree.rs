@@ -130,13 +130,8 @@ impl Tree {
 
     /// Begins a life: an empty tree at tick `now`. False where there is no memory.
     pub(crate) fn open(&self, now: u64, limit: u64, depth_max: u32, nodes_max: u32) -> bool {
-        if self.table.len() == 0 && !self.table.allocate(FIRST_TABLE) {
+        if !self.empty_table(FIRST_TABLE) {
             return false;
-        }
-        for slot in 0..self.table.len() {
-            if let Some(slot) = self.table.get(slot) {
-                slot.set(None);
-            }
         }
         self.nodes.clear();
         self.latencies.clear();
@@ -475,9 +470,21 @@ impl Tree {
         }
     }
 
+    /// Makes the table one of so many slots, all free; false where there is no memory. A thread of few nodes pays
+    /// nothing for one of many that had the tree before.
+    fn empty_table(&self, slots: u32) -> bool {
+        if !self.table.reuse(slots) {
+            return self.table.allocate(slots);
+        }
+        for slot in (0..slots).filter_map(|slot| self.table.get(slot)) {
+            slot.set(None);
+        }
+        true
+    }
+
     /// Doubles the table and gives the free slot of (parent, site) in it.
     fn grow(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
-        if !self.table.allocate(self.table.len() * 2) {
+        if !self.empty_table(self.table.len() * 2) {
             return None;
         }
         for index in 1..self.nodes.len() {
@@ -676,6 +683,27 @@ mod tests {
                 walk.tree.nodes.get(index).unwrap().calls.load(Ordering::Relaxed),
                 3
             );
+        }
+    }
+
+    #[test]
+    fn a_tree_that_was_large_serves_again() {
+        let sites: Vec<&'static Site> = (0..3000)
+            .map(|_| &*Box::leak(Box::new(Site::named("s", "m", "f.rs", 1))))
+            .collect();
+        let mut walk = Walk::new(NO_LIMIT, 10, 10_000);
+        for life in 0..3 {
+            assert_eq!(walk.tree.table.len(), FIRST_TABLE);
+            for _ in 0..2 {
+                for site in &sites[life * 10..] {
+                    let node = walk.enter(1, site);
+                    walk.exit(1, node);
+                }
+            }
+            assert_eq!(walk.tree.nodes.len() as usize, 3001 - life * 10);
+            let calls = |index| walk.tree.nodes.get(index).unwrap().calls.load(Ordering::Relaxed);
+            assert!((1..walk.tree.nodes.len()).all(|index| calls(index) == 2));
+            assert!(walk.tree.open(walk.now, NO_LIMIT, 10, 10_000));
         }
     }
 
