@@ -126,21 +126,33 @@ impl Latency {
         }
     }
 
-    /// Takes what is counted so far into `histogram`, all of one moment. Where the thread is too busy for that, or was
-    /// taken off its CPU in between, calls that move from their places to their buckets may be in neither.
-    pub(crate) fn read(&self, histogram: &mut Histogram) {
+    /// Takes what is counted so far into `histogram`, all of one moment, and gives what `calls` counted then. Where the
+    /// thread is too busy for that, or was taken off its CPU in between, calls that move from their places to their
+    /// buckets may be in neither.
+    pub(crate) fn read(&self, calls: &AtomicU64, histogram: &mut Histogram) -> u64 {
+        let mut counted = 0;
         for _ in 0..LOOKS {
-            let before = self.settling.load(Ordering::Acquire);
-            self.look(histogram);
+            let (before, calls_before) = (
+                self.settling.load(Ordering::Acquire),
+                calls.load(Ordering::Acquire),
+            );
+            counted = self.look(calls, histogram);
             // SYNC POINT: what was looked at before the second look at `settling`.
             fence(Ordering::Acquire);
-            if before.is_multiple_of(2) && self.settling.load(Ordering::Relaxed) == before {
-                return;
+            let settled = before.is_multiple_of(2) && self.settling.load(Ordering::Relaxed) == before;
+            // What is called meanwhile and not in the histogram seems to end in the next epoch.
+            if settled && counted.wrapping_sub(calls_before) <= 1 {
+                break;
             }
         }
+        counted
     }
 
-    fn look(&self, histogram: &mut Histogram) {
+    fn look(&self, calls: &AtomicU64, histogram: &mut Histogram) -> u64 {
+        // Room first: the allocator may be measured, too.
+        let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
+        histogram.buckets.clear();
+        histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
         let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
         let mut present = self.present.load(Ordering::Acquire);
         for at in bits(present) {
@@ -152,7 +164,11 @@ impl Latency {
             }
         }
         histogram.max_ticks = self.max.load(Ordering::Relaxed);
-        for ticks in self.parked.iter().map(|place| place.load(Ordering::Relaxed)) {
+        // SYNC POINT: buckets before places.
+        let parked = self.parked.each_ref().map(|place| place.load(Ordering::Acquire));
+        // After all that ended, so that no more calls are seen to end than to begin.
+        let calls = calls.load(Ordering::Acquire);
+        for ticks in parked {
             if ticks > 0 {
                 let ticks = u64::from(ticks);
                 let bucket = bucket_of(ticks);
@@ -162,7 +178,6 @@ impl Latency {
                 histogram.max_ticks = histogram.max_ticks.max(ticks);
             }
         }
-        histogram.buckets.clear();
         for at in bits(present) {
             // Which counts are zero is hard to guess: one branch for all eight.
             let steps = counts[at].iter().rev();
@@ -170,6 +185,7 @@ impl Latency {
             let bucket = |step| ((at * PER_OCTAVE + step) as u16, counts[at][step % PER_OCTAVE]);
             histogram.buckets.extend(bits(filled).map(bucket));
         }
+        calls
     }
 
     fn clear(&self) {
@@ -256,7 +272,7 @@ mod tests {
                 if !latency.park(call, ticks) {
                     latency.settle(Some(ticks), &pool);
                 }
-                latency.read(&mut histogram);
+                latency.read(&AtomicU64::new(0), &mut histogram);
                 assert_eq!(histogram.count(), call);
             }
             assert_eq!(histogram.max(), Some((5000, true)));

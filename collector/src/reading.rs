@@ -167,12 +167,9 @@ fn read_node(
     counts.calls = calls;
     if look {
         match latency {
-            Some(latency) => latency.read(histogram),
+            Some(latency) => counts.calls = latency.read(&node.calls, histogram),
             None => *histogram = Histogram::default(),
         }
-        // After its histogram, so that no more calls are seen to end than to begin; and right after it, as a call
-        // that begins in between and ends later seems to belong to the next epoch.
-        counts.calls = node.calls.load(Ordering::Relaxed);
         histograms.set(index, histogram);
         if counts.calls != calls {
             changed.left[index] = 2;
