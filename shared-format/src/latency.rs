@@ -3,7 +3,9 @@
 mod histogram;
 pub(crate) mod packed;
 
-pub use histogram::{BUCKETS, Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small, lower_edge, upper_edge};
+pub use histogram::{
+    BUCKETS, Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small, lower_edge, upper_edge,
+};
 pub use packed::Packed;
 
 /// The histograms of a snapshot as columns: rows without a finished call have none.
