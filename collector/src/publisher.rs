@@ -3,6 +3,7 @@
 //! It is a guest: signals blocked, default scheduling, never joined. It alone touches the mapping, because a
 //! store into a mapping can stall for as long as the kernel likes.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tickscope_format::file::clean;
@@ -31,6 +32,9 @@ const WATCHED: Duration = Duration::from_millis(100);
 
 /// What viewers may wish: 100 to 1 records a second.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
+
+/// A program that has run for so long does not end at once.
+const UNHURRIED: Duration = Duration::from_secs(1);
 
 /// Shortest time to reckon the publisher's share over, in nanoseconds.
 const SHARE_LEAST_NS: u64 = 5_000_000;
@@ -66,6 +70,9 @@ pub(crate) struct Publisher {
     sampler: Sampler,
     /// When requests were looked at last.
     last_look: Instant,
+    began: Instant,
+    /// Whether dead rings of others have been cleaned up.
+    cleaned: bool,
 }
 
 /// Who the program is, for the header of its ring.
@@ -178,6 +185,8 @@ impl Publisher {
             faults: 0,
             sampler: Sampler::new(),
             last_look: Instant::now(),
+            began: Instant::now(),
+            cleaned: false,
         }
     }
 
@@ -190,12 +199,26 @@ impl Publisher {
         self.ring.link()
     }
 
-    /// What has time until the first record can be seen: measures the cost of a scope, cleans up after others.
+    /// What has time until the first record can be seen: measures the cost of a scope. Cleaning up after others has even
+    /// more, unless there is much to clean up: a program may be about to end, and wait for its last record.
     pub(crate) fn settle(&mut self) {
         self.measure_cost();
-        if let Some(place) = self.path().parent() {
-            clean::clean(place, clean::KEPT);
+        if self.path().parent().is_some_and(clean::is_crowded) {
+            self.clean();
         }
+    }
+
+    /// The place to clean up, if that has not been done.
+    pub(crate) fn unclean(&self) -> Option<PathBuf> {
+        let place = self.path().parent().filter(|_| !self.cleaned);
+        place.map(PathBuf::from)
+    }
+
+    fn clean(&mut self) {
+        if let Some(place) = self.unclean() {
+            clean::clean(&place, clean::KEPT);
+        }
+        self.cleaned = true;
     }
 
     /// Measures what a scope costs as it is measured now, where that is not known.
@@ -235,6 +258,9 @@ impl Publisher {
         let nothing_else = !due && !reset_asked && self.last_look.elapsed() < LOOK;
         if self.sampler.rest().is_some() && nothing_else {
             return true;
+        }
+        if self.began.elapsed() > UNHURRIED {
+            self.clean();
         }
         self.last_look = Instant::now();
         if !self.ring.is_whole() {

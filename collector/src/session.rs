@@ -6,6 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
+use tickscope_format::file::clean;
 use tickscope_format::snapshot::{CaptureKind, Cost};
 
 use crate::capture::Books;
@@ -291,10 +292,15 @@ fn serve() {
         }
     }
     drop(shared);
+    let unclean = publisher.unclean();
     publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed));
     let mut shared = self::shared();
     shared.phase = Phase::Finishing;
     stop_publishing(shared);
+    if let Some(place) = unclean {
+        // Nobody waits for this.
+        clean::clean(&place, clean::KEPT);
+    }
 }
 
 /// There is no publisher any more: the session is over, or goes on without one.

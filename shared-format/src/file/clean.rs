@@ -14,8 +14,17 @@ use crate::ring::Record;
 /// No program takes so long to make its ring.
 const OLDEST_START: Duration = Duration::from_secs(60);
 
+/// Bytes that an emptied ring takes beside its record, at most: the pages before the ring and those that the record
+/// shares.
+const EMPTIED: u64 = 32 << 10;
+
 /// How many dead rings of a user stay.
 pub const KEPT: usize = 16;
+
+/// Whether a directory has so many rings that cleaning it should not wait.
+pub fn is_crowded(place: &Path) -> bool {
+    ring_paths(place).len() > 2 * KEPT
+}
 
 /// Removes the dead rings of a directory beyond the newest `keep`, punches holes into those that stay, and
 /// removes what a program left that died while making its file. Gives the paths removed.
@@ -92,6 +101,11 @@ fn empty_but_last(ring: &RingFile, file: &File, newest: Record) -> u64 {
     } else {
         [(0, begin), (end, size)]
     };
+    // What was emptied before takes little more than the record and the pages before the ring.
+    let used = file.metadata().map_or(u64::MAX, |facts| facts.blocks() * 512);
+    if used <= length * WORD as u64 + EMPTIED {
+        return newest.stamp.unix_ns;
+    }
     for (from, to) in runs.into_iter().filter(|(from, to)| from < to) {
         // Not every file system can; then the file stays as large as it is.
         let _ = os::punch_hole(file, (first + from) * WORD as u64, (to - from) * WORD as u64);

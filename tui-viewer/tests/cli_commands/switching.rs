@@ -205,7 +205,11 @@ fn the_compensated_report_takes_off_what_measuring_costs() {
         let nodes = document["nodes"].as_array().unwrap();
         nodes.iter().map(|node| node["self_ns"].as_u64().unwrap()).sum()
     };
-    assert!(time(&less) < time(&raw));
+    // On a busy machine the lower bound may come out as nothing.
+    match raw["cost"]["lower_ns"].as_f64().unwrap() {
+        0.0 => assert_eq!(time(&less), time(&raw)),
+        _ => assert!(time(&less) < time(&raw)),
+    }
     let text = place
         .tickscope(&["report", "--compensated", kept])
         .ok()
