@@ -3,7 +3,7 @@
 //! It is a guest: signals blocked, default scheduling, never joined. It alone touches the mapping, because a
 //! store into a mapping can stall for as long as the kernel likes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tickscope_format::file::clean;
@@ -126,6 +126,13 @@ fn boot_id() -> [u64; 2] {
     [half(0).unwrap_or(0), half(16).unwrap_or(0)]
 }
 
+/// Cleans up after programs that ended, in the place of this ring, which stays as it is.
+pub(crate) fn clean_beside(own: &Path) {
+    if let Some(place) = own.parent() {
+        clean::clean(place, clean::KEPT, Some(own));
+    }
+}
+
 // === impl Publisher ===
 
 impl Publisher {
@@ -208,15 +215,14 @@ impl Publisher {
         }
     }
 
-    /// The place to clean up, if that has not been done.
+    /// The own ring, whose place is to be cleaned up, if that has not been done.
     pub(crate) fn unclean(&self) -> Option<PathBuf> {
-        let place = self.path().parent().filter(|_| !self.cleaned);
-        place.map(PathBuf::from)
+        (!self.cleaned).then(|| self.path().to_path_buf())
     }
 
     fn clean(&mut self) {
-        if let Some(place) = self.unclean() {
-            clean::clean(&place, clean::KEPT);
+        if let Some(own) = self.unclean() {
+            clean_beside(&own);
         }
         self.cleaned = true;
     }

@@ -6,13 +6,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
-use tickscope_format::file::clean;
 use tickscope_format::snapshot::{CaptureKind, Cost};
 
 use crate::capture::Books;
 use crate::name;
 use crate::options::{Destination, StartError, Status};
-use crate::publisher::{Identity, Publisher};
+use crate::publisher::{self, Identity, Publisher};
 use crate::settings::{Settings, Wish};
 use crate::switch;
 use crate::{capture, cost, os, process, report, threads};
@@ -297,9 +296,9 @@ fn serve() {
     let mut shared = self::shared();
     shared.phase = Phase::Finishing;
     stop_publishing(shared);
-    if let Some(place) = unclean {
+    if let Some(own) = unclean {
         // Nobody waits for this.
-        clean::clean(&place, clean::KEPT);
+        publisher::clean_beside(&own);
     }
 }
 

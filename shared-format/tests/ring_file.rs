@@ -134,7 +134,7 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
             publish_at(&mut ring, nonce * 1000 + seq, seq);
         }
     }
-    let removed = clean(dir.path(), 2);
+    let removed = clean(dir.path(), 2, None);
     assert_eq!(removed.len(), 3, "{removed:?}");
     let left = list(&[dir.path().to_path_buf()]);
     assert_eq!(left.len(), 3);
@@ -146,7 +146,7 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
     // A file that only has a ring's name is nobody's business.
     let wedding = dir.path().join("wedding.ring");
     fs::write(&wedding, "a list of guests").unwrap();
-    assert_eq!(clean(dir.path(), 0).len(), 2);
+    assert_eq!(clean(dir.path(), 0, None).len(), 2);
     assert!(alive.path().exists() && wedding.exists());
 }
 

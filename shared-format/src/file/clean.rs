@@ -27,12 +27,13 @@ pub fn is_crowded(place: &Path) -> bool {
 }
 
 /// Removes the dead rings of a directory beyond the newest `keep`, punches holes into those that stay, and
-/// removes what a program left that died while making its file. Gives the paths removed.
+/// removes what a program left that died while making its file; `spare` stays as it is. Gives the paths removed.
 ///
 /// Living rings are told by their lock and never touched. Trouble with one file is no trouble for the others.
-pub fn clean(place: &Path, keep: usize) -> Vec<PathBuf> {
+pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
     let mut dead: Vec<(Option<u64>, PathBuf)> = Vec::new();
-    for path in ring_paths(place).into_iter().chain(left_overs(place)) {
+    let all = ring_paths(place).into_iter().chain(left_overs(place));
+    for path in all.filter(|path| Some(path.as_path()) != spare) {
         let looked = while_dead(&path, |file| {
             let newest = RingFile::open(&path).and_then(|ring| {
                 let newest = ring.newest()?;

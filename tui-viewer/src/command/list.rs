@@ -21,7 +21,10 @@ use crate::target::is_live;
 pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8> {
     let places = places::places(dir);
     if clean {
-        let removed: usize = places.iter().map(|place| clean::clean(place, 0).len()).sum();
+        let removed: usize = places
+            .iter()
+            .map(|place| clean::clean(place, 0, None).len())
+            .sum();
         say(&format!("removed {removed} of ended programs"));
     }
     let listed = list::list(&places);
