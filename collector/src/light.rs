@@ -37,7 +37,7 @@ impl Tree {
     /// Ends the innermost call if it began without a clock. True where that is `node`; false where nothing was done.
     #[inline(always)]
     pub(crate) fn end_untimed(&self, node: &'static Node) -> bool {
-        node.began.load(Ordering::Relaxed) == UNTIMED && self.end_uncharged(node)
+        !node.is_timed() && self.end_uncharged(node)
     }
 
     /// Ends the innermost call and charges nothing. True where that is `node`; false where nothing was done.

@@ -85,7 +85,7 @@ impl Node {
     /// call that is not timed is not timed either, and is no turn.
     #[inline(always)]
     pub(crate) fn is_skipped(&self, parent: &Self) -> bool {
-        if parent.began.load(Ordering::Relaxed) == UNTIMED {
+        if !parent.is_timed() {
             return true;
         }
         let skip = self.skip.load(Ordering::Relaxed);
@@ -93,6 +93,12 @@ impl Node {
             self.skip.store(skip - 1, Ordering::Relaxed);
         }
         skip > 0
+    }
+
+    /// Whether the open call is timed.
+    #[inline(always)]
+    pub(crate) fn is_timed(&self) -> bool {
+        self.began.load(Ordering::Relaxed) != UNTIMED
     }
 
     /// After a call began: a clock of the program's own may begin at 0, which means something else here.

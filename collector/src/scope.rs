@@ -88,10 +88,6 @@ fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
             tree.begin_timed(current, child, calls, clock::tsc);
             return Some(child);
         }
-        if tree.is(Path::AdaptiveExact) {
-            tree.begin_timed(current, child, calls, process::now);
-            return Some(child);
-        }
     }
     enter_rarely(site, calls)
 }
@@ -170,29 +166,29 @@ impl Drop for Scope {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         let Some(node) = self.node else { return };
-        if let Some(tree) = threads::hot()
-            && tree.is(Path::Fast)
-            && tree.end_innermost(node, clock::tsc)
-        {
-            return;
+        if let Some(tree) = threads::hot() {
+            let ended = if tree.is(Path::Fast) {
+                tree.end_innermost(node, clock::tsc)
+            } else {
+                tree.is_light() && tree.end_untimed(node)
+            };
+            if ended {
+                return;
+            }
         }
         exit_otherwise(node);
     }
 }
 
-/// A mode below exact.
+/// A timed call in adaptive mode: the clock before all else, as what comes before it is charged to the call.
 #[inline(never)]
 fn exit_otherwise(node: &'static Node) {
     if let Some(tree) = threads::hot()
-        && tree.is_light()
+        && tree.is(Path::Adaptive)
+        && node.is_timed()
+        && tree.end_timed(node, clock::tsc)
     {
-        if tree.end_untimed(node) {
-            return;
-        }
-        // The clock before all else: what comes before it is charged to the call.
-        if tree.is(Path::Adaptive) && tree.end_timed(node, clock::tsc) {
-            return;
-        }
+        return;
     }
     exit_rarely(node);
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::arena::{Array, Column, Ref, zeroed};
 use crate::latency::Latencies;
-use crate::node::{Node, Nodes, UNKNOWN, UNTIMED};
+use crate::node::{Node, Nodes, UNKNOWN};
 use crate::site::Site;
 use crate::switch;
 
@@ -255,7 +255,7 @@ impl Tree {
     /// The node that time is charged to: the innermost whose call is timed.
     pub(crate) fn charged(node: &'static Node) -> &'static Node {
         let mut at = node;
-        while at.began.load(Ordering::Relaxed) == UNTIMED
+        while !at.is_timed()
             && let Some(parent) = at.parent.get()
         {
             at = parent;
