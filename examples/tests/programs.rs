@@ -48,6 +48,18 @@ fn resets_anywhere_lose_no_call() {
 }
 
 #[test]
+fn accuracy_compares_the_same_functions_in_each_mode() {
+    let text = stdout(env!("CARGO_BIN_EXE_accuracy"), &["0.1"]);
+    for mode in ["exact", "adaptive", "sampled"] {
+        for function in ["intersect_primary", "ray_trace", "worker", "(whole)"] {
+            let row = |line: &str| line.starts_with(mode) && line.contains(function);
+            assert!(text.lines().any(row), "{mode} {function}: {text}");
+        }
+    }
+    assert!(stderr(env!("CARGO_BIN_EXE_accuracy"), &["never"]).contains("never: wanted 0.1 to 3600"));
+}
+
+#[test]
 fn sphereflake_renders_the_same_with_scopes_and_without() {
     let picture = |args: &[&str]| {
         let text = stdout(SPHEREFLAKE, &[&["--level", "3", "--size", "48"], args].concat());
