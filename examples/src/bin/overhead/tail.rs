@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use crate::viewer;
 use tickscope_examples::{Plain, Probe, Scoped, probe};
-use tickscope_format::file::open::RingFile;
 
 /// Operations in a series.
 const OPERATIONS: usize = 1_000_000;
@@ -46,8 +46,7 @@ pub(crate) fn print(session: &tickscope::Session) {
     };
     row("plain", series::<Plain>());
     row("exact", series::<Scoped>());
-    let ring = session.path().and_then(|path| RingFile::open(&path).ok());
-    match ring.and_then(|ring| ring.take_slot().ok().flatten()) {
+    match viewer::attach(session) {
         Some(_watching) => row("exact, viewer attached", series::<Scoped>()),
         None => println!("exact, viewer attached: nothing is published here, so no viewer can attach"),
     }

@@ -1,0 +1,69 @@
+//! Instructions that scopes add: what differs between two runs of this program under callgrind that open fewer and
+//! more of them.
+
+use crate::callgrind;
+use crate::cases::Case;
+use crate::child;
+use crate::modes::Mode;
+
+/// Runs under callgrind take 1/20 and 3/20 of what is timed.
+const AMOUNTS: [u64; 2] = [1, 3];
+const PARTS: u64 = 20;
+
+/// Adaptive mode learns before it is counted: so many times what is timed, and less than when it is timed.
+const LEARNING: u64 = 10;
+
+/// Instructions of a scope above plain, by mode; none where there is no valgrind, and none for plain.
+pub(crate) fn added(case: &Case) -> Result<Option<Vec<f64>>, String> {
+    let Some(plain) = per_scope(case, Mode::Plain)? else {
+        return Ok(None);
+    };
+    let mut added = Vec::new();
+    for mode in Mode::ALL {
+        let all = if mode == Mode::Plain {
+            Some(plain)
+        } else {
+            per_scope(case, mode)?
+        };
+        added.push(all.unwrap_or(f64::NAN) - plain);
+    }
+    Ok(Some(added))
+}
+
+/// Instructions of a scope with the work in it.
+fn per_scope(case: &Case, mode: Mode) -> Result<Option<f64>, String> {
+    let learning = if mode == Mode::Adaptive {
+        LEARNING * PARTS
+    } else {
+        0
+    };
+    let [few, many] = AMOUNTS.map(|parts| case.amount * (learning + parts) / PARTS);
+    let total = |amount: u64| {
+        let arguments = [
+            child::FLAG,
+            child::INSTRUCTIONS,
+            case.name,
+            mode.name(),
+            &amount.to_string(),
+        ];
+        callgrind::instructions(&arguments, &[])
+    };
+    let (Some(fewer), Some(more)) = (total(few)?, total(many)?) else {
+        return Ok(None);
+    };
+    let scopes = case.scopes_in(many) - case.scopes_in(few);
+    Ok(Some((more as f64 - fewer as f64) / scopes as f64))
+}
+
+/// The part of the process that callgrind watches.
+pub(crate) fn run(words: &[String]) -> Result<(), String> {
+    let [case, mode, amount] = words else {
+        return Err("wanted: case, mode, amount".to_owned());
+    };
+    let case = Case::named(case).ok_or("no such case")?;
+    let mode = Mode::named(mode).ok_or("no such mode")?;
+    let amount = amount.parse().map_err(|_| "no such amount")?;
+    mode.enter();
+    case.run_so_much(mode, amount);
+    Ok(())
+}
