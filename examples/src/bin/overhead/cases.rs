@@ -219,13 +219,16 @@ fn cold5000<P: Probe>(scopes: u64) {
     }
 }
 
-/// 128 x 128 pixels of the reference picture, or so many rows of that width.
-const SPHEREFLAKE_SIZE: u64 = 128;
+/// 96 x 96 pixels of the reference picture, again and again; of the last one the rows in the middle.
+const SPHEREFLAKE_SIZE: u64 = 96;
 
 fn sphereflake<P: Probe>(rows: u64) {
     static SCENE: LazyLock<Scene> = LazyLock::new(|| Scene::build::<Plain>(6));
-    let frame = Frame::new(&*SCENE, SPHEREFLAKE_SIZE as usize, rows as usize);
-    frame.work::<P>(|_, pixels| drop(black_box(pixels)));
+    let whole = (0..rows / SPHEREFLAKE_SIZE).map(|_| SPHEREFLAKE_SIZE);
+    for rows in whole.chain([rows % SPHEREFLAKE_SIZE]) {
+        let frame = Frame::new(&*SCENE, SPHEREFLAKE_SIZE as usize, rows as usize);
+        frame.work::<P>(|_, pixels| drop(black_box(pixels)));
+    }
 }
 
 #[cfg(test)]

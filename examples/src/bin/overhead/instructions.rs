@@ -11,7 +11,7 @@ const AMOUNTS: [u64; 2] = [1, 3];
 const PARTS: u64 = 20;
 
 /// Adaptive mode learns before it is counted: so many times what is timed, and less than when it is timed.
-const LEARNING: u64 = 10;
+const LEARNING: u64 = 3;
 
 /// Instructions of a scope above plain, by mode; none where there is no valgrind, and none for plain.
 pub(crate) fn added(case: &Case) -> Result<Option<Vec<f64>>, String> {
@@ -63,7 +63,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let case = Case::named(case).ok_or("no such case")?;
     let mode = Mode::named(mode).ok_or("no such mode")?;
     let amount = amount.parse().map_err(|_| "no such amount")?;
-    mode.enter();
+    callgrind::enter(mode.of_tickscope(), mode.has_histogram());
     case.run_so_much(mode, amount);
     Ok(())
 }

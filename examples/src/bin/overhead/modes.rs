@@ -61,16 +61,25 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Has the process measure so. Plain and floor open no scopes: the publisher works as in exact mode.
+    /// Has the process measure so.
     pub(crate) fn enter(self) {
-        tickscope::set_mode(match self {
+        tickscope::set_mode(self.of_tickscope());
+        tickscope::set_histogram(self.has_histogram());
+        thread::sleep(SETTLED);
+    }
+
+    /// Plain and floor open no scopes: the publisher works as in exact mode.
+    pub(crate) fn of_tickscope(self) -> tickscope::Mode {
+        match self {
             Self::Plain | Self::Floor | Self::Exact | Self::ExactWithoutHistogram => tickscope::Mode::Exact,
             Self::Adaptive => tickscope::Mode::Adaptive,
             Self::Sampled => tickscope::Mode::Sampled,
             Self::Off => tickscope::Mode::Off,
-        });
-        tickscope::set_histogram(self != Self::ExactWithoutHistogram);
-        thread::sleep(SETTLED);
+        }
+    }
+
+    pub(crate) fn has_histogram(self) -> bool {
+        self != Self::ExactWithoutHistogram
     }
 }
 

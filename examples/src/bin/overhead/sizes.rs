@@ -138,11 +138,11 @@ fn code() -> Option<f64> {
         .ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let size = |name: &str| {
-        let line = text.lines().find(|line| line.contains(name))?;
+        let line = text.lines().find(|line| line.ends_with(name))?;
         let size = u32::from_str_radix(line.split_whitespace().nth(1)?, 16);
         size.ok().map(f64::from)
     };
-    Some((size("sizes::hundred_scopes")? - size("sizes::no_scopes")?) / SCOPES)
+    Some((size("::hundred_scopes")? - size("::no_scopes")?) / SCOPES)
 }
 
 #[inline(never)]
