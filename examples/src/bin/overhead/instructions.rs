@@ -10,7 +10,8 @@ use crate::modes::Mode;
 const AMOUNTS: [u64; 2] = [1, 3];
 const PARTS: u64 = 20;
 
-/// Adaptive mode learns before it is counted: so many times what is timed, and less than when it is timed.
+/// What goes before, so many times what is timed: nodes are made, adaptive mode learns (less than when it is timed).
+const WARM: u64 = 1;
 const LEARNING: u64 = 3;
 
 /// Instructions of a scope above plain, by mode; none where there is no valgrind, and none for plain.
@@ -32,12 +33,8 @@ pub(crate) fn added(case: &Case) -> Result<Option<Vec<f64>>, String> {
 
 /// Instructions of a scope with the work in it.
 fn per_scope(case: &Case, mode: Mode) -> Result<Option<f64>, String> {
-    let learning = if mode == Mode::Adaptive {
-        LEARNING * PARTS
-    } else {
-        0
-    };
-    let [few, many] = AMOUNTS.map(|parts| case.amount * (learning + parts) / PARTS);
+    let before = if mode == Mode::Adaptive { LEARNING } else { WARM };
+    let [few, many] = AMOUNTS.map(|parts| case.amount * (before * PARTS + parts) / PARTS);
     let total = |amount: u64| {
         let arguments = [
             child::FLAG,

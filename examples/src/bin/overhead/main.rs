@@ -16,6 +16,7 @@ mod memory;
 mod modes;
 mod options;
 mod print;
+mod publisher;
 mod sizes;
 mod statistics;
 mod tail;
@@ -48,7 +49,7 @@ fn main() -> Result<(), String> {
     match options.form {
         Form::Markdown => markdown::print(&all),
         Form::Text if options.case.is_none() => {
-            modes::Mode::Exact.enter();
+            publisher::print(&session);
             memory::print(options.long);
             tail::print(&session);
             sizes::print()?;

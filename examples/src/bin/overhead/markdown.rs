@@ -29,9 +29,6 @@ pub(crate) fn print(rows: &[Measured]) {
             let (low, high) = row.interval;
             Some(format!("{:.3} ({low:.3} to {high:.3})", row.ratio))
         });
-        print("Publisher, % of a core", &|row| {
-            Some(format!("{:.2}", 100.0 * row.publisher))
-        });
         if rows
             .iter()
             .any(|row| row.threads == threads && row.instructions.is_some())

@@ -4,7 +4,6 @@
 use std::time::{Duration, Instant};
 
 use crate::cases::Case;
-use crate::kernel::publisher_cpu;
 use crate::modes::Mode;
 use crate::statistics::{interval, median, sorted};
 use crate::workers::Workers;
@@ -17,6 +16,9 @@ const PAIRS: usize = 12;
 
 /// Pairs of plain and measured runs of a row.
 pub(crate) const ALL_PAIRS: usize = ROUNDS * PAIRS;
+
+/// Runs after a switch before anything is timed: most nodes have their usual latencies then.
+const WARM: usize = 12;
 
 /// Adaptive mode times most calls until it knows how long they are: so long it may run before it is measured, the
 /// first time and then.
@@ -38,8 +40,6 @@ pub(crate) struct Measured {
     pub(crate) ratio: f64,
     /// 95 % interval of that median.
     pub(crate) interval: (f64, f64),
-    /// CPU time of the publisher, as a share of a core.
-    pub(crate) publisher: f64,
     /// Instructions above plain, where they were counted.
     pub(crate) instructions: Option<f64>,
 }
@@ -50,8 +50,6 @@ struct Turns {
     scopes: f64,
     /// Nanoseconds a scope, plain and measured.
     pairs: Vec<(f64, f64)>,
-    publisher_ns: f64,
-    elapsed: Duration,
 }
 
 /// Measures a case in all modes against plain.
@@ -85,7 +83,9 @@ fn prepare(workers: &Workers, case: &'static Case, mode: Mode, first: bool) {
     mode.enter();
     workers.run(case, Mode::Plain);
     let begin = Instant::now();
-    workers.run(case, mode);
+    for _ in 0..WARM {
+        workers.run(case, mode);
+    }
     let learning = LEARNING[usize::from(!first)];
     while mode == Mode::Adaptive && begin.elapsed() < learning {
         workers.run(case, mode);
@@ -99,21 +99,16 @@ impl Turns {
         Self {
             scopes: case.scopes() as f64,
             pairs: Vec::new(),
-            publisher_ns: 0.0,
-            elapsed: Duration::ZERO,
         }
     }
 
     fn take(&mut self, workers: &Workers, case: &'static Case, mode: Mode) {
-        let (cpu_before, begin) = (publisher_cpu(), Instant::now());
         for _ in 0..PAIRS {
             let order = [Mode::Plain, mode, mode, Mode::Plain];
             let [a, b, c, d] = order.map(|mode| workers.run(case, mode));
             let a_scope = |one: f64, other: f64| (one + other) / 2.0 / self.scopes;
             self.pairs.push((a_scope(a, d), a_scope(b, c)));
         }
-        self.elapsed += begin.elapsed();
-        self.publisher_ns += publisher_cpu() - cpu_before;
     }
 
     fn row(&self, case: &'static Case, mode: Mode, threads: usize, watched: bool) -> Measured {
@@ -128,7 +123,6 @@ impl Turns {
             added_ns: median(&of_pairs(|(plain, measured)| measured - plain)),
             ratio: median(&ratios),
             interval: interval(&ratios),
-            publisher: self.publisher_ns / self.elapsed.as_nanos() as f64,
             instructions: None,
         }
     }

@@ -8,6 +8,7 @@ use crate::modes::Mode;
 
 /// Prints what ten seconds (a minute if `long`) of scopes without a pause leave behind, once their nodes exist.
 pub(crate) fn print(long: bool) {
+    Mode::Exact.enter();
     let cases = ["sites8", "recursion", "cold5000"];
     let counts: Vec<(&Case, u64)> = CASES
         .iter()

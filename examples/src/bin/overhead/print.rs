@@ -12,16 +12,14 @@ pub(crate) fn heading(form: Form) {
     println!(
         "medians of {ALL_PAIRS} ABBA pairs against plain; floor = two bare clock reads; added = above plain"
     );
-    println!(
-        "[..] = 95 % interval; publ = CPU time of the publisher, % of a core; instr = instructions above plain"
-    );
+    println!("[..] = 95 % interval; instr = instructions above plain");
     println!(
         "time without a core is taken off; adaptive has learned its rates before; load {}\n",
         kernel::load()
     );
     println!(
-        "{:<12} {:>7} {:<13} {:>9} {:>9} {:>8}  {:<18} {:>7} {:>6} {:>7}",
-        "case", "threads", "mode", "ns/scope", "added ns", "ratio", "", "x floor", "publ", "instr"
+        "{:<12} {:>7} {:<13} {:>9} {:>9} {:>8}  {:<18} {:>7} {:>7}",
+        "case", "threads", "mode", "ns/scope", "added ns", "ratio", "", "x floor", "instr"
     );
 }
 
@@ -40,7 +38,7 @@ fn text(row: &Measured, rows: &[Measured]) {
     let or_blank =
         |value: Option<f64>, places: usize| value.map_or(String::new(), |value| format!("{value:.places$}"));
     println!(
-        "{:<12} {:>7} {:<13} {:>9.2} {:>9.2} {:>8.3}  {:<18} {:>7} {:>6.2} {:>7}",
+        "{:<12} {:>7} {:<13} {:>9.2} {:>9.2} {:>8.3}  {:<18} {:>7} {:>7}",
         row.case,
         row.threads,
         row.label(),
@@ -49,7 +47,6 @@ fn text(row: &Measured, rows: &[Measured]) {
         row.ratio,
         format!("[{:.3} {:.3}]", row.interval.0, row.interval.1),
         or_blank(row.of_floor(rows), 2),
-        100.0 * row.publisher,
         or_blank(row.instructions, 1),
     );
 }
@@ -61,7 +58,7 @@ fn json(row: &Measured, rows: &[Measured]) {
     println!(
         concat!(
             r#"{{"case":"{}","mode":"{}","threads":{},"ns_per_scope":{:.3},"ratio_to_plain":{:.4},"#,
-            r#""ratio_lo":{:.4},"ratio_hi":{:.4},"added_ns":{:.3},"added_to_floor":{},"publisher_core":{:.5}}}"#
+            r#""ratio_lo":{:.4},"ratio_hi":{:.4},"added_ns":{:.3},"added_to_floor":{}}}"#
         ),
         row.case,
         row.mode.name(),
@@ -72,6 +69,5 @@ fn json(row: &Measured, rows: &[Measured]) {
         row.interval.1,
         row.added_ns,
         of_floor,
-        row.publisher,
     );
 }
