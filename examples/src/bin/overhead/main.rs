@@ -46,18 +46,29 @@ fn main() -> Result<(), String> {
             all.extend(rows);
         }
     }
-    match options.form {
-        Form::Markdown => markdown::print(&all),
-        Form::Text if options.case.is_none() => {
-            publisher::print(&session);
-            memory::print(options.long);
-            tail::print(&session);
-            sizes::print()?;
-            life::print()?;
-        }
-        Form::Text | Form::Json => {}
+    if options.form == Form::Markdown {
+        markdown::print(&all);
+    }
+    if options.form != Form::Json && options.case.is_none() {
+        let fence = if options.form == Form::Markdown {
+            "\n```text"
+        } else {
+            ""
+        };
+        println!("{fence}");
+        print_the_rest(&session, options.long)?;
+        println!("{}", fence.trim_start().trim_end_matches("text"));
     }
     Ok(())
+}
+
+/// What is not about a case.
+fn print_the_rest(session: &tickscope::Session, long: bool) -> Result<(), String> {
+    publisher::print(session);
+    memory::print(long);
+    tail::print(session);
+    sizes::print()?;
+    life::print()
 }
 
 /// All rows of a case; for programs only those that a mode of its own has.

@@ -11,7 +11,7 @@ pub(crate) enum Form {
     Text,
     /// One object a line; rows only.
     Json,
-    /// Tables for BENCHMARKS.md; rows only.
+    /// Tables for BENCHMARKS.md.
     Markdown,
 }
 

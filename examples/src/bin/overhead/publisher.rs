@@ -20,7 +20,7 @@ const THREADS: usize = 2;
 /// Prints its share of a core in each mode in which it has something to do, without a viewer and with one.
 pub(crate) fn print(session: &tickscope::Session) {
     let Some(case) = Case::named(CASE) else { return };
-    println!("\npublisher, {THREADS} threads of {CASE} (% of a core)");
+    println!("publisher, {THREADS} threads of {CASE} (% of a core)");
     let modes = [
         Mode::Exact,
         Mode::ExactWithoutHistogram,
