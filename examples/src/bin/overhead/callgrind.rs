@@ -32,12 +32,19 @@ pub(crate) fn enter(mode: Mode, histogram: bool) {
     tickscope::set_histogram(histogram);
 }
 
-/// Instructions of this very program from beginning to end, given these arguments and this environment; none where
-/// there is no valgrind.
+/// Whether there is a valgrind.
+pub(crate) fn is_here() -> bool {
+    Command::new("valgrind")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// Instructions of this very program from beginning to end, given these arguments and this environment.
 ///
 /// # Errors
 /// What the program says when it fails, or what callgrind does not.
-pub(crate) fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Option<u64>, String> {
+pub(crate) fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> Result<u64, String> {
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
     let directory = std::env::temp_dir().join(format!("tickscope-callgrind-{}-{run}", std::process::id()));
@@ -48,11 +55,7 @@ pub(crate) fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> 
     counted
 }
 
-fn counted(
-    directory: &Path,
-    arguments: &[&str],
-    environment: &[(&str, &str)],
-) -> Result<Option<u64>, String> {
+fn counted(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Result<u64, String> {
     let out = directory.join("out");
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
@@ -64,13 +67,13 @@ fn counted(
         // An empty place: what others left behind is no work for it.
         .env("TICKSCOPE_DIR", directory)
         .stdin(Stdio::null())
-        .output();
-    let Ok(output) = output else { return Ok(None) };
+        .output()
+        .map_err(|error| format!("valgrind: {error}"))?;
     let text = fs::read_to_string(&out).unwrap_or_default();
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
     let number = total.and_then(|total| total.split_whitespace().next()?.parse().ok());
-    number.map(Some).ok_or("callgrind gives no total".to_owned())
+    number.ok_or("callgrind gives no total".to_owned())
 }

@@ -14,42 +14,27 @@ const PARTS: u64 = 20;
 const WARM: u64 = 1;
 const LEARNING: u64 = 3;
 
-/// Instructions of a scope above plain, by mode; none where there is no valgrind, and none for plain.
-pub(crate) fn added(case: &Case) -> Result<Option<Vec<f64>>, String> {
-    let Some(plain) = per_scope(case, Mode::Plain)? else {
-        return Ok(None);
-    };
-    let mut added = Vec::new();
-    for mode in Mode::ALL {
-        let all = if mode == Mode::Plain {
-            Some(plain)
-        } else {
-            per_scope(case, mode)?
-        };
-        added.push(all.unwrap_or(f64::NAN) - plain);
+/// Instructions of a scope above plain, by mode.
+pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
+    let plain = per_scope(case, Mode::Plain)?;
+    let mut added = vec![0.0];
+    for &mode in &Mode::ALL[1..] {
+        added.push(per_scope(case, mode)? - plain);
     }
-    Ok(Some(added))
+    Ok(added)
 }
 
 /// Instructions of a scope with the work in it.
-fn per_scope(case: &Case, mode: Mode) -> Result<Option<f64>, String> {
+fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
     let before = if mode == Mode::Adaptive { LEARNING } else { WARM };
     let [few, many] = AMOUNTS.map(|parts| case.amount * (before * PARTS + parts) / PARTS);
     let total = |amount: u64| {
-        let arguments = [
-            child::FLAG,
-            child::INSTRUCTIONS,
-            case.name,
-            mode.name(),
-            &amount.to_string(),
-        ];
+        let amount = amount.to_string();
+        let arguments = [child::FLAG, child::INSTRUCTIONS, case.name, mode.name(), &amount];
         callgrind::instructions(&arguments, &[])
     };
-    let (Some(fewer), Some(more)) = (total(few)?, total(many)?) else {
-        return Ok(None);
-    };
-    let scopes = case.scopes_in(many) - case.scopes_in(few);
-    Ok(Some((more as f64 - fewer as f64) / scopes as f64))
+    let added = total(many)? as f64 - total(few)? as f64;
+    Ok(added / (case.scopes_in(many) - case.scopes_in(few)) as f64)
 }
 
 /// The part of the process that callgrind watches.

@@ -2,7 +2,11 @@
 //! of tickscope, with the publisher running.
 //!
 //! `overhead [--json | --markdown] [--case NAME] [--threads N] [--no-instructions] [--long]`
-#![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that speaks to its user"
+)]
 
 mod callgrind;
 mod cases;
@@ -34,7 +38,13 @@ fn main() -> Result<(), String> {
     {
         return child::run(words);
     }
-    let options = Options::new(words.into_iter())?;
+    let mut options = Options::new(words.into_iter())?;
+    if options.form != Form::Json && options.instructions && !callgrind::is_here() {
+        eprintln!(
+            "instructions are not counted: there is no valgrind here (Debian: apt-get install valgrind)"
+        );
+        options.instructions = false;
+    }
     // The publisher works all the while, as it does in a program.
     let session = tickscope::start("overhead");
     print::heading(options.form);
@@ -83,9 +93,14 @@ fn rows(
         return Ok(rows);
     }
     if options.instructions && threads == 1 {
-        let added = instructions::added(case)?;
-        for (row, added) in rows.iter_mut().zip(added.into_iter().flatten()) {
-            row.instructions = Some(added);
+        match instructions::added(case) {
+            Ok(added) => {
+                for (row, added) in rows.iter_mut().zip(added) {
+                    row.instructions = Some(added);
+                }
+            }
+            // What valgrind cannot do must not hide the times.
+            Err(error) => eprintln!("{}: instructions are not counted: {error}", case.name),
         }
     }
     if let Some(_watching) = viewer::attach(session) {
