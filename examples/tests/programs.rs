@@ -4,6 +4,7 @@
 
 use std::process::{Command, Output};
 
+const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
 
 /// Runs a program whose session, if it starts one, keeps to a directory of its own.
@@ -110,5 +111,49 @@ fn sphereflake_says_what_is_wrong_with_its_arguments() {
             text.starts_with("sphereflake: ") && text.contains(message),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn overhead_writes_an_object_for_each_mode() {
+    let text = stdout(OVERHEAD, &["--json", "--case", "empty", "--threads", "1"]);
+    let modes = [
+        "plain",
+        "floor",
+        "exact",
+        "exact_nohist",
+        "adaptive",
+        "sampled",
+        "off",
+    ];
+    assert_eq!(text.lines().count(), modes.len(), "{text}");
+    let number = |line: &str, key: &str| -> f64 {
+        let (_, rest) = line.split_once(&format!("\"{key}\":")).unwrap();
+        rest[..rest.find([',', '}']).unwrap()].parse().unwrap()
+    };
+    for (line, mode) in text.lines().zip(modes) {
+        let begin = format!(r#"{{"case":"empty","mode":"{mode}","threads":1,"ns_per_scope":"#);
+        assert!(line.starts_with(&begin) && line.ends_with('}'), "{line}");
+        let [low, ratio, high] = ["ratio_lo", "ratio_to_plain", "ratio_hi"].map(|key| number(line, key));
+        assert!(low <= ratio && ratio <= high, "{line}");
+        // Whatever the machine does, two clock reads take longer than a turn of an empty loop.
+        assert!(!["floor", "exact"].contains(&mode) || low > 1.0, "{line}");
+    }
+}
+
+#[test]
+fn overhead_says_what_is_wrong_with_its_arguments() {
+    for (args, message) in [
+        (
+            &["--case", "fast"][..],
+            "no case fast; there are: empty, work20ns",
+        ),
+        (&["--threads", "0"], "--threads 0: wanted 1 to 64"),
+        (&["--case"], "--case needs a value; usage: overhead "),
+        (&["--speed"], "what is --speed? usage: overhead "),
+        (&["--child", "instructions", "empty", "fast", "1"], "no such mode"),
+    ] {
+        let text = stderr(OVERHEAD, args);
+        assert!(text.contains(message), "{text}");
     }
 }

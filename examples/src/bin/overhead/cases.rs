@@ -1,100 +1,95 @@
 //! The cases: what stands inside and around the scopes.
 
+use std::cell::Cell;
 use std::hint::black_box;
+use std::sync::LazyLock;
 
-use tickscope_examples::{Plain, Probe, Scene, Scoped, probe, render};
+use tickscope_examples::{Frame, Plain, Probe, Scene, Scoped, probe};
 
-/// What surrounds the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Nothing.
-    Plain,
-    /// Two bare reads of the time stamp counter.
-    Floor,
-    /// A scope.
-    Exact,
-}
-
-/// Two bare reads of the time stamp counter, at the beginning and the end.
-#[derive(Debug)]
-pub(crate) struct Floor;
-
-/// Reads the clock when it goes.
-#[derive(Debug)]
-pub(crate) struct Read;
+use crate::modes::{Floor, Mode};
 
 /// A way to spend time in scopes.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// Scopes in one run.
-    pub(crate) scopes: u64,
+    /// How much one run does: scopes, or rows of the picture.
+    pub(crate) amount: u64,
     plain: fn(u64),
     floor: fn(u64),
-    exact: fn(u64),
+    scoped: fn(u64),
+    counted: fn(u64),
 }
 
-// === impl Mode ===
+/// Counts scopes and nothing else.
+#[derive(Debug)]
+struct Counted;
 
-impl Mode {
-    pub(crate) const ALL: [Self; 3] = [Self::Plain, Self::Floor, Self::Exact];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Floor => "floor",
-            Self::Exact => "exact",
-        }
-    }
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// === impl Floor ===
+// === impl Counted ===
 
-impl Probe for Floor {
-    type Guard = Read;
+impl Probe for Counted {
+    type Guard = ();
 
-    #[inline(always)]
-    fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) -> Read {
-        black_box(tickscope::__private::tsc());
-        Read
-    }
-}
-
-impl Drop for Read {
-    #[inline(always)]
-    fn drop(&mut self) {
-        black_box(tickscope::__private::tsc());
+    fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) {
+        COUNT.set(COUNT.get() + 1);
     }
 }
 
 // === impl Case ===
 
 impl Case {
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        CASES.iter().find(|case| case.name == name)
+    }
+
     /// Runs it once.
     pub(crate) fn run(&self, mode: Mode) {
+        self.run_so_much(mode, self.amount);
+    }
+
+    /// Runs another amount of it.
+    pub(crate) fn run_so_much(&self, mode: Mode, amount: u64) {
         let body = match mode {
             Mode::Plain => self.plain,
             Mode::Floor => self.floor,
-            Mode::Exact => self.exact,
+            Mode::Exact | Mode::ExactWithoutHistogram | Mode::Adaptive | Mode::Sampled | Mode::Off => {
+                self.scoped
+            }
         };
-        body(self.scopes);
+        body(amount);
+    }
+
+    /// Scopes in one run.
+    pub(crate) fn scopes(&self) -> u64 {
+        self.scopes_in(self.amount)
+    }
+
+    /// Scopes in another amount.
+    pub(crate) fn scopes_in(&self, amount: u64) -> u64 {
+        COUNT.set(0);
+        (self.counted)(amount);
+        COUNT.get()
     }
 }
 
 macro_rules! cases {
-    ($($name:ident $scopes:expr;)*) => {
+    ($($name:ident $amount:expr;)*) => {
         /// All cases.
         pub(crate) const CASES: &[Case] = &[$(Case {
             name: stringify!($name),
-            scopes: $scopes,
+            amount: $amount,
             plain: $name::<Plain>,
             floor: $name::<Floor>,
-            exact: $name::<Scoped>,
+            scoped: $name::<Scoped>,
+            counted: $name::<Counted>,
         }),*];
     };
 }
 
-// Some two milliseconds each: short beside an interruption, long beside the clock that times it.
+// Some two milliseconds each, the picture more: short beside an interruption, long beside the clock that times it.
 cases! {
     empty 100_000;
     work20ns 60_000;
@@ -103,7 +98,7 @@ cases! {
     recursion 100_000;
     body1us 2_000;
     cold5000 60_000;
-    sphereflake SPHEREFLAKE_SCOPES;
+    sphereflake SPHEREFLAKE_SIZE;
 }
 
 #[inline(never)]
@@ -192,45 +187,62 @@ fn recursion<P: Probe>(scopes: u64) {
     }
 }
 
-/// Seventeen functions three deep: 4913 leaves and 306 nodes above them, visited at random.
-#[inline(never)]
-fn cold5000<P: Probe>(scopes: u64) {
-    fn visit<P: Probe>(path: u64, left: u32) {
-        macro_rules! pick {
-            ($($digit:literal $name:literal)*) => {
-                match path % 17 {
-                    $($digit => {
-                        probe!(P, $name);
-                        if left > 1 {
-                            visit::<P>(path / 17, left - 1);
-                        }
-                        black_box(());
-                    })*
-                    _ => {}
-                }
-            };
-        }
-        pick! {
-            0 "c0" 1 "c1" 2 "c2" 3 "c3" 4 "c4" 5 "c5" 6 "c6" 7 "c7" 8 "c8" 9 "c9" 10 "c10" 11 "c11" 12 "c12"
-            13 "c13" 14 "c14" 15 "c15" 16 "c16"
-        }
+/// Seventeen functions, all of which call all: what the digits of `path` to the base 17 say, so many levels deep.
+pub(crate) fn deep<P: Probe>(path: u64, levels: u32) {
+    macro_rules! pick {
+        ($($digit:literal $name:literal)*) => {
+            match path % 17 {
+                $($digit => {
+                    probe!(P, $name);
+                    if levels > 1 {
+                        deep::<P>(path / 17, levels - 1);
+                    }
+                    black_box(());
+                })*
+                _ => {}
+            }
+        };
     }
-    let mut random = 1;
-    for _ in 0..scopes / 3 {
-        random = work(1, random);
-        visit::<P>(random >> 20, 3);
+    pick! {
+        0 "c0" 1 "c1" 2 "c2" 3 "c3" 4 "c4" 5 "c5" 6 "c6" 7 "c7" 8 "c8" 9 "c9" 10 "c10" 11 "c11" 12 "c12" 13 "c13"
+        14 "c14" 15 "c15" 16 "c16"
     }
 }
 
-/// 128 x 128 pixels of the reference picture: its rays, and those of its shadows as counted.
-const SPHEREFLAKE_SIZE: usize = 128;
-const SPHEREFLAKE_SCOPES: u64 = 154_142;
-
-fn sphereflake<P: Probe>(_: u64) {
-    thread_local! {
-        static SCENE: Scene = Scene::build::<Plain>(6);
+/// Three levels of them: 4913 leaves and 306 nodes above, visited at random.
+#[inline(never)]
+fn cold5000<P: Probe>(scopes: u64) {
+    let mut random = 1;
+    for _ in 0..scopes / 3 {
+        random = work(1, random);
+        deep::<P>(random >> 20, 3);
     }
-    SCENE.with(|scene| {
-        black_box(render::<P>(scene, SPHEREFLAKE_SIZE, SPHEREFLAKE_SIZE, 1));
-    });
+}
+
+/// 96 x 96 pixels of the reference picture, again and again; of the last one the rows in the middle.
+const SPHEREFLAKE_SIZE: u64 = 96;
+
+fn sphereflake<P: Probe>(rows: u64) {
+    static SCENE: LazyLock<Scene> = LazyLock::new(|| Scene::build::<Plain>(6));
+    let whole = (0..rows / SPHEREFLAKE_SIZE).map(|_| SPHEREFLAKE_SIZE);
+    for rows in whole.chain([rows % SPHEREFLAKE_SIZE]) {
+        let frame = Frame::new(&*SCENE, SPHEREFLAKE_SIZE as usize, rows as usize);
+        frame.work::<P>(|_, pixels| drop(black_box(pixels)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_open_as_many_scopes_as_they_are_asked_to() {
+        for case in CASES {
+            let [half, whole] = [case.amount / 2, case.amount].map(|amount| case.scopes_in(amount));
+            assert!(whole >= 2_000 && half < whole, "{}: {half}, {whole}", case.name);
+            let ratio = whole as f64 / half as f64;
+            // The middle of the picture has more rays that hit something.
+            assert!((1.2..2.3).contains(&ratio), "{}: {half}, {whole}", case.name);
+        }
+    }
 }

@@ -1,79 +1,110 @@
-//! What a scope costs, measured side by side in one process: plain, the floor of two bare clock reads, and
-//! exact mode, with the publisher running.
+//! What a scope costs, measured side by side in one process: plain, the floor of two bare clock reads, and all modes
+//! of tickscope, with the publisher running.
 //!
-//! `overhead [--json] [--case NAME] [--threads N]`
-#![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
+//! `overhead [--json | --markdown] [--case NAME] [--threads N] [--no-instructions] [--long]`
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that speaks to its user"
+)]
 
+mod callgrind;
 mod cases;
+mod child;
+mod instructions;
+mod kernel;
+mod life;
+mod markdown;
 mod measure;
 mod memory;
+mod modes;
+mod options;
 mod print;
+mod publisher;
+mod sizes;
+mod statistics;
 mod tail;
+mod viewer;
+mod workers;
 
-use cases::{CASES, Case, Mode};
+use cases::Case;
 use measure::Measured;
-
-const USAGE: &str = "usage: overhead [--json] [--case NAME] [--threads N]";
-
-#[derive(Debug)]
-struct Options {
-    json: bool,
-    /// None for all.
-    case: Option<&'static Case>,
-    /// None for one and two.
-    threads: Option<usize>,
-}
-
-fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options {
-        json: false,
-        case: None,
-        threads: None,
-    };
-    while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or(format!("{word} needs a value; {USAGE}"));
-        match word.as_str() {
-            "--json" => options.json = true,
-            "--case" => {
-                let name = value()?;
-                let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-                let case = CASES.iter().find(|case| case.name == name);
-                options.case = Some(case.ok_or(format!("no case {name}; there are: {}", names.join(", ")))?);
-            }
-            "--threads" => {
-                let number = value()?;
-                let threads = number.parse().ok().filter(|threads| (1..=64).contains(threads));
-                options.threads = Some(threads.ok_or(format!("--threads {number}: wanted 1 to 64"))?);
-            }
-            _ => return Err(format!("what is {word}? {USAGE}")),
-        }
-    }
-    Ok(options)
-}
+use options::{Form, Options};
 
 fn main() -> Result<(), String> {
-    let options = options(std::env::args().skip(1))?;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, words @ ..] = &words[..]
+        && flag == child::FLAG
+    {
+        return child::run(words);
+    }
+    let mut options = Options::new(words.into_iter())?;
+    if options.form != Form::Json && options.instructions && !callgrind::is_here() {
+        eprintln!(
+            "instructions are not counted: there is no valgrind here (Debian: apt-get install valgrind)"
+        );
+        options.instructions = false;
+    }
     // The publisher works all the while, as it does in a program.
     let session = tickscope::start("overhead");
-    let thread_counts = options.threads.map_or(vec![1, 2], |threads| vec![threads]);
-    if !options.json {
-        print::heading();
-    }
-    for case in CASES
-        .iter()
-        .filter(|case| options.case.is_none_or(|chosen| chosen.name == case.name))
-    {
-        for &threads in &thread_counts {
-            let rows: Vec<Measured> = Mode::ALL
-                .iter()
-                .map(|&mode| measure::measure(case, mode, threads))
-                .collect();
-            print::rows(&rows, options.json);
+    print::heading(options.form);
+    let mut all = Vec::new();
+    for case in options.cases() {
+        for threads in options.thread_counts() {
+            let rows = rows(case, threads, &options, &session)?;
+            print::rows(&rows, options.form);
+            all.extend(rows);
         }
     }
-    if !options.json && options.case.is_none() {
-        memory::print();
-        tail::print(&session);
+    if options.form == Form::Markdown {
+        markdown::print(&all);
+    }
+    if options.form != Form::Json && options.case.is_none() {
+        let fence = if options.form == Form::Markdown {
+            "\n```text"
+        } else {
+            ""
+        };
+        println!("{fence}");
+        print_the_rest(&session, options.long)?;
+        println!("{}", fence.trim_start().trim_end_matches("text"));
     }
     Ok(())
+}
+
+/// What is not about a case.
+fn print_the_rest(session: &tickscope::Session, long: bool) -> Result<(), String> {
+    publisher::print(session);
+    memory::print(long);
+    tail::print(session);
+    sizes::print()?;
+    life::print()
+}
+
+/// All rows of a case; for programs only those that a mode of its own has.
+fn rows(
+    case: &'static Case,
+    threads: usize,
+    options: &Options,
+    session: &tickscope::Session,
+) -> Result<Vec<Measured>, String> {
+    let mut rows = measure::measure(case, threads);
+    if options.form == Form::Json {
+        return Ok(rows);
+    }
+    if options.instructions && threads == 1 {
+        match instructions::added(case) {
+            Ok(added) => {
+                for (row, added) in rows.iter_mut().zip(added) {
+                    row.instructions = Some(added);
+                }
+            }
+            // What valgrind cannot do must not hide the times.
+            Err(error) => eprintln!("{}: instructions are not counted: {error}", case.name),
+        }
+    }
+    if let Some(_watching) = viewer::attach(session) {
+        rows.push(measure::measure_watched(case, threads));
+    }
+    Ok(rows)
 }

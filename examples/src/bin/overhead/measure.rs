@@ -1,13 +1,28 @@
-//! Pairs in the order ABBA, so that a machine that gets slower or faster does not favour either side.
+//! Pairs in the order ABBA, so that a machine that gets slower or faster does not favour either side; and all modes
+//! in turns, so that they can be compared with each other.
 
-use std::sync::Barrier;
-use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::cases::{Case, Mode};
+use crate::cases::Case;
+use crate::modes::Mode;
+use crate::statistics::{interval, median, sorted};
+use crate::workers::Workers;
 
-/// Pairs of plain and measured runs.
-const PAIRS: usize = 40;
+/// How often each mode has its turn.
+const ROUNDS: usize = 4;
+
+/// Pairs of plain and measured runs in a turn; each is two of either.
+const PAIRS: usize = 12;
+
+/// Pairs of plain and measured runs of a row.
+pub(crate) const ALL_PAIRS: usize = ROUNDS * PAIRS;
+
+/// Runs after a switch before anything is timed: most nodes have their usual latencies then.
+const WARM: usize = 12;
+
+/// Adaptive mode times most calls until it knows how long they are: so long it may run before it is measured, the
+/// first time and then.
+const LEARNING: [Duration; 2] = [Duration::from_millis(1500), Duration::from_millis(100)];
 
 /// A case in a mode.
 #[derive(Debug)]
@@ -15,6 +30,8 @@ pub(crate) struct Measured {
     pub(crate) case: &'static str,
     pub(crate) mode: Mode,
     pub(crate) threads: usize,
+    /// Whether a viewer was attached.
+    pub(crate) watched: bool,
     /// Nanoseconds of a scope with the work in it, per core.
     pub(crate) ns_per_scope: f64,
     /// Nanoseconds above plain.
@@ -23,96 +40,108 @@ pub(crate) struct Measured {
     pub(crate) ratio: f64,
     /// 95 % interval of that median.
     pub(crate) interval: (f64, f64),
+    /// Instructions above plain, where they were counted.
+    pub(crate) instructions: Option<f64>,
 }
 
-/// Measures a case in a mode against plain.
-pub(crate) fn measure(case: &Case, mode: Mode, threads: usize) -> Measured {
-    let scopes = case.scopes as f64;
-    // Nodes are made, caches and predictors warm.
-    run(case, Mode::Plain, threads);
-    run(case, mode, threads);
-    let pairs: Vec<(f64, f64)> = (0..PAIRS)
-        .map(|_| {
+/// What was measured of a case in a mode so far.
+struct Turns {
+    /// Scopes in a run.
+    scopes: f64,
+    /// Nanoseconds a scope, plain and measured.
+    pairs: Vec<(f64, f64)>,
+}
+
+/// Measures a case in all modes against plain.
+pub(crate) fn measure(case: &'static Case, threads: usize) -> Vec<Measured> {
+    let workers = Workers::start(threads);
+    let mut turns = Mode::ALL.map(|_| Turns::new(case));
+    for round in 0..ROUNDS {
+        for (mode, turns) in Mode::ALL.into_iter().zip(&mut turns) {
+            prepare(&workers, case, mode, round == 0);
+            turns.take(&workers, case, mode);
+        }
+    }
+    let rows = Mode::ALL.into_iter().zip(&turns);
+    rows.map(|(mode, turns)| turns.row(case, mode, threads, false))
+        .collect()
+}
+
+/// Measures a case in exact mode against plain, with a viewer attached: the caller's business.
+pub(crate) fn measure_watched(case: &'static Case, threads: usize) -> Measured {
+    let workers = Workers::start(threads);
+    let mut turns = Turns::new(case);
+    for _ in 0..ROUNDS {
+        prepare(&workers, case, Mode::Exact, false);
+        turns.take(&workers, case, Mode::Exact);
+    }
+    turns.row(case, Mode::Exact, threads, true)
+}
+
+/// Switches to a mode, outside of what is timed: nodes are made, caches and predictors warm, rates learned.
+fn prepare(workers: &Workers, case: &'static Case, mode: Mode, first: bool) {
+    mode.enter();
+    workers.run(case, Mode::Plain);
+    let begin = Instant::now();
+    for _ in 0..WARM {
+        workers.run(case, mode);
+    }
+    let learning = LEARNING[usize::from(!first)];
+    while mode == Mode::Adaptive && begin.elapsed() < learning {
+        workers.run(case, mode);
+    }
+}
+
+// === impl Turns ===
+
+impl Turns {
+    fn new(case: &Case) -> Self {
+        Self {
+            scopes: case.scopes() as f64,
+            pairs: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, workers: &Workers, case: &'static Case, mode: Mode) {
+        for _ in 0..PAIRS {
             let order = [Mode::Plain, mode, mode, Mode::Plain];
-            let [a, b, c, d] = order.map(|mode| run(case, mode, threads));
-            ((a + d) / 2.0 / scopes, (b + c) / 2.0 / scopes)
-        })
-        .collect();
-    let ratios = sorted(pairs.iter().map(|(plain, measured)| measured / plain));
-    Measured {
-        case: case.name,
-        mode,
-        threads,
-        ns_per_scope: median(&sorted(pairs.iter().map(|pair| pair.1))),
-        added_ns: median(&sorted(pairs.iter().map(|(plain, measured)| measured - plain))),
-        ratio: median(&ratios),
-        interval: interval(&ratios),
+            let [a, b, c, d] = order.map(|mode| workers.run(case, mode));
+            let a_scope = |one: f64, other: f64| (one + other) / 2.0 / self.scopes;
+            self.pairs.push((a_scope(a, d), a_scope(b, c)));
+        }
+    }
+
+    fn row(&self, case: &'static Case, mode: Mode, threads: usize, watched: bool) -> Measured {
+        let of_pairs = |value: fn(&(f64, f64)) -> f64| sorted(self.pairs.iter().map(value));
+        let ratios = of_pairs(|(plain, measured)| measured / plain);
+        Measured {
+            case: case.name,
+            mode,
+            threads,
+            watched,
+            ns_per_scope: median(&of_pairs(|pair| pair.1)),
+            added_ns: median(&of_pairs(|(plain, measured)| measured - plain)),
+            ratio: median(&ratios),
+            interval: interval(&ratios),
+            instructions: None,
+        }
     }
 }
 
-/// Nanoseconds of one run, the mean over its threads.
-fn run(case: &Case, mode: Mode, threads: usize) -> f64 {
-    let timed = || {
-        let begin = Instant::now();
-        case.run(mode);
-        begin.elapsed().as_nanos() as f64
-    };
-    if threads == 1 {
-        return timed();
+// === impl Measured ===
+
+impl Measured {
+    /// Its mode, and whether a viewer watched.
+    pub(crate) fn label(&self) -> String {
+        let watched = if self.watched { "+viewer" } else { "" };
+        format!("{}{watched}", self.mode.name())
     }
-    let barrier = Barrier::new(threads);
-    thread::scope(|scope| {
-        let both: Vec<_> = (0..threads)
-            .map(|_| {
-                scope.spawn(|| {
-                    // A thread's first scopes make its nodes: once outside of what is timed.
-                    case.run(mode);
-                    barrier.wait();
-                    timed()
-                })
-            })
-            .collect();
-        let times = both.into_iter().map(|thread| thread.join().unwrap_or(f64::NAN));
-        times.sum::<f64>() / threads as f64
-    })
-}
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-/// The middle of sorted values.
-pub(crate) fn median(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    match sorted {
-        [] => f64::NAN,
-        _ if sorted.len().is_multiple_of(2) => (sorted[middle - 1] + sorted[middle]) / 2.0,
-        _ => sorted[middle],
-    }
-}
-
-/// The 95 % interval of the median by order statistics: the ranks are those of a binomial distribution, near
-/// enough n/2 -+ 0.98 sqrt(n).
-fn interval(sorted: &[f64]) -> (f64, f64) {
-    let n = sorted.len() as f64;
-    let half = 0.98 * n.sqrt();
-    let low = (n / 2.0 - half).floor().max(0.0) as usize;
-    let high = ((n / 2.0 + half).ceil() as usize).min(sorted.len().saturating_sub(1));
-    (sorted[low], sorted[high])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn medians_and_their_intervals() {
-        assert_eq!(median(&[1.0, 2.0, 9.0]), 2.0);
-        assert_eq!(median(&[1.0, 2.0, 4.0, 9.0]), 3.0);
-        let forty: Vec<f64> = (1..=40).map(f64::from).collect();
-        assert_eq!(median(&forty), 20.5);
-        assert_eq!(interval(&forty), (14.0, 28.0));
+    /// What it adds, as a multiple of what the floor adds; `rows` are all of the same case.
+    pub(crate) fn of_floor(&self, rows: &[Self]) -> Option<f64> {
+        let floor = rows
+            .iter()
+            .find(|row| (row.case, row.threads, row.mode) == (self.case, self.threads, Mode::Floor))?;
+        (floor.added_ns > 0.0).then(|| self.added_ns / floor.added_ns)
     }
 }

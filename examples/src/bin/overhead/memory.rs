@@ -2,34 +2,36 @@
 
 use std::time::{Duration, Instant};
 
-use crate::cases::{CASES, Mode};
+use crate::cases::{CASES, Case};
+use crate::kernel::anonymous_bytes;
+use crate::modes::Mode;
 
-/// Prints what ten seconds of scopes without a pause leave behind, once their nodes exist.
-pub(crate) fn print() {
-    let cases = || {
-        CASES
-            .iter()
-            .filter(|case| ["sites8", "recursion", "cold5000"].contains(&case.name))
-    };
-    cases().for_each(|case| case.run(Mode::Exact));
-    let before = anonymous_kib();
-    let end = Instant::now() + Duration::from_secs(10);
+/// Prints what ten seconds (a minute if `long`) of scopes without a pause leave behind, once their nodes exist.
+pub(crate) fn print(long: bool) {
+    Mode::Exact.enter();
+    let cases = ["sites8", "recursion", "cold5000"];
+    let counts: Vec<(&Case, u64)> = CASES
+        .iter()
+        .filter(|case| cases.contains(&case.name))
+        .map(|case| (case, case.scopes()))
+        .collect();
     let mut scopes = 0;
-    while Instant::now() < end {
-        for case in cases() {
+    let mut once = || {
+        for (case, count) in &counts {
             case.run(Mode::Exact);
-            scopes += case.scopes;
+            scopes += count;
         }
+    };
+    // Nodes exist, and the octaves of their usual latencies.
+    (0..100).for_each(|_| once());
+    let kib = || anonymous_bytes() / 1024.0;
+    let seconds = if long { 60 } else { 10 };
+    let (before, end) = (kib(), Instant::now() + Duration::from_secs(seconds));
+    while Instant::now() < end {
+        once();
     }
-    let after = anonymous_kib();
-    println!("\n{scopes} scopes in 10 s: RssAnon before {before} KiB, after {after} KiB");
-}
-
-/// KiB of memory of its own, as the kernel counts them; 0 where it does not say.
-fn anonymous_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    line.and_then(|line| line.split_whitespace().next())
-        .and_then(|kib| kib.parse().ok())
-        .unwrap_or(0)
+    println!(
+        "\n{scopes} scopes in {seconds} s: RssAnon before {before} KiB, after {} KiB",
+        kib()
+    );
 }

@@ -1,50 +1,73 @@
 //! Rows, for people and for programs.
 
-use crate::cases::Mode;
-use crate::measure::Measured;
+use crate::kernel;
+use crate::measure::{ALL_PAIRS, Measured};
+use crate::options::Form;
 
-/// The line above the rows.
-pub(crate) fn heading() {
+/// What stands above the rows.
+pub(crate) fn heading(form: Form) {
+    if form != Form::Text {
+        return;
+    }
     println!(
-        "medians of 40 ABBA pairs; floor = two bare clock reads; added = above plain; [..] = 95 % interval\n"
+        "medians of {ALL_PAIRS} ABBA pairs against plain; floor = two bare clock reads; added = above plain"
+    );
+    println!("[..] = 95 % interval; instr = instructions above plain");
+    println!(
+        "time without a core is taken off; adaptive has learned its rates before; load {}\n",
+        kernel::load()
     );
     println!(
-        "{:<12} {:>7} {:<6} {:>9} {:>9} {:>8}  {:<16} {:>8}",
-        "case", "threads", "mode", "ns/scope", "added ns", "ratio", "", "x floor"
+        "{:<12} {:>7} {:<13} {:>9} {:>9} {:>8}  {:<18} {:>7} {:>7}",
+        "case", "threads", "mode", "ns/scope", "added ns", "ratio", "", "x floor", "instr"
     );
 }
 
-/// The modes of a case.
-pub(crate) fn rows(rows: &[Measured], json: bool) {
-    let floor = rows
-        .iter()
-        .find(|row| row.mode == Mode::Floor)
-        .map(|row| row.added_ns);
+/// All of a case.
+pub(crate) fn rows(rows: &[Measured], form: Form) {
     for row in rows {
-        let Measured {
-            case,
-            mode,
-            threads,
-            ns_per_scope,
-            added_ns,
-            ratio,
-            interval: (low, high),
-        } = row;
-        let mode_name = mode.name();
-        if json {
-            println!(
-                r#"{{"case":"{case}","mode":"{mode_name}","threads":{threads},"ns_per_scope":{ns_per_scope:.3},"ratio_to_plain":{ratio:.4},"ratio_lo":{low:.4},"ratio_hi":{high:.4}}}"#
-            );
-            continue;
+        match form {
+            Form::Text => text(row, rows),
+            Form::Json => json(row, rows),
+            Form::Markdown => {}
         }
-        let of_floor = match (mode, floor) {
-            (Mode::Exact, Some(floor)) if floor > 0.0 => format!("{:.2}", added_ns / floor),
-            _ => String::new(),
-        };
-        let range = format!("[{low:.3} {high:.3}]");
-        println!(
-            "{case:<12} {threads:>7} {mode_name:<6} {ns_per_scope:>9.2} {added_ns:>9.2} {ratio:>8.3}  {range:<16} \
-             {of_floor:>8}"
-        );
     }
+}
+
+fn text(row: &Measured, rows: &[Measured]) {
+    let or_blank =
+        |value: Option<f64>, places: usize| value.map_or(String::new(), |value| format!("{value:.places$}"));
+    println!(
+        "{:<12} {:>7} {:<13} {:>9.2} {:>9.2} {:>8.3}  {:<18} {:>7} {:>7}",
+        row.case,
+        row.threads,
+        row.label(),
+        row.ns_per_scope,
+        row.added_ns,
+        row.ratio,
+        format!("[{:.3} {:.3}]", row.interval.0, row.interval.1),
+        or_blank(row.of_floor(rows), 2),
+        or_blank(row.instructions, 1),
+    );
+}
+
+fn json(row: &Measured, rows: &[Measured]) {
+    let of_floor = row
+        .of_floor(rows)
+        .map_or("null".to_owned(), |of_floor| format!("{of_floor:.4}"));
+    println!(
+        concat!(
+            r#"{{"case":"{}","mode":"{}","threads":{},"ns_per_scope":{:.3},"ratio_to_plain":{:.4},"#,
+            r#""ratio_lo":{:.4},"ratio_hi":{:.4},"added_ns":{:.3},"added_to_floor":{}}}"#
+        ),
+        row.case,
+        row.mode.name(),
+        row.threads,
+        row.ns_per_scope,
+        row.ratio,
+        row.interval.0,
+        row.interval.1,
+        row.added_ns,
+        of_floor,
+    );
 }

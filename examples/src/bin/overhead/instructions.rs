@@ -1,0 +1,51 @@
+//! Instructions that scopes add: what differs between two runs of this program under callgrind that open fewer and
+//! more of them.
+
+use crate::callgrind;
+use crate::cases::Case;
+use crate::child;
+use crate::modes::Mode;
+
+/// Runs under callgrind take 1/20 and 3/20 of what is timed.
+const AMOUNTS: [u64; 2] = [1, 3];
+const PARTS: u64 = 20;
+
+/// What goes before, so many times what is timed: nodes are made, adaptive mode learns (less than when it is timed).
+const WARM: u64 = 1;
+const LEARNING: u64 = 3;
+
+/// Instructions of a scope above plain, by mode.
+pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
+    let plain = per_scope(case, Mode::Plain)?;
+    let mut added = vec![0.0];
+    for &mode in &Mode::ALL[1..] {
+        added.push(per_scope(case, mode)? - plain);
+    }
+    Ok(added)
+}
+
+/// Instructions of a scope with the work in it.
+fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
+    let before = if mode == Mode::Adaptive { LEARNING } else { WARM };
+    let [few, many] = AMOUNTS.map(|parts| case.amount * (before * PARTS + parts) / PARTS);
+    let total = |amount: u64| {
+        let amount = amount.to_string();
+        let arguments = [child::FLAG, child::INSTRUCTIONS, case.name, mode.name(), &amount];
+        callgrind::instructions(&arguments, &[])
+    };
+    let added = total(many)? as f64 - total(few)? as f64;
+    Ok(added / (case.scopes_in(many) - case.scopes_in(few)) as f64)
+}
+
+/// The part of the process that callgrind watches.
+pub(crate) fn run(words: &[String]) -> Result<(), String> {
+    let [case, mode, amount] = words else {
+        return Err("wanted: case, mode, amount".to_owned());
+    };
+    let case = Case::named(case).ok_or("no such case")?;
+    let mode = Mode::named(mode).ok_or("no such mode")?;
+    let amount = amount.parse().map_err(|_| "no such amount")?;
+    callgrind::enter(mode.of_tickscope(), mode.has_histogram());
+    case.run_so_much(mode, amount);
+    Ok(())
+}

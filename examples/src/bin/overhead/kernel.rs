@@ -1,0 +1,37 @@
+//! What the kernel says about this process; 0 where it does not say.
+
+use std::fs;
+
+/// Nanoseconds that this thread has stood ready and had no core.
+pub(crate) fn waited_for_core() -> f64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    number(&text, 1)
+}
+
+/// CPU nanoseconds of the publisher's thread.
+pub(crate) fn publisher_cpu() -> f64 {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let publisher = tasks
+        .map(|task| task.path())
+        .find(|task| fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == "tickscope"));
+    let text = publisher.and_then(|task| fs::read_to_string(task.join("schedstat")).ok());
+    text.map_or(0.0, |text| number(&text, 0))
+}
+
+/// Bytes of memory of its own.
+pub(crate) fn anonymous_bytes() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    line.map_or(0.0, |kib| 1024.0 * number(kib, 0))
+}
+
+/// The busy processes of the machine, averaged over one, five and fifteen minutes.
+pub(crate) fn load() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}
+
+fn number(text: &str, place: usize) -> f64 {
+    let word = text.split_whitespace().nth(place);
+    word.and_then(|word| word.parse().ok()).unwrap_or(0.0)
+}

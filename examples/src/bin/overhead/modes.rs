@@ -1,0 +1,103 @@
+//! The modes: what surrounds the work, and how it is switched on.
+
+use std::hint::black_box;
+use std::thread;
+use std::time::Duration;
+
+use tickscope_examples::Probe;
+
+/// What surrounds the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Nothing.
+    Plain,
+    /// Two bare reads of the time stamp counter.
+    Floor,
+    /// A scope, and so in all modes that follow.
+    Exact,
+    ExactWithoutHistogram,
+    Adaptive,
+    Sampled,
+    Off,
+}
+
+/// Two bare reads of the time stamp counter, at the beginning and the end.
+#[derive(Debug)]
+pub(crate) struct Floor;
+
+/// Reads the clock when it goes.
+#[derive(Debug)]
+pub(crate) struct Read;
+
+/// What the publisher does about a switch is over by then.
+const SETTLED: Duration = Duration::from_millis(5);
+
+// === impl Mode ===
+
+impl Mode {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Plain,
+        Self::Floor,
+        Self::Exact,
+        Self::ExactWithoutHistogram,
+        Self::Adaptive,
+        Self::Sampled,
+        Self::Off,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Floor => "floor",
+            Self::Exact => "exact",
+            Self::ExactWithoutHistogram => "exact_nohist",
+            Self::Adaptive => "adaptive",
+            Self::Sampled => "sampled",
+            Self::Off => "off",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// Has the process measure so.
+    pub(crate) fn enter(self) {
+        tickscope::set_mode(self.of_tickscope());
+        tickscope::set_histogram(self.has_histogram());
+        thread::sleep(SETTLED);
+    }
+
+    /// Plain and floor open no scopes: the publisher works as in exact mode.
+    pub(crate) fn of_tickscope(self) -> tickscope::Mode {
+        match self {
+            Self::Plain | Self::Floor | Self::Exact | Self::ExactWithoutHistogram => tickscope::Mode::Exact,
+            Self::Adaptive => tickscope::Mode::Adaptive,
+            Self::Sampled => tickscope::Mode::Sampled,
+            Self::Off => tickscope::Mode::Off,
+        }
+    }
+
+    pub(crate) fn has_histogram(self) -> bool {
+        self != Self::ExactWithoutHistogram
+    }
+}
+
+// === impl Floor ===
+
+impl Probe for Floor {
+    type Guard = Read;
+
+    #[inline(always)]
+    fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) -> Read {
+        black_box(tickscope::__private::tsc());
+        Read
+    }
+}
+
+impl Drop for Read {
+    #[inline(always)]
+    fn drop(&mut self) {
+        black_box(tickscope::__private::tsc());
+    }
+}

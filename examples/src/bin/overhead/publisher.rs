@@ -1,0 +1,55 @@
+//! CPU time of the publisher, beside threads that do not rest.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::cases::Case;
+use crate::kernel::publisher_cpu;
+use crate::modes::Mode;
+use crate::viewer;
+use crate::workers::Workers;
+
+/// Until the publisher has found its pace, and then until its time is taken: whole intervals.
+const SETTLED: Duration = Duration::from_secs(2);
+const MEASURED: Duration = Duration::from_secs(4);
+
+/// Two threads of 5219 nodes each.
+const CASE: &str = "cold5000";
+const THREADS: usize = 2;
+
+/// Prints its share of a core in each mode in which it has something to do, without a viewer and with one.
+pub(crate) fn print(session: &tickscope::Session) {
+    let Some(case) = Case::named(CASE) else { return };
+    println!("publisher, {THREADS} threads of {CASE} (% of a core)");
+    let modes = [
+        Mode::Exact,
+        Mode::ExactWithoutHistogram,
+        Mode::Adaptive,
+        Mode::Sampled,
+    ];
+    for mode in modes {
+        let workers = Workers::start(THREADS);
+        mode.enter();
+        let unwatched = share(&workers, case, mode);
+        let slot = viewer::attach(session);
+        let watched = slot.as_ref().map(|_| share(&workers, case, mode));
+        let watched = watched.map_or("?".to_owned(), |share| format!("{share:.2}"));
+        println!("{:<36} {unwatched:>9.2}  with a viewer {watched}", mode.name());
+    }
+}
+
+fn share(workers: &Workers, case: &'static Case, mode: Mode) -> f64 {
+    let run_for = |time: Duration| {
+        let begin = Instant::now();
+        while begin.elapsed() < time {
+            workers.run(case, mode);
+        }
+        begin.elapsed()
+    };
+    run_for(SETTLED);
+    let before = publisher_cpu();
+    let elapsed = run_for(MEASURED);
+    // The kernel adds up a running thread's time when it rests.
+    thread::sleep(Duration::from_millis(5));
+    100.0 * (publisher_cpu() - before) / elapsed.as_nanos() as f64
+}
