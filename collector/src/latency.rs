@@ -37,6 +37,8 @@ zeroed! {
         present: AtomicU64,
         /// Odd while parked durations find their buckets.
         settling: AtomicU64,
+        /// In which life of the tree it was made.
+        life: AtomicU64,
         /// Durations that have not found their bucket yet, by the call's number; 0 where there is none.
         parked: [AtomicU32; PARKED],
         /// Buckets by octave; none before the first hit.
@@ -63,6 +65,8 @@ zeroed! {
         octaves: Column<Octave>,
         /// Octaves handed out.
         used: AtomicU64,
+        /// Counts lives of the tree, from 1.
+        life: AtomicU64,
     }
 }
 
@@ -188,20 +192,23 @@ impl Latency {
         calls
     }
 
-    fn clear(&self) {
-        for counter in [
-            &self.max,
-            &self.timed,
-            &self.timed_ticks,
-            &self.rate,
-            &self.present,
-        ] {
+    /// Empties the histogram; octaves stay, and what adaptive mode knows.
+    fn empty(&self) {
+        self.max.store(0, Ordering::Relaxed);
+        for place in &self.parked {
+            place.store(0, Ordering::Relaxed);
+        }
+        for octave in self.octaves.iter().filter_map(Ref::get) {
+            octave.empty();
+        }
+    }
+
+    /// Forgets all of an earlier life, octaves too.
+    fn forget(&self) {
+        self.octaves.iter().for_each(|octave| octave.set(None));
+        for counter in [&self.present, &self.timed, &self.timed_ticks, &self.rate] {
             counter.store(0, Ordering::Relaxed);
         }
-        self.parked
-            .iter()
-            .for_each(|place| place.store(0, Ordering::Relaxed));
-        self.octaves.iter().for_each(|octave| octave.set(None));
     }
 }
 
@@ -209,6 +216,12 @@ impl Octave {
     #[inline(always)]
     fn hit(&self, bucket: usize) {
         add(&self.counts[bucket % PER_OCTAVE], 1);
+    }
+
+    fn empty(&self) {
+        self.counts
+            .iter()
+            .for_each(|count| count.store(0, Ordering::Relaxed));
     }
 }
 
@@ -229,19 +242,26 @@ impl Latencies {
             nodes: Column::new(),
             octaves: Column::new(),
             used: AtomicU64::new(0),
+            life: AtomicU64::new(1),
         }
     }
 
-    /// The latency of a new node, empty; none where there is no memory.
+    /// The latency of a node, empty; none where there is no memory.
     pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
         let latency = self.nodes.make(index)?;
-        latency.clear();
+        let life = self.life.load(Ordering::Relaxed);
+        if latency.life.load(Ordering::Relaxed) != life {
+            latency.forget();
+            latency.life.store(life, Ordering::Relaxed);
+        }
+        latency.empty();
         Some(latency)
     }
 
-    /// Forgets all octaves; their memory serves again.
+    /// Begins another life of the tree: all octaves serve again.
     pub(crate) fn clear(&self) {
         self.used.store(0, Ordering::Relaxed);
+        add(&self.life, 1);
     }
 
     /// A new octave, all zero; none where there is no memory.
@@ -249,10 +269,7 @@ impl Latencies {
         let used = self.used.load(Ordering::Relaxed);
         let octave = self.octaves.make(u32::try_from(used).ok()?)?;
         self.used.store(used + 1, Ordering::Relaxed);
-        octave
-            .counts
-            .iter()
-            .for_each(|count| count.store(0, Ordering::Relaxed));
+        octave.empty();
         Some(octave)
     }
 }
@@ -283,6 +300,12 @@ mod tests {
                     .find(|&&(bucket, _)| usize::from(bucket) == bucket_of(ticks))
             };
             assert_eq!(count(100).map(|&(_, count)| count), Some(49));
+            assert_eq!(pool.used.load(Ordering::Relaxed), 3);
+            // Switched off and on again in the same life: empty, and no octave is lost.
+            let again = pool.make(5).unwrap();
+            again.read(&AtomicU64::new(0), &mut histogram);
+            assert!(histogram.is_empty());
+            again.settle(Some(100), &pool);
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             pool.clear();
         }

@@ -175,11 +175,9 @@ fn read_node(
             changed.left[index] = 2;
         }
     }
-    match latency {
-        Some(latency) if look => counts.timed = latency.timed.load(Ordering::Relaxed),
-        // A call that is timed is a call, and calls have not changed.
-        Some(_) => {}
-        None => counts.timed = counts.calls,
+    // A call that is timed is a call: where those have not changed this has not.
+    if let Some(latency) = latency.filter(|_| look) {
+        counts.timed = latency.timed.load(Ordering::Relaxed);
     }
 }
 

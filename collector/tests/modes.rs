@@ -182,6 +182,26 @@ fn what_adaptive_mode_did_not_time_is_estimated_from_what_it_did() {
     });
 }
 
+fn adaptive_mode_without_histograms_estimates_each_time_it_is_chosen() {
+    support::isolated!(|| {
+        let _session = session("again");
+        tickscope::set_histogram(false);
+        for _ in 0..3 {
+            tickscope::set_mode(Mode::Exact);
+            (0..1000).for_each(|_| inner(100));
+            tickscope::set_mode(Mode::Adaptive);
+            {
+                tickscope::scope!("outer");
+                (0..20_000).for_each(|_| inner(500));
+            }
+            let snapshot = tickscope::snapshot();
+            assert!(snapshot.latencies.row.is_empty());
+            let found = ticks_of(&snapshot, "inner") as f64 / (500.0 * 20_000.0);
+            assert!((0.9..1.1).contains(&found), "{found}");
+        }
+    });
+}
+
 /// Works until it has used so much time of its CPU.
 fn burn(time: Duration) {
     let begin = Instant::now();
@@ -384,6 +404,7 @@ support::tests![
     a_thread_that_sleeps_through_switches_is_charged_for_each_stretch_of_exact_mode,
     calls_are_exact_in_every_mode_and_none_are_counted_when_off,
     what_adaptive_mode_did_not_time_is_estimated_from_what_it_did,
+    adaptive_mode_without_histograms_estimates_each_time_it_is_chosen,
     samples_show_the_shares_of_the_time,
     a_site_that_is_off_costs_nothing_and_its_time_is_its_parents,
     viewers_switch_modes_and_sites,
