@@ -51,9 +51,9 @@ fn resets_anywhere_lose_no_call() {
 fn in_place_finds_a_cost_for_each_workload_and_its_functions() {
     let text = stdout(env!("CARGO_BIN_EXE_in_place"), &["1"]);
     for (workload, function) in [
-        ("sphereflake", "(all)"),
+        ("sphereflake", "(all:counted)"),
         ("sphereflake", "intersect_shadow"),
-        ("scene", "(all)"),
+        ("scene", "(all:off)"),
         ("recursion", "down"),
     ] {
         let row = text
@@ -63,7 +63,10 @@ fn in_place_finds_a_cost_for_each_workload_and_its_functions() {
     }
     // As counted: twenty calls deep, five thousand times.
     assert!(text.contains("100000"), "{text}");
-    assert!(text.contains("one function, 10 rows: "), "{text}");
+    assert!(
+        text.contains("one function against its site off, 10 rows: "),
+        "{text}"
+    );
     assert!(stderr(env!("CARGO_BIN_EXE_in_place"), &["0"]).contains("not `0`"));
 }
 

@@ -9,7 +9,7 @@ mod measure;
 mod statistics;
 mod workloads;
 
-use measure::{Bounds, Calibrated, Measured};
+use measure::{Bounds, Calibrated, Measured, Scopes};
 use statistics::Estimate;
 use workloads::WORKLOADS;
 
@@ -31,8 +31,10 @@ fn main() -> Result<(), String> {
     heading(calibrated, rounds);
     let mut rows = Vec::new();
     for workload in WORKLOADS {
-        rows.push(measure::whole(workload, calibrated, rounds));
-        print(&rows[rows.len() - 1], calibrated.exact);
+        for scopes in [Scopes::Counted, Scopes::Off] {
+            rows.push(measure::whole(workload, scopes, calibrated, rounds));
+            print(&rows[rows.len() - 1], calibrated.exact);
+        }
         for function in workload.functions {
             rows.push(measure::function(workload, function, calibrated, rounds));
             print(&rows[rows.len() - 1], calibrated.exact);
@@ -73,7 +75,7 @@ fn print(row: &Measured, exact: Bounds) {
     println!(
         "{:<11} {:<17} {:>6} {:>7.1} {:>6.1} {:<14} {:>8.1} {:<14} {:>6.1} {:>9.1} {:>9.1}  {}",
         row.workload,
-        row.function.unwrap_or("(all)"),
+        row.scopes.label(),
         row.calls,
         row.plain,
         truth.median,
@@ -110,8 +112,16 @@ fn is_narrower(row: &Measured, (lower, upper): Bounds) -> bool {
 
 fn judge(rows: &[Measured], exact: Bounds) {
     let middle = (exact.0 + exact.1) / 2.0;
-    for (what, of_function) in [("all scopes", false), ("one function", true)] {
-        let rows = || rows.iter().filter(|row| row.function.is_some() == of_function);
+    let of_function = |scopes| matches!(scopes, Scopes::Function(_));
+    let groups: [(&str, &dyn Fn(Scopes) -> bool); 3] = [
+        ("all scopes against counted only", &|scopes| {
+            scopes == Scopes::Counted
+        }),
+        ("all scopes against off", &|scopes| scopes == Scopes::Off),
+        ("one function against its site off", &of_function),
+    ];
+    for (what, belongs) in groups {
+        let rows = || rows.iter().filter(|row| belongs(row.scopes));
         let count = |holds: &dyn Fn(&Measured) -> bool| rows().filter(|row| holds(row)).count();
         println!(
             "\n{what}, {} rows: nearer to the truth than the nearer bound in {}, than the middle of the bounds in {}; \

@@ -22,18 +22,40 @@ pub(crate) struct Calibrated {
     pub(crate) off: Bounds,
 }
 
-/// A workload, or one of its functions: nanoseconds of a scope.
+/// Which scopes a cost is that of, and what the stretches with them are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scopes {
+    /// All of a workload, against the same counted only.
+    Counted,
+    /// All of a workload, against mode off.
+    Off,
+    /// Those of one function, against its site switched off.
+    Function(&'static str),
+}
+
+/// What the scopes of a workload, or of one of its functions, cost: nanoseconds of a scope.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) workload: &'static str,
-    /// None for all scopes of the workload.
-    pub(crate) function: Option<&'static str>,
+    pub(crate) scopes: Scopes,
     /// Scopes in a unit.
     pub(crate) calls: u64,
     /// Nanoseconds of a unit without them, for one of them.
     pub(crate) plain: f64,
     pub(crate) truth: Estimate,
     pub(crate) in_place: Estimate,
+}
+
+// === impl Scopes ===
+
+impl Scopes {
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Counted => "(all:counted)",
+            Self::Off => "(all:off)",
+            Self::Function(name) => name,
+        }
+    }
 }
 
 // === impl Calibrated ===
@@ -57,13 +79,17 @@ impl Calibrated {
     }
 }
 
-/// All scopes of a workload: timed against counted only.
-pub(crate) fn whole(workload: &Workload, calibrated: Calibrated, rounds: usize) -> Measured {
-    let light = || tickscope::set_mode(Mode::Sampled);
+/// All scopes of a workload, against a mode that costs little.
+pub(crate) fn whole(workload: &Workload, scopes: Scopes, calibrated: Calibrated, rounds: usize) -> Measured {
+    let (mode, bounds) = match scopes {
+        Scopes::Counted => (Mode::Sampled, calibrated.sampled),
+        Scopes::Off | Scopes::Function(_) => (Mode::Off, calibrated.off),
+    };
+    let light = || tickscope::set_mode(mode);
     let full = || tickscope::set_mode(Mode::Exact);
     let calls = calls_in(workload.scoped);
     let found = compare(workload.scoped, workload.plain, (&light, &full), calls, rounds);
-    measured(workload, None, calls, found, calibrated.sampled)
+    measured(workload, scopes, calls, found, bounds)
 }
 
 /// One function of a workload: its site on against off.
@@ -86,19 +112,25 @@ pub(crate) fn function(
     on();
     let calls = all - others;
     let found = compare(workload.scoped, function.without, (&off, &on), calls, rounds);
-    measured(workload, Some(function.name), calls, found, calibrated.off)
+    measured(
+        workload,
+        Scopes::Function(function.name),
+        calls,
+        found,
+        calibrated.off,
+    )
 }
 
 fn measured(
     workload: &Workload,
-    function: Option<&'static str>,
+    scopes: Scopes,
     calls: u64,
     (plain, truth, in_place): (Vec<f64>, Vec<f64>, Vec<f64>),
     light: Bounds,
 ) -> Measured {
     Measured {
         workload: workload.name,
-        function,
+        scopes,
         calls,
         plain: Estimate::of(plain).median,
         truth: Estimate::of(truth),
