@@ -61,6 +61,29 @@ fn accuracy_compares_the_same_functions_in_each_mode() {
 }
 
 #[test]
+fn in_place_finds_a_cost_for_each_workload_and_its_functions() {
+    let text = stdout(env!("CARGO_BIN_EXE_in_place"), &["1"]);
+    for (workload, function) in [
+        ("sphereflake", "(all:counted)"),
+        ("sphereflake", "intersect_shadow"),
+        ("scene", "(all:off)"),
+        ("recursion", "down"),
+    ] {
+        let row = text
+            .lines()
+            .find(|line| line.split_whitespace().take(2).eq([workload, function]));
+        assert!(row.is_some_and(|row| !row.contains("NaN")), "{text}");
+    }
+    // As counted: twenty calls deep, five thousand times.
+    assert!(text.contains("100000"), "{text}");
+    assert!(
+        text.contains("one function against its site off, 10 rows: "),
+        "{text}"
+    );
+    assert!(stderr(env!("CARGO_BIN_EXE_in_place"), &["0"]).contains("not `0`"));
+}
+
+#[test]
 fn sphereflake_renders_the_same_with_scopes_and_without() {
     let picture = |args: &[&str]| {
         let text = stdout(SPHEREFLAKE, &[&["--level", "3", "--size", "48"], args].concat());
