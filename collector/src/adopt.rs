@@ -19,6 +19,14 @@ impl Tree {
         self.adopt(exact);
     }
 
+    /// Makes up for switches that this thread has not met.
+    #[inline]
+    pub(crate) fn adopt_if_alarmed(&self, exact: Path) {
+        if self.is(Path::Alarm) {
+            self.adopt(exact);
+        }
+    }
+
     /// Makes up for all switches since the last one this thread knew of. Does nothing inside an event.
     #[cold]
     pub(crate) fn adopt(&self, exact: Path) {

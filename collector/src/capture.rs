@@ -187,7 +187,7 @@ impl LiveThread {
     /// Gives the time since the last look to the node where the thread is.
     fn sample(&mut self, block: &'static Block, now: u64) {
         let passed = now.saturating_sub(std::mem::replace(&mut self.sampled_at, now));
-        if block.tree.is_paused() {
+        if block.tree.stands_still() {
             return;
         }
         let Some(node) = settled_current(&block.tree) else {
