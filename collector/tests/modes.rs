@@ -448,10 +448,40 @@ fn an_excluded_thread_was_charged_after_switches() {
     });
 }
 
+/// Each time, its octaves were made anew and never served again, until there were none and no call had a latency.
+fn switching_histograms_off_and_on_used_up_their_memory() {
+    support::isolated!(|| {
+        let _session = session("toggled");
+        inner(1);
+        let memory = || {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.lines().find(|line| line.starts_with("RssAnon")).unwrap();
+            line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+        };
+        let toggle = |times: u32| {
+            for _ in 0..times {
+                tickscope::set_histogram(false);
+                inner(1);
+                tickscope::set_histogram(true);
+                for octave in (4..20).cycle().take(64) {
+                    inner(1 << octave);
+                }
+            }
+        };
+        toggle(200);
+        let before = memory();
+        toggle(4000);
+        let grown = memory().saturating_sub(before);
+        assert!(grown < 2048, "{grown} KiB");
+        assert_eq!(latencies(&tickscope::snapshot(), "inner").count(), 64);
+    });
+}
+
 support::tests![
     a_thread_that_ended_behind_a_switch_was_charged_for_time_without_measuring,
     a_pause_in_which_time_began_to_be_measured_was_charged,
     an_excluded_thread_was_charged_after_switches,
+    switching_histograms_off_and_on_used_up_their_memory,
     a_switch_with_scopes_open_charges_to_the_tick,
     a_thread_that_sleeps_through_switches_is_charged_for_each_stretch_of_exact_mode,
     calls_are_exact_in_every_mode_and_none_are_counted_when_off,
