@@ -477,7 +477,28 @@ fn switching_histograms_off_and_on_used_up_their_memory() {
     });
 }
 
+/// A thread's time began with its first sample and ended with its last: one that met a single sample had none.
+fn threads_that_met_one_sample_showed_no_time() {
+    support::isolated!(|| {
+        let _session = Builder::new("short").try_start().unwrap();
+        tickscope::set_mode(Mode::Sampled);
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(2) {
+            let short = || {
+                tickscope::scope!("short");
+                let begin = Instant::now();
+                while begin.elapsed() < Duration::from_millis(2) {}
+            };
+            on_another_thread(short);
+        }
+        let snapshot = tickscope::snapshot();
+        let seconds = ticks_of(&snapshot, "short") as f64 / snapshot.clock.ticks_per_second;
+        assert!(seconds > 0.5, "{seconds} s of 2");
+    });
+}
+
 support::tests![
+    threads_that_met_one_sample_showed_no_time,
     a_thread_that_ended_behind_a_switch_was_charged_for_time_without_measuring,
     a_pause_in_which_time_began_to_be_measured_was_charged,
     an_excluded_thread_was_charged_after_switches,
