@@ -19,6 +19,14 @@ impl Tree {
         self.adopt(exact);
     }
 
+    /// Makes up for switches that this thread has not met.
+    #[inline]
+    pub(crate) fn adopt_if_alarmed(&self, exact: Path) {
+        if self.is(Path::Alarm) {
+            self.adopt(exact);
+        }
+    }
+
     /// Makes up for all switches since the last one this thread knew of. Does nothing inside an event.
     #[cold]
     pub(crate) fn adopt(&self, exact: Path) {
@@ -74,6 +82,10 @@ impl Tree {
                 _ => None,
             };
             node.latency.set(latency);
+        }
+        if !wants {
+            // No node has a latency now. What is handed out next is reused behind another switch, which waits for captures.
+            self.latencies.clear();
         }
     }
 }

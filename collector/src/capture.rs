@@ -60,6 +60,8 @@ pub(crate) struct Books {
     /// How often the publisher has looked where each thread is.
     samples: u64,
     samples_base: u64,
+    /// When the publisher last looked; none before it did.
+    sampled_at: Option<u64>,
     /// Books of live threads, by their block's address.
     live: BTreeMap<usize, LiveThread>,
     folded: Folded,
@@ -81,8 +83,6 @@ struct LiveThread {
     reader: Reader,
     /// Ticks that samples gave to each node.
     sampled: Vec<u64>,
-    /// When it was last looked at.
-    sampled_at: u64,
 }
 
 static BOOKS: Mutex<Books> = Mutex::new(Books {
@@ -106,6 +106,7 @@ static BOOKS: Mutex<Books> = Mutex::new(Books {
     epoch: None,
     samples: 0,
     samples_base: 0,
+    sampled_at: None,
     live: BTreeMap::new(),
     folded: Folded::new(),
     seq: 0,
@@ -170,7 +171,6 @@ impl LiveThread {
             ledger: Ledger::default(),
             reader: Reader::default(),
             sampled: Vec::new(),
-            sampled_at: process::now(),
         }
     }
 
@@ -185,9 +185,8 @@ impl LiveThread {
     }
 
     /// Gives the time since the last look to the node where the thread is.
-    fn sample(&mut self, block: &'static Block, now: u64) {
-        let passed = now.saturating_sub(std::mem::replace(&mut self.sampled_at, now));
-        if block.tree.is_paused() {
+    fn sample(&mut self, block: &'static Block, passed: u64) {
+        if block.tree.stands_still() {
             return;
         }
         let Some(node) = settled_current(&block.tree) else {
@@ -287,12 +286,14 @@ impl Books {
     /// Looks where each thread is, and gives it the time since the last look: sampled mode.
     pub(crate) fn sample(&mut self) {
         let now = process::now();
+        // Also for a thread that has begun since: another that ended since was not met at all, and on average both come out.
+        let passed = now.saturating_sub(self.sampled_at.replace(now).unwrap_or(now));
         self.samples += 1;
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
             let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
-            thread.sample(block, now);
+            thread.sample(block, passed);
         }
     }
 
@@ -315,8 +316,8 @@ impl Books {
         }
         sites::set_gates();
         self.epoch = Some(switch::newest());
+        self.sampled_at = Some(tick);
         for thread in self.live.values_mut() {
-            thread.sampled_at = tick;
             thread.reader.forget();
         }
         Some(closing)

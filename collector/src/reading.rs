@@ -191,7 +191,7 @@ fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> u64 {
     for switch in switch::after(tree.adopted.load(Ordering::Acquire)) {
         let tick = since.map_or(switch.tick, |since| switch.tick.max(since));
         pending = pending.saturating_add(since.map_or(0, |since| within(tick - since)));
-        since = (switch.is_timed() && !tree.is_paused()).then_some(tick);
+        since = (switch.is_timed() && !tree.stands_still()).then_some(tick);
     }
     pending.saturating_add(since.map_or(0, |since| within(now.saturating_sub(since))))
 }

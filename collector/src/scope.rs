@@ -98,9 +98,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     let Some(tree) = threads::hot().filter(|_| !site.is(Gate::New)) else {
         return enter_first(site, calls);
     };
-    if tree.is(Path::Alarm) {
-        tree.adopt(process::exact_path());
-    }
+    tree.adopt_if_alarmed(process::exact_path());
     let Some(current) = tree.current.get() else {
         // An event of this thread is at work: this is a signal handler, or an allocator.
         add(&tree.dropped, 1);
@@ -198,9 +196,7 @@ fn exit_otherwise(node: &'static Node) {
 fn exit_rarely(node: &'static Node) {
     // A thread that is excluded or gone has closed all its calls already.
     let Some(tree) = threads::hot() else { return };
-    if tree.is(Path::Alarm) {
-        tree.adopt(process::exact_path());
-    }
+    tree.adopt_if_alarmed(process::exact_path());
     let ended = match tree.path() {
         Path::Sampled | Path::Off => tree.end_uncharged(node),
         Path::Adaptive | Path::AdaptiveExact => tree.end_untimed(node) || tree.end_timed(node, process::now),
@@ -227,9 +223,7 @@ pub fn pause() -> Pause {
     let counting = threads::register(session::first_scope) == Phase::Counting;
     let tree = threads::hot().filter(|_| counting);
     if let Some(tree) = tree {
-        if tree.is(Path::Alarm) {
-            tree.adopt(process::exact_path());
-        }
+        tree.adopt_if_alarmed(process::exact_path());
         tree.pause(process::now());
     }
     Pause {
@@ -242,10 +236,9 @@ impl Drop for Pause {
     fn drop(&mut self) {
         // Also where the thread has been excluded since: it may be included again.
         if let Some(tree) = threads::own().filter(|_| self.stopped) {
+            // What was switched meanwhile found the clock standing still.
+            tree.adopt_if_alarmed(process::exact_path());
             tree.resume(process::now());
-            if threads::hot().is_none() {
-                tree.stop();
-            }
         }
     }
 }

@@ -130,7 +130,7 @@ pub(crate) fn include(first: impl FnOnce()) {
         (Phase::Excluded, _) if process::fixed().off => {}
         (Phase::Excluded, Some(block)) => {
             block.tree.adopt(process::exact_path());
-            block.tree.go_on(process::now());
+            block.tree.set_excluded(false, process::now());
             set(Phase::Counting, Some(block));
         }
         (Phase::New | Phase::Excluded, None) => {
@@ -152,8 +152,10 @@ pub(crate) fn exclude() {
     let own = OWN.get();
     if matches!(own.phase, Phase::New | Phase::Counting) {
         if let Some(block) = own.block {
-            block.tree.end_all(process::now());
-            block.tree.stop();
+            block.tree.adopt_if_alarmed(process::exact_path());
+            let now = process::now();
+            block.tree.end_all(now);
+            block.tree.set_excluded(true, now);
         }
         set(Phase::Excluded, own.block);
     }
@@ -196,6 +198,7 @@ fn leave() {
     match &mut books {
         Some(books) => {
             // Under the lock, so that no capture has seen a later tick than the one that is charged here.
+            block.tree.adopt_if_alarmed(process::exact_path());
             block.tree.end_all(process::now());
             let name = os::thread_name();
             let name = name.split(|&byte| byte == 0).next().unwrap_or_default();

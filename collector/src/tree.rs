@@ -46,6 +46,8 @@ zeroed! {
         pub(crate) clock_errors: AtomicU64,
         /// How often `pause` is in force.
         pauses: AtomicU32,
+        /// Whether the thread is excluded: not 0.
+        excluded: AtomicU32,
         /// How events are handled: a [`Path`]. Others store [`Path::Alarm`] here, the thread all else.
         path: AtomicU32,
         /// All nodes, the root first.
@@ -113,6 +115,7 @@ impl Tree {
             unbalanced: AtomicU64::new(0),
             clock_errors: AtomicU64::new(0),
             pauses: AtomicU32::new(0),
+            excluded: AtomicU32::new(0),
             path: AtomicU32::new(Path::Alarm as u32),
             nodes: Nodes::new(),
             table: Array::empty(),
@@ -143,6 +146,7 @@ impl Tree {
         self.unbalanced.store(0, Ordering::Relaxed);
         self.clock_errors.store(0, Ordering::Relaxed);
         self.pauses.store(0, Ordering::Relaxed);
+        self.excluded.store(0, Ordering::Relaxed);
         self.limit_set.store(limit, Ordering::Relaxed);
         self.limit.store(limit, Ordering::Relaxed);
         self.depth_max.store(depth_max, Ordering::Relaxed);
@@ -393,15 +397,27 @@ impl Tree {
         self.pauses.load(Ordering::Relaxed) > 0
     }
 
+    /// Leaves the thread out, or takes it in again from tick `now` on.
+    pub(crate) fn set_excluded(&self, excluded: bool, now: u64) {
+        self.excluded.store(u32::from(excluded), Ordering::Relaxed);
+        self.stop();
+        self.go_on(now);
+    }
+
+    /// True while no mode charges time: in a pause, or while the thread is excluded.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.is_paused() || self.excluded.load(Ordering::Relaxed) != 0
+    }
+
     /// Charges nothing until [`Self::go_on`].
     pub(crate) fn stop(&self) {
         self.limit.store(0, Ordering::Relaxed);
         self.last.store(PAUSED, Ordering::Release);
     }
 
-    /// Charges from tick `now` on, unless paused or in a mode without time.
+    /// Charges from tick `now` on, unless paused, excluded or in a mode without time.
     pub(crate) fn go_on(&self, now: u64) {
-        if !self.is_paused() && switch::is_timed(self.adopted.load(Ordering::Relaxed)) {
+        if !self.stands_still() && switch::is_timed(self.adopted.load(Ordering::Relaxed)) {
             self.limit
                 .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
             self.last.store(now, Ordering::Release);

@@ -399,7 +399,130 @@ fn the_environment_chooses_mode_and_histograms() {
         .succeeded();
 }
 
+fn on_another_thread(body: impl FnOnce() + Send + 'static) {
+    std::thread::spawn(body).join().unwrap();
+}
+
+/// Its ticks since the switch went to the closed stretch or to a mode without time.
+fn a_thread_that_ended_behind_a_switch_was_charged_for_time_without_measuring() {
+    support::isolated!(|| {
+        let _session = session("ended");
+        on_another_thread(|| {
+            std::mem::forget(tickscope::scope_guard!("ends"));
+            spend(1);
+            on_another_thread(|| tickscope::set_mode(Mode::Off));
+            spend(1000);
+        });
+        assert_eq!(tickscope::snapshot().lifetime.ticks, 1);
+        tickscope::set_mode(Mode::Exact);
+        let scope = tickscope::scope_guard!("excluded");
+        on_another_thread(|| tickscope::set_mode(Mode::Off));
+        spend(1000);
+        tickscope::thread::exclude();
+        drop(scope);
+        assert_eq!(tickscope::snapshot().lifetime.ticks, 1);
+    });
+}
+
+/// It was charged from the switch on.
+fn a_pause_in_which_time_began_to_be_measured_was_charged() {
+    support::isolated!(|| {
+        let _session = session("pause");
+        tickscope::time!("first", ());
+        let scope = tickscope::scope_guard!("outer");
+        tickscope::set_mode(Mode::Sampled);
+        inner(1);
+        let pause = tickscope::pause();
+        tickscope::set_mode(Mode::Exact);
+        spend(1000);
+        drop(pause);
+        spend(5);
+        drop(scope);
+        assert_eq!(ticks_of(&tickscope::snapshot(), "outer"), 5);
+    });
+}
+
+/// A switch took away the mark that it is left out.
+fn an_excluded_thread_was_charged_after_switches() {
+    support::isolated!(|| {
+        let _session = session("excluded");
+        tickscope::time!("first", ());
+        tickscope::thread::exclude();
+        let outside = || {
+            let snapshot = tickscope::snapshot();
+            snapshot
+                .threads
+                .iter()
+                .map(|thread| thread.outside_ticks)
+                .sum::<u64>()
+        };
+        tickscope::set_mode(Mode::Off);
+        tickscope::set_mode(Mode::Exact);
+        spend(1000);
+        assert_eq!(outside(), 0, "seen as pending");
+        tickscope::set_mode(Mode::Adaptive);
+        tickscope::thread::include();
+        inner(7);
+        assert_eq!(outside(), 0, "made up for");
+        assert_eq!(tickscope::snapshot().lifetime.ticks, 7);
+    });
+}
+
+/// Each time, its octaves were made anew and never served again, until there were none and no call had a latency.
+fn switching_histograms_off_and_on_used_up_their_memory() {
+    support::isolated!(|| {
+        let _session = session("toggled");
+        inner(1);
+        let memory = || {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.lines().find(|line| line.starts_with("RssAnon")).unwrap();
+            line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+        };
+        let toggle = |times: u32| {
+            for _ in 0..times {
+                tickscope::set_histogram(false);
+                inner(1);
+                tickscope::set_histogram(true);
+                for octave in (4..20).cycle().take(64) {
+                    inner(1 << octave);
+                }
+            }
+        };
+        toggle(200);
+        let before = memory();
+        toggle(4000);
+        let grown = memory().saturating_sub(before);
+        assert!(grown < 2048, "{grown} KiB");
+        assert_eq!(latencies(&tickscope::snapshot(), "inner").count(), 64);
+    });
+}
+
+/// A thread's time began with its first sample and ended with its last: one that met a single sample had none.
+fn threads_that_met_one_sample_showed_no_time() {
+    support::isolated!(|| {
+        let _session = Builder::new("short").try_start().unwrap();
+        tickscope::set_mode(Mode::Sampled);
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(2) {
+            let short = || {
+                tickscope::scope!("short");
+                let begin = Instant::now();
+                while begin.elapsed() < Duration::from_millis(2) {}
+            };
+            on_another_thread(short);
+        }
+        let snapshot = tickscope::snapshot();
+        let seconds = ticks_of(&snapshot, "short") as f64 / snapshot.clock.ticks_per_second;
+        assert!(seconds > 0.5, "{seconds} s of 2");
+    });
+}
+
 support::tests![
+    threads_that_met_one_sample_showed_no_time,
+    a_thread_that_ended_behind_a_switch_was_charged_for_time_without_measuring,
+    a_pause_in_which_time_began_to_be_measured_was_charged,
+    an_excluded_thread_was_charged_after_switches,
+    switching_histograms_off_and_on_used_up_their_memory,
     a_switch_with_scopes_open_charges_to_the_tick,
     a_thread_that_sleeps_through_switches_is_charged_for_each_stretch_of_exact_mode,
     calls_are_exact_in_every_mode_and_none_are_counted_when_off,
