@@ -83,10 +83,6 @@ impl Tree {
             };
             node.latency.set(latency);
         }
-        if !wants {
-            // No node has a latency now. What is handed out next is reused behind another switch, which waits for captures.
-            self.latencies.clear();
-        }
     }
 }
 

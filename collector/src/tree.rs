@@ -46,8 +46,6 @@ zeroed! {
         pub(crate) clock_errors: AtomicU64,
         /// How often `pause` is in force.
         pauses: AtomicU32,
-        /// Whether the thread is excluded: not 0.
-        excluded: AtomicU32,
         /// How events are handled: a [`Path`]. Others store [`Path::Alarm`] here, the thread all else.
         path: AtomicU32,
         /// All nodes, the root first.
@@ -60,6 +58,8 @@ zeroed! {
         errors: Column<AtomicU64>,
         /// What `limit` is when not paused.
         limit_set: AtomicU64,
+        /// Whether the thread is excluded: not 0.
+        excluded: AtomicU32,
         /// Whether new nodes get a latency: not 0.
         pub(crate) wants_latencies: AtomicU32,
         /// When the pause began that is in force.
@@ -115,13 +115,13 @@ impl Tree {
             unbalanced: AtomicU64::new(0),
             clock_errors: AtomicU64::new(0),
             pauses: AtomicU32::new(0),
-            excluded: AtomicU32::new(0),
             path: AtomicU32::new(Path::Alarm as u32),
             nodes: Nodes::new(),
             table: Array::empty(),
             latencies: Latencies::new(),
             errors: Column::new(),
             limit_set: AtomicU64::new(NO_LIMIT),
+            excluded: AtomicU32::new(0),
             wants_latencies: AtomicU32::new(0),
             paused_at: AtomicU64::new(0),
             adopted: AtomicU64::new(0),
