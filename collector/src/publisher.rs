@@ -43,7 +43,7 @@ const SHARE_LEAST_NS: u64 = 5_000_000;
 const COST_SHARE: u32 = 100;
 
 /// The same in sampled mode, where looking takes its part.
-const COST_SHARE_SAMPLED: u32 = 300;
+const COST_SHARE_SAMPLED: u32 = 400;
 
 /// The publisher at work.
 #[derive(Debug)]
@@ -296,7 +296,7 @@ impl Publisher {
             }
         }
         self.beat();
-        self.sampler.begin_block();
+        self.sampler.begin_to_wait();
         true
     }
 

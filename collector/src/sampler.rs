@@ -11,10 +11,10 @@ use crate::{capture, os, switch};
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The longest, however many threads there are.
-const LONGEST: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_secs(1);
 
-/// The distance is so many times what a look costs: 0.6 % of a core.
-const COST_SHARE: f64 = 160.0;
+/// The distance is so many times what a look costs: 0.5 % of a core.
+const COST_SHARE: f64 = 200.0;
 
 /// Looks after which their cost is reckoned anew.
 const BLOCK: u32 = 8;
@@ -24,8 +24,10 @@ const BLOCK: u32 = 8;
 pub(crate) struct Sampler {
     mean: Duration,
     next: Instant,
-    /// Looks since the cost was reckoned, and the publisher's CPU time then.
-    block: (u32, u64),
+    /// Looks since their cost was reckoned, and what they cost so far, in nanoseconds.
+    looks: (u32, u64),
+    /// The publisher's CPU time when it began to wait for the next one.
+    waits_since: u64,
     random: u64,
 }
 
@@ -36,7 +38,8 @@ impl Sampler {
         Self {
             mean: SHORTEST,
             next: Instant::now(),
-            block: (0, os::own_cpu_ns()),
+            looks: (0, 0),
+            waits_since: os::own_cpu_ns(),
             random: tickscope_format::os::random() | 1,
         }
     }
@@ -48,8 +51,8 @@ impl Sampler {
     }
 
     /// The publisher has done something else meanwhile, which is no cost of looking.
-    pub(crate) fn begin_block(&mut self) {
-        self.block = (0, os::own_cpu_ns());
+    pub(crate) fn begin_to_wait(&mut self) {
+        self.waits_since = os::own_cpu_ns();
     }
 
     /// Looks if it is time; gives how often a second it does where that has changed.
@@ -67,12 +70,15 @@ impl Sampler {
         self.random ^= self.random << 17;
         let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
         self.next = Instant::now() + self.mean.mul_f64(jitter);
-        self.block.0 += 1;
-        if self.block.0 < BLOCK {
+        let waited_since = self.waits_since;
+        self.begin_to_wait();
+        self.looks.0 += 1;
+        self.looks.1 += self.waits_since.saturating_sub(waited_since);
+        if self.looks.0 < BLOCK {
             return None;
         }
-        let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(self.block.1)) / BLOCK;
-        self.begin_block();
+        let (looks, ns) = std::mem::take(&mut self.looks);
+        let cost = Duration::from_nanos(ns) / looks;
         let wanted = cost.mul_f64(COST_SHARE).clamp(SHORTEST, LONGEST);
         // Some of the way: one dear block does not make it swing.
         self.mean = (self.mean * 7 + wanted) / 8;

@@ -224,10 +224,10 @@ fn samples_show_the_shares_of_the_time() {
                     tickscope::time!("one", burn(Duration::from_micros(100)));
                 }
             });
-            wait_until("a thousand samples", || newest(&ring).measuring.samples > 1000);
+            wait_until("some hundred samples", || newest(&ring).measuring.samples > 300);
             let snapshot = tickscope::snapshot();
             let share = ticks_of(&snapshot, "three") as f64 / snapshot.measured_ticks() as f64;
-            // The standard error is 1.4 points; other programs on the machine add to it.
+            // The standard error is 2.5 points; other programs on the machine add to it.
             assert!((0.65..0.85).contains(&share), "{share}");
             assert!(
                 snapshot.measuring.sampling_hz > 5.0,
