@@ -465,4 +465,21 @@ impl Snapshot {
             share(self.capture.cost.upper_ns),
         )
     }
+
+    /// The mean of a call in nanoseconds below which it is too short to tell much: three times what measuring one
+    /// costs at most.
+    pub fn doubtful_below_ns(&self) -> f64 {
+        3.0 * self.capture.cost.upper_ns
+    }
+
+    /// Whether so many calls that took so long together are as short as that. Where nothing is measured nothing is
+    /// doubted, and where samples give the times, none says nothing of the mean.
+    pub fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
+        let unknown = match self.capture.mode {
+            Mode::Off => true,
+            Mode::Sampled => total_ns == 0,
+            Mode::Exact | Mode::Adaptive => false,
+        };
+        calls > 0 && !unknown && (total_ns as f64) < self.doubtful_below_ns() * calls as f64
+    }
 }

@@ -20,10 +20,7 @@ use crate::profile::tree::CallTree;
 use crate::render::ProcessState;
 use crate::render::glyphs::Glyphs;
 use crate::render::{label, number};
-use crate::snapshot::{Mode, Snapshot};
-
-/// Calls are too short to tell much where their mean is below so many times what measuring one costs at most.
-const DOUBTFUL: f64 = 3.0;
+use crate::snapshot::Snapshot;
 
 /// What a report shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +110,7 @@ impl<'a> Page<'a> {
                 out,
                 "\n{} less than {} a call on average, three times what measuring one costs at most: doubtful",
                 self.glyphs.doubtful,
-                self.duration(self.doubtful_below().round() as u64),
+                self.duration(self.snapshot.doubtful_below_ns().round() as u64),
             )?;
         }
         Ok(())
@@ -150,17 +147,5 @@ impl<'a> Page<'a> {
     /// How far the sum of all is known; none where it is exact.
     fn measured_spread(&self) -> Option<Spread> {
         self.tree.sum_of(self.tree.top())
-    }
-
-    /// The mean in nanoseconds below which calls are too short to tell much.
-    fn doubtful_below(&self) -> f64 {
-        DOUBTFUL * self.snapshot.capture.cost.upper_ns
-    }
-
-    /// Whether the calls of a row are as short as that.
-    fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
-        // Where samples give the times, none says nothing of the mean.
-        let unknown = self.snapshot.capture.mode == Mode::Sampled && total_ns == 0;
-        calls > 0 && !unknown && (total_ns as f64) < self.doubtful_below() * calls as f64
     }
 }

@@ -10,15 +10,11 @@ use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::profile::hot::{HotRow, hot};
 use tickscope_format::profile::spread::Spread;
 use tickscope_format::profile::tree::CallTree;
-use tickscope_format::snapshot::Mode;
 
 use crate::model::base::Base;
 use crate::model::names::Names;
 use crate::model::row::RowId;
 use crate::model::scope::Scope;
-
-/// A call that is shorter than so many times its greatest cost says more of the cost than of itself.
-const DOUBTFUL_BELOW: f64 = 3.0;
 
 /// Where a row's figures stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,19 +124,8 @@ impl Data {
 
     /// Whether calls are so short that their time is hardly more than what measuring them costs.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
-        let least_ns = DOUBTFUL_BELOW * self.snapshot.capture.cost.upper_ns;
         let figures = self.figures(what);
-        let says_nothing = match self.snapshot.capture.mode {
-            Mode::Off => true,
-            // No sample says nothing of the mean.
-            Mode::Sampled => figures.total_ns == 0,
-            Mode::Exact | Mode::Adaptive | _ => false,
-        };
-        if says_nothing {
-            return false;
-        }
-        let mean_ns = figures.avg_ns();
-        mean_ns.is_some_and(|ns| (ns as f64) < least_ns)
+        self.snapshot.is_doubtful(figures.total_ns, figures.calls)
     }
 
     /// Rows of the tree below a row of the tree.

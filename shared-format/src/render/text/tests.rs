@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::fixture;
 use crate::render::fixtures;
+use crate::snapshot::Mode;
 
 fn ascii() -> TextOptions {
     TextOptions {

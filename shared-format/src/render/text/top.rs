@@ -29,7 +29,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     });
     let all = rows.len();
     rows.truncate(page.options.top);
-    let is_doubtful = |row: &HotRow| page.is_doubtful(row.total_ns, row.calls);
+    let is_doubtful = |row: &HotRow| page.snapshot.is_doubtful(row.total_ns, row.calls);
     let marked = |row: &HotRow| {
         let mark = if is_doubtful(row) {
             format!(" {}", page.glyphs.doubtful)

@@ -105,7 +105,7 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
         if row.open > 0 {
             write!(out, " {}", page.glyphs.open)?;
         }
-        if page.is_doubtful(row.total_ns, row.calls) {
+        if page.snapshot.is_doubtful(row.total_ns, row.calls) {
             write!(out, " {}", page.glyphs.doubtful)?;
             hidden.doubtful_shown = true;
         }
