@@ -82,6 +82,8 @@ mod prune;
 #[cfg(feature = "enable")]
 mod publisher;
 #[cfg(feature = "enable")]
+mod random;
+#[cfg(feature = "enable")]
 mod reading;
 #[cfg(feature = "enable")]
 mod registry;

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 
 use crate::latency::Latency;
 use crate::node::{Node, UNTIMED};
+use crate::random;
 use crate::tree::{Tree, add};
 
 /// Calls of this many ticks (some 10 us) and more are always timed: the clock is no cost beside them.
@@ -115,12 +116,9 @@ impl Tree {
         node.skip.store(skip as u32, Ordering::Relaxed);
     }
 
-    /// Marsaglia's xorshift64.
+    /// A random number; its upper bits are the better ones.
     fn next_random(&self) -> u64 {
-        let x = self.random.load(Ordering::Relaxed);
-        let x = x ^ x << 13;
-        let x = x ^ x >> 7;
-        let x = x ^ x << 17;
+        let x = random::step(self.random.load(Ordering::Relaxed));
         self.random.store(x, Ordering::Relaxed);
         x.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
@@ -133,11 +131,9 @@ fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
     let by_length = LONG_TICKS_LOG2.saturating_sub(mean.max(1).ilog2().into());
     let by_number = (u64::from(timed.ilog2()) + 1).saturating_sub(FIRST_TIMED_LOG2);
-    let by_number = node
-        .site
-        .get()
-        .map_or(by_number, |site| site.enough(by_number.min(RATE_MAX)));
-    by_length.min(by_number).min(RATE_MAX)
+    let by_number = by_number.min(RATE_MAX);
+    let by_number = node.site.get().map_or(by_number, |site| site.enough(by_number));
+    by_length.min(by_number)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tickscope_format::snapshot::Mode;
 
-use crate::{capture, os, switch};
+use crate::{capture, os, random, switch};
 
 /// The shortest mean distance between two looks.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -65,9 +65,7 @@ impl Sampler {
         }
         // Evenly between half and one and a half of the mean: a program that does something every millisecond is
         // not always met at the same.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
+        self.random = random::step(self.random);
         let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
         self.next = Instant::now() + self.mean.mul_f64(jitter);
         let waited_since = self.waits_since;
