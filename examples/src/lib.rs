@@ -12,6 +12,8 @@
 //! assert_eq!(plain, scoped);
 //! ```
 //!
+//! Benchmarks share [`workloads`], how they are timed ([`timing`]) and what is made of the times ([`statistics`]).
+//!
 //! [`demo::run`] is the program behind `tickscope demo`: frames of a turning sphereflake, on several threads.
 
 #![forbid(unsafe_code)]
@@ -22,9 +24,12 @@ mod probe;
 mod scene;
 mod spawn;
 mod sphereflake;
+pub mod statistics;
+pub mod timing;
 pub mod vector;
+pub mod workloads;
 
 pub use image::Image;
-pub use probe::{Plain, Probe, Scoped};
+pub use probe::{Floor, Plain, Probe, Read, Scoped};
 pub use scene::Scene;
 pub use sphereflake::{Frame, render};

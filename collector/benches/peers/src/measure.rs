@@ -1,10 +1,12 @@
 //! A case with a peer against the same without: pairs in the order ABBA, so that a machine that gets slower or
 //! faster does not favour either side.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use tickscope_examples::Plain;
+use tickscope_examples::statistics::{interval, median, sorted};
+use tickscope_examples::timing::timed;
 
 use crate::peer::{Counted, Peer};
 use crate::{cases, child};
@@ -42,11 +44,11 @@ pub(crate) fn measure<P: Peer>(case: &str) -> Option<Measured> {
     let peer = P::start();
     let cpu_before = background_cpu();
     // Nodes are made, caches and predictors warm.
-    run(plain);
-    run(measured);
+    timed(plain);
+    timed(measured);
     let pairs: Vec<(f64, f64)> = (0..PAIRS)
         .map(|_| {
-            let [a, b, c, d] = [plain, measured, measured, plain].map(run);
+            let [a, b, c, d] = [plain, measured, measured, plain].map(timed);
             let mean = |one, other| (one + other) / 2.0 / scopes as f64;
             (mean(a, d), mean(b, c))
         })
@@ -75,23 +77,6 @@ fn count(case: fn()) -> u64 {
     counted.finish().unwrap_or(0)
 }
 
-/// Nanoseconds of one run, less those that this thread stood ready and no core was free: others build and test on
-/// the same machine. What it sleeps or waits for by itself counts.
-fn run(case: fn()) -> f64 {
-    let waited_before = waited_for_core();
-    let begin = Instant::now();
-    case();
-    let elapsed = begin.elapsed().as_nanos() as f64;
-    elapsed - (waited_for_core() - waited_before)
-}
-
-/// Nanoseconds that this thread has waited for a core so far, as the kernel counts them; 0 where it does not say.
-fn waited_for_core() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let waited = text.split_whitespace().nth(1);
-    waited.and_then(|number| number.parse().ok()).unwrap_or(0.0)
-}
-
 /// CPU nanoseconds so far of all threads but this one.
 fn background_cpu() -> f64 {
     let [process, thread] = [ClockId::ProcessCPUTime, ClockId::ThreadCPUTime].map(|clock| {
@@ -110,44 +95,9 @@ fn peak_kib() -> u64 {
         .unwrap_or(0)
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-/// The middle of sorted values.
-fn median(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    match sorted {
-        [] => f64::NAN,
-        _ if sorted.len().is_multiple_of(2) => (sorted[middle - 1] + sorted[middle]) / 2.0,
-        _ => sorted[middle],
-    }
-}
-
-/// The 95 % interval of the median by order statistics: the ranks are those of a binomial distribution, near
-/// enough n/2 -+ 0.98 sqrt(n).
-fn interval(sorted: &[f64]) -> (f64, f64) {
-    let n = sorted.len() as f64;
-    let half = 0.98 * n.sqrt();
-    let low = (n / 2.0 - half).floor().max(0.0) as usize;
-    let high = ((n / 2.0 + half).ceil() as usize).min(sorted.len().saturating_sub(1));
-    (sorted[low], sorted[high])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn medians_and_their_intervals() {
-        assert_eq!(median(&[1.0, 2.0, 9.0]), 2.0);
-        assert_eq!(median(&[1.0, 2.0, 4.0, 9.0]), 3.0);
-        let forty: Vec<f64> = (1..=40).map(f64::from).collect();
-        assert_eq!(median(&forty), 20.5);
-        assert_eq!(interval(&forty), (14.0, 28.0));
-    }
 
     #[test]
     fn cases_open_the_scopes_they_say() {

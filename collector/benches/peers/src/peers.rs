@@ -30,7 +30,7 @@ macro_rules! peers {
 
 peers! {
     "plain" Plain;
-    "floor" bare::Floor;
+    "floor" tickscope_examples::Floor;
     "exact" tickscope::Exact;
     "tracy" tracy::Tracy;
     "hotpath" hotpath::Hotpath;

@@ -8,7 +8,7 @@
 macro_rules! site {
     ($name:expr, $site:ident) => {
         $crate::sites::site!(@ $name, $site,
-            "empty" "work20ns" "body1us" "recursion"
+            "empty" "twenty" "thousand" "down"
             "site1" "site2" "site3" "site4" "site5" "site6" "site7" "site8"
             "level1" "level2" "level3" "level4" "level5" "level6" "level7" "level8"
             "c0" "c1" "c2" "c3" "c4" "c5" "c6" "c7" "c8" "c9" "c10" "c11" "c12" "c13" "c14" "c15" "c16"

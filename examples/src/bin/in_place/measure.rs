@@ -1,8 +1,9 @@
 //! Two costs of the same scopes: against code without them, and as the running program finds it by itself.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tickscope::Mode;
+use tickscope_examples::timing::timed;
 
 use crate::statistics::Estimate;
 use crate::workloads::{Function, Workload};
@@ -152,18 +153,18 @@ fn compare(
     for _ in 0..rounds {
         plain();
         scoped();
-        let [a, b, c, d] = [plain, scoped, scoped, plain].map(time);
+        let [a, b, c, d] = [plain, scoped, scoped, plain].map(timed);
         found.0.push(a_call(a + d));
         found.1.push(a_call(b + c - a - d));
         let [a, d] = [true, false].map(|first| {
-            let before = if first { None } else { Some(time(scoped)) };
+            let before = if first { None } else { Some(timed(scoped)) };
             light();
             // The first scopes after a switch make up for it; caches get warm again.
             scoped();
-            let light_time = time(scoped);
+            let light_time = timed(scoped);
             full();
             scoped();
-            (light_time, before.unwrap_or_else(|| time(scoped)))
+            (light_time, before.unwrap_or_else(|| timed(scoped)))
         });
         found.2.push(a_call(a.1 + d.1 - a.0 - d.0));
     }
@@ -176,20 +177,4 @@ fn calls_in(unit: fn()) -> u64 {
     let before = tickscope::snapshot().lifetime.calls;
     unit();
     tickscope::snapshot().lifetime.calls - before
-}
-
-/// Nanoseconds of a unit, without those in which it waited for a core.
-fn time(unit: fn()) -> f64 {
-    let waited = waited_ns();
-    let begin = Instant::now();
-    unit();
-    let time = begin.elapsed().as_nanos() as f64;
-    time - (waited_ns() - waited)
-}
-
-/// How long this thread stood ready and had no core so far, as the kernel counts it; 0 where it does not say.
-fn waited_ns() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let waited = text.split_whitespace().nth(1);
-    waited.and_then(|number| number.parse().ok()).unwrap_or(0.0)
 }

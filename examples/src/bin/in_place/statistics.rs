@@ -1,5 +1,7 @@
 //! Medians and their intervals.
 
+use tickscope_examples::statistics::{interval, median, sorted};
+
 /// A median and its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
@@ -11,18 +13,14 @@ pub(crate) struct Estimate {
 // === impl Estimate ===
 
 impl Estimate {
-    /// Of any values. The interval is that by order statistics: the ranks are those of a binomial distribution,
-    /// near enough n/2 -+ 0.98 sqrt(n).
-    pub(crate) fn of(mut values: Vec<f64>) -> Self {
-        values.sort_by(f64::total_cmp);
-        let n = values.len() as f64;
-        let half = 0.98 * n.sqrt();
-        let last = values.len().saturating_sub(1);
-        let at = |rank: f64| values.get(rank.max(0.0) as usize).copied().unwrap_or(f64::NAN);
+    /// Of any values.
+    pub(crate) fn of(values: Vec<f64>) -> Self {
+        let values = sorted(values);
+        let (low, high) = interval(&values);
         Self {
-            median: (at((n - 1.0).div_euclid(2.0)) + at((n / 2.0).floor())) / 2.0,
-            low: at((n / 2.0 - half).floor()),
-            high: at((n / 2.0 + half).ceil().min(last as f64)),
+            median: median(&values),
+            low,
+            high,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::marker::PhantomData;
 
-use tickscope_examples::{Frame, Plain, Probe, Scene, Scoped, probe};
+use tickscope_examples::{Frame, Plain, Probe, Scene, Scoped, workloads};
 
 /// Work that is done again and again: a frame, a batch.
 #[derive(Debug)]
@@ -100,74 +100,18 @@ fn scene<P: Probe>() {
     }
 }
 
-/// Seventeen functions three deep: 4913 leaves and 306 nodes above them, visited at random.
-#[inline(never)]
 fn cold<P: Probe>() {
-    fn visit<P: Probe>(path: u64, left: u32) {
-        macro_rules! pick {
-            ($($digit:literal $name:literal)*) => {
-                match path % 17 {
-                    $($digit => {
-                        probe!(P, $name);
-                        if left > 1 {
-                            visit::<P>(path / 17, left - 1);
-                        }
-                        black_box(());
-                    })*
-                    _ => {}
-                }
-            };
-        }
-        pick! {
-            0 "c0" 1 "c1" 2 "c2" 3 "c3" 4 "c4" 5 "c5" 6 "c6" 7 "c7" 8 "c8" 9 "c9" 10 "c10" 11 "c11" 12 "c12"
-            13 "c13" 14 "c14" 15 "c15" 16 "c16"
-        }
-    }
-    let mut random = 1;
-    for _ in 0..20_000 {
-        random = work(1, random);
-        visit::<P>(random >> 20, 3);
-    }
+    workloads::cold5000::<P>(60_000);
 }
 
-/// Steps of a generator, each needing the one before (Marsaglia's xorshift).
-#[inline(always)]
-fn work(steps: u32, seed: u64) -> u64 {
-    (0..steps).fold(seed | 1, |x, _| {
-        let x = x ^ x << 13;
-        let x = x ^ x >> 7;
-        x ^ x << 17
-    })
-}
-
-#[inline(never)]
 fn work20ns<P: Probe>() {
-    for seed in 0..60_000 {
-        probe!(P, "twenty");
-        black_box(work(24, seed));
-    }
+    workloads::work20ns::<P>(60_000);
 }
 
-#[inline(never)]
 fn body1us<P: Probe>() {
-    for seed in 0..2_000 {
-        probe!(P, "thousand");
-        black_box(work(650, seed));
-    }
+    workloads::body1us::<P>(2_000);
 }
 
-#[inline(never)]
 fn recursion<P: Probe>() {
-    #[inline(never)]
-    fn down<P: Probe>(left: u32) -> u32 {
-        probe!(P, "down");
-        if left == 0 {
-            0
-        } else {
-            black_box(down::<P>(left - 1)) + 1
-        }
-    }
-    for _ in 0..5_000 {
-        black_box(down::<P>(19));
-    }
+    workloads::recursion::<P>(100_000);
 }

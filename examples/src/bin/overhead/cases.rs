@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::LazyLock;
 
-use tickscope_examples::{Frame, Plain, Probe, Scene, Scoped, probe};
+use tickscope_examples::workloads::{body1us, cold5000, empty, nested8, recursion, sites8, work20ns};
+use tickscope_examples::{Floor, Frame, Plain, Probe, Scene, Scoped};
 
-use crate::modes::{Floor, Mode};
+use crate::modes::Mode;
 
 /// A way to spend time in scopes.
 #[derive(Debug)]
@@ -99,124 +100,6 @@ cases! {
     body1us 2_000;
     cold5000 60_000;
     sphereflake SPHEREFLAKE_SIZE;
-}
-
-#[inline(never)]
-fn empty<P: Probe>(scopes: u64) {
-    for scope in 0..scopes {
-        // Without it the plain loop would be none.
-        black_box(scope);
-        probe!(P, "empty");
-    }
-}
-
-/// Steps of a generator, each needing the one before (Marsaglia's xorshift).
-#[inline(always)]
-fn work(steps: u32, seed: u64) -> u64 {
-    (0..steps).fold(seed | 1, |x, _| {
-        let x = x ^ x << 13;
-        let x = x ^ x >> 7;
-        x ^ x << 17
-    })
-}
-
-#[inline(never)]
-fn work20ns<P: Probe>(scopes: u64) {
-    for seed in 0..scopes {
-        probe!(P, "work20ns");
-        black_box(work(24, seed));
-    }
-}
-
-#[inline(never)]
-fn body1us<P: Probe>(scopes: u64) {
-    for seed in 0..scopes {
-        probe!(P, "body1us");
-        black_box(work(650, seed));
-    }
-}
-
-/// One of many functions that take turns.
-macro_rules! turns {
-    ($probe:ty, $($name:literal)*) => {
-        $({
-            probe!($probe, $name);
-            black_box(());
-        })*
-    };
-}
-
-#[inline(never)]
-fn sites8<P: Probe>(scopes: u64) {
-    for _ in 0..scopes / 8 {
-        turns!(P, "site1" "site2" "site3" "site4" "site5" "site6" "site7" "site8");
-    }
-}
-
-#[inline(never)]
-fn nested8<P: Probe>(scopes: u64) {
-    fn level<P: Probe>() {
-        probe!(P, "level1");
-        probe!(P, "level2");
-        probe!(P, "level3");
-        probe!(P, "level4");
-        probe!(P, "level5");
-        probe!(P, "level6");
-        probe!(P, "level7");
-        probe!(P, "level8");
-        black_box(());
-    }
-    for _ in 0..scopes / 8 {
-        level::<P>();
-    }
-}
-
-#[inline(never)]
-fn recursion<P: Probe>(scopes: u64) {
-    #[inline(never)]
-    fn down<P: Probe>(left: u32) -> u32 {
-        probe!(P, "recursion");
-        if left == 0 {
-            0
-        } else {
-            black_box(down::<P>(left - 1)) + 1
-        }
-    }
-    for _ in 0..scopes / 20 {
-        black_box(down::<P>(19));
-    }
-}
-
-/// Seventeen functions, all of which call all: what the digits of `path` to the base 17 say, so many levels deep.
-pub(crate) fn deep<P: Probe>(path: u64, levels: u32) {
-    macro_rules! pick {
-        ($($digit:literal $name:literal)*) => {
-            match path % 17 {
-                $($digit => {
-                    probe!(P, $name);
-                    if levels > 1 {
-                        deep::<P>(path / 17, levels - 1);
-                    }
-                    black_box(());
-                })*
-                _ => {}
-            }
-        };
-    }
-    pick! {
-        0 "c0" 1 "c1" 2 "c2" 3 "c3" 4 "c4" 5 "c5" 6 "c6" 7 "c7" 8 "c8" 9 "c9" 10 "c10" 11 "c11" 12 "c12" 13 "c13"
-        14 "c14" 15 "c15" 16 "c16"
-    }
-}
-
-/// Three levels of them: 4913 leaves and 306 nodes above, visited at random.
-#[inline(never)]
-fn cold5000<P: Probe>(scopes: u64) {
-    let mut random = 1;
-    for _ in 0..scopes / 3 {
-        random = work(1, random);
-        deep::<P>(random >> 20, 3);
-    }
 }
 
 /// 96 x 96 pixels of the reference picture, again and again; of the last one the rows in the middle.

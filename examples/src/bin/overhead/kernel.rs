@@ -2,12 +2,6 @@
 
 use std::fs;
 
-/// Nanoseconds that this thread has stood ready and had no core.
-pub(crate) fn waited_for_core() -> f64 {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    number(&text, 1)
-}
-
 /// CPU nanoseconds of the publisher's thread.
 pub(crate) fn publisher_cpu() -> f64 {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();

@@ -22,7 +22,6 @@ mod options;
 mod print;
 mod publisher;
 mod sizes;
-mod statistics;
 mod tail;
 mod viewer;
 mod workers;

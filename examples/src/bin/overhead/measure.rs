@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::cases::Case;
 use crate::modes::Mode;
-use crate::statistics::{interval, median, sorted};
 use crate::workers::Workers;
+use tickscope_examples::statistics::{interval, median, sorted};
 
 /// How often each mode has its turn.
 const ROUNDS: usize = 4;

@@ -1,10 +1,7 @@
 //! The modes: what surrounds the work, and how it is switched on.
 
-use std::hint::black_box;
 use std::thread;
 use std::time::Duration;
-
-use tickscope_examples::Probe;
 
 /// What surrounds the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +17,6 @@ pub(crate) enum Mode {
     Sampled,
     Off,
 }
-
-/// Two bare reads of the time stamp counter, at the beginning and the end.
-#[derive(Debug)]
-pub(crate) struct Floor;
-
-/// Reads the clock when it goes.
-#[derive(Debug)]
-pub(crate) struct Read;
 
 /// What the publisher does about a switch is over by then.
 const SETTLED: Duration = Duration::from_millis(5);
@@ -80,24 +69,5 @@ impl Mode {
 
     pub(crate) fn has_histogram(self) -> bool {
         self != Self::ExactWithoutHistogram
-    }
-}
-
-// === impl Floor ===
-
-impl Probe for Floor {
-    type Guard = Read;
-
-    #[inline(always)]
-    fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) -> Read {
-        black_box(tickscope::__private::tsc());
-        Read
-    }
-}
-
-impl Drop for Read {
-    #[inline(always)]
-    fn drop(&mut self) {
-        black_box(tickscope::__private::tsc());
     }
 }

@@ -7,7 +7,8 @@ use std::thread;
 
 use tickscope_examples::{Plain, Probe, Scoped, probe};
 
-use crate::cases::deep;
+use tickscope_examples::workloads::deep;
+
 use crate::child;
 use crate::kernel::anonymous_bytes;
 use crate::modes::Mode;

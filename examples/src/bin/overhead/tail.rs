@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use tickscope_examples::{Plain, Probe, Scoped, probe};
 
-use crate::statistics::{median, sorted};
 use crate::viewer;
+use tickscope_examples::statistics::{median, sorted};
 
 /// Operations in a series, and how often each series has its turn.
 const OPERATIONS: usize = 300_000;

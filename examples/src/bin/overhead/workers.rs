@@ -3,10 +3,10 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+
+use tickscope_examples::timing::timed;
 
 use crate::cases::Case;
-use crate::kernel::waited_for_core;
 use crate::modes::Mode;
 
 /// What to run once.
@@ -66,21 +66,5 @@ fn work(tasks: &Receiver<Task>, barrier: &Barrier, times: &Sender<f64>) {
     while let Ok((case, mode)) = tasks.recv() {
         barrier.wait();
         _ = times.send(timed(|| case.run(mode)));
-    }
-}
-
-/// Nanoseconds that `run` takes, less those that this thread stood ready and no core was free: others build and
-/// test on the same machine.
-fn timed(run: impl FnOnce()) -> f64 {
-    let waited_before = waited_for_core();
-    let begin = Instant::now();
-    run();
-    let elapsed = begin.elapsed().as_nanos() as f64;
-    let waited = waited_for_core() - waited_before;
-    // More than there was: it waited beside the run, while the kernel was asked.
-    if waited < elapsed {
-        elapsed - waited
-    } else {
-        elapsed
     }
 }

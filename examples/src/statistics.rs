@@ -1,13 +1,14 @@
 //! Medians and how sure they are.
 
-pub(crate) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+/// Values from the least to the greatest.
+pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     values
 }
 
 /// The middle of sorted values; not a number if there is none.
-pub(crate) fn median(sorted: &[f64]) -> f64 {
+pub fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     match sorted {
         [] => f64::NAN,
@@ -18,7 +19,7 @@ pub(crate) fn median(sorted: &[f64]) -> f64 {
 
 /// The 95 % interval of the median by order statistics: the ranks are those of a binomial distribution, near
 /// enough n/2 -+ 0.98 sqrt(n).
-pub(crate) fn interval(sorted: &[f64]) -> (f64, f64) {
+pub fn interval(sorted: &[f64]) -> (f64, f64) {
     let n = sorted.len() as f64;
     let half = 0.98 * n.sqrt();
     let low = (n / 2.0 - half).floor().max(0.0) as usize;
