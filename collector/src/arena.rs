@@ -5,6 +5,7 @@
 //! atomics that have one writer are read and written with plain loads and stores.
 
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::os;
@@ -65,7 +66,15 @@ pub(crate) struct Array<T: 'static> {
     length: AtomicU32,
     /// Elements that the pages hold.
     allocated: AtomicU32,
+    /// Elements whose pages the kernel has been asked to make ready.
+    ready: AtomicU32,
 }
+
+/// Bytes that the kernel hands out at a time.
+const PAGE: usize = 4096;
+
+/// Most pages made ready at a time.
+const READY_PAGES: usize = 32;
 
 /// Places of the first chunk; each further chunk is as large as all before it.
 const FIRST_CHUNK: u32 = 256;
@@ -158,6 +167,7 @@ impl<T: FromZeros + 'static> Array<T> {
             first: AtomicPtr::new(std::ptr::null_mut()),
             length: AtomicU32::new(0),
             allocated: AtomicU32::new(0),
+            ready: AtomicU32::new(0),
         }
     }
 
@@ -174,6 +184,7 @@ impl<T: FromZeros + 'static> Array<T> {
         };
         self.first.store(pages.cast::<T>().as_ptr(), Ordering::Relaxed);
         self.allocated.store(length, Ordering::Relaxed);
+        self.ready.store(0, Ordering::Relaxed);
         self.length.store(length, Ordering::Release);
         true
     }
@@ -185,6 +196,29 @@ impl<T: FromZeros + 'static> Array<T> {
             self.length.store(length, Ordering::Release);
         }
         has
+    }
+
+    /// Has the kernel make ready the pages of this element and of those behind it, up to `pages`, if it has not been
+    /// asked to.
+    pub(crate) fn make_ready(&self, index: u32, pages: usize) {
+        if index < self.ready.load(Ordering::Relaxed) {
+            return;
+        }
+        let (begin, end) = (
+            index as usize * size_of::<T>(),
+            self.allocated.load(Ordering::Relaxed) as usize * size_of::<T>(),
+        );
+        let begin = begin / PAGE * PAGE;
+        let end = end.min(begin + pages * PAGE);
+        let first = self
+            .first
+            .load(Ordering::Relaxed)
+            .cast::<u8>()
+            .wrapping_add(begin);
+        if let Some(first) = NonNull::new(first) {
+            os::make_ready(first.cast(), end - begin);
+        }
+        self.ready.store((end / size_of::<T>()) as u32, Ordering::Relaxed);
     }
 
     /// An element.
@@ -230,6 +264,9 @@ impl<T: FromZeros + 'static> Column<T> {
         if array.len() == 0 && !array.allocate(FIRST_CHUNK << chunk.saturating_sub(1)) {
             return None;
         }
+        // As much again as there is: one visit in many waits for the kernel, and little memory is taken in vain.
+        let used = index as usize * size_of::<T>() / PAGE;
+        array.make_ready(place, used.clamp(1, READY_PAGES));
         array.get(place)
     }
 }

@@ -33,7 +33,7 @@ const WATCHED: Duration = Duration::from_millis(100);
 /// What viewers may wish: 100 to 1 records a second.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 
-/// A program that has run for so long does not end at once.
+/// A program that has run for so long does not end at once; one that wants records more often than that, wants them.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 /// Shortest time to reckon the publisher's share over, in nanoseconds.
@@ -44,6 +44,12 @@ const COST_SHARE: u32 = 100;
 
 /// The same in sampled mode, where looking takes its part.
 const COST_SHARE_SAMPLED: u32 = 400;
+
+/// The same while nobody watches: 0.1 % of a core.
+const COST_SHARE_UNWATCHED: u32 = 1000;
+
+/// What a program that is killed may lose at most: unwatched, a record costs more than its share before it is later.
+const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
 /// The publisher at work.
 #[derive(Debug)]
@@ -329,6 +335,10 @@ impl Publisher {
             None => COST_SHARE,
         };
         self.interval = wished.max(self.record_cost * share);
+        if self.watched.is_empty() && self.settings.interval >= UNHURRIED {
+            let cheap = self.record_cost * COST_SHARE_UNWATCHED;
+            self.interval = self.interval.max(cheap.min(UNWATCHED_LONGEST));
+        }
         if self.watched.len() > before {
             // Whoever comes wants to see something.
             self.last_record = self

@@ -59,7 +59,8 @@ fn records_come_slowly_until_somebody_watches() {
         let (_session, ring) = publishing();
         let alone = usual_gap(&ring, 2);
         assert!(alone > 900_000_000, "{alone}");
-        assert_eq!(newest(&ring).capture.interval_ns, 1_000_000_000);
+        let interval = newest(&ring).capture.interval_ns;
+        assert!((1_000_000_000..=10_000_000_000).contains(&interval), "{interval}");
         let mut slot = ring.take_slot().unwrap().unwrap();
         wait_until("a record that knows us", || newest(&ring).capture.viewers == 1);
         assert_eq!(newest(&ring).capture.interval_ns, 100_000_000);

@@ -9,9 +9,11 @@ use crate::modes::Mode;
 use crate::viewer;
 use crate::workers::Workers;
 
-/// Until the publisher has found its pace, and then until its time is taken: whole intervals.
+/// Until the publisher has found its pace.
 const SETTLED: Duration = Duration::from_secs(2);
-const MEASURED: Duration = Duration::from_secs(4);
+
+/// Until its time is taken, without a viewer and with one: some intervals.
+const MEASURED: [Duration; 2] = [Duration::from_secs(15), Duration::from_secs(4)];
 
 /// Two threads of 5219 nodes each.
 const CASE: &str = "cold5000";
@@ -30,15 +32,15 @@ pub(crate) fn print(session: &tickscope::Session) {
     for mode in modes {
         let workers = Workers::start(THREADS);
         mode.enter();
-        let unwatched = share(&workers, case, mode);
+        let unwatched = share(&workers, case, mode, MEASURED[0]);
         let slot = viewer::attach(session);
-        let watched = slot.as_ref().map(|_| share(&workers, case, mode));
+        let watched = slot.as_ref().map(|_| share(&workers, case, mode, MEASURED[1]));
         let watched = watched.map_or("?".to_owned(), |share| format!("{share:.2}"));
         println!("{:<36} {unwatched:>9.2}  with a viewer {watched}", mode.name());
     }
 }
 
-fn share(workers: &Workers, case: &'static Case, mode: Mode) -> f64 {
+fn share(workers: &Workers, case: &'static Case, mode: Mode, measured: Duration) -> f64 {
     let run_for = |time: Duration| {
         let begin = Instant::now();
         while begin.elapsed() < time {
@@ -48,7 +50,7 @@ fn share(workers: &Workers, case: &'static Case, mode: Mode) -> f64 {
     };
     run_for(SETTLED);
     let before = publisher_cpu();
-    let elapsed = run_for(MEASURED);
+    let elapsed = run_for(measured);
     // The kernel adds up a running thread's time when it rests.
     thread::sleep(Duration::from_millis(5));
     100.0 * (publisher_cpu() - before) / elapsed.as_nanos() as f64
