@@ -1,6 +1,9 @@
 //! What keys do: one table, from which dispatch, footer, help and the README's list are made.
 
+mod keys;
+
 use crate::keyboard::Code;
+pub(crate) use keys::KEYS;
 
 /// Everything a key can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,6 +12,14 @@ pub(crate) enum Action {
     ShowTree,
     /// The hotspots.
     ShowHot,
+    /// One function, who calls it and what it calls.
+    ShowFunction,
+    /// The threads.
+    ShowThreads,
+    /// The flame graph.
+    ShowFlame,
+    /// The places in the source.
+    ShowSites,
     /// The view to the right.
     NextView,
     /// The view to the left.
@@ -59,10 +70,22 @@ pub(crate) enum Action {
     NextSibling,
     /// Put the row in the middle of the screen.
     Centre,
+    /// Open what is selected: a function with its callers, or a thread alone.
+    Enter,
     /// Take what is selected.
     Choose,
     /// Show a function at its heaviest place in the tree.
     ToTree,
+    /// Only this function, wherever it is called, or everything again.
+    FocusFunction,
+    /// Only what is below this row, or everything again.
+    FocusSubtree,
+    /// From the bottom up, or from the top down.
+    Invert,
+    /// Recursion in one row, or call by call.
+    FoldRecursion,
+    /// To the next place of the same function.
+    OtherPlace,
     /// Start a search.
     Search,
     /// The match after this one.
@@ -81,6 +104,26 @@ pub(crate) enum Action {
     Percent,
     /// Times without what measuring costs, or raw.
     Compensate,
+    /// Every number per call of this row, or as it is.
+    PerCall,
+    /// Nanoseconds or ticks.
+    Units,
+    /// Since the reset, or what happened of late.
+    Window,
+    /// The snapshot before the one on screen.
+    Earlier,
+    /// The snapshot after the one on screen.
+    Later,
+    /// The oldest snapshot there is.
+    Oldest,
+    /// The newest snapshot, standing still.
+    Newest,
+    /// Follow the program again.
+    Live,
+    /// Remember this moment.
+    Mark,
+    /// Show differences to the mark or to a kept snapshot.
+    Compare,
     /// One thread, or all.
     Scope,
     /// The screen stands still, or follows again.
@@ -93,12 +136,20 @@ pub(crate) enum Action {
     NextMode,
     /// Yes to a question.
     Yes,
+    /// Switch a place in the source off, or on again.
+    ToggleSite,
+    /// Type a command.
+    Command,
     /// Write the report of what is on screen.
     Report,
+    /// The same, with a form and a name.
+    ReportAs,
     /// Keep the snapshot on screen.
     Keep,
     /// Copy the full name.
     Copy,
+    /// Open the source in an editor.
+    Edit,
     /// A slower rate.
     Slower,
     /// A faster rate.
@@ -116,12 +167,22 @@ pub(crate) enum Context {
     Tree,
     /// The hotspots.
     Hot,
+    /// One function.
+    Function,
+    /// The threads.
+    Threads,
+    /// The flame graph.
+    Flame,
+    /// The places in the source.
+    Sites,
     /// A search is being typed.
     Typing,
+    /// A command is being typed.
+    Commanding,
     /// The list of keys.
     Help,
-    /// The list of threads.
-    Threads,
+    /// The list of threads to choose from.
+    Choosing,
     /// The question before a reset or another mode.
     Asking,
     /// No data yet: the list of programs.
@@ -141,6 +202,8 @@ pub(crate) enum Section {
     Find,
     /// Sorting and shares.
     Columns,
+    /// Which moment, and which stretch of time.
+    Time,
     /// What is asked of the program, and what is kept of it.
     Program,
     /// The screen itself.
@@ -177,361 +240,6 @@ pub(crate) struct Line {
     pub(crate) hint: Option<Hint>,
 }
 
-use Code::{Char, Ctrl};
-use Context::{Asking, Help, Hot, Start, Threads, Tree, Typing};
-
-const EVERYWHERE: &[Context] = &[Tree, Hot, Typing, Help, Threads, Asking, Start];
-const NOT_TYPING: &[Context] = &[Tree, Hot, Help, Threads, Asking, Start];
-const VIEWS: &[Context] = &[Tree, Hot];
-const LISTS: &[Context] = &[Tree, Hot, Help, Threads, Start];
-const TREE: &[Context] = &[Tree];
-
-const fn line(
-    section: Section,
-    contexts: &'static [Context],
-    keys: &'static [(Code, Action)],
-    help: &'static str,
-) -> Line {
-    Line {
-        section,
-        contexts,
-        keys,
-        help,
-        note: "",
-        hint: None,
-    }
-}
-
-impl Line {
-    const fn note(mut self, text: &'static str) -> Self {
-        self.note = text;
-        self
-    }
-
-    const fn left(mut self, text: &'static str, rank: u8) -> Self {
-        self.hint = Some(Hint {
-            text,
-            rank,
-            right: false,
-        });
-        self
-    }
-
-    const fn right(mut self, text: &'static str, rank: u8) -> Self {
-        self.hint = Some(Hint {
-            text,
-            rank,
-            right: true,
-        });
-        self
-    }
-}
-
-/// Every key there is.
-pub(crate) const KEYS: &[Line] = &[
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('1'), Action::ShowTree)],
-        "tree: where inside what",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('2'), Action::ShowHot)],
-        "hot: which function costs most itself",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
-        &[
-            (Code::Tab, Action::NextView),
-            (Code::BackTab, Action::PreviousView),
-        ],
-        "next, previous view",
-    ),
-    line(
-        Section::Views,
-        NOT_TYPING,
-        &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
-        "this help",
-    )
-    .right("help", 1),
-    line(
-        Section::Views,
-        EVERYWHERE,
-        &[(Code::Esc, Action::Back)],
-        "one step back (never quits)",
-    ),
-    line(
-        Section::Views,
-        NOT_TYPING,
-        &[(Char('q'), Action::Close)],
-        "close what is on top, else quit",
-    )
-    .right("quit", 0),
-    line(
-        Section::Views,
-        EVERYWHERE,
-        &[(Ctrl('c'), Action::Quit)],
-        "quit from anywhere",
-    ),
-    line(
-        Section::Move,
-        LISTS,
-        &[
-            (Code::Up, Action::Up),
-            (Code::Down, Action::Down),
-            (Char('k'), Action::Up),
-            (Char('j'), Action::Down),
-        ],
-        "one row",
-    )
-    .left("move", 5),
-    line(
-        Section::Move,
-        LISTS,
-        &[
-            (Code::PageUp, Action::PageUp),
-            (Code::PageDown, Action::PageDown),
-            (Ctrl('u'), Action::HalfUp),
-            (Ctrl('d'), Action::HalfDown),
-        ],
-        "a page, half a page",
-    ),
-    line(
-        Section::Move,
-        LISTS,
-        &[
-            (Code::Home, Action::First),
-            (Code::End, Action::Last),
-            (Char('g'), Action::First),
-            (Char('G'), Action::Last),
-        ],
-        "first, last",
-    ),
-    line(
-        Section::Move,
-        VIEWS,
-        &[(Char('z'), Action::Centre)],
-        "put the row mid-screen",
-    ),
-    line(
-        Section::Tree,
-        TREE,
-        &[
-            (Code::Left, Action::Shut),
-            (Code::Right, Action::Open),
-            (Char('h'), Action::Shut),
-            (Char('l'), Action::Open),
-        ],
-        "close, then parent; open, then child",
-    )
-    .left("fold", 4),
-    line(
-        Section::Tree,
-        TREE,
-        &[(Char(' '), Action::Fold), (Code::Enter, Action::Fold)],
-        "open or close",
-    ),
-    line(
-        Section::Tree,
-        TREE,
-        &[(Char('E'), Action::OpenAll), (Char('C'), Action::CloseAll)],
-        "open, close all below",
-    ),
-    line(
-        Section::Tree,
-        TREE,
-        &[(Char('H'), Action::HotPath)],
-        "open and go down the hottest path",
-    )
-    .left("hot path", 7),
-    line(
-        Section::Tree,
-        TREE,
-        &[
-            (Char('K'), Action::PreviousSibling),
-            (Char('J'), Action::NextSibling),
-        ],
-        "previous, next sibling",
-    ),
-    line(
-        Section::Tree,
-        &[Hot],
-        &[(Char('t'), Action::ToTree), (Code::Enter, Action::ToTree)],
-        "in Hot: show where it is in the tree",
-    )
-    .left("in tree", 4),
-    line(
-        Section::Find,
-        VIEWS,
-        &[(Char('/'), Action::Search)],
-        "search as you type",
-    )
-    .left("search", 3),
-    line(
-        Section::Find,
-        VIEWS,
-        &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
-        "next, previous match",
-    )
-    .left("match", 1),
-    line(
-        Section::Find,
-        VIEWS,
-        &[(Char('\\'), Action::MatchesOnly)],
-        "matches only, or everything",
-    )
-    .left("only", 2),
-    line(
-        Section::Columns,
-        VIEWS,
-        &[
-            (Char('<'), Action::SortLeft),
-            (Char('>'), Action::SortRight),
-            (Char('I'), Action::Reverse),
-        ],
-        "sort by the column to the left, right; reverse",
-    )
-    .left("sort", 6),
-    line(
-        Section::Columns,
-        VIEWS,
-        &[(Char('%'), Action::Percent)],
-        "percent of measured, wall time, or parent",
-    )
-    .left("base", 9),
-    line(
-        Section::Columns,
-        VIEWS,
-        &[(Char('x'), Action::Compensate)],
-        "times without the cost of measuring, or raw",
-    )
-    .note(": its lower bound is taken off, so the cost of measuring is at least that"),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('a'), Action::Scope)],
-        "one thread, or all threads",
-    )
-    .left("thread", 8),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('p'), Action::Freeze)],
-        "freeze the screen; the program runs on",
-    )
-    .left("freeze", 5),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('r'), Action::Reset)],
-        "count from zero, at once",
-    )
-    .right("reset", 4),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('u'), Action::Undo)],
-        "take the reset back",
-    )
-    .right("undo reset", 2),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('e'), Action::NextMode)],
-        "measure exact, adaptive, sampled, or off",
-    )
-    .note("; counts from zero, and `u` does not take that back")
-    .left("mode", 10),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('d'), Action::Report)],
-        "write a report of the moment on screen",
-    )
-    .note(", for the threads shown; its order and its percents (of measured time) are its own")
-    .right("report", 5),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('s'), Action::Keep)],
-        "keep this snapshot in a file",
-    )
-    .right("keep", 6),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('['), Action::Slower), (Char(']'), Action::Faster)],
-        "slower, faster: 2 to 20 times a second",
-    ),
-    line(
-        Section::Screen,
-        VIEWS,
-        &[(Char('y'), Action::Copy)],
-        "copy the full name",
-    ),
-    line(
-        Section::Screen,
-        NOT_TYPING,
-        &[(Char('T'), Action::Theme)],
-        "next theme",
-    ),
-    line(
-        Section::Screen,
-        NOT_TYPING,
-        &[(Char('M'), Action::Mouse)],
-        "mouse on: click, wheel; off: select text",
-    ),
-    line(
-        Section::Screen,
-        EVERYWHERE,
-        &[(Ctrl('l'), Action::Repaint)],
-        "draw everything again",
-    ),
-    line(
-        Section::Screen,
-        EVERYWHERE,
-        &[(Ctrl('z'), Action::Suspend)],
-        "suspend",
-    ),
-    line(
-        Section::OnTop,
-        &[Start],
-        &[(Code::Enter, Action::Choose)],
-        "open the selected program (in the list at the start)",
-    )
-    .left("open", 1),
-    line(
-        Section::OnTop,
-        &[Threads],
-        &[(Code::Enter, Action::Choose)],
-        "show the selected thread (in the list of threads)",
-    )
-    .left("show", 1),
-    line(
-        Section::OnTop,
-        &[Typing],
-        &[(Code::Enter, Action::Choose)],
-        "keep the search (while typing)",
-    )
-    .right("keep", 1),
-    line(
-        Section::OnTop,
-        &[Typing],
-        &[(Code::Up, Action::PreviousMatch), (Code::Down, Action::NextMatch)],
-        "previous, next match (while typing)",
-    ),
-    line(
-        Section::OnTop,
-        &[Asking],
-        &[(Char('y'), Action::Yes)],
-        "yes (when asked before a reset or another mode)",
-    )
-    .right("yes", 1),
-];
-
 /// What a key means to whoever has the keyboard.
 pub(crate) fn lookup(context: Context, key: Code) -> Option<Action> {
     lines(context)
@@ -548,9 +256,9 @@ pub(crate) fn lines(context: Context) -> impl Iterator<Item = &'static Line> {
 /// A key as it is written.
 pub(crate) fn key_name(key: Code, ascii: bool) -> String {
     let name = match key {
-        Char(' ') => "Space",
-        Char(c) => return c.to_string(),
-        Ctrl(c) => return format!("Ctrl-{c}"),
+        Code::Char(' ') => "Space",
+        Code::Char(c) => return c.to_string(),
+        Code::Ctrl(c) => return format!("Ctrl-{c}"),
         Code::Enter => "Enter",
         Code::Esc => "Esc",
         Code::Backspace => "Backspace",
@@ -602,12 +310,13 @@ impl Line {
 
 impl Section {
     /// All of them, in the order of the help.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Views,
         Self::Move,
         Self::Tree,
         Self::Find,
         Self::Columns,
+        Self::Time,
         Self::Program,
         Self::Screen,
         Self::OnTop,
@@ -621,6 +330,7 @@ impl Section {
             Self::Tree => "Tree",
             Self::Find => "Find",
             Self::Columns => "Columns",
+            Self::Time => "Time",
             Self::Program => "Program",
             Self::Screen => "Screen",
             Self::OnTop => "Lists and questions",
@@ -639,7 +349,11 @@ pub fn markdown() -> String {
                 .map(|&(key, _)| format!("`{}`", key_name(key, false).replace('|', "\\|")))
                 .collect();
             // On the screen the heading above them says it.
-            let place = if line.contexts == TREE { " (in Tree)" } else { "" };
+            let place = if line.contexts == keys::TREE {
+                " (in Tree)"
+            } else {
+                ""
+            };
             out.push_str(&format!(
                 "| {} | {}{}{place} |\n",
                 keys.join(" "),
@@ -655,6 +369,7 @@ pub fn markdown() -> String {
 mod tests {
     use std::collections::HashSet;
 
+    use super::keys::EVERYWHERE;
     use super::*;
 
     #[test]
@@ -681,10 +396,14 @@ mod tests {
     #[test]
     fn quitting_and_going_back_work_everywhere() {
         for &context in EVERYWHERE {
-            assert_eq!(lookup(context, Ctrl('c')), Some(Action::Quit));
+            assert_eq!(lookup(context, Code::Ctrl('c')), Some(Action::Quit));
             assert_eq!(lookup(context, Code::Esc), Some(Action::Back));
         }
-        assert_eq!(lookup(Typing, Char('q')), None, "q is a letter there");
+        assert_eq!(
+            lookup(Context::Typing, Code::Char('q')),
+            None,
+            "q is a letter there"
+        );
     }
 
     #[test]

@@ -127,16 +127,16 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
         (View::Tree, 40..) => &[TotalShare, Total, Name],
         (View::Tree, _) => &[TotalShare, Name],
-        (View::Hot, 136..) => &[
+        (_, 136..) => &[
             SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Name, Where,
         ],
-        (View::Hot, 100..) => &[
+        (_, 100..) => &[
             SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Max, Name, Where,
         ],
-        (View::Hot, 80..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name],
-        (View::Hot, 60..) => &[SelfShare, Bar, SelfTime, Calls, Avg, Name],
-        (View::Hot, 40..) => &[SelfShare, SelfTime, Name],
-        (View::Hot, _) => &[SelfShare, Name],
+        (_, 80..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name],
+        (_, 60..) => &[SelfShare, Bar, SelfTime, Calls, Avg, Name],
+        (_, 40..) => &[SelfShare, SelfTime, Name],
+        (_, _) => &[SelfShare, Name],
     };
     let bar = if width >= 100 { 10 } else { 5 };
     let gap = gap(width);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn columns_stand_side_by_side_at_every_width() {
-        for view in [View::Tree, View::Hot] {
+        for view in View::ALL {
             for width in 20..300 {
                 let places = places(view, width);
                 let mut x = 1;

@@ -234,6 +234,7 @@ impl Feed for RingFeed {
             status: self.status.clone(),
             target,
             snapshot,
+            past: Vec::new(),
             rings,
             outcomes: std::mem::take(&mut self.outcomes),
             new_run: self.new_run.take(),

@@ -6,10 +6,13 @@ mod ask;
 mod banner;
 pub(crate) mod base;
 mod can;
+mod command;
 pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod detail;
+mod editor;
 mod find;
+mod focus;
 pub(crate) mod hear;
 pub(crate) mod keyhash;
 mod listing;
@@ -23,11 +26,14 @@ mod refresh;
 pub(crate) mod row;
 pub(crate) mod scope;
 pub(crate) mod search;
+mod sites;
 pub(crate) mod sort;
 #[cfg(test)]
 mod tests;
 pub(crate) mod threads;
+mod time;
 mod travel;
+mod unit;
 pub(crate) mod view;
 
 use std::rc::Rc;
@@ -109,8 +115,8 @@ pub(crate) struct Model {
     /// Whose time is shown.
     pub(crate) scope: Scope,
     base: Base,
-    tree: List,
-    hot: List,
+    /// By view, in the order of the tabs.
+    lists: [List; View::ALL.len()],
     /// Rows of the tree that are open.
     pub(crate) open: KeySet<PathId>,
     /// What is hot was opened once.
@@ -190,8 +196,7 @@ impl Model {
             compensated: false,
             scope: Scope::default(),
             base: Base::default(),
-            tree: List::of(View::Tree),
-            hot: List::of(View::Hot),
+            lists: View::ALL.map(List::of),
             open: KeySet::default(),
             greeted: false,
             search: None,
@@ -217,17 +222,11 @@ impl Model {
 
     /// The list of the view on screen.
     pub(crate) fn list(&self) -> &List {
-        match self.view {
-            View::Tree => &self.tree,
-            View::Hot => &self.hot,
-        }
+        &self.lists[self.view as usize]
     }
 
     fn list_mut(&mut self) -> &mut List {
-        match self.view {
-            View::Tree => &mut self.tree,
-            View::Hot => &mut self.hot,
-        }
+        &mut self.lists[self.view as usize]
     }
 
     /// Where things stand on the screen.
@@ -243,13 +242,17 @@ impl Model {
     pub(crate) fn context(&self) -> Context {
         match (self.popup, &self.search) {
             (Some(Popup::Help { .. }), _) => Context::Help,
-            (Some(Popup::Threads { .. }), _) => Context::Threads,
+            (Some(Popup::Threads { .. }), _) => Context::Choosing,
             (Some(Popup::Ask(_)), _) => Context::Asking,
             (None, Some(search)) if search.typing => Context::Typing,
             (None, _) if self.data.is_none() => Context::Start,
             (None, _) => match self.view {
                 View::Tree => Context::Tree,
                 View::Hot => Context::Hot,
+                View::Function => Context::Function,
+                View::Threads => Context::Threads,
+                View::Flame => Context::Flame,
+                View::Sites => Context::Sites,
             },
         }
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::Mode;
+use tickscope_format::snapshot::{CaptureKind, Mode};
 
 use crate::status::Status;
 
@@ -46,12 +46,25 @@ pub struct News {
     pub target: Option<Target>,
     /// The newest whole record, only if it was not handed over before.
     pub snapshot: Option<Rc<Snapshot>>,
+    /// Records from before, once, when a program is opened: oldest first.
+    pub past: Vec<Past>,
     /// The ring files there are, only if they changed; asked for as long as no program is open.
     pub rings: Option<Vec<RingLine>>,
     /// Requests that were answered.
     pub outcomes: Vec<Outcome>,
     /// The program was started again: old and new process id.
     pub new_run: Option<(u32, u32)>,
+}
+
+/// A record as it stands in the file; it is decoded when somebody looks at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// The wall clock at its capture: nanoseconds since the Unix epoch.
+    pub unix_ns: u64,
+    /// Why it was captured.
+    pub kind: CaptureKind,
+    /// A snapshot, encoded.
+    pub payload: Rc<[u8]>,
 }
 
 /// What the screen may ask the program for.
@@ -109,6 +122,7 @@ impl News {
             status,
             target: None,
             snapshot: None,
+            past: Vec::new(),
             rings: None,
             outcomes: Vec::new(),
             new_run: None,

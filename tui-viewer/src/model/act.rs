@@ -97,11 +97,12 @@ impl Model {
         match action {
             Action::ShowTree => self.show(View::Tree),
             Action::ShowHot => self.show(View::Hot),
-            // Two views: the next one and the one before are the same.
-            Action::NextView | Action::PreviousView => self.show(match self.view {
-                View::Tree => View::Hot,
-                View::Hot => View::Tree,
-            }),
+            Action::ShowFunction => self.show(View::Function),
+            Action::ShowThreads => self.show(View::Threads),
+            Action::ShowFlame => self.show(View::Flame),
+            Action::ShowSites => self.show(View::Sites),
+            Action::NextView => self.show(self.view.beside(1)),
+            Action::PreviousView => self.show(self.view.beside(-1)),
             Action::Help => {
                 self.popup = match self.popup {
                     Some(Popup::Help { .. }) => None,
@@ -133,7 +134,13 @@ impl Model {
                 let (rows, page) = (self.list().rows.len(), self.page());
                 self.list_mut().cursor.centre(rows, page);
             }
+            Action::Enter => self.enter_row(),
             Action::Choose => self.choose(effects),
+            Action::FocusFunction => self.focus_function(),
+            Action::FocusSubtree => self.focus_subtree(),
+            Action::Invert => self.invert(),
+            Action::FoldRecursion => self.fold_recursion(),
+            Action::OtherPlace => self.other_place(),
             Action::ToTree => self.show_in_tree(),
             Action::Search => self.search_begin(),
             Action::NextMatch => self.search_step(true),
@@ -151,6 +158,16 @@ impl Model {
                 self.sort_again();
             }
             Action::Compensate => self.compensate(),
+            Action::PerCall => self.per_call(),
+            Action::Units => self.change_units(),
+            Action::Window => self.next_window(),
+            Action::Earlier | Action::Later | Action::Oldest | Action::Newest | Action::Live => {
+                self.travel_in_time(action)
+            }
+            Action::Mark => self.mark_moment(),
+            Action::Compare => self.compare(),
+            Action::ToggleSite => self.toggle_site(effects),
+            Action::Command => self.command_begin(),
             Action::Scope => self.choose_scope(),
             Action::Freeze => self.freeze(),
             Action::Reset => self.ask_reset(effects),
@@ -176,7 +193,9 @@ impl Model {
                         .map(|snapshot| Effect::KeepSnapshot { snapshot }),
                 );
             }
+            Action::ReportAs => self.report_as(),
             Action::Copy => self.copy(effects),
+            Action::Edit => self.edit_source(effects),
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
             Action::Theme => {

@@ -20,7 +20,7 @@ impl Base {
     /// What holds in a view: a function without a place has no parent.
     pub(crate) fn within(self, view: View) -> Self {
         match (self, view) {
-            (Self::Parent, View::Hot) => Self::Measured,
+            (Self::Parent, view) if view != View::Tree => Self::Measured,
             _ => self,
         }
     }
@@ -30,7 +30,7 @@ impl Base {
         match (self.within(view), view) {
             (Self::Measured, _) => Self::Wall,
             (Self::Wall, View::Tree) => Self::Parent,
-            (Self::Wall, View::Hot) | (Self::Parent, _) => Self::Measured,
+            (Self::Wall | Self::Parent, _) => Self::Measured,
         }
     }
 

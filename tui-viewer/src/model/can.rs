@@ -31,8 +31,30 @@ impl Model {
             Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => rows,
             Action::HotPath | Action::ToTree | Action::Copy | Action::Centre | Action::Search => rows,
             Action::Choose => self.data.is_some() || !self.rings.is_empty(),
+            Action::Enter
+            | Action::FocusFunction
+            | Action::FocusSubtree
+            | Action::OtherPlace
+            | Action::PerCall
+            | Action::ToggleSite
+            | Action::Edit => rows,
+            Action::Invert | Action::FoldRecursion | Action::Units | Action::Window | Action::Command => {
+                self.shown.is_some()
+            }
+            Action::Earlier
+            | Action::Later
+            | Action::Oldest
+            | Action::Newest
+            | Action::Live
+            | Action::Mark
+            | Action::Compare
+            | Action::ReportAs => self.shown.is_some(),
             Action::ShowTree
             | Action::ShowHot
+            | Action::ShowFunction
+            | Action::ShowThreads
+            | Action::ShowFlame
+            | Action::ShowSites
             | Action::NextView
             | Action::PreviousView
             | Action::Help

@@ -39,11 +39,16 @@ impl Model {
         let layout = self.layout();
         let line = layout.bottom_line();
         let above = match self.context() {
-            Context::Typing => true,
-            Context::Tree | Context::Hot => {
+            Context::Typing | Context::Commanding => true,
+            Context::Tree
+            | Context::Hot
+            | Context::Function
+            | Context::Threads
+            | Context::Flame
+            | Context::Sites => {
                 layout.footer.is_some() && self.search.as_ref().is_some_and(|search| search.is_set())
             }
-            Context::Help | Context::Threads | Context::Asking | Context::Start => false,
+            Context::Help | Context::Choosing | Context::Asking | Context::Start => false,
         };
         Some(Rect {
             y: line.y.saturating_sub(u16::from(above)),

@@ -124,6 +124,7 @@ impl Model {
         let listing = match view {
             View::Tree => listing::tree(&data, &shape),
             View::Hot => listing::hot(&data, &shape),
+            View::Function | View::Threads | View::Flame | View::Sites => listing::Listing::default(),
         };
         let list = self.list_mut();
         list.rows = listing.rows;

@@ -51,8 +51,9 @@ impl Sort {
     /// The order a view starts with.
     pub(crate) fn of(view: View) -> Self {
         let key = match view {
-            View::Tree => SortKey::Total,
+            View::Tree | View::Function | View::Threads | View::Flame => SortKey::Total,
             View::Hot => SortKey::SelfTime,
+            View::Sites => SortKey::Calls,
         };
         Self { key, reversed: false }
     }

@@ -8,13 +8,28 @@ pub(crate) enum View {
     Tree,
     /// Which function costs most itself.
     Hot,
+    /// One function, who calls it and what it calls.
+    Function,
+    /// Who is busy, and with what.
+    Threads,
+    /// The tree as widths.
+    Flame,
+    /// What was met in the source, and what is switched off.
+    Sites,
 }
 
 // === impl View ===
 
 impl View {
     /// All of them, from left to right.
-    pub(crate) const ALL: [Self; 2] = [Self::Tree, Self::Hot];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Tree,
+        Self::Hot,
+        Self::Function,
+        Self::Threads,
+        Self::Flame,
+        Self::Sites,
+    ];
 
     /// The view whose tab stands over a cell of the line of tabs.
     pub(crate) fn at(x: u16) -> Option<Self> {
@@ -33,6 +48,16 @@ impl View {
         match self {
             Self::Tree => "Tree",
             Self::Hot => "Hot",
+            Self::Function => "Function",
+            Self::Threads => "Threads",
+            Self::Flame => "Flame",
+            Self::Sites => "Sites",
         }
+    }
+
+    /// The view so many tabs to the right; the last is followed by the first.
+    pub(crate) fn beside(self, steps: isize) -> Self {
+        let at = (self as isize + steps).rem_euclid(Self::ALL.len() as isize);
+        Self::ALL[at as usize % Self::ALL.len()]
     }
 }

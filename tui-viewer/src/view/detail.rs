@@ -46,7 +46,9 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         figures(pen, model, data, row, inner, area.y + 2);
         match model.view {
             View::Tree => path(pen, data, row, inner, area.y + 3),
-            View::Hot => callers(pen, model, inner, area.y + 3),
+            View::Hot | View::Function | View::Threads | View::Flame | View::Sites => {
+                callers(pen, model, inner, area.y + 3)
+            }
         }
         latency::draw(pen, model, data, row.what, inner, area.y + 4);
         let last = area.bottom() - 1;
@@ -249,7 +251,9 @@ fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     };
     let text = match model.view {
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
-        View::Hot => format!("{itself}{dot}{inside}{dot}recursion counts once"),
+        View::Hot | View::Function | View::Threads | View::Flame | View::Sites => {
+            format!("{itself}{dot}{inside}{dot}recursion counts once")
+        }
     };
     pen.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
 }

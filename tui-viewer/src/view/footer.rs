@@ -119,8 +119,8 @@ fn found(model: &Model, search: &Search, cells: usize) -> String {
         return "no match".to_string();
     }
     let (all, rows) = match model.view {
-        View::Tree => (data.tree.rows.len(), "rows"),
-        View::Hot => (data.hot().len(), "functions"),
+        View::Tree | View::Flame | View::Threads | View::Sites => (data.tree.rows.len(), "rows"),
+        View::Hot | View::Function => (data.hot().len(), "functions"),
     };
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
@@ -141,9 +141,17 @@ fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
         .filter_map(|line| line.hint.map(|hint| (line.hint_keys(pen.ascii), hint)))
         .collect();
     let esc = match context {
-        Context::Help | Context::Threads | Context::Asking => Some("close"),
+        Context::Help | Context::Choosing | Context::Asking => Some("close"),
         _ if model.search.is_some() => Some("clear"),
-        Context::Tree | Context::Hot | Context::Typing | Context::Start => None,
+        Context::Tree
+        | Context::Hot
+        | Context::Function
+        | Context::Threads
+        | Context::Flame
+        | Context::Sites
+        | Context::Typing
+        | Context::Commanding
+        | Context::Start => None,
     };
     hints.extend(esc.map(|text| {
         (

@@ -88,7 +88,7 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
     let (of_total, of_self) = model.shares(data, row.what);
     let main = match model.view {
         View::Tree => of_total,
-        View::Hot => of_self,
+        View::Hot | View::Function | View::Threads | View::Flame | View::Sites => of_self,
     };
     let weight = match main {
         0.25.. => Meaning::Hottest,

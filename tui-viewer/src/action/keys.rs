@@ -1,0 +1,494 @@
+//! The table of keys.
+
+use super::{Action, Context, Hint, Line, Section};
+use crate::keyboard::Code;
+
+use Code::{Char, Ctrl};
+use Context::{
+    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Sites, Start, Threads, Tree, Typing,
+};
+
+pub(super) const EVERYWHERE: &[Context] = &[
+    Tree, Hot, Function, Threads, Flame, Sites, Typing, Commanding, Help, Choosing, Asking, Start,
+];
+const NOT_TYPING: &[Context] = &[
+    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Asking, Start,
+];
+const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites];
+/// Views whose rows are functions or places.
+const ROWS: &[Context] = &[Tree, Hot, Function, Sites];
+const LISTS: &[Context] = &[Tree, Hot, Function, Threads, Sites, Help, Choosing, Start];
+pub(super) const TREE: &[Context] = &[Tree];
+
+const fn line(
+    section: Section,
+    contexts: &'static [Context],
+    keys: &'static [(Code, Action)],
+    help: &'static str,
+) -> Line {
+    Line {
+        section,
+        contexts,
+        keys,
+        help,
+        note: "",
+        hint: None,
+    }
+}
+
+impl Line {
+    const fn note(mut self, text: &'static str) -> Self {
+        self.note = text;
+        self
+    }
+
+    const fn left(mut self, text: &'static str, rank: u8) -> Self {
+        self.hint = Some(Hint {
+            text,
+            rank,
+            right: false,
+        });
+        self
+    }
+
+    const fn right(mut self, text: &'static str, rank: u8) -> Self {
+        self.hint = Some(Hint {
+            text,
+            rank,
+            right: true,
+        });
+        self
+    }
+}
+
+/// Every key there is.
+pub(crate) const KEYS: &[Line] = &[
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('1'), Action::ShowTree)],
+        "tree: where inside what",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('2'), Action::ShowHot)],
+        "hot: which function costs most itself",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('3'), Action::ShowFunction)],
+        "function: who calls it, what it calls",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('4'), Action::ShowThreads)],
+        "threads: who is busy, and with what",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('5'), Action::ShowFlame)],
+        "flame: the tree as widths",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('6'), Action::ShowSites)],
+        "sites: what was met, what is switched off",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[
+            (Code::Tab, Action::NextView),
+            (Code::BackTab, Action::PreviousView),
+        ],
+        "next, previous view",
+    ),
+    line(
+        Section::Views,
+        NOT_TYPING,
+        &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
+        "this help",
+    )
+    .right("help", 1),
+    line(
+        Section::Views,
+        EVERYWHERE,
+        &[(Code::Esc, Action::Back)],
+        "one step back (never quits)",
+    ),
+    line(
+        Section::Views,
+        NOT_TYPING,
+        &[(Char('q'), Action::Close)],
+        "close what is on top, else quit",
+    )
+    .right("quit", 0),
+    line(
+        Section::Views,
+        EVERYWHERE,
+        &[(Ctrl('c'), Action::Quit)],
+        "quit from anywhere",
+    ),
+    line(
+        Section::Move,
+        LISTS,
+        &[
+            (Code::Up, Action::Up),
+            (Code::Down, Action::Down),
+            (Char('k'), Action::Up),
+            (Char('j'), Action::Down),
+        ],
+        "one row",
+    )
+    .left("move", 5),
+    line(
+        Section::Move,
+        LISTS,
+        &[
+            (Code::PageUp, Action::PageUp),
+            (Code::PageDown, Action::PageDown),
+            (Ctrl('u'), Action::HalfUp),
+            (Ctrl('d'), Action::HalfDown),
+        ],
+        "a page, half a page",
+    ),
+    line(
+        Section::Move,
+        LISTS,
+        &[
+            (Code::Home, Action::First),
+            (Code::End, Action::Last),
+            (Char('g'), Action::First),
+            (Char('G'), Action::Last),
+        ],
+        "first, last",
+    ),
+    line(
+        Section::Move,
+        VIEWS,
+        &[(Char('z'), Action::Centre)],
+        "put the row mid-screen",
+    ),
+    line(
+        Section::Tree,
+        TREE,
+        &[
+            (Code::Left, Action::Shut),
+            (Code::Right, Action::Open),
+            (Char('h'), Action::Shut),
+            (Char('l'), Action::Open),
+        ],
+        "close, then parent; open, then child",
+    )
+    .left("fold", 4),
+    line(Section::Tree, TREE, &[(Char(' '), Action::Fold)], "open or close"),
+    line(
+        Section::Tree,
+        VIEWS,
+        &[(Code::Enter, Action::Enter)],
+        "open the row: callers and callees, or this thread alone",
+    )
+    .left("open", 4),
+    line(
+        Section::Tree,
+        &[Tree, Hot, Flame],
+        &[
+            (Char('f'), Action::FocusFunction),
+            (Char('F'), Action::FocusSubtree),
+        ],
+        "only this function wherever called; only this subtree",
+    )
+    .left("focus", 8),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('i'), Action::Invert)],
+        "from the bottom up: who called it",
+    )
+    .left("invert", 9),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('c'), Action::FoldRecursion)],
+        "recursion in one row",
+    ),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('#'), Action::OtherPlace)],
+        "next place of the same function",
+    ),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('E'), Action::OpenAll), (Char('C'), Action::CloseAll)],
+        "open, close all below",
+    ),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('H'), Action::HotPath)],
+        "open and go down the hottest path",
+    )
+    .left("hot path", 7),
+    line(
+        Section::Tree,
+        TREE,
+        &[
+            (Char('K'), Action::PreviousSibling),
+            (Char('J'), Action::NextSibling),
+        ],
+        "previous, next sibling",
+    ),
+    line(
+        Section::Tree,
+        &[Hot, Function, Flame],
+        &[(Char('t'), Action::ToTree)],
+        "show where it is in the tree",
+    )
+    .left("in tree", 4),
+    line(
+        Section::Find,
+        VIEWS,
+        &[(Char('/'), Action::Search)],
+        "search as you type",
+    )
+    .left("search", 3),
+    line(
+        Section::Find,
+        VIEWS,
+        &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
+        "next, previous match",
+    )
+    .left("match", 1),
+    line(
+        Section::Find,
+        VIEWS,
+        &[(Char('\\'), Action::MatchesOnly)],
+        "matches only, or everything",
+    )
+    .left("only", 2),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[
+            (Char('<'), Action::SortLeft),
+            (Char('>'), Action::SortRight),
+            (Char('I'), Action::Reverse),
+        ],
+        "sort by the column to the left, right; reverse",
+    )
+    .left("sort", 6),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('%'), Action::Percent)],
+        "percent of measured, wall time, or parent",
+    )
+    .left("base", 9),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('x'), Action::Compensate)],
+        "times without the cost of measuring, or raw",
+    )
+    .note(": its lower bound is taken off, so the cost of measuring is at least that"),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('b'), Action::PerCall)],
+        "every number per call of this row; again: totals",
+    )
+    .left("per call", 10),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('U'), Action::Units)],
+        "nanoseconds, or ticks of the clock",
+    ),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('w'), Action::Window)],
+        "since reset, last second, last 10 s",
+    )
+    .left("window", 6),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char(','), Action::Earlier), (Char('.'), Action::Later)],
+        "one snapshot back, forth",
+    )
+    .left("time", 9),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('{'), Action::Oldest), (Char('}'), Action::Newest)],
+        "the oldest, the newest snapshot",
+    ),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('L'), Action::Live)],
+        "follow the program again",
+    )
+    .left("live", 1),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('m'), Action::Mark), (Char('\''), Action::Compare)],
+        "mark this moment; differences to the mark",
+    )
+    .left("mark", 11),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('a'), Action::Scope)],
+        "one thread, or all threads",
+    )
+    .left("thread", 8),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('p'), Action::Freeze)],
+        "freeze the screen; the program runs on",
+    )
+    .left("freeze", 5),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('r'), Action::Reset)],
+        "count from zero, at once",
+    )
+    .right("reset", 4),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('u'), Action::Undo)],
+        "take the reset back",
+    )
+    .right("undo reset", 2),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('e'), Action::NextMode)],
+        "measure exact, adaptive, sampled, or off",
+    )
+    .note("; counts from zero, and `u` does not take that back")
+    .left("mode", 10),
+    line(
+        Section::Program,
+        &[Sites],
+        &[(Char(' '), Action::ToggleSite)],
+        "in Sites: switch it off, or on again",
+    )
+    .left("off/on", 2),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char(':'), Action::Command)],
+        "type a command, completed by Tab",
+    ),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('d'), Action::Report)],
+        "write a report of the moment on screen",
+    )
+    .note(", for the threads shown; its order and its percents (of measured time) are its own")
+    .right("report", 5),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('D'), Action::ReportAs)],
+        "write a report: choose form and file",
+    ),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('s'), Action::Keep)],
+        "keep this snapshot in a file",
+    )
+    .right("keep", 6),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('['), Action::Slower), (Char(']'), Action::Faster)],
+        "slower, faster: 2 to 20 times a second",
+    ),
+    line(
+        Section::Screen,
+        VIEWS,
+        &[(Char('y'), Action::Copy)],
+        "copy the full name",
+    ),
+    line(
+        Section::Screen,
+        ROWS,
+        &[(Char('o'), Action::Edit)],
+        "open the source in $VISUAL or $EDITOR",
+    ),
+    line(
+        Section::Screen,
+        NOT_TYPING,
+        &[(Char('T'), Action::Theme)],
+        "next theme",
+    ),
+    line(
+        Section::Screen,
+        NOT_TYPING,
+        &[(Char('M'), Action::Mouse)],
+        "mouse on: click, wheel; off: select text",
+    ),
+    line(
+        Section::Screen,
+        EVERYWHERE,
+        &[(Ctrl('l'), Action::Repaint)],
+        "draw everything again",
+    ),
+    line(
+        Section::Screen,
+        EVERYWHERE,
+        &[(Ctrl('z'), Action::Suspend)],
+        "suspend",
+    ),
+    line(
+        Section::OnTop,
+        &[Start],
+        &[(Code::Enter, Action::Choose)],
+        "open the selected program (in the list at the start)",
+    )
+    .left("open", 1),
+    line(
+        Section::OnTop,
+        &[Choosing],
+        &[(Code::Enter, Action::Choose)],
+        "show the selected thread (in the list of threads)",
+    )
+    .left("show", 1),
+    line(
+        Section::OnTop,
+        &[Typing],
+        &[(Code::Enter, Action::Choose)],
+        "keep the search (while typing)",
+    )
+    .right("keep", 1),
+    line(
+        Section::OnTop,
+        &[Typing],
+        &[(Code::Up, Action::PreviousMatch), (Code::Down, Action::NextMatch)],
+        "previous, next match (while typing)",
+    ),
+    line(
+        Section::OnTop,
+        &[Asking],
+        &[(Char('y'), Action::Yes)],
+        "yes (when asked before a reset or another mode)",
+    )
+    .right("yes", 1),
+];
