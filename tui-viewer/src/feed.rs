@@ -26,6 +26,9 @@ const LOOK_AROUND: Duration = Duration::from_millis(400);
 const ENDED_WITHOUT: &str = "The program has ended and opened no scope (does it depend on tickscope with the feature \
                              `enable`, and mark a function with #[tickscope::profile]?). q shows its output.";
 
+/// Why a program takes no further rule on sites.
+pub const RULES_FULL: &str = "the program has as many rules as it takes";
+
 /// A feed from ring files.
 #[derive(Debug)]
 pub struct RingFeed {
@@ -328,6 +331,8 @@ impl Attached {
             Request::Undo => Op::UndoReset,
             Request::Interval { ns } => Op::Interval(ns),
             Request::Mode(mode) => Op::Mode(mode),
+            Request::SitesOff(pattern) => Op::SitesOff(pattern),
+            Request::SitesOn(pattern) => Op::SitesOn(pattern),
         };
         let sent = slot.send(op).map_err(|error| error.to_string())?;
         self.sent.push((request, sent));
@@ -342,7 +347,7 @@ impl Attached {
             Ok(Some(reply)) => {
                 outcomes.push(Outcome {
                     request: *request,
-                    result: result_of(&reply),
+                    result: answer_to(*request, &reply),
                 });
                 false
             }
@@ -364,6 +369,15 @@ impl Attached {
         }
         outcomes
     }
+}
+
+/// The same as [`result_of`], knowing what was asked for.
+fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
+    let is_rule = matches!(request, Request::SitesOff(_) | Request::SitesOn(_));
+    if is_rule && reply.outcome == Answer::Refused {
+        return Err(RULES_FULL.into());
+    }
+    result_of(reply)
 }
 
 /// The reset epoch in force since, or why the program did not do it.

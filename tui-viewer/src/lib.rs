@@ -32,6 +32,7 @@ pub mod status;
 pub mod target;
 mod terminal;
 pub mod theme;
+mod verb;
 mod view;
 
 pub use action::markdown as key_table_markdown;

@@ -9,6 +9,7 @@ use tickscope_format::render::text::TextOptions;
 use tui_input::InputRequest;
 
 use crate::action::{Context, lookup};
+use crate::args::Format;
 use crate::files::{self, Keep};
 use crate::keyboard::{Code, Keyboard};
 use crate::model::Model;
@@ -231,6 +232,8 @@ impl Screen {
                 snapshot,
                 thread,
                 compensated,
+                format,
+                file,
             } => {
                 let options = TextOptions {
                     state: state_of(&self.model.status),
@@ -239,12 +242,17 @@ impl Screen {
                     compensated,
                     ..TextOptions::default()
                 };
-                let written = files::write_report(&snapshot, &options, offset);
-                Some(Message::Wrote("report", written))
+                let written = files::write_report(&snapshot, format, &options, file, offset);
+                // JSON knows its threads apart: it holds them all.
+                let what = match (format, thread) {
+                    (Format::Json, Some(_)) => "report of all threads",
+                    (Format::Json | Format::Text, _) => "report",
+                };
+                Some(Message::Wrote(what, written))
             }
-            Effect::KeepSnapshot { snapshot } => Some(Message::Wrote(
+            Effect::KeepSnapshot { snapshot, file } => Some(Message::Wrote(
                 "snapshot",
-                files::keep_snapshot(&snapshot, self.options.keep, offset),
+                files::keep_snapshot(&snapshot, self.options.keep, file, offset),
             )),
             Effect::Mouse(on) => {
                 self.terminal.mouse(on)?;
@@ -315,12 +323,12 @@ fn meaning(context: Context, key: Code) -> Option<Message> {
     }
     match lookup(context, key) {
         Some(action) => Some(Message::Do(action)),
-        None if context == Context::Typing => edit(key).map(Message::Edit),
+        None if matches!(context, Context::Typing | Context::Commanding) => edit(key).map(Message::Edit),
         None => Some(Message::Unknown),
     }
 }
 
-/// The search line, with the keys of a shell.
+/// The search line and the command line, with the keys of a shell.
 fn edit(key: Code) -> Option<InputRequest> {
     if let Code::Char(c) = key {
         return Some(InputRequest::InsertChar(c));

@@ -200,6 +200,22 @@ impl ThemeKind {
         }
     }
 
+    /// All of them, in the order of [`ThemeKind::next`].
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let first = Self::default();
+        std::iter::successors(Some(first), move |theme| {
+            Some(theme.next()).filter(|next| *next != first)
+        })
+    }
+
+    /// For whoever types it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Sixteen => "sixteen",
+            Self::Mono => "mono",
+        }
+    }
+
     /// For whoever changed it.
     pub(crate) fn name(self) -> &'static str {
         match self {

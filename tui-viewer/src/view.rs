@@ -2,6 +2,7 @@
 
 mod banner;
 mod bar;
+mod command;
 mod detail;
 mod figure;
 mod footer;

@@ -486,6 +486,31 @@ pub(crate) const KEYS: &[Line] = &[
     ),
     line(
         Section::OnTop,
+        &[Commanding],
+        &[(Code::Enter, Action::Choose)],
+        "carry the command out (while typing)",
+    )
+    .right("do it", 1),
+    line(
+        Section::OnTop,
+        &[Commanding],
+        &[
+            (Code::Tab, Action::Complete),
+            (Code::BackTab, Action::CompleteBack),
+        ],
+        "complete the word, what else it may be (while typing)",
+    ),
+    line(
+        Section::OnTop,
+        &[Commanding],
+        &[
+            (Code::Up, Action::OlderCommand),
+            (Code::Down, Action::NewerCommand),
+        ],
+        "older, newer command (while typing)",
+    ),
+    line(
+        Section::OnTop,
         &[Asking],
         &[(Char('y'), Action::Yes)],
         "yes (when asked before a reset or another mode)",

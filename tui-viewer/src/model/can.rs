@@ -79,6 +79,10 @@ impl Model {
             | Action::Percent
             | Action::Compensate
             | Action::Yes
+            | Action::Complete
+            | Action::CompleteBack
+            | Action::OlderCommand
+            | Action::NewerCommand
             | Action::Theme
             | Action::Mouse => true,
         }

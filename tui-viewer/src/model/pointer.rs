@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use crate::action::Action;
+use crate::action::{Action, Context};
 use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::model::row::Fold;
@@ -14,7 +14,7 @@ impl Model {
     /// A click selects a row, folds by the mark before its name, sorts by a title, or changes the view.
     pub(super) fn click(&mut self, x: u16, y: u16) {
         let layout = self.layout();
-        let typing = self.search.as_ref().is_some_and(|search| search.typing);
+        let typing = matches!(self.context(), Context::Typing | Context::Commanding);
         if self.popup.is_some() || self.data.is_none() || typing || layout.too_small {
             return;
         }

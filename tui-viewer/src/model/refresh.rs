@@ -75,6 +75,7 @@ impl Model {
             self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
             self.rows_stale = true;
             self.detail_of = None;
+            self.count_calls();
             self.greet();
         }
         if std::mem::take(&mut self.rows_stale) {

@@ -1,12 +1,15 @@
 //! What every key does, and what it never does.
 
+mod commanding;
 mod measuring;
+mod units;
 
 use std::rc::Rc;
 
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
 
+use crate::args::Format;
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::{Effect, Message};
@@ -695,8 +698,13 @@ fn files_are_written_from_what_is_on_the_screen() {
             snapshot: a,
             thread,
             compensated: false,
+            format: Format::Text,
+            file: None,
         },
-        Effect::KeepSnapshot { snapshot: b },
+        Effect::KeepSnapshot {
+            snapshot: b,
+            file: None,
+        },
     ] = &effects[..]
     else {
         panic!("{effects:?}");

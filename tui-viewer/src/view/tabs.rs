@@ -2,12 +2,18 @@
 
 use ratatui::layout::Rect;
 
-use crate::cells::{safe, width};
+use crate::cells::{cut_end, safe, width};
 use crate::columns;
 use crate::model::Model;
 use crate::model::view::View;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
+
+/// From this width on the line says what numbers are per; below, the header does in fewer words.
+pub(super) const WORDY: u16 = 100;
+
+/// What numbers are per takes no more cells.
+const LONGEST_UNIT: usize = 32;
 
 /// Draws the line.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
@@ -60,6 +66,12 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     if model.compensated {
         // At the end: it is the last to give way.
         all.push("compensated (at least)".to_string());
+    }
+    if model.size.width >= WORDY {
+        all.extend(model.unit_words(true).iter().map(|words| {
+            let words = safe(words, pen.ascii);
+            cut_end(&words, LONGEST_UNIT, pen.glyphs.cut).into_owned()
+        }));
     }
     all
 }

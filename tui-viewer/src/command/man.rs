@@ -1,0 +1,48 @@
+//! `tickscope man`: the manual pages.
+
+use anyhow::bail;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+
+use crate::args::Cli;
+use crate::command::output::{self, printable};
+
+/// Prints the page of a command, or of tickscope itself.
+///
+/// # Errors
+/// No such command, or what the system says of standard output.
+pub fn run(of: Option<&str>) -> anyhow::Result<u8> {
+    let mut all = Cli::command();
+    all.build();
+    let command = match of {
+        None => all,
+        Some(name) => match all.find_subcommand(name).filter(|command| !command.is_hide_set()) {
+            Some(command) => command.clone(),
+            None => bail!(
+                "no command {}, so no page for it; there are {}",
+                printable(name),
+                names(&all).join(", ")
+            ),
+        },
+    };
+    output::write(&page(command)?, None)?;
+    Ok(output::DONE)
+}
+
+fn page(command: Command) -> anyhow::Result<String> {
+    // `tickscope report` is found as tickscope-report, as git's pages are.
+    let title = command
+        .get_display_name()
+        .unwrap_or(command.get_name())
+        .to_string();
+    let mut page = Vec::new();
+    Man::new(command).title(title).render(&mut page)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+fn names(all: &Command) -> Vec<&str> {
+    all.get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(Command::get_name)
+        .collect()
+}
