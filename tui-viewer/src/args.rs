@@ -39,7 +39,7 @@ Examples:
   tickscope completions bash       what makes Tab complete all this: source it from ~/.bashrc
   tickscope man                    the manual page: tickscope man | man -l -
 
-On the screen : takes commands too, and ? shows all keys.
+On the screen, : takes these commands too, and ? shows all keys.
 A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";
 
 const COMPLETIONS: &str = "\

@@ -18,6 +18,7 @@ mod cells;
 mod columns;
 pub mod command;
 pub mod container;
+mod editor;
 pub mod feed;
 pub mod files;
 mod help;

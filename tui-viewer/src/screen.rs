@@ -1,6 +1,7 @@
 //! The loop: sleep, read all keys, look at the feed once, draw if something is to be seen.
 
 use std::io;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -10,6 +11,7 @@ use tui_input::InputRequest;
 
 use crate::action::{Context, lookup};
 use crate::args::Format;
+use crate::editor::{self, Editor, Place};
 use crate::files::{self, Keep};
 use crate::keyboard::{Code, Keyboard};
 use crate::model::Model;
@@ -254,6 +256,12 @@ impl Screen {
                 "snapshot",
                 files::keep_snapshot(&snapshot, self.options.keep, file, offset),
             )),
+            Effect::Edit(place) => {
+                let edited = self.edit(&place)?;
+                self.repaint();
+                self.model.update(Message::Resize(self.terminal.size()));
+                edited.err().map(Message::NotOpened)
+            }
             Effect::Mouse(on) => {
                 self.terminal.mouse(on)?;
                 None
@@ -262,6 +270,25 @@ impl Screen {
                 self.terminal.write(copy_sequence(&text).as_bytes())?;
                 None
             }
+        })
+    }
+
+    /// Lends the terminal to the user's editor until it ends; says why there was nothing to see.
+    fn edit(&mut self, place: &Place) -> io::Result<Result<(), String>> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let found = editor::find(&place.file, &editor::places(place.pid))
+            .and_then(|file| editor::editor(variable, &file, place.line));
+        let Editor { program, arguments } = match found {
+            Ok(editor) => editor,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut command = Command::new(&program);
+        command.args(arguments);
+        let ended = self.terminal.lend(&mut command)?;
+        Ok(match ended {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{program}: {status}")),
+            Err(error) => Err(format!("{program} cannot be started: {error}")),
         })
     }
 

@@ -15,7 +15,7 @@ use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
 use crate::args::{Cli, Format, ModeArgs, SitesArgs, TimesArgs, duration};
 use crate::theme::ThemeKind;
 pub(crate) use crate::verb::offer::{Known, Offers, offers};
-use crate::verb::words::words;
+pub(crate) use crate::verb::words::words;
 
 /// The rates a program publishes at, in records a second.
 const RATES_HZ: std::ops::RangeInclusive<u64> = 1..=100;
@@ -120,7 +120,7 @@ pub(crate) enum Verb {
 /// One line: what is wrong with it, and what was wanted.
 pub(crate) fn parse(text: &str) -> Result<Verb, String> {
     let words = words(text);
-    let mut typed: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let mut typed: Vec<&str> = words.iter().map(String::as_str).collect();
     let Some(first) = typed.first_mut() else {
         return Err("wanted a command".into());
     };
@@ -143,7 +143,7 @@ pub(crate) fn parse(text: &str) -> Result<Verb, String> {
 pub(crate) fn hint(text: &str) -> Option<String> {
     let all = Line::command();
     let words = words(text);
-    let command = all.find_subcommand(&words.first()?.text)?;
+    let command = all.find_subcommand(words.first()?)?;
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     Some(format!("{}: {about}", usage(command)))
 }

@@ -36,7 +36,8 @@ fn page(command: Command) -> anyhow::Result<String> {
         .unwrap_or(command.get_name())
         .to_string();
     let mut page = Vec::new();
-    Man::new(command).title(title).render(&mut page)?;
+    let source = concat!("tickscope ", env!("CARGO_PKG_VERSION"));
+    Man::new(command).title(title).source(source).render(&mut page)?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 

@@ -40,9 +40,10 @@ impl Model {
             Message::Edit(request) => {
                 self.touched();
                 self.notice_read();
-                match self.context() {
-                    Context::Commanding => self.command_edit(request),
-                    _ => self.search_edit(request),
+                if self.context() == Context::Commanding {
+                    self.command_edit(request);
+                } else {
+                    self.search_edit(request);
                 }
             }
             Message::Click(x, y) => {

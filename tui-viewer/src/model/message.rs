@@ -11,6 +11,7 @@ use tui_input::InputRequest;
 
 use crate::action::Action;
 use crate::args::Format;
+use crate::editor::Place;
 use crate::news::{News, Request};
 
 /// Something happened.
@@ -36,7 +37,7 @@ pub(crate) enum Message {
     Wrote(&'static str, Result<PathBuf, String>),
     /// A request could not even be sent.
     NotSent(Request, String),
-    /// A ring file could not be opened.
+    /// A ring file or a source could not be opened.
     NotOpened(String),
 }
 
@@ -75,6 +76,8 @@ pub(crate) enum Effect {
     },
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),
+    /// Open a place in the source.
+    Edit(Place),
     /// Put a text where the terminal pastes from.
     Copy(String),
 }

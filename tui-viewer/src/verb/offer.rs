@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command, CommandFactory};
 
-use super::words::{last, quoted, words};
+use super::words::{cut, last, quoted};
 use super::{Line, named};
 
 /// Names that the program on screen gives.
@@ -46,7 +46,7 @@ impl Offers {
 
 /// What the last word of a line may become.
 pub(crate) fn offers(line: &str, known: impl FnOnce() -> Known) -> Offers {
-    let (all, words, word) = (Line::command(), words(line), last(line));
+    let (all, words, word) = (Line::command(), cut(line), last(line));
     let begins = |list: Vec<String>| {
         let mut list = list;
         list.retain(|offer| offer.starts_with(&word.text));

@@ -10,7 +10,7 @@ pub(super) struct Word {
 }
 
 /// The words of a line. A quote that nothing closes holds all that follows.
-pub(super) fn words(line: &str) -> Vec<Word> {
+pub(super) fn cut(line: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut inside = false;
     let mut quote = None;
@@ -43,6 +43,11 @@ pub(super) fn words(line: &str) -> Vec<Word> {
     words
 }
 
+/// What the words of a line say.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    cut(line).into_iter().map(|word| word.text).collect()
+}
+
 /// The word that a line ends in, to be completed: empty behind a blank.
 pub(super) fn last(line: &str) -> Word {
     let none = Word {
@@ -50,9 +55,9 @@ pub(super) fn last(line: &str) -> Word {
         text: String::new(),
     };
     // A letter more joins the last word, or begins one of its own.
-    let before = words(line).len();
-    let longer = words(&format!("{line}x"));
-    match words(line).pop() {
+    let before = cut(line).len();
+    let longer = cut(&format!("{line}x"));
+    match cut(line).pop() {
         Some(word) if longer.len() == before => word,
         _ => none,
     }
@@ -75,17 +80,13 @@ mod tests {
 
     use super::*;
 
-    fn texts(line: &str) -> Vec<String> {
-        words(line).into_iter().map(|word| word.text).collect()
-    }
-
     #[test]
     fn quotes_hold_words_together() {
-        assert_eq!(texts("  off  alloc::* "), ["off", "alloc::*"]);
-        assert_eq!(texts("off 'a b' \"c d\"e"), ["off", "a b", "c de"]);
-        assert_eq!(texts("off 'a b"), ["off", "a b"]);
-        assert_eq!(texts("off don't"), ["off", "don't"]);
-        assert!(texts("   ").is_empty());
+        assert_eq!(words("  off  alloc::* "), ["off", "alloc::*"]);
+        assert_eq!(words("off 'a b' \"c d\"e"), ["off", "a b", "c de"]);
+        assert_eq!(words("off 'a b"), ["off", "a b"]);
+        assert_eq!(words("off don't"), ["off", "don't"]);
+        assert!(words("   ").is_empty());
     }
 
     #[test]
@@ -103,7 +104,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_quoted_is_one_word(word in "[a-z<>:* ']{1,20}") {
-            prop_assert_eq!(texts(&format!("off {}", quoted(&word))), vec!["off".to_string(), word]);
+            prop_assert_eq!(words(&format!("off {}", quoted(&word))), vec!["off".to_string(), word]);
         }
     }
 }
