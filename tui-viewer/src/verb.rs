@@ -187,7 +187,7 @@ fn reason(name: &str, error: &clap::Error) -> String {
     if kind == ErrorKind::MissingRequiredArgument {
         format!("{name} wants more")
     } else if kind == ErrorKind::InvalidValue {
-        format!("{name}: no {}", found(ContextKind::InvalidValue))
+        format!("{name}: \"{}\" is no choice", found(ContextKind::InvalidValue))
     } else if kind == ErrorKind::UnknownArgument {
         format!("{name} knows no {}", found(ContextKind::InvalidArg))
     } else {
@@ -347,7 +347,7 @@ mod tests {
         let table = [
             (
                 "mode adaptve",
-                "mode: no adaptve; wanted :mode exact|adaptive|sampled|off",
+                "mode: \"adaptve\" is no choice; wanted :mode exact|adaptive|sampled|off",
             ),
             ("mode", "mode wants more; wanted :mode exact|adaptive|sampled|off"),
             ("off", "off wants more; wanted :off PATTERN"),

@@ -46,6 +46,13 @@ impl CommandLine {
         self.input = Input::new(text);
     }
 
+    /// How the command goes on says more than the bare names of its options.
+    pub(crate) fn wants_hint(&self) -> bool {
+        self.chosen.is_none()
+            && self.offers.word.is_empty()
+            && self.offers.list.iter().all(|offer| offer.starts_with("--"))
+    }
+
     /// Puts something in place of the word that is being typed.
     fn replace(&mut self, with: &str) {
         let (line, cursor) = (self.input.value(), self.input.cursor());

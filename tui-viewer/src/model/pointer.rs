@@ -31,7 +31,7 @@ impl Model {
             }
         } else if (on(layout.tabs)
             || (layout.tabs.is_none() && self.notice_line() != layout.footer && on(layout.footer)))
-            && let Some(view) = View::at(x)
+            && let Some(view) = View::at(x, self.view, layout.tabs.is_none())
         {
             self.show(view);
         }

@@ -808,7 +808,7 @@ fn the_rest_of_the_keys() {
     assert_eq!(model.theme, ThemeKind::Mono);
     assert!(last_line(&model).contains("theme: no colours"));
     let tree = live(120, 30);
-    assert!(last_line(&tree).contains("% base"), "{}", last_line(&tree));
+    assert!(last_line(&tree).contains("w window"), "{}", last_line(&tree));
     assert!(matches!(key(&mut model, Code::Ctrl('l'))[..], [Effect::Repaint]));
     assert!(matches!(key(&mut model, Code::Ctrl('z'))[..], [Effect::Suspend]));
     let mut small = live(60, 7);

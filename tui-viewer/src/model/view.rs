@@ -31,13 +31,23 @@ impl View {
         Self::Sites,
     ];
 
+    /// Its tab while another is on screen, or itself: `[1 Tree]` or ` 2 Hot `, in short `2`. A cell lies between two.
+    pub(crate) fn tab(self, shown: Self, short: bool) -> String {
+        let (digit, title) = (self as usize + 1, self.title());
+        match (self == shown, short) {
+            (true, _) => format!("[{digit} {title}]"),
+            (false, true) => digit.to_string(),
+            (false, false) => format!(" {digit} {title} "),
+        }
+    }
+
     /// The view whose tab stands over a cell of the line of tabs.
-    pub(crate) fn at(x: u16) -> Option<Self> {
-        // ` [1 Tree]  2 Hot `: a margin, then a digit, a space and two brackets or spaces around each name.
+    pub(crate) fn at(x: u16, shown: Self, short: bool) -> Option<Self> {
         let mut start = 1;
         Self::ALL.into_iter().find(|view| {
-            let end = start + view.title().len() as u16 + 4;
-            let under = (start..end).contains(&x);
+            let end = start + view.tab(shown, short).len() as u16;
+            // A digit is a small thing to hit: the cell after it counts as well.
+            let under = (start..end + u16::from(short)).contains(&x);
             start = end + 1;
             under
         })

@@ -33,6 +33,14 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, command: &CommandLine) {
     pen.clear(line);
     if let Some(why) = &command.wrong {
         wrong(pen, why, line);
+    } else if let Some(hint) = command.hint.as_ref().filter(|_| command.wants_hint()) {
+        pen.put_cut(
+            line.x + 2,
+            line.y,
+            line.width.saturating_sub(3),
+            hint,
+            Meaning::Quiet,
+        );
     } else if command.offers.list.len() > 1 || (command.hint.is_none() && !command.offers.list.is_empty()) {
         offers(pen, model, command, line);
     } else if let Some(hint) = &command.hint {

@@ -50,7 +50,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
         ),
         Column::Avg => (
             figures.avg_ns().and_then(|ns| {
-                let ticks = ticks.0 / figures.calls.max(1);
+                let ticks = rounded(ticks.0, figures.calls);
                 scaled(pen, model.ticks, None, ns, ticks, total_is_estimated && tight)
             }),
             total_is_estimated,
@@ -77,14 +77,16 @@ pub(super) fn scaled(
     ticks: u64,
     short: bool,
 ) -> Option<String> {
-    let (ns, per) = match per_calls {
-        Some(0) => return None,
-        Some(calls) => (rounded(ns, calls), calls),
-        None => (ns, 1),
-    };
+    let (of_all, per) = (ns, per_calls.unwrap_or(1));
+    if per == 0 {
+        return None;
+    }
+    let ns = rounded(ns, per);
     Some(match pen.duration(ns) {
         _ if in_ticks && per_calls.is_some() => quotient(ticks, per),
         _ if in_ticks => number::count(ticks),
+        // Little is not nothing.
+        _ if ns == 0 && of_all > 0 => "<1ns".into(),
         text if short && width(&text) > LONGEST_MARKED => pen.rough(ns),
         text => text,
     })

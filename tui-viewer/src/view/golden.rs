@@ -96,6 +96,36 @@ fn a_search() {
 }
 
 #[test]
+fn a_command() {
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut model = live(width, height);
+        keys(&mut model, ":re");
+        key(&mut model, Code::Tab);
+        assert_snapshot!(format!("command_{width}x{height}"), looks(&model));
+    }
+    let mut model = live(80, 24);
+    keys(&mut model, ":off book::");
+    key(&mut model, Code::Tab);
+    key(&mut model, Code::Tab);
+    assert_snapshot!("command_patterns_80x24", looks(&model));
+    let mut model = live(80, 24);
+    keys(&mut model, ":mode nothing");
+    key(&mut model, Code::Enter);
+    assert_snapshot!("command_wrong_80x24", looks(&model));
+}
+
+#[test]
+fn per_call_and_ticks() {
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut model = live(width, height);
+        keys(&mut model, "jb");
+        assert_snapshot!(format!("per_call_{width}x{height}"), looks(&model));
+        keys(&mut model, "bU");
+        assert_snapshot!(format!("ticks_{width}x{height}"), looks(&model));
+    }
+}
+
+#[test]
 fn without_data() {
     for (width, height) in SIZES {
         assert_snapshot!(

@@ -2,7 +2,6 @@
 
 use ratatui::layout::Rect;
 
-use crate::cells::width;
 use crate::help::{self, HelpLine};
 use crate::model::Model;
 use crate::theme::Meaning;
@@ -28,7 +27,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
         let x = inner.x + index as u16 * (each + GUTTER);
         let keys_cells = lines
             .iter()
-            .map(cells_of_keys)
+            .map(help::cells_of_keys)
             .max()
             .unwrap_or(0)
             .min(usize::from(each) / 2) as u16;
@@ -45,12 +44,5 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
                 HelpLine::Gap => {}
             }
         }
-    }
-}
-
-fn cells_of_keys(line: &HelpLine) -> usize {
-    match line {
-        HelpLine::Keys(keys, _) if width(keys) <= 18 => width(keys),
-        HelpLine::Keys(..) | HelpLine::Title(_) | HelpLine::Gap => 0,
     }
 }

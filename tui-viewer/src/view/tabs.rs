@@ -13,11 +13,11 @@ use crate::view::pen::Pen;
 pub(super) const WORDY: u16 = 100;
 
 /// What numbers are per takes no more cells.
-const LONGEST_UNIT: usize = 32;
+const LONGEST_UNIT: usize = 40;
 
 /// Draws the line.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
-    let end = views(pen, model, area.x + 1, area.y);
+    let end = views(pen, model, area.x + 1, area.y, false);
     let settings = settings(pen, model);
     let mut room = usize::from(area.right().saturating_sub(end + 3));
     let mut x = area.right().saturating_sub(1);
@@ -33,16 +33,15 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     }
 }
 
-/// `[1 Tree]  2 Hot`; gives the cell after it.
-pub(super) fn views(pen: &mut Pen<'_>, model: &Model, mut x: u16, y: u16) -> u16 {
-    for (index, view) in View::ALL.into_iter().enumerate() {
-        let text = format!("{} {}", index + 1, view.title());
-        x = if view == model.view {
-            pen.put(x, y, 20, &format!("[{text}]"), Meaning::Strong)
+/// `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; gives the cell after it.
+pub(super) fn views(pen: &mut Pen<'_>, model: &Model, mut x: u16, y: u16, short: bool) -> u16 {
+    for view in View::ALL {
+        let meaning = if view == model.view {
+            Meaning::Strong
         } else {
-            pen.put(x, y, 20, &format!(" {text} "), Meaning::Quiet)
+            Meaning::Quiet
         };
-        x += 1;
+        x = pen.put(x, y, 20, &view.tab(model.view, short), meaning) + 1;
     }
     x
 }

@@ -251,7 +251,7 @@ fn what_is_wrong_stays_to_be_mended() {
         ("mode adaptve", Context::Commanding)
     );
     assert!(
-        text(&model).contains("! mode: no adaptve; wanted :mode exact|adaptive|sampled|off"),
+        text(&model).contains("! mode: \"adaptve\" is no choice; wanted :mode exact|adaptive|sampled|off"),
         "{}",
         text(&model)
     );
