@@ -403,6 +403,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_refused_rule_says_that_there_are_too_many() {
+        let pattern = tickscope_format::pattern::Pattern::new("alloc::*").unwrap();
+        let reply = |outcome| Reply {
+            sequence: 1,
+            outcome,
+            record: 0,
+            reset_epoch: 3,
+            crc: 0,
+        };
+        for request in [Request::SitesOff(pattern), Request::SitesOn(pattern)] {
+            assert_eq!(
+                answer_to(request, &reply(Answer::Refused)),
+                Err("the program has as many rules as it takes".into())
+            );
+            assert_eq!(answer_to(request, &reply(Answer::Done)), Ok(3));
+        }
+        let why = answer_to(Request::Reset, &reply(Answer::Refused)).unwrap_err();
+        assert!(why.contains("takes no requests"), "{why}");
+    }
+
+    #[test]
     fn a_started_program_that_ended_without_scopes_is_not_waited_for_in_silence() {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();

@@ -14,6 +14,7 @@ mod editor;
 mod find;
 mod focus;
 pub(crate) mod hear;
+pub(crate) mod help;
 pub(crate) mod keyhash;
 mod listing;
 pub(crate) mod message;
@@ -51,6 +52,7 @@ use crate::model::command::CommandLine;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
+use crate::model::help::HelpSearch;
 use crate::model::keyhash::KeySet;
 use crate::model::notice::Notice;
 use crate::model::pending::Pending;
@@ -133,6 +135,8 @@ pub(crate) struct Model {
     pub(crate) command: Option<CommandLine>,
     /// Commands of this sitting, the oldest first.
     commands: Vec<String>,
+    /// What is looked up in the help.
+    pub(crate) help_search: Option<HelpSearch>,
     /// What stands on top.
     pub(crate) popup: Option<Popup>,
     /// Threads of the snapshot on screen in the order of the list to choose from, while that is open.
@@ -214,6 +218,7 @@ impl Model {
             search: None,
             command: None,
             commands: Vec::new(),
+            help_search: None,
             popup: None,
             thread_order: Vec::new(),
             pending: None,
@@ -255,7 +260,10 @@ impl Model {
     /// Who has the keyboard.
     pub(crate) fn context(&self) -> Context {
         match (self.popup, &self.search) {
-            (Some(Popup::Help { .. }), _) => Context::Help,
+            (Some(Popup::Help { .. }), _) => match &self.help_search {
+                Some(search) if search.typing => Context::Typing,
+                Some(_) | None => Context::Help,
+            },
             (Some(Popup::Threads { .. }), _) => Context::Choosing,
             (Some(Popup::Ask(_)), _) => Context::Asking,
             (None, _) if self.command.is_some() => Context::Commanding,

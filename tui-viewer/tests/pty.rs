@@ -472,3 +472,21 @@ fn e_switches_the_mode_and_an_older_program_says_why_not() {
     old.send("q");
     old.end();
 }
+
+#[test]
+fn a_command_is_typed_completed_and_carried_out() {
+    let mut session = Session::start(&["live"], (120, 30));
+    session.wait_for_text("match::run");
+    session.send(":mo");
+    session.wait_for_text(":mo");
+    session.send("\tad\t\r");
+    session.wait_for_text("adaptive from here on, counting from zero");
+    // What was typed before comes back with the arrow.
+    session.send(":\x1b[A");
+    session.wait_for_text(":mode adaptive");
+    session.send("\x15off match\r");
+    session.wait_for_text("! off: a made-up program");
+    session.send(":q\r");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}

@@ -477,6 +477,20 @@ pub(crate) const KEYS: &[Line] = &[
     .left("show", 1),
     line(
         Section::OnTop,
+        &[Help],
+        &[(Char('/'), Action::Search)],
+        "look something up (in the help)",
+    )
+    .left("look up", 2),
+    line(
+        Section::OnTop,
+        &[Help],
+        &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
+        "next, previous line that was found (in the help)",
+    )
+    .left("match", 1),
+    line(
+        Section::OnTop,
         &[Typing],
         &[(Code::Enter, Action::Choose)],
         "keep the search (while typing)",

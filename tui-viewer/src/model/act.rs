@@ -40,7 +40,9 @@ impl Model {
             Message::Edit(request) => {
                 self.touched();
                 self.notice_read();
-                if self.context() == Context::Commanding {
+                if self.in_help() {
+                    self.help_edit(request);
+                } else if self.context() == Context::Commanding {
                     self.command_edit(request);
                 } else {
                     self.search_edit(request);
@@ -108,12 +110,7 @@ impl Model {
             Action::ShowSites => self.show(View::Sites),
             Action::NextView => self.show(self.view.beside(1)),
             Action::PreviousView => self.show(self.view.beside(-1)),
-            Action::Help => {
-                self.popup = match self.popup {
-                    Some(Popup::Help { .. }) => None,
-                    Some(Popup::Threads { .. } | Popup::Ask(_)) | None => Some(Popup::Help { scroll: 0 }),
-                }
-            }
+            Action::Help => self.turn_help(),
             Action::Back => self.back(),
             Action::Close if self.popup.is_some() => self.popup = None,
             Action::Close | Action::Quit => effects.push(Effect::Quit),
@@ -147,6 +144,9 @@ impl Model {
             Action::FoldRecursion => self.fold_recursion(),
             Action::OtherPlace => self.other_place(),
             Action::ToTree => self.show_in_tree(),
+            Action::Search if self.in_help() => self.help_search_begin(),
+            Action::NextMatch if self.in_help() => self.help_step(true),
+            Action::PreviousMatch if self.in_help() => self.help_step(false),
             Action::Search => self.search_begin(),
             Action::NextMatch => self.search_step(true),
             Action::PreviousMatch => self.search_step(false),
@@ -228,6 +228,9 @@ impl Model {
 
     fn back(&mut self) {
         let told = self.notice_read();
+        if self.in_help() && self.help_search.take().is_some() {
+            return;
+        }
         if self.popup.take().is_some() || self.command.take().is_some() {
             return;
         }
@@ -267,7 +270,9 @@ impl Model {
     }
 
     fn choose(&mut self, effects: &mut Vec<Effect>) {
-        if self.command.is_some() {
+        if self.in_help() {
+            self.help_keep();
+        } else if self.command.is_some() {
             self.command_run(effects);
         } else if self.search.as_ref().is_some_and(|search| search.typing) {
             self.search_keep();

@@ -22,7 +22,23 @@ const LEAST_TEXT: usize = 15;
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
     let context = model.context();
     let line = layout.bottom_line();
-    if let (Context::Typing, Some(search)) = (context, &model.search) {
+    if let (Context::Typing, Some(search)) =
+        (context, model.help_search.as_ref().filter(|search| search.typing))
+    {
+        pen.clear(line);
+        let found = match model.help_found().len() {
+            0 if search.input.value().is_empty() => String::new(),
+            0 => "no match  ".into(),
+            all => format!("match {}/{all}  ", search.at + 1),
+        };
+        typed(
+            pen,
+            "/",
+            &search.input,
+            &format!("{found}Enter keep  Esc clear"),
+            line,
+        );
+    } else if let (Context::Typing, Some(search)) = (context, &model.search) {
         pen.clear(line);
         searched(pen, model, search, line);
     } else if let (Context::Commanding, Some(command)) = (context, &model.command) {

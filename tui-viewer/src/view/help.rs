@@ -32,14 +32,25 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
             .unwrap_or(0)
             .min(usize::from(each) / 2) as u16;
         for (line, y) in lines.iter().skip(scroll).zip(inner.top()..inner.bottom()) {
+            let found = model
+                .help_search
+                .as_ref()
+                .is_some_and(|search| search.finds(line));
+            let of = |meaning| if found { Meaning::Match } else { meaning };
             match line {
                 HelpLine::Title(title) => {
-                    pen.put(x, y, each, title, Meaning::Strong);
+                    pen.put(x, y, each, title, of(Meaning::Strong));
                 }
                 HelpLine::Keys(keys, text) => {
                     let after = pen.put(x + 2, y, each.saturating_sub(2), keys, Meaning::Plain);
                     let start = after.max(x + 2 + keys_cells) + 2;
-                    pen.put_cut(start, y, (x + each).saturating_sub(start), text, Meaning::Plain);
+                    pen.put_cut(
+                        start,
+                        y,
+                        (x + each).saturating_sub(start),
+                        text,
+                        of(Meaning::Plain),
+                    );
                 }
                 HelpLine::Gap => {}
             }

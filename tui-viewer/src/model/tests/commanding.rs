@@ -356,3 +356,34 @@ fn names_from_the_program_are_shown_safely() {
     key(&mut model, Code::Tab);
     assert!(line(&model).ends_with("::x y' "), "{}", line(&model));
 }
+
+#[test]
+fn the_help_is_looked_up() {
+    for (width, height) in [(120, 30), (60, 15)] {
+        let mut model = live(width, height);
+        keys(&mut model, "?/REPORT");
+        assert_eq!(model.context(), Context::Typing);
+        let screen = text(&model);
+        assert!(
+            screen.contains("write a report") && screen.contains("match 1/2"),
+            "{screen}"
+        );
+        key(&mut model, Code::Down);
+        assert!(text(&model).contains("match 2/2"), "{}", text(&model));
+        key(&mut model, Code::Enter);
+        assert_eq!(model.context(), Context::Help);
+        keys(&mut model, "n");
+        assert!(text(&model).contains("write a report of"), "{}", text(&model));
+        key(&mut model, Code::Esc);
+        assert_eq!(
+            (model.context(), model.help_search.is_none()),
+            (Context::Help, true)
+        );
+        keys(&mut model, "/zzz");
+        assert!(text(&model).contains("no match"), "{}", text(&model));
+        key(&mut model, Code::Enter);
+        key(&mut model, Code::Esc);
+        assert_eq!(model.context(), Context::Tree);
+        assert!(model.search.is_none(), "the search of the list is another one");
+    }
+}
