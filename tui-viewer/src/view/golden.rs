@@ -208,7 +208,9 @@ fn without_colour_and_without_unicode() {
     keys(&mut model, "jj");
     assert_snapshot!("mono_80x24", looks(&model));
     for (width, height) in SIZES {
-        for typed in ["jj", "2j", "?", "/book", "a", "p", "%", "x"] {
+        for typed in [
+            "jj", "2j", "?", "/book", "a", "p", "%", "x", ":off ", ":mode z", "jbU", "?/re",
+        ] {
             let mut model = Model::new(Size::new(width, height), ThemeKind::Sixteen, true, Some(0));
             news(&mut model, Status::Live, Some(orderbook::snapshot(1_340)));
             keys(&mut model, typed);
@@ -222,7 +224,7 @@ fn without_colour_and_without_unicode() {
 
 #[test]
 fn mono_names_no_colour() {
-    for typed in ["jj", "2", "?", "/book", "a", "p"] {
+    for typed in ["jj", "2", "?", "/book", "a", "p", ":re", "?/re"] {
         let mut model = live(120, 30);
         model.theme = ThemeKind::Mono;
         keys(&mut model, typed);
@@ -487,7 +489,7 @@ proptest! {
 fn every_small_size_draws_every_screen() {
     for width in 0..=40 {
         for height in 0..=12 {
-            for typed in ["", "2", "?", "a", "/book", "%", "p"] {
+            for typed in ["", "2", "?", "a", "/book", "%", "p", ":off ", "?/re", "bU"] {
                 let mut model = live(width, height);
                 keys(&mut model, typed);
                 stage::screen(&model);
@@ -496,7 +498,7 @@ fn every_small_size_draws_every_screen() {
         }
     }
     for (width, height) in [(1, 1), (300, 100), (20, 100), (300, 5), (59, 19), (100, 20)] {
-        for typed in ["", "2", "?", "a", "/book", "%", "p"] {
+        for typed in ["", "2", "?", "a", "/book", "%", "p", ":off ", "?/re", "bU"] {
             let mut model = live(width, height);
             keys(&mut model, typed);
             stage::screen(&model);
