@@ -6,7 +6,7 @@ use crate::action::{Action, Context};
 use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::model::row::Fold;
-use crate::model::view::View;
+use crate::model::view::{TabForm, View};
 
 // === impl Model ===
 
@@ -31,7 +31,7 @@ impl Model {
             }
         } else if (on(layout.tabs)
             || (layout.tabs.is_none() && self.notice_line() != layout.footer && on(layout.footer)))
-            && let Some(view) = View::at(x, self.view, layout.tabs.is_none())
+            && let Some(view) = View::at(x, self.view, TabForm::of(&layout))
         {
             self.show(view);
         }

@@ -84,7 +84,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
 
 /// The views and how far down this is, where no line above says it; gives the cell after it.
 fn place(pen: &mut Pen<'_>, model: &Model, line: Rect) -> u16 {
-    let x = tabs::views(pen, model, line.x + 1, line.y, true);
+    let x = tabs::views(pen, model, line.x + 1, line.y);
     let list = model.list();
     let rows = usize::from(model.layout().rows.height);
     let first = (list.cursor.offset + 1).min(list.rows.len());

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use crate::cells::{cut_end, safe, width};
 use crate::columns;
 use crate::model::Model;
-use crate::model::view::View;
+use crate::model::view::{TabForm, View};
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
 
@@ -17,7 +17,7 @@ const LONGEST_UNIT: usize = 40;
 
 /// Draws the line.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
-    let end = views(pen, model, area.x + 1, area.y, false);
+    let end = views(pen, model, area.x + 1, area.y);
     let settings = settings(pen, model);
     let mut room = usize::from(area.right().saturating_sub(end + 3));
     let mut x = area.right().saturating_sub(1);
@@ -34,14 +34,15 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
 }
 
 /// `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; gives the cell after it.
-pub(super) fn views(pen: &mut Pen<'_>, model: &Model, mut x: u16, y: u16, short: bool) -> u16 {
+pub(super) fn views(pen: &mut Pen<'_>, model: &Model, mut x: u16, y: u16) -> u16 {
+    let form = TabForm::of(&model.layout());
     for view in View::ALL {
         let meaning = if view == model.view {
             Meaning::Strong
         } else {
             Meaning::Quiet
         };
-        x = pen.put(x, y, 20, &view.tab(model.view, short), meaning) + 1;
+        x = pen.put(x, y, 20, &view.tab(model.view, form), meaning) + form.gap();
     }
     x
 }
