@@ -36,8 +36,8 @@ Examples:
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
   tickscope demo                   look around without a program of your own
-  tickscope completions bash       what makes Tab complete all this: source it from ~/.bashrc
-  tickscope man                    the manual page: tickscope man | man -l -
+  tickscope completions bash       a script that makes Tab complete all this
+  tickscope man | man -l -         the manual; of one command: tickscope man report
 
 On the screen, : takes these commands too, and ? shows all keys.
 A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";

@@ -75,6 +75,7 @@ pub(crate) enum Verb {
         file: Option<PathBuf>,
     },
     /// Write the report of what is on screen.
+    #[command(alias = "dump")]
     Report {
         /// The new file; its ending says the form.
         file: Option<PathBuf>,
@@ -284,6 +285,10 @@ mod tests {
             let name = command.get_name();
             if command.is_hide_set() {
                 continue;
+            }
+            for alias in command.get_visible_aliases() {
+                let (name, alias) = (all.find_subcommand(name), all.find_subcommand(alias));
+                assert_eq!(name.map(Command::get_name), alias.map(Command::get_name));
             }
             if all.find_subcommand(name).is_none() {
                 assert_eq!(

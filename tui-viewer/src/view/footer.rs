@@ -43,7 +43,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
         searched(pen, model, search, line);
     } else if let (Context::Commanding, Some(command)) = (context, &model.command) {
         pen.clear(line);
-        let keys = "Tab complete  Enter do it  Esc leave";
+        let keys = "Tab complete  Up older  Enter do it  Esc leave";
         let room = usize::from(line.width).saturating_sub(3);
         let keys = if room > width(command.input.value()) + keys.len() + 5 {
             keys

@@ -93,7 +93,12 @@ fn completions_are_scripts_that_the_shells_accept() {
 fn the_manual_has_a_page_for_all_and_for_each_command() {
     let place = Place::new();
     let page = place.tickscope(&["man"]).ok().quiet().out;
-    for word in [".TH tickscope 1", ".SH SYNOPSIS", "tickscope order", "adaptive"] {
+    for word in [
+        ".TH tickscope 1",
+        ".SH SYNOPSIS",
+        ".SH EXAMPLES\n.nf\n  tickscope ",
+        "adaptive",
+    ] {
         assert!(page.contains(word), "no {word}: {page}");
     }
     let of_report = place.tickscope(&["man", "report"]).ok().quiet().out;

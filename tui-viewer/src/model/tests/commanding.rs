@@ -387,3 +387,30 @@ fn the_help_is_looked_up() {
         assert!(model.search.is_none(), "the search of the list is another one");
     }
 }
+
+#[test]
+fn the_first_look_is_helped_until_the_first_key() {
+    let told = |model: &Model| text(model).contains("Enter: ") && text(model).contains(": all keys");
+    let mut model = live(120, 30);
+    let (row, rows) = (crate::stage::line(&model), model.layout().rows.height);
+    assert!(told(&model), "{}", text(&model));
+    news(&mut model, Status::Live, Some(snapshot(1_350)));
+    assert!(told(&model), "time alone changes nothing");
+    key(&mut model, Code::Down);
+    assert!(!told(&model), "{}", text(&model));
+    assert_eq!(crate::stage::line(&model), row + 1);
+    assert_eq!(model.layout().rows.height, rows + 1);
+    let short = live(80, 24);
+    assert!(
+        text(&short).contains("SELF: without  Enter: callers  ?: keys"),
+        "{}",
+        text(&short)
+    );
+    assert!(!text(&live(60, 15)).contains("Enter: "), "no line to spare");
+    let mut kept = live(120, 30);
+    news(&mut kept, Status::Kept, None);
+    assert!(
+        !told(&kept) && text(&kept).contains("A kept snapshot"),
+        "what happened comes first"
+    );
+}
