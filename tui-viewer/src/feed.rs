@@ -27,7 +27,7 @@ const ENDED_WITHOUT: &str = "The program has ended and opened no scope (does it 
                              `enable`, and mark a function with #[tickscope::profile]?). q shows its output.";
 
 /// Why a program takes no further rule on sites.
-pub const RULES_FULL: &str = "the program has as many rules as it takes";
+pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` takes all of them away";
 
 /// A feed from ring files.
 #[derive(Debug)]
@@ -415,7 +415,7 @@ mod tests {
         for request in [Request::SitesOff(pattern), Request::SitesOn(pattern)] {
             assert_eq!(
                 answer_to(request, &reply(Answer::Refused)),
-                Err("the program has as many rules as it takes".into())
+                Err(RULES_FULL.into())
             );
             assert_eq!(answer_to(request, &reply(Answer::Done)), Ok(3));
         }

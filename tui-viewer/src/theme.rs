@@ -200,13 +200,8 @@ impl ThemeKind {
         }
     }
 
-    /// All of them, in the order of [`ThemeKind::next`].
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let first = Self::default();
-        std::iter::successors(Some(first), move |theme| {
-            Some(theme.next()).filter(|next| *next != first)
-        })
-    }
+    /// All of them.
+    pub(crate) const ALL: [Self; 2] = [Self::Sixteen, Self::Mono];
 
     /// For whoever types it.
     pub(crate) fn word(self) -> &'static str {

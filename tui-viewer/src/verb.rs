@@ -105,7 +105,7 @@ pub(crate) enum Verb {
     /// Other colours.
     Theme {
         /// Which.
-        #[arg(value_parser = clap::builder::PossibleValuesParser::new(ThemeKind::all().map(ThemeKind::word)))]
+        #[arg(value_parser = clap::builder::PossibleValuesParser::new(ThemeKind::ALL.map(ThemeKind::word)))]
         name: Option<String>,
     },
     /// All keys.

@@ -212,14 +212,16 @@ impl Model {
             Verb::Tree => self.act(Action::ShowTree, effects),
             Verb::Hot => self.act(Action::ShowHot, effects),
             Verb::Function { name } => match name {
-                Some(name) => self.go_to_function(&name),
+                Some(name) => self.function_named(&name),
                 None => self.act(Action::ShowFunction, effects),
             },
             Verb::Threads => self.act(Action::ShowThreads, effects),
             Verb::Flame => self.act(Action::ShowFlame, effects),
             Verb::Sites => self.act(Action::ShowSites, effects),
             Verb::Theme { name } => {
-                let named = ThemeKind::all().find(|theme| name.as_deref() == Some(theme.word()));
+                let named = ThemeKind::ALL
+                    .into_iter()
+                    .find(|theme| name.as_deref() == Some(theme.word()));
                 self.theme = named.unwrap_or_else(|| self.theme.next());
                 self.tell(format!("theme: {}", self.theme.name()));
             }
@@ -286,7 +288,7 @@ impl Model {
     }
 
     /// Opens a function by its name: the whole of it, its last parts, or a part that only one has.
-    fn go_to_function(&mut self, name: &str) {
+    fn function_named(&mut self, name: &str) {
         let found = self.data.as_ref().map(|data| {
             let full: Vec<String> = data
                 .hot()
