@@ -341,7 +341,7 @@ impl Section {
             Self::Time => "Time",
             Self::Program => "Program",
             Self::Screen => "Screen",
-            Self::OnTop => "Lists and questions",
+            Self::OnTop => "Lists, lines and questions",
         }
     }
 }

@@ -24,8 +24,6 @@ const TWO_COLUMNS: u16 = 110;
 pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
     let mut sections: Vec<Vec<HelpLine>> = Section::ALL
         .iter()
-        // What works on top of a view stands in the footer there.
-        .filter(|&&section| section != Section::OnTop)
         .map(|&section| lines_of(section, ascii))
         .collect();
     // At the head of the second column it is seen before anybody scrolls.

@@ -465,48 +465,48 @@ pub(crate) const KEYS: &[Line] = &[
         Section::OnTop,
         &[Start],
         &[(Code::Enter, Action::Choose)],
-        "open the selected program (in the list at the start)",
+        "at the start: open the program",
     )
     .left("open", 1),
     line(
         Section::OnTop,
         &[Choosing],
         &[(Code::Enter, Action::Choose)],
-        "show the selected thread (in the list of threads)",
+        "list of threads: show this one",
     )
     .left("show", 1),
     line(
         Section::OnTop,
         &[Help],
         &[(Char('/'), Action::Search)],
-        "look something up (in the help)",
+        "help: look something up",
     )
     .left("look up", 2),
     line(
         Section::OnTop,
         &[Help],
         &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
-        "next, previous line that was found (in the help)",
+        "help: next, previous line found",
     )
     .left("match", 1),
     line(
         Section::OnTop,
         &[Typing],
         &[(Code::Enter, Action::Choose)],
-        "keep the search (while typing)",
+        "search: keep it",
     )
     .right("keep", 1),
     line(
         Section::OnTop,
         &[Typing],
         &[(Code::Up, Action::PreviousMatch), (Code::Down, Action::NextMatch)],
-        "previous, next match (while typing)",
+        "search: previous, next match",
     ),
     line(
         Section::OnTop,
         &[Commanding],
         &[(Code::Enter, Action::Choose)],
-        "carry the command out (while typing)",
+        "command: carry it out",
     )
     .right("do it", 1),
     line(
@@ -516,7 +516,7 @@ pub(crate) const KEYS: &[Line] = &[
             (Code::Tab, Action::Complete),
             (Code::BackTab, Action::CompleteBack),
         ],
-        "complete the word, what else it may be (while typing)",
+        "command: complete the word, go round",
     ),
     line(
         Section::OnTop,
@@ -525,13 +525,13 @@ pub(crate) const KEYS: &[Line] = &[
             (Code::Up, Action::OlderCommand),
             (Code::Down, Action::NewerCommand),
         ],
-        "older, newer command (while typing)",
+        "command: older, newer",
     ),
     line(
         Section::OnTop,
         &[Asking],
         &[(Char('y'), Action::Yes)],
-        "yes (when asked before a reset or another mode)",
+        "question: yes",
     )
     .right("yes", 1),
 ];

@@ -878,7 +878,7 @@ fn the_help_scrolls_to_its_end_and_no_further() {
     keys(&mut model, "?");
     key(&mut model, Code::End);
     let end = text(&model);
-    assert!(end.contains("suspend"), "{end}");
+    assert!(end.contains("question: yes"), "{end}");
     keys(&mut model, "jjjk");
     assert_ne!(text(&model), end, "one line up at once");
     key(&mut model, Code::F1);
