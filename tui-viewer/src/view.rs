@@ -17,6 +17,7 @@ mod popup;
 mod rows;
 mod tabs;
 mod titles;
+mod unit;
 mod waiting;
 
 use ratatui::buffer::Buffer;

@@ -237,7 +237,8 @@ impl Model {
         if let Some(search) = &self.search {
             let typing = search.typing;
             self.search_end(typing);
-        } else if self.per_call_end() {
+        } else if self.per_call.is_some() {
+            self.per_call_end();
         } else if let Some(view) = self.came_from.take() {
             self.show(view);
         } else if !told && self.notice.take().is_none() {

@@ -17,6 +17,7 @@ use crate::view::bar::bar;
 use crate::view::figure::{self, ABOUT, UNKNOWN};
 use crate::view::latency;
 use crate::view::pen::Pen;
+use crate::view::unit;
 
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
@@ -102,7 +103,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     let (of_total, of_self) = model.shares(data, row.what);
     let spread = data.spread(row.what).unwrap_or_default();
     let per = model.per_call.as_ref().map(|per| per.calls);
-    let scaled = |ns: u64, ticks: u64| figure::scaled(pen, model.ticks, per, ns, ticks, false);
+    let scaled = |ns: u64, ticks: u64| unit::scaled(pen, model.ticks, per, ns, ticks, false);
     let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
         let percent = number::percent(share);
         let Some(text) = scaled(ns, ticks) else {
@@ -125,7 +126,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     };
     let of_self_time = (spread.self_estimated, spread.self_error);
     let of_total_time = (spread.total_estimated, spread.total_error);
-    let ticks = figure::ticks(data, row.what);
+    let ticks = unit::ticks(data, row.what);
     let mut facts = vec![
         ("self", time((figures.self_ns, ticks.1), of_self_time, of_self)),
         (
@@ -141,7 +142,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         } else {
             String::new()
         };
-        let calls = figure::calls(model, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
+        let calls = unit::calls(model, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("calls", format!("{calls}{often}")));
         facts.push(("avg", figure::text(pen, model, data, row.what, Column::Avg)));
     }

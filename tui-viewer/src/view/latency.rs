@@ -10,6 +10,7 @@ use crate::model::data::{Data, What};
 use crate::theme::Meaning;
 use crate::view::figure::{self, ABOUT};
 use crate::view::pen::Pen;
+use crate::view::unit;
 
 /// Which quantiles, and what they are called.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
@@ -42,7 +43,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     };
     let mut facts: Vec<(&str, String)> = QUANTILES
         .iter()
-        .filter_map(|&(share, word)| Some((word, figure::length(pen, model, data, latency.quantile(share)?))))
+        .filter_map(|&(share, word)| Some((word, unit::length(pen, model, data, latency.quantile(share)?))))
         .collect();
     facts.extend(figure::longest(pen, model, data, what).map(|text| ("max", text)));
     let mut x = x;
@@ -56,8 +57,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     }
     let (from, to) = ends(latency);
     let (from, to) = (
-        figure::length(pen, model, data, from),
-        figure::length_up(pen, model, data, to),
+        unit::length(pen, model, data, from),
+        unit::length_up(pen, model, data, to),
     );
     let cells = width(&from) + CHART + width(&to) + 4;
     if usize::from(x) + cells <= usize::from(area.right()) {
