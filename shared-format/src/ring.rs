@@ -9,6 +9,8 @@
 //! No record is longer than half the ring, so at every instruction `intent - latest` is at most the ring's
 //! size: a program that dies at any store leaves its newest finished record whole.
 
+pub mod growing;
+
 use crate::checksum::checksum;
 use crate::error::FormatError;
 use crate::layout::{WORD, record};

@@ -48,6 +48,7 @@ fn ring() -> Result<OwnRing, FormatError> {
         run_token: 0,
         started_unix_ns: 0,
         ring_words: (64 << 20) / 8,
+        coarse_words: 0,
         control: false,
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };
