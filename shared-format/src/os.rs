@@ -44,9 +44,7 @@ pub fn monotonic_ns() -> u64 {
 /// What the system says, `StorageFull` above all; the file may have grown in part.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     // SAFETY: the descriptor is open; there is no pointer.
-    match unsafe {
-        libc::posix_fallocate(file.as_raw_fd(), offset as libc::off_t, bytes as libc::off_t)
-    } {
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as libc::off_t, bytes as libc::off_t) } {
         0 => Ok(()),
         errno => Err(io::Error::from_raw_os_error(errno)),
     }

@@ -169,7 +169,12 @@ fn coarse_times(ring: &RingFile) -> Vec<u64> {
     let newest = ring.coarse_newest().unwrap();
     std::iter::successors(newest, |record| ring.coarse_before(record).unwrap())
         .inspect(|record| {
-            assert!(record.payload.iter().all(|&byte| byte == record.stamp.unix_ns as u8));
+            assert!(
+                record
+                    .payload
+                    .iter()
+                    .all(|&byte| byte == record.stamp.unix_ns as u8)
+            );
         })
         .map(|record| record.stamp.unix_ns)
         .collect()
@@ -181,7 +186,10 @@ fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
     let mut ring = started(dir.path(), "app", 7);
     let seen = RingFile::open(ring.path()).unwrap();
     let length = || fs::metadata(seen.path()).unwrap().len();
-    assert_eq!((length(), seen.coarse_newest().unwrap()), ((1 << 20) + 3 * 4096, None));
+    assert_eq!(
+        (length(), seen.coarse_newest().unwrap()),
+        ((1 << 20) + 3 * 4096, None)
+    );
     for time in 1..=100 {
         assert!(publish_coarse(&mut ring, time, 64 << 10));
         publish(&mut ring, time + 1);

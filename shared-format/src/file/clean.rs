@@ -58,7 +58,9 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
         .filter(|(newest, _)| newest.is_some())
         .count();
     for (_, path) in dead.iter().take(kept).skip(HISTORIES_KEPT) {
-        while_dead(path, |file| RingFile::open(path).map(|ring| empty_coarse(&ring, file)));
+        while_dead(path, |file| {
+            RingFile::open(path).map(|ring| empty_coarse(&ring, file))
+        });
     }
     let beyond = dead.into_iter().skip(kept).map(|(_, path)| path);
     beyond

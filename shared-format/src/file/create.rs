@@ -170,7 +170,9 @@ impl OwnRing {
     pub fn coarse_room(&mut self, payload_bytes: u64) -> Result<u64, FormatError> {
         self.check_whole()?;
         let before = self.file_bytes();
-        let Some(coarse) = &mut self.coarse else { return Ok(0) };
+        let Some(coarse) = &mut self.coarse else {
+            return Ok(0);
+        };
         if let Some(wanted) = coarse.wanted(payload_bytes) {
             let size = coarse.size();
             match allocate_some(&self.file, &self.header, size, wanted) {
@@ -280,8 +282,7 @@ fn lock_and_map(dir: &Path, locked: File, header: &Header) -> Result<(MapWords, 
         .try_lock()
         .map_err(|error| FormatError::io("flock", dir, error.into()))?;
     let (bytes, most) = (header.file_bytes(), header.file_bytes_with(header.coarse_words));
-    let words = MapWords::new(&locked, bytes, most)
-        .map_err(|error| FormatError::io("mmap", dir, error))?;
+    let words = MapWords::new(&locked, bytes, most).map_err(|error| FormatError::io("mmap", dir, error))?;
     Ok((words, unlocked))
 }
 

@@ -155,11 +155,21 @@ impl Header {
         let (coarse_first, coarse_words) = (page[at::COARSE_FIRST], page[at::COARSE_WORDS]);
         let fits = RING_WORDS_RANGE.contains(&coarse_words) && coarse_words.is_power_of_two();
         if coarse_words != 0 && !fits {
-            return Err(damaged("coarse ring size", at::COARSE_WORDS, coarse_words, "a power of two"));
+            return Err(damaged(
+                "coarse ring size",
+                at::COARSE_WORDS,
+                coarse_words,
+                "a power of two",
+            ));
         }
         let behind = RING_FIRST as u64 + ring_words;
         if coarse_words != 0 && coarse_first != behind {
-            return Err(damaged("coarse ring offset", at::COARSE_FIRST, coarse_first, behind));
+            return Err(damaged(
+                "coarse ring offset",
+                at::COARSE_FIRST,
+                coarse_first,
+                behind,
+            ));
         }
         let name_bytes = page[at::NAME_BYTES] as usize;
         if name_bytes > NAME_BYTES_MAX {
@@ -272,7 +282,11 @@ pub(crate) mod tests {
                 "ring format 3.1, this tickscope reads 1.x",
             ),
             (random, header.file_bytes(), "\\x7fELF"),
-            (odd, header.file_bytes(), "coarse ring size at byte 200: found 12345"),
+            (
+                odd,
+                header.file_bytes(),
+                "coarse ring size at byte 200: found 12345",
+            ),
             (header.encode(), 5000, "truncated: 5000 bytes"),
         ] {
             let error = Header::decode(&page, bytes).unwrap_err().to_string();

@@ -151,12 +151,7 @@ impl GrowingWriter {
     ///
     /// # Errors
     /// [`FormatError::TooLarge`]; the ring is as it was.
-    pub fn publish(
-        &mut self,
-        words: &impl Words,
-        stamp: Stamp,
-        payload: &[u8],
-    ) -> Result<u64, FormatError> {
+    pub fn publish(&mut self, words: &impl Words, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         if self.size() == 0 {
             let found = payload.len() as u64;
             return Err(FormatError::TooLarge { found, wanted: 0 });
@@ -221,9 +216,16 @@ mod tests {
             size: 4,
         };
         let mut writer = GrowingWriter::new(large);
-        assert_eq!((writer.wanted(1), writer.longest_payload()), (Some(FIRST_WORDS), 0));
+        assert_eq!(
+            (writer.wanted(1), writer.longest_payload()),
+            (Some(FIRST_WORDS), 0)
+        );
         assert_eq!(writer.wanted(800 << 10), Some(2 * FIRST_WORDS), "at most a half");
-        assert_eq!(writer.wanted(80 << 20), Some(4 * FIRST_WORDS), "it gets no larger");
+        assert_eq!(
+            writer.wanted(80 << 20),
+            Some(4 * FIRST_WORDS),
+            "it gets no larger"
+        );
         let words = Recorder::new(8 + FIRST_WORDS as usize);
         assert!(writer.publish(&words, stamp(1), &[]).is_err());
         writer.grow(&words, FIRST_WORDS);
@@ -249,7 +251,9 @@ mod tests {
         while writer.size() < 256 || writer.wanted(40).is_some() {
             grow_for(&mut writer, &words, 40);
             records += 1;
-            writer.publish(&words, stamp(records), &[records as u8; 40]).unwrap();
+            writer
+                .publish(&words, stamp(records), &[records as u8; 40])
+                .unwrap();
         }
         let mut found = COARSE.read_newest(&words).unwrap();
         for sequence in (1..=records).rev() {
