@@ -51,7 +51,7 @@ impl Schedule {
                 due
             }
             CaptureKind::Final => true,
-            _ => {
+            CaptureKind::Periodic | _ => {
                 let passed = ran.as_secs() / EVERY.as_secs();
                 let due = passed > self.passed;
                 if due {
