@@ -314,7 +314,7 @@ fn try_read(words: &impl ReadWords, region: &Region, position: u64) -> Result<Op
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::words::recorder::Recorder;
     use proptest::prelude::*;
@@ -420,7 +420,7 @@ mod tests {
         }
     }
 
-    mod model {
+    pub(crate) mod model {
         //! Under loom: every interleaving and every allowed reordering of one writer and one reader.
 
         use std::sync::Arc;
@@ -429,7 +429,7 @@ mod tests {
 
         use super::*;
 
-        struct LoomWords(Vec<AtomicU64>);
+        pub(crate) struct LoomWords(pub(crate) Vec<AtomicU64>);
 
         impl ReadWords for LoomWords {
             fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {

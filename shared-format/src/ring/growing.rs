@@ -276,6 +276,58 @@ mod tests {
         assert_eq!(COARSE.read_newest(&words).unwrap(), None);
     }
 
+    /// Under loom: the ring has four words, then eight, and the third record comes behind the first. Whoever copies it
+    /// with the old size finds another position in front, and the new size is there when it looks again.
+    #[test]
+    fn a_copy_made_while_the_ring_doubles_is_never_mixed() {
+        use crate::ring::tests::model::LoomWords;
+        use crate::ring::{copy_words, publish_words, read_latest};
+        use loom::sync::atomic::AtomicU64;
+        use std::sync::Arc;
+
+        const DOUBLES: Growing = Growing {
+            most: Region {
+                first: 3,
+                words: 8,
+                intent: 0,
+                latest: 1,
+            },
+            size: 2,
+        };
+        const HALF: Region = Region {
+            words: 4,
+            ..DOUBLES.most
+        };
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let words = Arc::new(LoomWords((0..11).map(|_| AtomicU64::new(0)).collect()));
+            // Each record begins with its position.
+            words.store_release(DOUBLES.size, HALF.words);
+            publish_words(&*words, &HALF, 0, [0, 10].into_iter(), 2);
+            publish_words(&*words, &HALF, 2, [2, 12].into_iter(), 2);
+            let writer = Arc::clone(&words);
+            let thread = loom::thread::spawn(move || {
+                writer.store_release(DOUBLES.size, DOUBLES.most.words);
+                publish_words(&*writer, &DOUBLES.most, 4, [4, 14].into_iter(), 2);
+            });
+            let region = DOUBLES.region(&*words).unwrap().unwrap();
+            let latest = read_latest(&*words, &region).unwrap();
+            for region in [region, DOUBLES.region(&*words).unwrap().unwrap()] {
+                let mut copy = [0; 2];
+                let whole = copy_words(&*words, &region, latest, 0, &mut copy).unwrap();
+                assert!(whole && (copy[0] != latest || copy[1] == latest + 10));
+                if latest == 2 || region == DOUBLES.most {
+                    assert_eq!(copy[0], latest);
+                }
+            }
+            if latest == 4 {
+                assert_eq!(DOUBLES.region(&*words).unwrap(), Some(DOUBLES.most));
+            }
+            thread.join().unwrap();
+        });
+    }
+
     proptest! {
         /// What a program leaves that dies between any two stores into either ring: the newest finished record of
         /// each, whole, and what is behind it in the coarse one while that has not been written over.
