@@ -13,8 +13,10 @@ pub(crate) mod detail;
 mod editor;
 mod find;
 mod focus;
+pub(crate) mod function;
 pub(crate) mod hear;
 pub(crate) mod keyhash;
+pub(crate) mod lens;
 mod listing;
 pub(crate) mod message;
 mod names;
@@ -50,7 +52,9 @@ use crate::model::base::Base;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
+use crate::model::function::FunctionView;
 use crate::model::keyhash::KeySet;
+use crate::model::lens::Lens;
 use crate::model::notice::Notice;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
@@ -115,6 +119,10 @@ pub(crate) struct Model {
     /// Whose time is shown.
     pub(crate) scope: Scope,
     base: Base,
+    /// What part of the calls is shown, and which way round.
+    pub(crate) lens: Lens,
+    /// The function with its callers and callees.
+    pub(crate) function: FunctionView,
     /// By view, in the order of the tabs.
     lists: [List; View::ALL.len()],
     /// Rows of the tree that are open.
@@ -147,6 +155,8 @@ pub(crate) struct Model {
     unknown_keys: u8,
     last_key: Option<Duration>,
     data_stale: bool,
+    /// The data is to be looked at in another way.
+    lens_stale: bool,
     rows_stale: bool,
     /// Rows may change places whatever the hold says: the user asked for it.
     sort_now: bool,
@@ -196,6 +206,8 @@ impl Model {
             compensated: false,
             scope: Scope::default(),
             base: Base::default(),
+            lens: Lens::default(),
+            function: FunctionView::default(),
             lists: View::ALL.map(List::of),
             open: KeySet::default(),
             greeted: false,
@@ -214,6 +226,7 @@ impl Model {
             unknown_keys: 0,
             last_key: None,
             data_stale: false,
+            lens_stale: false,
             rows_stale: false,
             sort_now: false,
             dirty: true,
@@ -229,9 +242,17 @@ impl Model {
         &mut self.lists[self.view as usize]
     }
 
+    fn list_of(&mut self, view: View) -> &mut List {
+        &mut self.lists[view as usize]
+    }
+
     /// Where things stand on the screen.
     pub(crate) fn layout(&self) -> Layout {
-        Layout::compute(self.size, self.banner().is_some())
+        let layout = Layout::compute(self.size, self.banner().is_some());
+        match self.view {
+            View::Function if self.data.is_some() => layout.with_title(),
+            _ => layout,
+        }
     }
 
     fn page(&self) -> usize {
@@ -259,7 +280,35 @@ impl Model {
 
     /// What percents are of, in this view.
     pub(crate) fn base(&self) -> Base {
-        self.base.within(self.view)
+        match (self.base.within(self.view), self.view) {
+            (_, View::Function) if self.function.of_all => Base::Measured,
+            // Of the function on the screen, which is what its lines are parts of.
+            (_, View::Function) => Base::Parent,
+            // Nothing is known of the time outside of what is in focus.
+            (Base::Wall, view) if self.lens.focuses(view) => Base::Measured,
+            (base, _) => base,
+        }
+    }
+
+    /// What percents are of, in words.
+    pub(crate) fn base_label(&self) -> &'static str {
+        match (self.base(), self.view) {
+            (Base::Parent, View::Function) => "% of this function",
+            (Base::Measured, view) if self.lens.focuses(view) => "% of focus",
+            (base, _) => base.label(),
+        }
+    }
+
+    /// The next thing percents are of.
+    fn next_base(&mut self) {
+        if self.view == View::Function {
+            self.function.of_all = !self.function.of_all;
+            return;
+        }
+        self.base = self.base().next(self.view);
+        if self.base == Base::Wall && self.lens.focuses(self.view) {
+            self.base = self.base.next(self.view);
+        }
     }
 
     /// Shares of total and self time of a row, 0 to 1.
@@ -290,10 +339,15 @@ impl Model {
         let page = self.page();
         let list = self.list();
         let index = index.min(list.rows.len().saturating_sub(1));
+        let index = function::past_headings(&list.rows, index, index >= list.cursor.index);
         let want = self.lineage_of(index);
         let list = self.list_mut();
         let rows = list.rows.len();
         list.cursor.choose(index, want, rows, page);
+        if list.rows[..index.min(rows)].iter().all(Row::is_heading) {
+            list.cursor.offset = 0;
+            list.cursor.keep_on_screen(rows, page);
+        }
         self.recount_hits();
     }
 

@@ -5,6 +5,7 @@ mod bar;
 mod detail;
 mod figure;
 mod footer;
+mod function;
 #[cfg(test)]
 mod golden;
 mod header;
@@ -39,6 +40,9 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) {
         Some(data) => {
             if let Some(area) = layout.tabs {
                 tabs::draw(&mut pen, model, area);
+            }
+            if let Some(area) = layout.title {
+                function::title(&mut pen, model, data, area);
             }
             titles::draw(&mut pen, model, layout.columns);
             rows::draw(&mut pen, model, data, layout.rows);

@@ -154,7 +154,7 @@ impl Model {
                 self.sort_again();
             }
             Action::Percent => {
-                self.base = self.base.next(self.view);
+                self.next_base();
                 self.sort_again();
             }
             Action::Compensate => self.compensate(),
@@ -217,10 +217,18 @@ impl Model {
     /// Another view: its rows are old, and nothing is under the finger there.
     pub(super) fn show(&mut self, view: View) {
         self.came_from = None;
-        if self.view != view {
-            self.view = view;
-            self.sort_again();
+        self.forget_way();
+        self.switch_to(view);
+    }
+
+    /// The same on the way back, or on a way that leads back.
+    pub(super) fn switch_to(&mut self, view: View) {
+        if view == View::Function {
+            self.choose_function();
         }
+        self.lens_stale = true;
+        self.view = view;
+        self.sort_again();
     }
 
     fn sort_again(&mut self) {
@@ -237,7 +245,8 @@ impl Model {
             let typing = search.typing;
             self.search_end(typing);
         } else if let Some(view) = self.came_from.take() {
-            self.show(view);
+            self.switch_to(view);
+        } else if self.go_back() || self.leave_focus() {
         } else if !told && self.notice.take().is_none() {
             self.warnings_seen = true;
         }

@@ -1,6 +1,7 @@
 //! What every key does, and what it never does.
 
 mod measuring;
+mod shapes;
 
 use std::rc::Rc;
 

@@ -30,6 +30,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         ..area
     };
     if let Some(row) = model.list().selected() {
+        // A line of callers and callees has a part of a function's figures: here is the whole.
+        let row = &data.in_full(row);
         let title = cut_middle(
             data.label(row.what),
             usize::from(inner.width).saturating_sub(4),
@@ -42,6 +44,11 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             &format!(" {title} "),
             Meaning::Strong,
         );
+        if data.function(row.what).is_none() && row.what != What::Outside {
+            let text = "these calls were made by no function that is measured";
+            pen.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
+            return;
+        }
         name_and_place(pen, data, row, inner, area.y + 1);
         figures(pen, model, data, row, inner, area.y + 2);
         match model.view {
@@ -230,11 +237,16 @@ fn notes(pen: &Pen<'_>, data: &Data, row: &Row) -> String {
     notes.join(pen.glyphs.dot)
 }
 
+fn data_is_bottom_up(model: &Model) -> bool {
+    model.data.as_ref().is_some_and(|data| data.bottom_up)
+}
+
 /// How to read the columns: for those who see them for the first time.
 fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let (dot, running) = (pen.glyphs.dot, pen.glyphs.running);
     let wide = area.width >= 92;
     let whole = match model.base() {
+        Base::Measured if model.base_label() != Base::Measured.label() => "the time in focus",
         Base::Measured => "measured time",
         Base::Wall => "wall time",
         Base::Parent => "its parent's time",
@@ -249,9 +261,20 @@ fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     } else {
         "SELF the function itself"
     };
+    let again = pen.glyphs.again;
     let text = match model.view {
+        View::Tree if data_is_bottom_up(model) && wide => format!(
+            "TOTAL self time of the topmost row's function when called so{dot}TOP the part that nobody called{dot}{running} running"
+        ),
+        View::Tree if data_is_bottom_up(model) => {
+            format!("TOTAL self time of the topmost row{dot}TOP not called")
+        }
+        View::Function if wide => format!(
+            "callers add up to 100%, and so do (self) and what it calls{dot}CALLS of all calls{dot}{again} calls back"
+        ),
+        View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
-        View::Hot | View::Function | View::Threads | View::Flame | View::Sites => {
+        View::Hot | View::Threads | View::Flame | View::Sites => {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }
     };

@@ -34,7 +34,9 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
         text => text,
     };
     let (text, estimated) = match column {
-        Column::TotalShare => (Some(percent(of_total, total_is_estimated)), total_is_estimated),
+        Column::TotalShare | Column::OfShare => {
+            (Some(percent(of_total, total_is_estimated)), total_is_estimated)
+        }
         Column::SelfShare => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
         Column::Total => (
             Some(time(figures.total_ns, total_is_estimated)),
@@ -45,6 +47,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
             (what != What::Outside).then(|| number::count(figures.calls)),
             false,
         ),
+        Column::CallsOf => (super::function::calls(data, what), false),
         Column::Avg => (
             figures.avg_ns().map(|ns| time(ns, total_is_estimated)),
             total_is_estimated,

@@ -16,12 +16,23 @@ use crate::model::view::View;
 use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
 use crate::view::bar::bar;
-use crate::view::figure;
 use crate::view::pen::Pen;
+use crate::view::{figure, function};
 
 /// Draws the rows.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let list = model.list();
+    if let Some(why) = model.nothing_chosen().filter(|_| list.rows.is_empty()) {
+        let why = safe(&why, pen.ascii);
+        pen.put_cut(
+            area.x + 2,
+            area.y,
+            area.width.saturating_sub(3),
+            &why,
+            Meaning::Plain,
+        );
+        return;
+    }
     if list.rows.is_empty() && data.tree.rows.is_empty() {
         return nothing(pen, model, data, area);
     }
@@ -33,6 +44,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         .skip(list.cursor.offset)
         .take(usize::from(area.height));
     for ((index, row), y) in on_screen.zip(area.top()..) {
+        if row.is_heading() {
+            function::heading(pen, data.label(row.what), Rect { y, height: 1, ..area });
+            continue;
+        }
         let selected = index == list.cursor.index;
         let look = Look {
             selected,
@@ -87,8 +102,8 @@ impl Look {
 fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
     let (of_total, of_self) = model.shares(data, row.what);
     let main = match model.view {
-        View::Tree => of_total,
-        View::Hot | View::Function | View::Threads | View::Flame | View::Sites => of_self,
+        View::Tree | View::Function => of_total,
+        View::Hot | View::Threads | View::Flame | View::Sites => of_self,
     };
     let weight = match main {
         0.25.. => Meaning::Hottest,
@@ -126,6 +141,8 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
             }
             Column::Where => (place_of(pen, data, row.what, place.width), Meaning::Quiet),
             Column::TotalShare
+            | Column::OfShare
+            | Column::CallsOf
             | Column::SelfShare
             | Column::Total
             | Column::SelfTime
@@ -188,7 +205,13 @@ fn name(
         };
         x = pen.put(x, y, end - x, mark, look.of(meaning)) + 1;
     }
+    if let Some(mark) = function::direction(data, row.what, glyphs) {
+        x = pen.put(x, y, end - x, mark, look.of(Meaning::Rule));
+    }
     let mut marks = Vec::new();
+    if data.is_recursive(row.what) {
+        marks.push((glyphs.again, Meaning::Notable));
+    }
     if data.figures(row.what).open > 0 {
         marks.push((glyphs.running, Meaning::Good));
     }
