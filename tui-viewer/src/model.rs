@@ -249,9 +249,9 @@ impl Model {
     /// Where things stand on the screen.
     pub(crate) fn layout(&self) -> Layout {
         let layout = Layout::compute(self.size, self.banner().is_some());
-        match self.view {
-            View::Function if self.data.is_some() => layout.with_title(),
-            _ => layout,
+        match self.view == View::Function && self.data.is_some() {
+            true => layout.with_title(),
+            false => layout,
         }
     }
 

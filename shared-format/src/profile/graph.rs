@@ -133,7 +133,7 @@ impl Neighbours {
                     link.open += row.open;
                     Place::Callee(place)
                 }
-                elsewhere => elsewhere,
+                Place::Outside | Place::Callee(_) => above,
             };
             if let Place::Callee(place) = places[index] {
                 let link = &mut callees.list[place];

@@ -20,7 +20,7 @@ struct Merged {
     parts: Vec<u32>,
     /// By row, where its parts end; they begin where those of the row before end.
     ends: Vec<u32>,
-    sums: Vec<OnceLock<Histogram>>,
+    sums: Vec<OnceLock<Box<Histogram>>>,
 }
 
 static EMPTY: Histogram = Histogram {
@@ -91,7 +91,7 @@ impl Parts {
                 parts
                     .filter(|part| !part.is_empty())
                     .for_each(|part| sum.add(part));
-                sum
+                Box::new(sum)
             }),
         }
     }

@@ -4,6 +4,8 @@
 //! folding and turning round keep the sum of all self times.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 
 use crate::ids::NO_PARENT;
 use crate::profile::functions::{FunctionId, fnv1a};
@@ -97,49 +99,35 @@ pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> boo
     let mut shape = Shape::of(tree);
     let outermost = outermost(tree);
     let seed = PathId(fnv1a(PathId::TOP.0, b"bottom-up"));
-    let mut members: Vec<Vec<Member>> = Vec::new();
-    for (index, row) in tree.rows.iter().enumerate() {
-        let index = index as u32;
-        let known = shape.known.get(&(NO_PARENT, row.function)).copied();
-        let top = known.unwrap_or_else(|| {
-            let path = seed.below(tree.functions.get(row.function).key);
-            members.push(Vec::new());
-            shape.push(path, NO_PARENT, row.function)
-        });
-        members[top as usize].push(Member {
-            row: index,
-            at: index,
-        });
+    let all = (0..tree.rows.len() as u32).map(|row| Member { row, at: Some(row) });
+    let mut groups = Groups::of(tree, all.collect());
+    let mut queue: VecDeque<(u32, bool, Range<usize>)> = VecDeque::new();
+    for (function, members) in groups.split(0..tree.rows.len()) {
+        let path = seed.below(tree.functions.get(function).key);
+        queue.push_back((shape.push(path, NO_PARENT, function), true, members));
     }
     let mut whole = true;
-    let mut queue: VecDeque<(u32, bool, Vec<Member>)> = members
-        .into_iter()
-        .enumerate()
-        .map(|(top, members)| (top as u32, true, members))
-        .collect();
     while let Some((index, shown, members)) = queue.pop_front() {
         let looks_further = shown || steps > 0;
         whole &= looks_further;
         steps = steps.saturating_sub(members.len());
-        let first_child = shape.tree.rows.len() as u32;
-        let mut callers: Vec<Vec<Member>> = Vec::new();
-        for member in members {
-            let parent = tree.rows[member.at as usize].parent;
-            let is_outermost = outermost[member.row as usize];
-            shape.add_self(index, member.row, is_outermost, parent.is_none());
-            let Some(parent) = parent.filter(|_| looks_further) else {
-                continue;
-            };
-            let child = shape.row(index, tree.rows[parent as usize].function);
-            let place = (child - first_child) as usize;
-            callers.resize_with(callers.len().max(place + 1), Vec::new);
-            callers[place].push(Member {
-                row: member.row,
-                at: parent,
-            });
+        for member in &mut groups.members[members.clone()] {
+            member.at = member.at.and_then(|at| tree.rows[at as usize].parent);
+            shape.add_self(
+                index,
+                member.row,
+                outermost[member.row as usize],
+                member.at.is_none(),
+            );
         }
-        let shown = shown && open(shape.tree.rows[index as usize].path);
-        queue.extend((first_child..).zip(callers).map(|(child, of)| (child, shown, of)));
+        if looks_further {
+            let path = shape.tree.rows[index as usize].path;
+            let shown = shown && open(path);
+            for (function, members) in groups.split(members) {
+                let path = path.below(tree.functions.get(function).key);
+                queue.push_back((shape.push(path, index, function), shown, members));
+            }
+        }
     }
     BottomUp {
         tree: shape.link(),
@@ -151,7 +139,71 @@ pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> boo
 #[derive(Clone, Copy)]
 struct Member {
     row: u32,
-    at: u32,
+    /// None past the top.
+    at: Option<u32>,
+}
+
+/// Members side by side that took the same way.
+struct Groups<'a> {
+    tree: &'a CallTree,
+    members: Vec<Member>,
+    /// By function, which group it has at the moment, counted from all splits.
+    group_of: Vec<u32>,
+    made: u32,
+}
+
+// === impl Groups ===
+
+impl<'a> Groups<'a> {
+    fn of(tree: &'a CallTree, members: Vec<Member>) -> Self {
+        Self {
+            tree,
+            members,
+            group_of: vec![0; tree.functions.list.len()],
+            made: 1,
+        }
+    }
+
+    /// Puts those of a group that stand at the same function side by side; those past the top are left over.
+    fn split(&mut self, range: Range<usize>) -> Vec<(FunctionId, Range<usize>)> {
+        let before = self.made;
+        let mut counts: Vec<(FunctionId, usize)> = Vec::new();
+        let function_of =
+            |tree: &CallTree, member: &Member| member.at.map(|at| tree.rows[at as usize].function);
+        for member in &self.members[range.clone()] {
+            let Some(function) = function_of(self.tree, member) else {
+                continue;
+            };
+            let group = &mut self.group_of[function.index()];
+            if *group < before {
+                *group = self.made;
+                self.made += 1;
+                counts.push((function, 0));
+            }
+            counts[(*group - before) as usize].1 += 1;
+        }
+        let mut end = range.start;
+        let mut groups: Vec<(FunctionId, Range<usize>)> = Vec::with_capacity(counts.len());
+        for (function, count) in counts {
+            groups.push((function, end..end));
+            end += count;
+        }
+        if let [(_, only)] = &mut groups[..]
+            && end == range.end
+        {
+            *only = range;
+            return groups;
+        }
+        let members = self.members[range].to_vec();
+        for member in members {
+            if let Some(function) = function_of(self.tree, &member) {
+                let group = &mut groups[(self.group_of[function.index()] - before) as usize].1;
+                self.members[group.end] = member;
+                group.end += 1;
+            }
+        }
+        groups
+    }
 }
 
 /// Whether no call of the same function stands above a row, by row.
@@ -186,7 +238,7 @@ enum Part {
 struct Shape<'a> {
     source: &'a CallTree,
     tree: CallTree,
-    known: HashMap<(u32, FunctionId), u32>,
+    known: HashMap<(u32, FunctionId), u32, BuildHasherDefault<IndexHasher>>,
     /// Rows, and rows of the source that are a part of them.
     pairs: Vec<(u32, u32)>,
 }
@@ -198,7 +250,7 @@ impl<'a> Shape<'a> {
         Self {
             source,
             tree: CallTree::without_rows(source),
-            known: HashMap::new(),
+            known: HashMap::default(),
             pairs: Vec::new(),
         }
     }
@@ -213,7 +265,9 @@ impl<'a> Shape<'a> {
             above => self.tree.rows[above as usize].path,
         };
         let key = self.tree.functions.get(function).key;
-        self.push(path.below(key), above, function)
+        let row = self.push(path.below(key), above, function);
+        self.known.insert((above, function), row);
+        row
     }
 
     fn push(&mut self, path: PathId, above: u32, function: FunctionId) -> u32 {
@@ -224,7 +278,6 @@ impl<'a> Shape<'a> {
         if !self.source.spreads.is_empty() {
             self.tree.spreads.push(Spread::default());
         }
-        self.known.insert((above, function), index);
         index
     }
 
@@ -312,6 +365,28 @@ impl<'a> Shape<'a> {
         self.tree.parts = self.source.parts.merge(rows, &self.pairs);
         self.tree.link_children();
         self.tree
+    }
+}
+
+/// Mixes indices by one multiplication each: every row of a tree is looked up.
+#[derive(Clone, Copy, Default)]
+struct IndexHasher(u64);
+
+// === impl IndexHasher ===
+
+impl Hasher for IndexHasher {
+    fn write_u32(&mut self, index: u32) {
+        // An odd number without a pattern: the fraction of the golden ratio.
+        self.0 = (self.0.rotate_left(32) ^ u64::from(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
+    }
+
+    fn finish(&self) -> u64 {
+        // The multiplication mixes upward; tables look at the low bits first.
+        self.0.rotate_left(32)
     }
 }
 

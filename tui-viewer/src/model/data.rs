@@ -110,7 +110,7 @@ impl Data {
     }
 
     /// All calls in scope, whatever is in focus.
-    pub(super) fn whole(&self) -> &Rc<CallTree> {
+    pub(crate) fn whole(&self) -> &Rc<CallTree> {
         &self.whole
     }
 

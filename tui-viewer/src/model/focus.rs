@@ -54,7 +54,7 @@ impl Model {
         };
         let place = match row.what {
             What::Tree(row) => Some(row),
-            what => data
+            what @ (What::Hot(_) | What::Call(_) | What::Outside) => data
                 .function(what)
                 .and_then(|function| data.heaviest_place(function)),
         };

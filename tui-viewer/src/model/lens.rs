@@ -11,7 +11,7 @@ use crate::model::keyhash::KeySet;
 use crate::model::view::View;
 
 /// A tree turned round looks up so many callers at most, some tens of milliseconds; further ones when rows are opened.
-const STEPS: usize = 300_000;
+const STEPS: usize = 100_000;
 
 /// What is done to the tree before it is shown.
 #[derive(Debug, Default)]

@@ -122,9 +122,14 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     };
     let of_self_time = (spread.self_estimated, spread.self_error);
     let of_total_time = (spread.total_estimated, spread.total_error);
+    // Bottom-up the total is self time, and what a row has itself is what nobody called.
+    let (own, all) = match data.bottom_up {
+        true => ("not called", "self"),
+        false => ("self", "total"),
+    };
     let mut facts = vec![
-        ("self", time(figures.self_ns, of_self_time, of_self)),
-        ("total", time(figures.total_ns, of_total_time, of_total)),
+        (own, time(figures.self_ns, of_self_time, of_self)),
+        (all, time(figures.total_ns, of_total_time, of_total)),
     ];
     if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
@@ -264,7 +269,7 @@ fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let again = pen.glyphs.again;
     let text = match model.view {
         View::Tree if data_is_bottom_up(model) && wide => format!(
-            "TOTAL self time of the topmost row's function when called so{dot}TOP the part that nobody called{dot}{running} running"
+            "TOTAL, AVG self time of the topmost row's function when called so{dot}TOP the part that nobody called"
         ),
         View::Tree if data_is_bottom_up(model) => {
             format!("TOTAL self time of the topmost row{dot}TOP not called")

@@ -82,6 +82,9 @@ fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     );
 }
 
+/// Fewer cells than this are for a name alone.
+const ROOM_FOR_MARKS: usize = 14;
+
 #[derive(Clone, Copy)]
 struct Look {
     selected: bool,
@@ -218,6 +221,10 @@ fn name(
     if data.is_doubtful(row.what) {
         marks.push((glyphs.doubtful, Meaning::Notable));
     }
+    if matches!(row.what, What::Call(_)) && usize::from(end.saturating_sub(x)) < ROOM_FOR_MARKS {
+        // The arrow before the name takes their room; the name itself comes first.
+        marks.clear();
+    }
     let marks_cells: usize = marks.iter().map(|(mark, _)| width(mark) + 1).sum();
     let hidden = match row.fold {
         Fold::Closed(rows) => format!("+{}", number::count(u64::from(rows))),
@@ -226,7 +233,11 @@ fn name(
     let room = usize::from(end.saturating_sub(x));
     // The count of hidden rows is the first to go: the mark before the name says that there are some.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
-    let text = data.label(row.what);
+    let text = match function::is_own(data, row.what) && model.layout().title.is_none() {
+        // No line above says whose callers and callees these are.
+        true => data.label(data.in_full(row).what),
+        false => data.label(row.what),
+    };
     let hidden_fits = width(text) + marks_cells + extra <= room;
     // Without room for the module the function itself says more than half of both.
     let tail = text.rfind("::").map_or(text, |at| &text[at + 2..]);

@@ -13,17 +13,18 @@ const ROOM_IN_TABS: u16 = 110;
 /// The words above a column.
 fn title(model: &Model, column: Column, width: u16) -> String {
     let bottom_up = model.data.as_ref().is_some_and(|data| data.bottom_up);
-    match column {
+    if bottom_up && column == Column::SelfShare {
         // What stands at the top of a thread is all that a row has itself there.
-        Column::SelfShare if bottom_up => "%TOP".to_string(),
-        Column::SelfTime if bottom_up => "TOP".to_string(),
-        Column::Name if model.layout().tabs.is_none() || width < ROOM_IN_TABS => {
-            let mut words = vec![column.title().to_string()];
-            words.extend(model.lens.words(model.view));
-            words.join("  ")
-        }
-        _ => column.title().to_string(),
+        return "%TOP".to_string();
     }
+    if bottom_up && column == Column::SelfTime {
+        return "TOP".to_string();
+    }
+    let mut words = vec![column.title().to_string()];
+    if column == Column::Name && (model.layout().tabs.is_none() || width < ROOM_IN_TABS) {
+        words.extend(model.lens.words(model.view));
+    }
+    words.join("  ")
 }
 
 /// Draws the line.

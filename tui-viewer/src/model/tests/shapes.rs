@@ -447,6 +447,63 @@ fn sums_hold_on_every_screen() {
 }
 
 #[test]
+fn every_size_draws_a_function() {
+    let widths = [0, 1, 19, 20, 25, 39, 40, 44];
+    for (width, height) in widths
+        .into_iter()
+        .flat_map(|width| (0..14).map(move |height| (width, height)))
+    {
+        let mut model = stage(width, height);
+        for typed in ["jjj3", "j", "G", "g", "%", "/can"] {
+            keys(&mut model, typed);
+            crate::stage::screen(&model);
+            let row = model.list().selected();
+            assert!(
+                row.is_some_and(|row| !row.is_heading()),
+                "{width}x{height} {typed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn opening_rows_of_a_large_tree_asks_for_their_callers() {
+    // A stack so deep that its callers are not all looked up at once: 450 * 451 / 2 steps.
+    let mut deep = recursive(1_340);
+    for at in 0..450 {
+        let last = NodeId(deep.nodes.len() as u32 - 1);
+        let site = deep.sites.len() as u32;
+        let mut named = deep.sites[14].clone();
+        named.name = format!("level_{at:03}");
+        deep.sites.push(named);
+        deep.nodes.push(Some(last), SiteId(site), 1, 1_000_000_000);
+        deep.threads.last_mut().expect("there are threads").rows += 1;
+    }
+    let mut model = empty(120, 30);
+    news(&mut model, Status::Live, Some(deep));
+    keys(&mut model, "i/level_449");
+    key(&mut model, Code::Enter);
+    key(&mut model, Code::Esc);
+    let top = model.list().cursor.index;
+    keys(&mut model, "E");
+    let last = |model: &Model| {
+        let rows = &model.list().rows[top + 1..];
+        top + rows.iter().position(|row| row.depth == 0).unwrap_or(rows.len())
+    };
+    let end = last(&model);
+    assert!((100..449).contains(&(end - top)), "callers of {} rows", end - top);
+    model.select(end);
+    let depth = model.list().rows[end].depth;
+    key(&mut model, Code::Right);
+    key(&mut model, Code::Right);
+    assert_eq!(selected(&model), format!("stats::level_{:03}", 449 - depth - 1));
+    assert!(matches!(
+        model.list().selected().map(|row| row.fold),
+        Some(Fold::Closed(_))
+    ));
+}
+
+#[test]
 fn screens() {
     for (width, height) in [(120, 30), (80, 24), (60, 15), (40, 10), (20, 5)] {
         let mut model = stage(width, height);
