@@ -13,9 +13,11 @@ pub(crate) mod detail;
 mod editor;
 mod find;
 mod focus;
+pub(crate) mod function;
 pub(crate) mod hear;
 pub(crate) mod help;
 pub(crate) mod keyhash;
+pub(crate) mod lens;
 mod listing;
 pub(crate) mod message;
 mod names;
@@ -52,8 +54,10 @@ use crate::model::command::CommandLine;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
+use crate::model::function::FunctionView;
 use crate::model::help::HelpSearch;
 use crate::model::keyhash::KeySet;
+use crate::model::lens::Lens;
 use crate::model::notice::Notice;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
@@ -123,6 +127,10 @@ pub(crate) struct Model {
     /// Whose time is shown.
     pub(crate) scope: Scope,
     base: Base,
+    /// What part of the calls is shown, and which way round.
+    pub(crate) lens: Lens,
+    /// The function with its callers and callees.
+    pub(crate) function: FunctionView,
     /// By view, in the order of the tabs.
     lists: [List; View::ALL.len()],
     /// Rows of the tree that are open.
@@ -161,6 +169,8 @@ pub(crate) struct Model {
     unknown_keys: u8,
     last_key: Option<Duration>,
     data_stale: bool,
+    /// The data is to be looked at in another way.
+    lens_stale: bool,
     rows_stale: bool,
     /// Rows may change places whatever the hold says: the user asked for it.
     sort_now: bool,
@@ -212,6 +222,8 @@ impl Model {
             ticks: false,
             scope: Scope::default(),
             base: Base::default(),
+            lens: Lens::default(),
+            function: FunctionView::default(),
             lists: View::ALL.map(List::of),
             open: KeySet::default(),
             greeted: false,
@@ -233,6 +245,7 @@ impl Model {
             unknown_keys: 0,
             last_key: None,
             data_stale: false,
+            lens_stale: false,
             rows_stale: false,
             sort_now: false,
             dirty: true,
@@ -248,9 +261,18 @@ impl Model {
         &mut self.lists[self.view as usize]
     }
 
+    fn list_of(&mut self, view: View) -> &mut List {
+        &mut self.lists[view as usize]
+    }
+
     /// Where things stand on the screen.
     pub(crate) fn layout(&self) -> Layout {
-        Layout::compute(self.size, self.banner().is_some() || self.is_first_look())
+        let banner = self.banner().is_some() || self.is_first_look();
+        let layout = Layout::compute(self.size, banner);
+        match self.view == View::Function && self.data.is_some() {
+            true => layout.with_title(),
+            false => layout,
+        }
     }
 
     fn page(&self) -> usize {
@@ -282,7 +304,35 @@ impl Model {
 
     /// What percents are of, in this view.
     pub(crate) fn base(&self) -> Base {
-        self.base.within(self.view)
+        match (self.base.within(self.view), self.view) {
+            (_, View::Function) if self.function.of_all => Base::Measured,
+            // Of the function on the screen, which is what its lines are parts of.
+            (_, View::Function) => Base::Parent,
+            // Nothing is known of the time outside of what is in focus.
+            (Base::Wall, view) if self.lens.focuses(view) => Base::Measured,
+            (base, _) => base,
+        }
+    }
+
+    /// What percents are of, in words.
+    pub(crate) fn base_label(&self) -> &'static str {
+        match (self.base(), self.view) {
+            (Base::Parent, View::Function) => "% of this function",
+            (Base::Measured, view) if self.lens.focuses(view) => "% of focus",
+            (base, _) => base.label(),
+        }
+    }
+
+    /// The next thing percents are of.
+    fn next_base(&mut self) {
+        if self.view == View::Function {
+            self.function.of_all = !self.function.of_all;
+            return;
+        }
+        self.base = self.base().next(self.view);
+        if self.base == Base::Wall && self.lens.focuses(self.view) {
+            self.base = self.base.next(self.view);
+        }
     }
 
     /// Shares of total and self time of a row, 0 to 1.
@@ -313,10 +363,15 @@ impl Model {
         let page = self.page();
         let list = self.list();
         let index = index.min(list.rows.len().saturating_sub(1));
+        let index = function::past_headings(&list.rows, index, index >= list.cursor.index);
         let want = self.lineage_of(index);
         let list = self.list_mut();
         let rows = list.rows.len();
         list.cursor.choose(index, want, rows, page);
+        if list.rows[..index.min(rows)].iter().all(Row::is_heading) {
+            list.cursor.offset = 0;
+            list.cursor.keep_on_screen(rows, page);
+        }
         self.recount_hits();
     }
 

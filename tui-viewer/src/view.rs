@@ -6,6 +6,7 @@ mod command;
 mod detail;
 mod figure;
 mod footer;
+mod function;
 #[cfg(test)]
 mod golden;
 mod header;
@@ -41,6 +42,9 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) {
         Some(data) => {
             if let Some(area) = layout.tabs {
                 tabs::draw(&mut pen, model, area);
+            }
+            if let Some(area) = layout.title {
+                function::title(&mut pen, model, data, area);
             }
             titles::draw(&mut pen, model, layout.columns);
             rows::draw(&mut pen, model, data, layout.rows);

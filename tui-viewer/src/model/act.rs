@@ -159,7 +159,7 @@ impl Model {
                 self.sort_again();
             }
             Action::Percent => {
-                self.base = self.base.next(self.view);
+                self.next_base();
                 self.sort_again();
             }
             Action::Compensate => self.compensate(),
@@ -215,10 +215,18 @@ impl Model {
     /// Another view: its rows are old, and nothing is under the finger there.
     pub(super) fn show(&mut self, view: View) {
         self.came_from = None;
-        if self.view != view {
-            self.view = view;
-            self.sort_again();
+        self.forget_way();
+        self.switch_to(view);
+    }
+
+    /// The same on the way back, or on a way that leads back.
+    pub(super) fn switch_to(&mut self, view: View) {
+        if view == View::Function {
+            self.choose_function();
         }
+        self.lens_stale = true;
+        self.view = view;
+        self.sort_again();
     }
 
     fn sort_again(&mut self) {
@@ -240,7 +248,8 @@ impl Model {
         } else if self.per_call.is_some() {
             self.per_call_end();
         } else if let Some(view) = self.came_from.take() {
-            self.show(view);
+            self.switch_to(view);
+        } else if self.go_back() || self.leave_focus() {
         } else if !told && self.notice.take().is_none() {
             self.warnings_seen = true;
         }

@@ -9,6 +9,8 @@ use tickscope_format::snapshot::Mode;
 
 use crate::command::switch::{self, Switch};
 use crate::model::Model;
+use crate::model::function::FunctionView;
+use crate::model::lens::Lens;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
 use crate::model::threads;
@@ -57,6 +59,8 @@ impl Model {
         self.greeted = false;
         self.warnings_seen = false;
         self.open.clear();
+        self.lens = Lens::default();
+        self.function = FunctionView::default();
         self.data_stale = true;
     }
 

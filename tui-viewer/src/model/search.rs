@@ -78,7 +78,7 @@ impl Filter {
     pub(crate) fn inside(&self, what: What) -> bool {
         match what {
             What::Tree(row) => self.inside[row as usize],
-            What::Hot(_) | What::Outside => false,
+            What::Hot(_) | What::Call(_) | What::Outside => false,
         }
     }
 

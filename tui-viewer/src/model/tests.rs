@@ -2,6 +2,7 @@
 
 mod commanding;
 mod measuring;
+mod shapes;
 mod units;
 
 use std::rc::Rc;

@@ -9,7 +9,6 @@ use crate::action::Action;
 use crate::model::Model;
 use crate::model::data::{Data, What, share};
 use crate::model::row::{Fold, RowId};
-use crate::model::view::View;
 
 /// The hottest path ends where a row's share falls below this.
 const HOT_SHARE: f64 = 0.05;
@@ -195,28 +194,6 @@ impl Model {
         if let Some(end) = end {
             self.reveal(What::Tree(end));
         }
-    }
-
-    /// From a function to its heaviest place in the tree.
-    pub(super) fn show_in_tree(&mut self) {
-        let Some((data, What::Hot(row))) = self.data.as_ref().zip(self.list().selected().map(|row| row.what))
-        else {
-            return;
-        };
-        let heaviest = data.hot()[row as usize].rows.iter().copied().max_by_key(|&row| {
-            (
-                data.tree.rows[row as usize].self_ns,
-                data.tree.rows[row as usize].total_ns,
-            )
-        });
-        let Some(row) = heaviest else { return };
-        if let Some(search) = &mut self.search {
-            search.only = false;
-        }
-        self.show(View::Tree);
-        self.came_from = Some(View::Hot);
-        self.refresh();
-        self.reveal(What::Tree(row));
     }
 
     /// Opens what hides a row and selects it; gives back what had to be opened.

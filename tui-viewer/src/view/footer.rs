@@ -155,7 +155,11 @@ fn found(model: &Model, search: &Search, cells: usize) -> String {
     }
     let (all, rows) = match model.view {
         View::Tree | View::Flame | View::Threads | View::Sites => (data.tree.rows.len(), "rows"),
-        View::Hot | View::Function => (data.hot().len(), "functions"),
+        View::Function => (
+            model.list().rows.iter().filter(|row| !row.is_heading()).count(),
+            "rows",
+        ),
+        View::Hot => (data.hot().len(), "functions"),
     };
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
@@ -184,10 +188,8 @@ fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
         | Context::Function
         | Context::Threads
         | Context::Flame
-        | Context::Sites
-        | Context::Typing
-        | Context::Commanding
-        | Context::Start => None,
+        | Context::Sites => model.way_back(),
+        Context::Typing | Context::Commanding | Context::Start => None,
     };
     hints.extend(esc.map(|text| {
         (

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::cells::{cut_end, safe, width};
+use crate::cells::{cut_end, cut_middle, safe, width};
 use crate::columns;
 use crate::model::Model;
 use crate::model::view::{TabForm, View};
@@ -60,9 +60,15 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     };
     let mut all = vec![
         format!("sort {column} {mark}"),
-        model.base().label().to_string(),
+        model.base_label().to_string(),
         safe(&model.scope.label(), pen.ascii).into_owned(),
     ];
+    let words = model.lens.words(model.view);
+    all.extend(
+        words
+            .iter()
+            .map(|words| cut_middle(&safe(words, pen.ascii), 30, pen.glyphs.cut).into_owned()),
+    );
     if model.compensated {
         // At the end: it is the last to give way.
         all.push("compensated (at least)".to_string());
