@@ -26,6 +26,9 @@ const LOOK_AROUND: Duration = Duration::from_millis(400);
 const ENDED_WITHOUT: &str = "The program has ended and opened no scope (does it depend on tickscope with the feature \
                              `enable`, and mark a function with #[tickscope::profile]?). q shows its output.";
 
+/// Why a program takes no further rule on sites.
+pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` takes all of them away";
+
 /// A feed from ring files.
 #[derive(Debug)]
 pub struct RingFeed {
@@ -328,6 +331,8 @@ impl Attached {
             Request::Undo => Op::UndoReset,
             Request::Interval { ns } => Op::Interval(ns),
             Request::Mode(mode) => Op::Mode(mode),
+            Request::SitesOff(pattern) => Op::SitesOff(pattern),
+            Request::SitesOn(pattern) => Op::SitesOn(pattern),
         };
         let sent = slot.send(op).map_err(|error| error.to_string())?;
         self.sent.push((request, sent));
@@ -342,7 +347,7 @@ impl Attached {
             Ok(Some(reply)) => {
                 outcomes.push(Outcome {
                     request: *request,
-                    result: result_of(&reply),
+                    result: answer_to(*request, &reply),
                 });
                 false
             }
@@ -366,6 +371,15 @@ impl Attached {
     }
 }
 
+/// The same as [`result_of`], knowing what was asked for.
+fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
+    let is_rule = matches!(request, Request::SitesOff(_) | Request::SitesOn(_));
+    if is_rule && reply.outcome == Answer::Refused {
+        return Err(RULES_FULL.into());
+    }
+    result_of(reply)
+}
+
 /// The reset epoch in force since, or why the program did not do it.
 pub fn result_of(reply: &Reply) -> Result<u64, String> {
     match reply.outcome {
@@ -387,6 +401,23 @@ fn has_ended(pid: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_list_of_rules_is_no_deaf_program() {
+        let reply = Reply {
+            sequence: 1,
+            outcome: Answer::Refused,
+            record: 0,
+            reset_epoch: 1,
+            crc: 0,
+        };
+        let pattern = tickscope_format::pattern::Pattern::new("book::insert").unwrap();
+        for request in [Request::SitesOff(pattern), Request::SitesOn(pattern)] {
+            assert_eq!(answer_to(request, &reply), Err(RULES_FULL.into()));
+        }
+        let why = answer_to(Request::Reset, &reply).unwrap_err();
+        assert!(why.contains("takes no requests"), "{why}");
+    }
 
     #[test]
     fn a_started_program_that_ended_without_scopes_is_not_waited_for_in_silence() {

@@ -12,6 +12,7 @@ pub(crate) mod data;
 pub(crate) mod detail;
 mod editor;
 mod find;
+pub(crate) mod flame;
 mod focus;
 pub(crate) mod hear;
 pub(crate) mod keyhash;
@@ -22,14 +23,17 @@ pub(crate) mod notice;
 pub(crate) mod pending;
 mod pointer;
 pub(crate) mod popup;
+pub(crate) mod pulse;
 mod refresh;
 pub(crate) mod row;
 pub(crate) mod scope;
 pub(crate) mod search;
+pub(crate) mod site_rows;
 mod sites;
 pub(crate) mod sort;
 #[cfg(test)]
 mod tests;
+pub(crate) mod thread_rows;
 pub(crate) mod threads;
 mod time;
 mod travel;
@@ -50,13 +54,16 @@ use crate::model::base::Base;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
+use crate::model::flame::Flame;
 use crate::model::keyhash::KeySet;
 use crate::model::notice::Notice;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
+use crate::model::pulse::Pulse;
 use crate::model::row::{Row, RowId};
 use crate::model::scope::Scope;
 use crate::model::search::Search;
+use crate::model::sites::Switching;
 use crate::model::sort::Sort;
 use crate::model::view::View;
 use crate::news::{RingLine, Target};
@@ -127,6 +134,12 @@ pub(crate) struct Model {
     pub(crate) popup: Option<Popup>,
     /// Threads of the snapshot on screen in the order of the list to choose from, while that is open.
     pub(crate) thread_order: Vec<ThreadId>,
+    /// How busy threads were of late.
+    pulse: Pulse,
+    /// Which part of the flame graph is on the screen.
+    pub(crate) flame: Flame,
+    /// Sites that the program was asked to switch.
+    switching: Vec<Switching>,
     /// A reset on its way.
     pub(crate) pending: Option<Pending>,
     /// A reset was made from here and can be taken back.
@@ -202,6 +215,9 @@ impl Model {
             search: None,
             popup: None,
             thread_order: Vec::new(),
+            pulse: Pulse::default(),
+            flame: Flame::default(),
+            switching: Vec::new(),
             pending: None,
             undoable: false,
             wished_hz: None,

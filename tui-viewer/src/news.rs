@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tickscope_format::Snapshot;
+use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{CaptureKind, Mode};
 
 use crate::status::Status;
@@ -81,6 +82,10 @@ pub enum Request {
     },
     /// Measure in another way; closes the reset epoch.
     Mode(Mode),
+    /// Measure the sites of a pattern no more.
+    SitesOff(Pattern),
+    /// Measure the sites of a pattern again.
+    SitesOn(Pattern),
 }
 
 /// The answer to a request.

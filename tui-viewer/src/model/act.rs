@@ -69,6 +69,8 @@ impl Model {
             Message::Resize(size) => {
                 self.dirty |= self.size != size;
                 self.size = size;
+                // How many cells there are decides which frames have one.
+                self.rows_stale |= self.view == View::Flame;
             }
             Message::Wrote(what, Ok(path)) => {
                 self.tell(format!("{what} written to {}", path.display()));
@@ -236,6 +238,8 @@ impl Model {
         if let Some(search) = &self.search {
             let typing = search.typing;
             self.search_end(typing);
+        } else if self.view == View::Flame && self.zoom_all() {
+            // All of the graph is one step back.
         } else if let Some(view) = self.came_from.take() {
             self.show(view);
         } else if !told && self.notice.take().is_none() {
@@ -263,6 +267,7 @@ impl Model {
             None if self.data.is_none() => {
                 self.ring = travel::target(action, self.ring, self.rings.len(), page)
             }
+            None if self.view == View::Flame => self.flame_travel(action),
             None => self.travel(action),
         }
     }

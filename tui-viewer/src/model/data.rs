@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
-use tickscope_format::ids::ThreadId;
+use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::profile::hot::{HotRow, hot};
@@ -13,8 +13,11 @@ use tickscope_format::profile::tree::CallTree;
 
 use crate::model::base::Base;
 use crate::model::names::Names;
+use crate::model::pulse::Pulse;
 use crate::model::row::RowId;
 use crate::model::scope::Scope;
+use crate::model::site_rows::{self, SiteRow};
+use crate::model::thread_rows::{self, ThreadRow};
 
 /// Where a row's figures stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,10 @@ pub(crate) enum What {
     Tree(u32),
     /// A row of the hotspots.
     Hot(u32),
+    /// A row of the threads.
+    Thread(u32),
+    /// A row of the sites.
+    Site(u32),
     /// The time outside any scope.
     Outside,
 }
@@ -57,8 +64,13 @@ pub(crate) struct Data {
     pub(crate) outside_ns: u64,
     /// The one thread in scope; none for all, and for one that is not there any more.
     pub(crate) thread: Option<ThreadId>,
+    /// How busy its threads were up to this moment.
+    pub(crate) pulse: Pulse,
+    ascii: bool,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
+    threads: OnceCell<Vec<ThreadRow>>,
+    sites: OnceCell<Vec<SiteRow>>,
 }
 
 // === impl Figures ===
@@ -87,7 +99,11 @@ impl Data {
             names: Names::of(&tree.functions, former, ascii),
             measured_ns: tree.measured_ns(),
             outside_ns: snapshot.nanos(tree.outside_ticks),
+            pulse: Pulse::default(),
+            ascii,
             hot: OnceCell::new(),
+            threads: OnceCell::new(),
+            sites: OnceCell::new(),
             thread,
             below,
             tree,
@@ -100,6 +116,17 @@ impl Data {
         self.hot.get_or_init(|| hot(&self.tree))
     }
 
+    /// All threads of the snapshot, in scope or not, by thread id; derived when first asked for.
+    pub(crate) fn threads(&self) -> &[ThreadRow] {
+        self.threads.get_or_init(|| thread_rows::of(self, self.ascii))
+    }
+
+    /// The places in the source that were met, derived when first asked for.
+    pub(crate) fn sites(&self) -> &[SiteRow] {
+        self.sites
+            .get_or_init(|| site_rows::of(&self.snapshot, self.ascii))
+    }
+
     /// How long the finished calls of a row took.
     pub(crate) fn latency(&self, what: What) -> &Histogram {
         static NONE: Histogram = Histogram {
@@ -109,7 +136,7 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.latency(row),
             What::Hot(row) => &self.hot()[row as usize].latency,
-            What::Outside => &NONE,
+            What::Thread(_) | What::Site(_) | What::Outside => &NONE,
         }
     }
 
@@ -118,7 +145,7 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.spread(row),
             What::Hot(row) => self.hot()[row as usize].spread,
-            What::Outside => None,
+            What::Thread(_) | What::Site(_) | What::Outside => None,
         }
     }
 
@@ -138,6 +165,8 @@ impl Data {
         match what {
             What::Tree(row) => RowId::Path(self.tree.rows[row as usize].path),
             What::Hot(row) => RowId::Function(self.tree.functions.get(self.hot()[row as usize].function).key),
+            What::Thread(row) => RowId::Thread(self.threads()[row as usize].key),
+            What::Site(row) => RowId::Site(self.sites()[row as usize].key),
             What::Outside => RowId::Outside,
         }
     }
@@ -165,6 +194,19 @@ impl Data {
                     errors: row.errors,
                 }
             }
+            What::Thread(row) => {
+                let row = &self.threads()[row as usize];
+                Figures {
+                    total_ns: row.measured_ns,
+                    self_ns: row.measured_ns,
+                    calls: row.calls,
+                    ..Figures::default()
+                }
+            }
+            What::Site(row) => Figures {
+                calls: self.sites()[row as usize].calls,
+                ..Figures::default()
+            },
             What::Outside => Figures {
                 total_ns: self.outside_ns,
                 self_ns: self.outside_ns,
@@ -178,18 +220,34 @@ impl Data {
         match what {
             What::Tree(row) => Some(self.tree.rows[row as usize].function),
             What::Hot(row) => Some(self.hot()[row as usize].function),
-            What::Outside => None,
+            What::Site(row) => {
+                let site = self.sites()[row as usize].site;
+                Some(self.tree.functions.of_site[site.index()])
+            }
+            What::Thread(_) | What::Outside => None,
         }
+    }
+
+    /// The function of a row of the snapshot.
+    pub(crate) fn function_of_node(&self, node: NodeId) -> Option<FunctionId> {
+        let site = *self.snapshot.nodes.site.get(node.index())?;
+        self.tree.functions.of_site.get(site as usize).copied()
     }
 
     /// The short name of a row.
     pub(crate) fn label(&self, what: What) -> &str {
+        if let What::Thread(row) = what {
+            return &self.threads()[row as usize].name;
+        }
         self.function(what)
             .map_or("(outside)", |f| &self.names.short[f.index()])
     }
 
     /// The full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
+        if let What::Thread(_) = what {
+            return self.label(what);
+        }
         self.function(what)
             .map_or("(outside)", |f| &self.names.full[f.index()])
     }
@@ -217,7 +275,7 @@ impl Data {
                 Some(parent) => self.tree.rows[parent as usize].total_ns,
                 None => self.measured_ns,
             },
-            (Base::Parent, What::Hot(_) | What::Outside) | (Base::Measured, _) => self.measured_ns,
+            (Base::Parent, _) | (Base::Measured, _) => self.measured_ns,
         }
     }
 }

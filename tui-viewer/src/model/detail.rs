@@ -58,6 +58,7 @@ impl Detail {
                     }),
                 }
             }
+            What::Thread(_) | What::Site(_) => Self::default(),
             What::Outside => Self {
                 threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
                 callers: Vec::new(),

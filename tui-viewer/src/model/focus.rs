@@ -1,13 +1,18 @@
 //! What part of the tree is shown, and which way round.
 
 use crate::model::Model;
+use crate::model::view::View;
 
 // === impl Model ===
 
 impl Model {
     /// Opens the selected row: a function with its callers, or a thread alone.
     pub(super) fn enter_row(&mut self) {
-        self.tell("not here yet");
+        match self.view {
+            View::Threads => self.enter_thread(),
+            View::Flame => self.zoom_in(),
+            View::Tree | View::Hot | View::Function | View::Sites => self.tell("not here yet"),
+        }
     }
 
     /// Only this function, wherever it is called, or everything again.

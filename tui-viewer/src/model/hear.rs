@@ -7,9 +7,10 @@ use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Mode;
 
 use crate::model::Model;
+use crate::model::flame::Flame;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
-use crate::model::threads;
+use crate::model::{sites, threads};
 use crate::news::{News, Outcome, Request};
 
 // === impl Model ===
@@ -33,6 +34,7 @@ impl Model {
             self.undoable = false;
             self.warnings_seen = false;
             self.pending = None;
+            self.switching.clear();
             self.tell(format!("new run: pid {new}, followed; it was {old}"));
             self.dirty = true;
         }
@@ -55,6 +57,8 @@ impl Model {
         self.greeted = false;
         self.warnings_seen = false;
         self.open.clear();
+        self.flame = Flame::default();
+        self.switching.clear();
         self.data_stale = true;
     }
 
@@ -74,6 +78,7 @@ impl Model {
         self.dirty = true;
         match (outcome.request, outcome.result) {
             (Request::Interval { .. }, Ok(_)) => {}
+            (request @ (Request::SitesOff(_) | Request::SitesOn(_)), Ok(_)) => self.switch_granted(request),
             // Answered after the user was told that nobody answers: it is done all the same.
             (request, Ok(epoch)) if self.pending.is_none() => {
                 self.pending = Some(Pending {
@@ -101,7 +106,10 @@ impl Model {
             Request::Undo => "undo",
             Request::Interval { .. } => "rate",
             Request::Mode(_) => "mode",
+            Request::SitesOff(_) => "off",
+            Request::SitesOn(_) => "on",
         };
+        self.switching.retain(|switching| switching.request != request);
         if self.pending.is_some_and(|pending| pending.request == request) {
             self.pending = None;
         }
@@ -117,12 +125,14 @@ impl Model {
         if self.wished_hz.is_some_and(|hz| hz == rate_hz(&snapshot)) {
             self.wished_hz = None;
         }
+        self.pulse.note(&snapshot);
         self.newest = Some(Rc::clone(&snapshot));
         if !self.frozen {
             self.shown = Some(snapshot);
             self.data_stale = true;
             self.dirty = true;
         }
+        self.settle_switching();
     }
 
     /// The list of threads may be open while threads come and go: the choice stays on its thread.
@@ -186,6 +196,10 @@ impl Model {
             }
             Request::Reset => "counting from zero; u takes it back".into(),
             Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
+            Request::SitesOff(_) | Request::SitesOn(_) => self
+                .newest
+                .as_deref()
+                .map_or(String::new(), |newest| sites::said(newest, request)),
             Request::Mode(mode) => {
                 let behind = if self.frozen {
                     " behind the frozen screen"

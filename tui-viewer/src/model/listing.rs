@@ -65,6 +65,11 @@ pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
     walk(data, shape, all)
 }
 
+/// Rows side by side.
+pub(crate) fn flat(data: &Data, shape: &Shape<'_>, all: Vec<What>) -> Listing {
+    walk(data, shape, all)
+}
+
 fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
     // Each level is a place on the heap: call trees get deeper than the stack likes.

@@ -12,7 +12,7 @@ use crate::model::listing::{self, Shape};
 use crate::model::search::{Filter, Search};
 use crate::model::sort::Before;
 use crate::model::view::View;
-use crate::model::{Model, travel};
+use crate::model::{Model, site_rows, thread_rows, travel};
 use crate::status::Status;
 
 /// Nothing moves under a finger for so long after a key.
@@ -32,7 +32,8 @@ impl Model {
         let resort = self.list().sort_due.then(|| self.hold_until());
         let notice = self.notice.as_ref().map(|notice| notice.until);
         let pending = self.pending.map(|pending| pending.deadline());
-        [resort, notice, pending].into_iter().flatten().min()
+        let switching = self.switching_deadline();
+        [resort, notice, pending, switching].into_iter().flatten().min()
     }
 
     pub(super) fn hold_until(&self) -> Duration {
@@ -58,6 +59,7 @@ impl Model {
             }
             self.dirty = true;
         }
+        self.give_up_switching();
         if self.list().sort_due && self.hold_until() <= now {
             self.rows_stale = true;
             self.dirty = true;
@@ -73,6 +75,9 @@ impl Model {
                 false => Rc::clone(shown),
             });
             self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
+            if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {
+                data.pulse = self.pulse.until(shown);
+            }
             self.rows_stale = true;
             self.detail_of = None;
             self.greet();
@@ -97,7 +102,7 @@ impl Model {
 
     fn rebuild_rows(&mut self) {
         let forced = std::mem::take(&mut self.sort_now);
-        let page = self.page();
+        let (page, width) = (self.page(), self.size.width);
         let (view, now, base, hold_until) = (self.view, self.now, self.base(), self.hold_until());
         let Some(data) = self.data.take() else {
             self.list_mut().rows.clear();
@@ -124,7 +129,10 @@ impl Model {
         let listing = match view {
             View::Tree => listing::tree(&data, &shape),
             View::Hot => listing::hot(&data, &shape),
-            View::Function | View::Threads | View::Flame | View::Sites => listing::Listing::default(),
+            View::Threads => thread_rows::list(&data, &shape),
+            View::Sites => site_rows::list(&data, &shape),
+            View::Flame => self.flame.list(&data, &shape, width),
+            View::Function => listing::Listing::default(),
         };
         let list = self.list_mut();
         list.rows = listing.rows;
@@ -145,6 +153,7 @@ impl Model {
         }
         self.data = Some(data);
         self.detail_of = None;
+        self.flame_settle();
     }
 
     /// Opens what is hot, once, as soon as the data says what it is.

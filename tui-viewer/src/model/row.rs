@@ -11,6 +11,10 @@ pub(crate) enum RowId {
     Path(PathId),
     /// A function, by its key.
     Function(u64),
+    /// A thread, by name and id.
+    Thread(u64),
+    /// A place in the source.
+    Site(u64),
     /// Time outside any scope.
     Outside,
 }

@@ -1,6 +1,9 @@
 //! What every key does, and what it never does.
 
+mod flame;
 mod measuring;
+mod sites;
+mod threads;
 
 use std::rc::Rc;
 
