@@ -7,6 +7,7 @@ mod banner;
 pub(crate) mod base;
 mod can;
 mod command;
+pub(crate) mod cpu_history;
 pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod detail;
@@ -23,7 +24,6 @@ pub(crate) mod notice;
 pub(crate) mod pending;
 mod pointer;
 pub(crate) mod popup;
-pub(crate) mod pulse;
 mod refresh;
 pub(crate) mod row;
 pub(crate) mod scope;
@@ -51,6 +51,7 @@ use tickscope_format::profile::tree::PathId;
 use crate::action::Context;
 use crate::layout::Layout;
 use crate::model::base::Base;
+use crate::model::cpu_history::CpuHistory;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
@@ -59,7 +60,6 @@ use crate::model::keyhash::KeySet;
 use crate::model::notice::Notice;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
-use crate::model::pulse::Pulse;
 use crate::model::row::{Row, RowId};
 use crate::model::scope::Scope;
 use crate::model::search::Search;
@@ -135,7 +135,7 @@ pub(crate) struct Model {
     /// Threads of the snapshot on screen in the order of the list to choose from, while that is open.
     pub(crate) thread_order: Vec<ThreadId>,
     /// How busy threads were of late.
-    pulse: Pulse,
+    cpu_history: CpuHistory,
     /// Which part of the flame graph is on the screen.
     pub(crate) flame: Flame,
     /// Sites that the program was asked to switch.
@@ -215,7 +215,7 @@ impl Model {
             search: None,
             popup: None,
             thread_order: Vec::new(),
-            pulse: Pulse::default(),
+            cpu_history: CpuHistory::default(),
             flame: Flame::default(),
             switching: Vec::new(),
             pending: None,

@@ -12,8 +12,8 @@ use tickscope_format::profile::spread::Spread;
 use tickscope_format::profile::tree::CallTree;
 
 use crate::model::base::Base;
+use crate::model::cpu_history::CpuHistory;
 use crate::model::names::Names;
-use crate::model::pulse::Pulse;
 use crate::model::row::RowId;
 use crate::model::scope::Scope;
 use crate::model::site_rows::{self, SiteRow};
@@ -65,7 +65,7 @@ pub(crate) struct Data {
     /// The one thread in scope; none for all, and for one that is not there any more.
     pub(crate) thread: Option<ThreadId>,
     /// How busy its threads were up to this moment.
-    pub(crate) pulse: Pulse,
+    pub(crate) cpu_history: CpuHistory,
     ascii: bool,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
@@ -99,7 +99,7 @@ impl Data {
             names: Names::of(&tree.functions, former, ascii),
             measured_ns: tree.measured_ns(),
             outside_ns: snapshot.nanos(tree.outside_ticks),
-            pulse: Pulse::default(),
+            cpu_history: CpuHistory::default(),
             ascii,
             hot: OnceCell::new(),
             threads: OnceCell::new(),

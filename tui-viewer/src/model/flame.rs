@@ -162,6 +162,16 @@ fn divide(
     }
 }
 
+/// The largest of the outermost frames: the place to begin.
+pub(super) fn largest<'a>(data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
+    let end = rows.partition_point(|row| row.depth == 0);
+    // Of equal ones the first.
+    rows[..end]
+        .iter()
+        .rev()
+        .max_by_key(|row| data.figures(row.what).total_ns)
+}
+
 // === impl Flame ===
 
 impl Flame {

@@ -125,7 +125,7 @@ impl Model {
         if self.wished_hz.is_some_and(|hz| hz == rate_hz(&snapshot)) {
             self.wished_hz = None;
         }
-        self.pulse.note(&snapshot);
+        self.cpu_history.note(&snapshot);
         self.newest = Some(Rc::clone(&snapshot));
         if !self.frozen {
             self.shown = Some(snapshot);

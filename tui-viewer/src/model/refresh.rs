@@ -12,7 +12,7 @@ use crate::model::listing::{self, Shape};
 use crate::model::search::{Filter, Search};
 use crate::model::sort::Before;
 use crate::model::view::View;
-use crate::model::{Model, site_rows, thread_rows, travel};
+use crate::model::{Model, flame, site_rows, thread_rows, travel};
 use crate::status::Status;
 
 /// Nothing moves under a finger for so long after a key.
@@ -76,7 +76,7 @@ impl Model {
             });
             self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
             if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {
-                data.pulse = self.pulse.until(shown);
+                data.cpu_history = self.cpu_history.until(shown);
             }
             self.rows_stale = true;
             self.detail_of = None;
@@ -140,8 +140,12 @@ impl Model {
         if !hold {
             list.sorted_at = now;
         }
+        let first = match view {
+            View::Flame => flame::largest(&data, &list.rows),
+            View::Tree | View::Hot | View::Function | View::Threads | View::Sites => list.rows.first(),
+        };
         if list.cursor.want.is_empty()
-            && let Some(row) = list.rows.first()
+            && let Some(row) = first
         {
             list.cursor.want = vec![row.id];
         }

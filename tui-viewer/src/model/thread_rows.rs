@@ -5,9 +5,9 @@ use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::snapshot::ThreadState;
 
 use crate::cells::safe;
+use crate::model::cpu_history::key_of;
 use crate::model::data::{Data, What};
 use crate::model::listing::{self, Listing, Shape};
-use crate::model::pulse::key_of;
 use crate::model::scope::Scope;
 use crate::model::view::View;
 use crate::model::{Model, threads};
@@ -57,7 +57,7 @@ pub(crate) fn of(data: &Data, ascii: bool) -> Vec<ThreadRow> {
     let row = |id: ThreadId| {
         let thread = &snapshot.threads[id.index()];
         let key = key_of(thread);
-        let busy = data.pulse.busy(key);
+        let busy = data.cpu_history.busy(key);
         let innermost = thread.open.last();
         let rows = snapshot.rows_of(id);
         ThreadRow {

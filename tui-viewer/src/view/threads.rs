@@ -90,7 +90,7 @@ fn text(pen: &Pen<'_>, data: &Data, index: u32, place: Place) -> String {
         },
         Column::State => thread.activity.word().to_string(),
         Column::Busy => thread.busy.map_or_else(unknown, number::percent),
-        Column::Course => course(&data.pulse.course(thread.key), cells, pen.glyphs),
+        Column::Course => course(&data.cpu_history.course(thread.key), cells, pen.glyphs),
         Column::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, |ns| pen.duration(ns)),
         Column::Total => pen.duration(thread.measured_ns),
         Column::Outside => pen.duration(thread.outside_ns),

@@ -34,7 +34,7 @@ struct Moment {
 
 /// The last moments, oldest first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pulse {
+pub(crate) struct CpuHistory {
     moments: VecDeque<Rc<Moment>>,
     /// CPU times in all of them.
     entries: usize,
@@ -85,9 +85,9 @@ fn run_of(snapshot: &Snapshot) -> (u32, u64) {
     (snapshot.process.pid, snapshot.process.started_unix_ns)
 }
 
-// === impl Pulse ===
+// === impl CpuHistory ===
 
-impl Pulse {
+impl CpuHistory {
     /// Remembers a snapshot and forgets what is too long ago.
     pub(crate) fn note(&mut self, snapshot: &Snapshot) {
         let last = self.moments.back();
@@ -156,30 +156,34 @@ mod tests {
         s
     }
 
-    fn heard(snapshots: &[Snapshot]) -> Pulse {
-        let mut pulse = Pulse::default();
+    fn heard(snapshots: &[Snapshot]) -> CpuHistory {
+        let mut cpu_history = CpuHistory::default();
         for snapshot in snapshots {
-            pulse.note(snapshot);
+            cpu_history.note(snapshot);
         }
-        pulse
+        cpu_history
     }
 
     #[test]
     fn cpu_time_over_the_time_between_two_snapshots() {
         let all = [used(10, 400), used(11, 490), used(12, 490), used(14, 690)];
-        let pulse = heard(&all);
+        let cpu_history = heard(&all);
         let key = key_of(&all[0].threads[0]);
-        assert_eq!(pulse.course(key), [Some(0.9), Some(0.0), Some(1.0)]);
-        assert_eq!(pulse.busy(key), Some(1.0));
-        assert_eq!(pulse.until(&all[1]).busy(key), Some(0.9), "as it was then");
-        assert_eq!(pulse.until(&all[0]).busy(key), None, "nothing to compare with");
+        assert_eq!(cpu_history.course(key), [Some(0.9), Some(0.0), Some(1.0)]);
+        assert_eq!(cpu_history.busy(key), Some(1.0));
+        assert_eq!(cpu_history.until(&all[1]).busy(key), Some(0.9), "as it was then");
         assert_eq!(
-            pulse.until(&used(13, 0)).busy(key),
+            cpu_history.until(&all[0]).busy(key),
+            None,
+            "nothing to compare with"
+        );
+        assert_eq!(
+            cpu_history.until(&used(13, 0)).busy(key),
             None,
             "nobody saw that moment"
         );
         assert_eq!(
-            pulse.busy(key_of(&all[0].threads[1])),
+            cpu_history.busy(key_of(&all[0].threads[1])),
             None,
             "the system did not tell"
         );
@@ -203,17 +207,17 @@ mod tests {
         other.process.pid = 7;
         assert_eq!(heard(&[used(10, 400), other]).moments.len(), 1);
 
-        let mut pulse = Pulse::default();
+        let mut cpu_history = CpuHistory::default();
         for tenths in 1..100 {
             let mut s = used(tenths, tenths);
             let one = s.threads[0].clone();
             s.threads = (1..3_000).map(|tid| Thread { tid, ..one.clone() }).collect();
-            pulse.note(&s);
+            cpu_history.note(&s);
         }
-        assert_eq!((pulse.moments.len(), pulse.entries), (21, 21_000));
+        assert_eq!((cpu_history.moments.len(), cpu_history.entries), (21, 21_000));
         for tenths in 100..2_000 {
-            pulse.note(&used(tenths, tenths));
+            cpu_history.note(&used(tenths, tenths));
         }
-        assert_eq!(pulse.moments.len(), MOMENTS_MAX);
+        assert_eq!(cpu_history.moments.len(), MOMENTS_MAX);
     }
 }
