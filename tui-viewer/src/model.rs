@@ -16,6 +16,7 @@ mod find;
 pub(crate) mod flame;
 mod focus;
 pub(crate) mod hear;
+pub(crate) mod icicle;
 pub(crate) mod keyhash;
 mod listing;
 pub(crate) mod message;

@@ -109,11 +109,10 @@ impl Sort {
 
     /// What only threads and sites are compared by: the largest comes first.
     fn weight_of_its_kind(self, data: &Data, what: What) -> u64 {
-        let row = match what {
-            What::Thread(row) => row,
-            What::Site(row) => return u64::MAX - data.sites()[row as usize].state as u64,
-            What::Tree(_) | What::Hot(_) | What::Outside => return 0,
-        };
+        if let What::Site(row) = what {
+            return u64::MAX - data.sites()[row as usize].state as u64;
+        }
+        let What::Thread(row) = what else { return 0 };
         let (row, thread) = (
             &data.threads()[row as usize],
             &data.snapshot.threads[row as usize],

@@ -6,7 +6,7 @@ use tickscope_format::render::number;
 use crate::cells::{cut_middle, width};
 use crate::model::Model;
 use crate::model::data::{Data, What, share};
-use crate::model::flame::Frame;
+use crate::model::icicle::Frame;
 use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
 use crate::view::figure::ABOUT;

@@ -10,7 +10,7 @@ use tickscope_format::snapshot::{Site, Thread};
 
 use crate::keyboard::Code;
 use crate::model::Model;
-use crate::model::flame::{Frame, icicle};
+use crate::model::icicle::{Frame, icicle};
 use crate::model::message::Message;
 use crate::model::view::View;
 use crate::orderbook::snapshot;
