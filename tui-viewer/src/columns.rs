@@ -1,5 +1,7 @@
 //! Which columns stand where at which width. Positions depend on view and width alone, so nothing jitters.
 
+mod tables;
+
 use crate::model::sort::SortKey;
 use crate::model::view::View;
 
@@ -34,6 +36,24 @@ pub(crate) enum Column {
     Name,
     /// Its file and line.
     Where,
+    /// The thread.
+    Thread,
+    /// Its kernel id, or how many have finished.
+    Tid,
+    /// What a thread does; whether a site was met or is off.
+    State,
+    /// Share of a CPU in the last interval.
+    Busy,
+    /// The same of the last intervals, side by side.
+    Course,
+    /// Time on a CPU.
+    Cpu,
+    /// Time outside any scope.
+    Outside,
+    /// The innermost function that is open.
+    Now,
+    /// The module of a site.
+    Module,
 }
 
 /// A column in its place.
@@ -66,6 +86,15 @@ impl Column {
             Self::Max => "MAX",
             Self::Name => "FUNCTION",
             Self::Where => "WHERE",
+            Self::Thread => "THREAD",
+            Self::Tid => "TID",
+            Self::State => "STATE",
+            Self::Busy => "BUSY",
+            Self::Course => "LATELY",
+            Self::Cpu => "CPU",
+            Self::Outside => "OUTSIDE",
+            Self::Now => "NOW IN",
+            Self::Module => "MODULE",
         }
     }
 
@@ -79,14 +108,29 @@ impl Column {
             Self::P50 => Some(SortKey::P50),
             Self::P99 => Some(SortKey::P99),
             Self::Max => Some(SortKey::Max),
-            Self::Name => Some(SortKey::Name),
-            Self::Bar | Self::Where => None,
+            Self::Name | Self::Thread => Some(SortKey::Name),
+            Self::Tid => Some(SortKey::Tid),
+            Self::State => Some(SortKey::State),
+            Self::Busy => Some(SortKey::Busy),
+            Self::Cpu => Some(SortKey::Cpu),
+            Self::Outside => Some(SortKey::Outside),
+            Self::Bar | Self::Where | Self::Course | Self::Now | Self::Module => None,
         }
     }
 
     /// Whether its text ends where the column ends.
     pub(crate) fn is_number(self) -> bool {
-        !matches!(self, Self::Bar | Self::Name | Self::Where)
+        !matches!(
+            self,
+            Self::Bar
+                | Self::Name
+                | Self::Where
+                | Self::Thread
+                | Self::State
+                | Self::Course
+                | Self::Now
+                | Self::Module
+        )
     }
 
     /// Cells for its longest text: numbers never grow beyond.
@@ -99,7 +143,15 @@ impl Column {
             // Two counts and what stands between them.
             Self::CallsOf => 11,
             Self::Calls | Self::Avg | Self::P50 | Self::P99 => 6,
-            Self::Name | Self::Where => 0,
+            Self::Tid | Self::Outside => 8,
+            Self::Busy | Self::Cpu => 6,
+            Self::Name
+            | Self::Where
+            | Self::Thread
+            | Self::State
+            | Self::Course
+            | Self::Now
+            | Self::Module => 0,
         }
     }
 }
@@ -127,6 +179,9 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
     use Column::{
         Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, SelfShare, SelfTime, Total, TotalShare, Where,
     };
+    if let Some(places) = tables::places(view, width) {
+        return places;
+    }
     let columns: &[Column] = match (view, width) {
         (View::Tree, 120..) => &[
             TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Name,
@@ -207,11 +262,10 @@ mod tests {
                     x = place.x + place.width + 1;
                 }
                 assert!(x <= width + 1, "{view:?} {width}");
-                let name = places
-                    .iter()
-                    .find(|p| p.column == Column::Name)
-                    .expect("there is always a name");
-                assert!(name.width >= 10, "{view:?} {width}: {}", name.width);
+                let names = [Column::Name, Column::Thread];
+                let name = places.iter().find(|p| names.contains(&p.column));
+                let cells = name.map_or(0, |name| name.width);
+                assert!(cells >= 10 || view == View::Flame, "{view:?} {width}: {cells}");
             }
         }
     }

@@ -7,15 +7,18 @@ mod banner;
 pub(crate) mod base;
 mod can;
 pub(crate) mod command;
+pub(crate) mod cpu_history;
 pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod detail;
 mod editor;
 mod find;
+pub(crate) mod flame;
 mod focus;
 pub(crate) mod function;
 pub(crate) mod hear;
 pub(crate) mod help;
+pub(crate) mod icicle;
 pub(crate) mod keyhash;
 pub(crate) mod lens;
 mod listing;
@@ -29,10 +32,12 @@ mod refresh;
 pub(crate) mod row;
 pub(crate) mod scope;
 pub(crate) mod search;
+pub(crate) mod site_rows;
 mod sites;
 pub(crate) mod sort;
 #[cfg(test)]
 mod tests;
+pub(crate) mod thread_rows;
 pub(crate) mod threads;
 mod time;
 mod travel;
@@ -51,9 +56,11 @@ use crate::action::Context;
 use crate::layout::Layout;
 use crate::model::base::Base;
 use crate::model::command::CommandLine;
+use crate::model::cpu_history::CpuHistory;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
+use crate::model::flame::Flame;
 use crate::model::function::FunctionView;
 use crate::model::help::HelpSearch;
 use crate::model::keyhash::KeySet;
@@ -64,6 +71,7 @@ use crate::model::popup::Popup;
 use crate::model::row::{Row, RowId};
 use crate::model::scope::Scope;
 use crate::model::search::Search;
+use crate::model::sites::Switching;
 use crate::model::sort::Sort;
 use crate::model::unit::PerCall;
 use crate::model::view::View;
@@ -149,6 +157,12 @@ pub(crate) struct Model {
     pub(crate) popup: Option<Popup>,
     /// Threads of the snapshot on screen in the order of the list to choose from, while that is open.
     pub(crate) thread_order: Vec<ThreadId>,
+    /// How busy threads were of late.
+    cpu_history: CpuHistory,
+    /// Which part of the flame graph is on the screen.
+    pub(crate) flame: Flame,
+    /// Sites that the program was asked to switch.
+    switching: Vec<Switching>,
     /// A reset on its way.
     pub(crate) pending: Option<Pending>,
     /// A reset was made from here and can be taken back.
@@ -233,6 +247,9 @@ impl Model {
             help_search: None,
             popup: None,
             thread_order: Vec::new(),
+            cpu_history: CpuHistory::default(),
+            flame: Flame::default(),
+            switching: Vec::new(),
             pending: None,
             undoable: false,
             wished_hz: None,

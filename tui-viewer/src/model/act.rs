@@ -76,6 +76,8 @@ impl Model {
             Message::Resize(size) => {
                 self.dirty |= self.size != size;
                 self.size = size;
+                // How many cells there are decides which frames have one.
+                self.rows_stale |= self.view == View::Flame;
             }
             Message::Wrote(what, Ok(path)) => {
                 self.tell(format!("{what} written to {}", path.display()));
@@ -247,6 +249,8 @@ impl Model {
             self.search_end(typing);
         } else if self.per_call.is_some() {
             self.per_call_end();
+        } else if self.view == View::Flame && self.zoom_all() {
+            // All of the graph is one step back.
         } else if let Some(view) = self.came_from.take() {
             self.switch_to(view);
         } else if self.go_back() || self.leave_focus() {
@@ -275,6 +279,7 @@ impl Model {
             None if self.data.is_none() => {
                 self.ring = travel::target(action, self.ring, self.rings.len(), page)
             }
+            None if self.view == View::Flame => self.flame_travel(action),
             None => self.travel(action),
         }
     }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
-use tickscope_format::ids::ThreadId;
+use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::profile::hot::{HotRow, hot};
@@ -12,11 +12,14 @@ use tickscope_format::profile::spread::Spread;
 use tickscope_format::profile::tree::{CallTree, PathId};
 
 use crate::model::base::Base;
+use crate::model::cpu_history::CpuHistory;
 use crate::model::function::Around;
 use crate::model::lens::{Seen, function_of};
 use crate::model::names::Names;
 use crate::model::row::{Row, RowId};
 use crate::model::scope::Scope;
+use crate::model::site_rows::{self, SiteRow};
+use crate::model::thread_rows::{self, ThreadRow};
 
 /// Where a row's figures stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,10 @@ pub(crate) enum What {
     Hot(u32),
     /// A line of a function's callers and callees.
     Call(u32),
+    /// A row of the threads.
+    Thread(u32),
+    /// A row of the sites.
+    Site(u32),
     /// The time outside any scope.
     Outside,
 }
@@ -71,8 +78,13 @@ pub(crate) struct Data {
     pub(crate) bottom_up: bool,
     /// Opening rows asks for more of the tree.
     pub(super) in_part: bool,
+    /// How busy its threads were up to this moment.
+    pub(crate) cpu_history: CpuHistory,
+    ascii: bool,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
+    threads: OnceCell<Vec<ThreadRow>>,
+    sites: OnceCell<Vec<SiteRow>>,
 }
 
 // === impl Figures ===
@@ -96,7 +108,11 @@ impl Data {
             names: Names::of(&tree.functions, former, ascii),
             measured_ns: tree.measured_ns(),
             outside_ns: snapshot.nanos(tree.outside_ticks),
+            cpu_history: CpuHistory::default(),
+            ascii,
             hot: OnceCell::new(),
+            threads: OnceCell::new(),
+            sites: OnceCell::new(),
             thread,
             below: rows_below(&tree),
             around: None,
@@ -140,6 +156,17 @@ impl Data {
         self.hot.get_or_init(|| hot(&self.calls))
     }
 
+    /// All threads of the snapshot, in scope or not, by thread id; derived when first asked for.
+    pub(crate) fn threads(&self) -> &[ThreadRow] {
+        self.threads.get_or_init(|| thread_rows::of(self, self.ascii))
+    }
+
+    /// The places in the source that were met, derived when first asked for.
+    pub(crate) fn sites(&self) -> &[SiteRow] {
+        self.sites
+            .get_or_init(|| site_rows::of(&self.snapshot, self.ascii))
+    }
+
     /// How long the finished calls of a row took.
     pub(crate) fn latency(&self, what: What) -> &Histogram {
         static NONE: Histogram = Histogram {
@@ -149,7 +176,7 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.latency(row),
             What::Hot(row) => &self.hot()[row as usize].latency,
-            What::Call(_) | What::Outside => &NONE,
+            What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => &NONE,
         }
     }
 
@@ -159,7 +186,7 @@ impl Data {
             What::Tree(row) => self.tree.spread(row),
             What::Hot(row) => self.hot()[row as usize].spread,
             What::Call(line) => self.around.as_ref().and_then(|around| around.spread(line)),
-            What::Outside => None,
+            What::Thread(_) | What::Site(_) | What::Outside => None,
         }
     }
 
@@ -183,6 +210,8 @@ impl Data {
                 Some(around) => RowId::Call(around.id(&self.tree, line)),
                 None => RowId::Outside,
             },
+            What::Thread(row) => RowId::Thread(self.threads()[row as usize].key),
+            What::Site(row) => RowId::Site(self.sites()[row as usize].key),
             What::Outside => RowId::Outside,
         }
     }
@@ -214,6 +243,19 @@ impl Data {
                 Some(around) => around.figures(line),
                 None => Figures::default(),
             },
+            What::Thread(row) => {
+                let row = &self.threads()[row as usize];
+                Figures {
+                    total_ns: row.measured_ns,
+                    self_ns: row.measured_ns,
+                    calls: row.calls,
+                    ..Figures::default()
+                }
+            }
+            What::Site(row) => Figures {
+                calls: self.sites()[row as usize].calls,
+                ..Figures::default()
+            },
             What::Outside => Figures {
                 total_ns: self.outside_ns,
                 self_ns: self.outside_ns,
@@ -228,15 +270,26 @@ impl Data {
             What::Tree(row) => Some(self.tree.rows[row as usize].function),
             What::Hot(row) => Some(self.hot()[row as usize].function),
             What::Call(line) => self.around.as_ref()?.function(line),
-            What::Outside => None,
+            What::Site(row) => {
+                let site = self.sites()[row as usize].site;
+                Some(self.tree.functions.of_site[site.index()])
+            }
+            What::Thread(_) | What::Outside => None,
         }
+    }
+
+    /// The function of a row of the snapshot.
+    pub(crate) fn function_of_node(&self, node: NodeId) -> Option<FunctionId> {
+        let site = *self.snapshot.nodes.site.get(node.index())?;
+        self.tree.functions.of_site.get(site as usize).copied()
     }
 
     /// The short name of a row.
     pub(crate) fn label(&self, what: What) -> &str {
         let words = match what {
             What::Call(line) => self.around.as_ref().and_then(|around| around.label(line)),
-            What::Tree(_) | What::Hot(_) | What::Outside => None,
+            What::Thread(row) => Some(self.threads()[row as usize].name.as_str()),
+            What::Tree(_) | What::Hot(_) | What::Site(_) | What::Outside => None,
         };
         words.unwrap_or_else(|| {
             self.function(what)
@@ -246,6 +299,9 @@ impl Data {
 
     /// The full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
+        if let What::Thread(_) = what {
+            return self.label(what);
+        }
         self.function(what)
             .map_or_else(|| self.label(what), |f| &self.names.full[f.index()])
     }
@@ -273,7 +329,7 @@ impl Data {
                 .around
                 .as_ref()
                 .is_some_and(|around| around.is_recursive(line)),
-            What::Hot(_) | What::Outside => false,
+            What::Hot(_) | What::Thread(_) | What::Site(_) | What::Outside => false,
         }
     }
 
@@ -314,7 +370,7 @@ impl Data {
                 let at = hot.binary_search_by_key(&function, |row| row.function).ok()?;
                 Some(What::Hot(at as u32))
             }),
-            What::Tree(_) | What::Hot(_) | What::Outside => None,
+            What::Tree(_) | What::Hot(_) | What::Thread(_) | What::Site(_) | What::Outside => None,
         };
         Row {
             what: what.unwrap_or(row.what),
@@ -334,7 +390,7 @@ impl Data {
                 Some(around) => around.neighbours.total_ns,
                 None => self.measured_ns,
             },
-            (Base::Parent, What::Hot(_) | What::Outside) | (Base::Measured, _) => self.measured_ns,
+            (Base::Parent | Base::Measured, _) => self.measured_ns,
         }
     }
 }

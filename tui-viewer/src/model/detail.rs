@@ -53,7 +53,7 @@ impl Detail {
                     }),
                 }
             }
-            What::Call(_) => Self::default(),
+            What::Call(_) | What::Thread(_) | What::Site(_) => Self::default(),
             What::Outside => Self {
                 threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
                 callers: Vec::new(),

@@ -13,7 +13,9 @@ impl Model {
     /// Opens the selected row: a function with its callers.
     pub(super) fn enter_row(&mut self) {
         match self.view {
-            View::Tree | View::Hot | View::Function | View::Threads | View::Flame | View::Sites => {
+            View::Threads => self.enter_thread(),
+            View::Flame => self.zoom_in(),
+            View::Tree | View::Hot | View::Function | View::Sites => {
                 let chosen = self.selected_function();
                 match chosen {
                     Some(chosen) if self.view == View::Function && self.is_chosen(chosen.key) => {
@@ -54,7 +56,7 @@ impl Model {
         };
         let place = match row.what {
             What::Tree(row) => Some(row),
-            what @ (What::Hot(_) | What::Call(_) | What::Outside) => data
+            what @ (What::Hot(_) | What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside) => data
                 .function(what)
                 .and_then(|function| data.heaviest_place(function)),
         };
@@ -185,9 +187,20 @@ impl Model {
             return self.tell("no function, so no place in the tree");
         };
         let (key, from) = (chosen.key, self.view);
+        // A frame of the graph is one place; elsewhere a function has many.
+        let place = self.data.as_ref().zip(self.list().selected());
+        let place = place.and_then(|(data, row)| match row.what {
+            What::Tree(row) => Some(data.tree.rows[row as usize].path),
+            _ => None,
+        });
         self.switch_to(View::Tree);
         self.refresh();
-        if !self.find_function(Some(chosen)) {
+        let found = self.data.as_ref().zip(place);
+        let found = found.and_then(|(data, path)| data.tree.rows.iter().position(|row| row.path == path));
+        if let Some(row) = found {
+            self.show_all_rows();
+            self.reveal(What::Tree(row as u32));
+        } else if !self.find_function(Some(chosen)) {
             // It is not in what the focus leaves.
             self.lens.focus.clear();
             self.look_again();

@@ -105,6 +105,11 @@ pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool) -> Listin
     out
 }
 
+/// Rows side by side.
+pub(crate) fn flat(data: &Data, shape: &Shape<'_>, all: Vec<What>) -> Listing {
+    walk(data, shape, all)
+}
+
 fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
     // Each level is a place on the heap: call trees get deeper than the stack likes.

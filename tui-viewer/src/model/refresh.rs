@@ -13,7 +13,7 @@ use crate::model::listing::{self, Shape};
 use crate::model::search::{Filter, Search};
 use crate::model::sort::Before;
 use crate::model::view::View;
-use crate::model::{Model, travel};
+use crate::model::{Model, flame, site_rows, thread_rows, travel};
 use crate::status::Status;
 
 /// Nothing moves under a finger for so long after a key.
@@ -33,7 +33,8 @@ impl Model {
         let resort = self.list().sort_due.then(|| self.hold_until());
         let notice = self.notice.as_ref().map(|notice| notice.until);
         let pending = self.pending.map(|pending| pending.deadline());
-        [resort, notice, pending].into_iter().flatten().min()
+        let switching = self.switching_deadline();
+        [resort, notice, pending, switching].into_iter().flatten().min()
     }
 
     pub(super) fn hold_until(&self) -> Duration {
@@ -59,6 +60,7 @@ impl Model {
             }
             self.dirty = true;
         }
+        self.give_up_switching();
         if self.list().sort_due && self.hold_until() <= now {
             self.rows_stale = true;
             self.dirty = true;
@@ -74,6 +76,9 @@ impl Model {
                 false => Rc::clone(shown),
             });
             self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
+            if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {
+                data.cpu_history = self.cpu_history.until(shown);
+            }
             self.rows_stale = true;
             self.detail_of = None;
             self.count_calls();
@@ -123,7 +128,7 @@ impl Model {
 
     fn rebuild_rows(&mut self) {
         let forced = std::mem::take(&mut self.sort_now);
-        let page = self.page();
+        let (page, width) = (self.page(), self.size.width);
         let (view, now, base, hold_until) = (self.view, self.now, self.base(), self.hold_until());
         let Some(data) = self.data.take() else {
             self.list_mut().rows.clear();
@@ -151,7 +156,9 @@ impl Model {
             View::Tree => listing::tree(&data, &shape),
             View::Hot => listing::hot(&data, &shape),
             View::Function => listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS),
-            View::Threads | View::Flame | View::Sites => listing::Listing::default(),
+            View::Threads => thread_rows::list(&data, &shape),
+            View::Sites => site_rows::list(&data, &shape),
+            View::Flame => self.flame.list(&data, &shape, width),
         };
         let list = self.list_mut();
         list.rows = listing.rows;
@@ -159,8 +166,12 @@ impl Model {
         if !hold {
             list.sorted_at = now;
         }
+        let first = match view {
+            View::Flame => flame::largest(&data, &list.rows),
+            View::Tree | View::Hot | View::Function | View::Threads | View::Sites => list.rows.first(),
+        };
         if list.cursor.want.is_empty()
-            && let Some(row) = list.rows.first()
+            && let Some(row) = first
         {
             list.cursor.want = vec![row.id];
         }
@@ -177,6 +188,7 @@ impl Model {
         }
         self.data = Some(data);
         self.detail_of = None;
+        self.flame_settle();
     }
 
     /// Opens what is hot, once, as soon as the data says what it is.

@@ -14,6 +14,10 @@ pub(crate) enum RowId {
     Function(u64),
     /// A line of a function's callers and callees.
     Call(CallId),
+    /// A thread, by name and id.
+    Thread(u64),
+    /// A place in the source.
+    Site(u64),
     /// Time outside any scope.
     Outside,
 }

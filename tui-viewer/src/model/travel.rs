@@ -9,6 +9,7 @@ use crate::action::Action;
 use crate::model::Model;
 use crate::model::data::{Data, What, share};
 use crate::model::row::{Fold, RowId};
+use crate::model::view::View;
 
 /// The hottest path ends where a row's share falls below this.
 const HOT_SHARE: f64 = 0.05;
@@ -89,6 +90,9 @@ impl Model {
 
     /// To the sibling above or below.
     pub(super) fn step_sibling(&mut self, step: isize) {
+        if self.view == View::Flame {
+            return self.flame_beside(step);
+        }
         let list = self.list();
         let Some(row) = list.selected() else { return };
         let (parent, index) = (row.parent, list.cursor.index);
@@ -198,6 +202,10 @@ impl Model {
 
     /// Opens what hides a row and selects it; gives back what had to be opened.
     pub(super) fn reveal(&mut self, what: What) -> Vec<PathId> {
+        if self.view == View::Flame {
+            self.flame_reveal(what);
+            return Vec::new();
+        }
         let Some(data) = &self.data else { return Vec::new() };
         let line = data.lineage(what);
         let want: Vec<RowId> = line.iter().map(|&what| data.id(what)).collect();

@@ -15,9 +15,8 @@ use crate::process_time::clock_time;
 use crate::theme::Meaning;
 use crate::view::bar::bar;
 use crate::view::figure::{self, ABOUT, UNKNOWN};
-use crate::view::latency;
 use crate::view::pen::Pen;
-use crate::view::unit;
+use crate::view::{latency, sites, threads, unit};
 
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
@@ -45,16 +44,22 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             &format!(" {title} "),
             Meaning::Strong,
         );
+        if let What::Thread(index) = row.what {
+            return threads::detail(pen, model, data, index, Rect { y: area.y, ..inner });
+        }
         if data.function(row.what).is_none() && row.what != What::Outside {
             let text = "these calls were made by no function that is measured";
             pen.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
             return;
         }
         name_and_place(pen, data, row, inner, area.y + 1);
+        if let What::Site(index) = row.what {
+            return sites::detail(pen, data, index, Rect { y: area.y, ..inner });
+        }
         figures(pen, model, data, row, inner, area.y + 2);
         match model.view {
-            View::Tree => path(pen, data, row, inner, area.y + 3),
-            View::Hot | View::Function | View::Threads | View::Flame | View::Sites => {
+            View::Tree | View::Flame => path(pen, data, row, inner, area.y + 3),
+            View::Hot | View::Function | View::Threads | View::Sites => {
                 callers(pen, model, inner, area.y + 3)
             }
         }
@@ -63,7 +68,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         let notes = notes(pen, data, row);
         let short = last == area.y + 5;
         if !short || notes.is_empty() {
-            threads(pen, model, inner, area.y + 5);
+            by_thread(pen, model, inner, area.y + 5);
         }
         if !notes.is_empty() {
             pen.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
@@ -207,7 +212,7 @@ fn callers(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     shares(pen, &detail.callers, area, x, y, false);
 }
 
-fn threads(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
+fn by_thread(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let Some(detail) = &model.detail else { return };
     let x = pen.put(area.x, y, area.width, "threads", Meaning::Quiet) + 2;
     shares(pen, &detail.threads, area, x, y, true);
@@ -292,7 +297,8 @@ fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
         ),
         View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
-        View::Hot | View::Threads | View::Flame | View::Sites => {
+        View::Flame => format!("a frame is as wide as its time{dot}blank: the frame above itself"),
+        View::Hot | View::Threads | View::Sites => {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }
     };

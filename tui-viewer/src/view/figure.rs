@@ -62,6 +62,8 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
         Column::P99 => (quantile(0.99), timed_in_part(data, what)),
         Column::Max => (longest(pen, model, data, what), timed_in_part(data, what)),
         Column::Bar | Column::Name | Column::Where => (None, false),
+        Column::Thread | Column::Tid | Column::State | Column::Busy | Column::Course => (None, false),
+        Column::Cpu | Column::Outside | Column::Now | Column::Module => (None, false),
     };
     match text {
         Some(text) if estimated => format!("{ABOUT}{text}"),

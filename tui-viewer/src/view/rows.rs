@@ -37,6 +37,20 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         return nothing(pen, model, data, area);
     }
     let places = columns::places(model.view, area.width);
+    each(pen, model, data, area, |pen, row, y, look| {
+        line(pen, model, data, row, &places, y, look);
+    });
+}
+
+/// Draws each row on the screen; the selected one on its ground.
+pub(super) fn each<'a>(
+    pen: &mut Pen<'a>,
+    model: &Model,
+    data: &Data,
+    area: Rect,
+    mut line: impl FnMut(&mut Pen<'a>, &Row, u16, Look),
+) {
+    let list = model.list();
     let on_screen = list
         .rows
         .iter()
@@ -59,20 +73,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
                 pen.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }
-        line(pen, model, data, row, &places, y, look);
+        line(pen, row, y, look);
     }
 }
 
-/// Why the list is empty, whatever the state.
-fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
-    let text = match (&model.scope, data.thread) {
-        (Scope::All, _) if data.snapshot.capture.mode == Mode::Off => {
-            "Measuring is off: no scope is counted."
-        }
-        (Scope::All, _) => "No scope has been entered since the reset.",
-        (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
-        (Scope::One { .. }, None) => "The chosen thread is not there any more.",
-    };
+/// A sentence in place of rows.
+pub(super) fn tell(pen: &mut Pen<'_>, area: Rect, text: &str) {
     pen.put_cut(
         area.x + 2,
         area.y,
@@ -85,15 +91,31 @@ fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
 /// Fewer cells than this are for a name alone.
 const ROOM_FOR_MARKS: usize = 14;
 
+/// Why the list is empty, whatever the state.
+pub(super) fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+    let text = match (&model.scope, data.thread) {
+        (Scope::All, _) if data.snapshot.capture.mode == Mode::Off => {
+            "Measuring is off: no scope is counted."
+        }
+        (Scope::All, _) => "No scope has been entered since the reset.",
+        (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
+        (Scope::One { .. }, None) => "The chosen thread is not there any more.",
+    };
+    tell(pen, area, text);
+}
+
+/// How a whole row looks.
 #[derive(Clone, Copy)]
-struct Look {
-    selected: bool,
-    stale: bool,
+pub(super) struct Look {
+    /// The selected one.
+    pub(super) selected: bool,
+    /// Old data.
+    pub(super) stale: bool,
 }
 
 impl Look {
     /// The selected row looks like one thing, and old data like old data.
-    fn of(self, meaning: Meaning) -> Meaning {
+    pub(super) fn of(self, meaning: Meaning) -> Meaning {
         match (self.selected, self.stale) {
             (true, _) => Meaning::Selected,
             (false, true) => Meaning::Quiet,
@@ -153,7 +175,16 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
             | Column::Avg
             | Column::P50
             | Column::P99
-            | Column::Max => (
+            | Column::Max
+            | Column::Thread
+            | Column::Tid
+            | Column::State
+            | Column::Busy
+            | Column::Course
+            | Column::Cpu
+            | Column::Outside
+            | Column::Now
+            | Column::Module => (
                 figure::text(pen, model, data, row.what, place.column),
                 if index == 0 { weight } else { rest },
             ),

@@ -52,17 +52,19 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     let column = columns::places(model.view, u16::MAX)
         .into_iter()
         .find(|place| place.column.sort_key() == Some(sort.key))
-        .map_or("", |place| place.column.title());
+        .map(|place| place.column.title());
     let mark = if sort.rises() {
         pen.glyphs.rises
     } else {
         pen.glyphs.falls
     };
-    let mut all = vec![
-        format!("sort {column} {mark}"),
-        model.base_label().to_string(),
-        safe(&model.scope.label(), pen.ascii).into_owned(),
-    ];
+    let mut all = Vec::new();
+    // What is not sorted, and what has no percents, needs no word for it.
+    all.extend(column.map(|column| format!("sort {column} {mark}")));
+    if !matches!(model.view, View::Threads | View::Sites) {
+        all.push(model.base_label().to_string());
+    }
+    all.push(safe(&model.scope.label(), pen.ascii).into_owned());
     let words = model.lens.words(model.view);
     all.extend(
         words
