@@ -45,12 +45,14 @@ impl Latencies {
 
     /// The histogram of a row; an empty one where it has none.
     pub fn of(&self, row: u32) -> Histogram {
-        let Ok(at) = self.row.binary_search(&row) else {
-            return Histogram::default();
-        };
+        self.bytes_of(row).and_then(packed::unpack).unwrap_or_default()
+    }
+
+    /// The same, still packed; none where it has none.
+    pub(crate) fn bytes_of(&self, row: u32) -> Option<&[u8]> {
+        let at = self.row.binary_search(&row).ok()?;
         let begin = at.checked_sub(1).map_or(0, |before| self.end[before]);
-        let bytes = self.packed.get(begin as usize..self.end[at] as usize);
-        bytes.and_then(packed::unpack).unwrap_or_default()
+        self.packed.get(begin as usize..self.end[at] as usize)
     }
 }
 
