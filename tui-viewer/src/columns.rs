@@ -26,6 +26,8 @@ pub(crate) enum Column {
     P99,
     /// The longest call.
     Max,
+    /// How busy it was in the last seconds.
+    Spark,
     /// The function.
     Name,
     /// Its file and line.
@@ -59,6 +61,7 @@ impl Column {
             Self::P50 => "P50",
             Self::P99 => "P99",
             Self::Max => "MAX",
+            Self::Spark => "LAST 30 s",
             Self::Name => "FUNCTION",
             Self::Where => "WHERE",
         }
@@ -75,19 +78,20 @@ impl Column {
             Self::P99 => Some(SortKey::P99),
             Self::Max => Some(SortKey::Max),
             Self::Name => Some(SortKey::Name),
-            Self::Bar | Self::Where => None,
+            Self::Bar | Self::Spark | Self::Where => None,
         }
     }
 
     /// Whether its text ends where the column ends.
     pub(crate) fn is_number(self) -> bool {
-        !matches!(self, Self::Bar | Self::Name | Self::Where)
+        !matches!(self, Self::Bar | Self::Spark | Self::Name | Self::Where)
     }
 
     /// Cells for its longest text: numbers never grow beyond.
     fn cells(self, bar: u16) -> u16 {
         match self {
             Self::Bar => bar,
+            Self::Spark => 10,
             // A mark for an upper bound stands before the number.
             Self::Max => 7,
             Self::TotalShare | Self::SelfShare | Self::Total | Self::SelfTime => 6,
@@ -117,8 +121,13 @@ pub(crate) fn gap(width: u16) -> u16 {
 
 /// The columns of a view that is `width` cells wide, from left to right.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
-    use Column::{Avg, Bar, Calls, Max, Name, P50, P99, SelfShare, SelfTime, Total, TotalShare, Where};
+    use Column::{
+        Avg, Bar, Calls, Max, Name, P50, P99, SelfShare, SelfTime, Spark, Total, TotalShare, Where,
+    };
     let columns: &[Column] = match (view, width) {
+        (View::Tree, 140..) => &[
+            TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Spark, Name,
+        ],
         (View::Tree, 120..) => &[
             TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Name,
         ],
@@ -127,6 +136,9 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
         (View::Tree, 40..) => &[TotalShare, Total, Name],
         (View::Tree, _) => &[TotalShare, Name],
+        (View::Hot, 148..) => &[
+            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Spark, Name, Where,
+        ],
         (_, 136..) => &[
             SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Name, Where,
         ],

@@ -7,6 +7,7 @@ mod banner;
 pub(crate) mod base;
 mod can;
 mod command;
+pub(crate) mod compare;
 pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod detail;
@@ -14,6 +15,7 @@ mod editor;
 mod find;
 mod focus;
 pub(crate) mod hear;
+pub(crate) mod history;
 pub(crate) mod keyhash;
 mod listing;
 pub(crate) mod message;
@@ -22,6 +24,7 @@ pub(crate) mod notice;
 pub(crate) mod pending;
 mod pointer;
 pub(crate) mod popup;
+pub(crate) mod pulse;
 mod refresh;
 pub(crate) mod row;
 pub(crate) mod scope;
@@ -29,12 +32,13 @@ pub(crate) mod search;
 mod sites;
 pub(crate) mod sort;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod threads;
 mod time;
 mod travel;
 mod unit;
 pub(crate) mod view;
+pub(crate) mod window;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -58,6 +62,7 @@ use crate::model::row::{Row, RowId};
 use crate::model::scope::Scope;
 use crate::model::search::Search;
 use crate::model::sort::Sort;
+use crate::model::time::Time;
 use crate::model::view::View;
 use crate::news::{RingLine, Target};
 use crate::process_time::UtcOffset;
@@ -110,6 +115,8 @@ pub(crate) struct Model {
     pub(crate) data: Option<Data>,
     /// The screen stands still.
     pub(crate) frozen: bool,
+    /// Where it stands in time.
+    pub(crate) time: Time,
     /// Times are shown without what measuring costs at least.
     pub(crate) compensated: bool,
     /// Whose time is shown.
@@ -193,6 +200,7 @@ impl Model {
             shown: None,
             data: None,
             frozen: false,
+            time: Time::default(),
             compensated: false,
             scope: Scope::default(),
             base: Base::default(),

@@ -3,10 +3,13 @@
 mod banner;
 mod bar;
 mod detail;
+mod difference;
 mod figure;
 mod footer;
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod golden_moments;
 mod header;
 mod help;
 mod latency;
@@ -14,6 +17,7 @@ mod pen;
 mod picker;
 mod popup;
 mod rows;
+mod spark;
 mod tabs;
 mod titles;
 mod waiting;

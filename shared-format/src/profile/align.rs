@@ -49,11 +49,14 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     }
 
     let threads_of = |side: &dyn Fn(usize) -> Thread| -> Vec<Thread> {
-        let threads = ranges.iter().enumerate().map(|(index, &(first_row, rows))| Thread {
-            first_row,
-            rows,
-            ..side(index)
-        });
+        let threads = ranges
+            .iter()
+            .enumerate()
+            .map(|(index, &(first_row, rows))| Thread {
+                first_row,
+                rows,
+                ..side(index)
+            });
         threads.collect()
     };
     let name_of = |index: usize| match &pairs[index] {

@@ -244,9 +244,7 @@ fn estimates(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Estimat
     let mut before: HashMap<u32, (u64, f64, f64)> = HashMap::new();
     let square = |error: u64| error as f64 * error as f64;
     for estimate in &earlier.estimates {
-        let of = before
-            .entry(pools.of_earlier[estimate.node.index()])
-            .or_default();
+        let of = before.entry(pools.of_earlier[estimate.node.index()]).or_default();
         of.0 = of.0.saturating_add(estimate.timed);
         of.1 += square(estimate.self_error);
         of.2 += square(estimate.total_error);
@@ -301,4 +299,3 @@ fn latencies(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Latencies {
     }
     out
 }
-

@@ -135,9 +135,19 @@ fn nothing_happens_between_a_snapshot_and_itself() {
         assert_eq!((none.calls(), none.measured_ticks(), outside(&none)), (0, 0, 0));
         assert!(none.latencies.row.is_empty());
         assert_eq!(none.capture.since_reset_ns, 0);
-        assert_eq!(none.nodes.parent, snapshot.nodes.parent, "its rows are still there");
-        let errors = none.estimates.iter().map(|e| (e.timed, e.self_error, e.total_error));
-        assert!(errors.clone().all(|e| e == (0, 0, 0)), "{:?}", errors.collect::<Vec<_>>());
+        assert_eq!(
+            none.nodes.parent, snapshot.nodes.parent,
+            "its rows are still there"
+        );
+        let errors = none
+            .estimates
+            .iter()
+            .map(|e| (e.timed, e.self_error, e.total_error));
+        assert!(
+            errors.clone().all(|e| e == (0, 0, 0)),
+            "{:?}",
+            errors.collect::<Vec<_>>()
+        );
     }
 }
 
@@ -192,7 +202,11 @@ fn a_row_of_another_build_is_found_by_its_function() {
         thread.tid += if thread.tid > 0 { 1_000 } else { 0 };
     }
     let (now, then) = align(&later, &earlier);
-    assert_eq!(now.threads.len(), earlier.threads.len(), "threads are found by name");
+    assert_eq!(
+        now.threads.len(),
+        earlier.threads.len(),
+        "threads are found by name"
+    );
     // The renamed one stands in two rows of both matchers.
     assert_eq!(now.nodes.len(), earlier.nodes.len() + 2);
     assert_eq!(now.sites.len(), earlier.sites.len() + 1);

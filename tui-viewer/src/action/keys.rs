@@ -315,8 +315,9 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Time,
         VIEWS,
         &[(Char('w'), Action::Window)],
-        "since reset, last second, last 10 s",
+        "since reset, last second, last 10 s; since the mark",
     )
+    .note("; `window` above the columns says how long it really is")
     .left("window", 6),
     line(
         Section::Time,
@@ -343,6 +344,10 @@ pub(crate) const KEYS: &[Line] = &[
         VIEWS,
         &[(Char('m'), Action::Mark), (Char('\''), Action::Compare)],
         "mark this moment; differences to the mark",
+    )
+    .note(
+        ": every number of now less the same number then, both since the reset or both of the same window, percents in \
+         points; AVG change says by how much a call became slower (▲) or faster (▼)",
     )
     .left("mark", 11),
     line(

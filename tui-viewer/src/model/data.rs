@@ -57,6 +57,8 @@ pub(crate) struct Data {
     pub(crate) outside_ns: u64,
     /// The one thread in scope; none for all, and for one that is not there any more.
     pub(crate) thread: Option<ThreadId>,
+    /// What it is compared with, with the same rows.
+    pub(crate) then: Option<Box<Data>>,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
 }
@@ -88,6 +90,7 @@ impl Data {
             measured_ns: tree.measured_ns(),
             outside_ns: snapshot.nanos(tree.outside_ticks),
             hot: OnceCell::new(),
+            then: None,
             thread,
             below,
             tree,

@@ -9,6 +9,7 @@ use tickscope_format::snapshot::Mode;
 use crate::model::Model;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
+use crate::model::pulse::Pulse;
 use crate::model::threads;
 use crate::news::{News, Outcome, Request};
 
@@ -33,6 +34,8 @@ impl Model {
             self.undoable = false;
             self.warnings_seen = false;
             self.pending = None;
+            self.time.history.clear();
+            self.time.pulse = Pulse::default();
             self.tell(format!("new run: pid {new}, followed; it was {old}"));
             self.dirty = true;
         }
@@ -42,8 +45,14 @@ impl Model {
         for outcome in news.outcomes {
             self.hear_outcome(outcome);
         }
+        let more_past = !news.past.is_empty();
+        // Before the snapshot: the record of it need not be made again.
+        self.time.history.remember(news.past);
         if let Some(snapshot) = news.snapshot {
             self.hear_snapshot(snapshot);
+        }
+        if more_past {
+            self.past_has_come();
         }
         self.settle_pending();
     }
@@ -55,6 +64,7 @@ impl Model {
         self.greeted = false;
         self.warnings_seen = false;
         self.open.clear();
+        self.forget_past();
         self.data_stale = true;
     }
 
@@ -117,7 +127,10 @@ impl Model {
         if self.wished_hz.is_some_and(|hz| hz == rate_hz(&snapshot)) {
             self.wished_hz = None;
         }
+        self.time.history.note(&snapshot);
+        let back = self.how_far_back();
         self.newest = Some(Rc::clone(&snapshot));
+        self.dirty |= back != self.how_far_back();
         if !self.frozen {
             self.shown = Some(snapshot);
             self.data_stale = true;

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use tickscope_format::Snapshot;
 use tickscope_format::profile::compensate::compensated;
 
 use crate::model::base::Base;
@@ -68,15 +69,25 @@ impl Model {
     pub(super) fn refresh(&mut self) {
         if std::mem::take(&mut self.data_stale) {
             let former = self.data.take().map(|data| data.names);
-            let shown = self.shown.as_ref().map(|shown| match self.compensated {
-                true => Rc::new(compensated(shown)),
-                false => Rc::clone(shown),
+            let side = |snapshot: Rc<Snapshot>| match self.compensated {
+                true => Rc::new(compensated(&snapshot)),
+                false => snapshot,
+            };
+            let sides = self.shown.as_ref().map(|shown| self.sides(shown));
+            self.time.stretch = sides.as_ref().and_then(|sides| sides.stretch);
+            self.data = sides.map(|sides| {
+                let mut data = Data::of(side(sides.now), &self.scope, former.as_ref(), self.ascii);
+                let names = Some(&data.names);
+                data.then = sides
+                    .then
+                    .map(|then| Box::new(Data::of(side(then), &self.scope, names, self.ascii)));
+                data
             });
-            self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
             self.rows_stale = true;
             self.detail_of = None;
             self.greet();
         }
+        self.beat();
         if std::mem::take(&mut self.rows_stale) {
             self.rebuild_rows();
         }

@@ -64,9 +64,22 @@ impl Sort {
     }
 
     /// What a row is compared by: the smallest comes first. Names are compared where they stand.
+    /// Of what is compared the size of the change counts.
     fn weight(self, data: &Data, what: What) -> u64 {
+        let largest_first = match &data.then {
+            None => self.measure(data, what),
+            Some(then) => self.measure(data, what).abs_diff(self.measure(then, what)),
+        };
+        if self.reversed {
+            largest_first
+        } else {
+            !largest_first
+        }
+    }
+
+    fn measure(self, data: &Data, what: What) -> u64 {
         let figures = data.figures(what);
-        let largest_first = match self.key {
+        match self.key {
             SortKey::Total => figures.total_ns,
             SortKey::SelfTime => figures.self_ns,
             SortKey::Calls => figures.calls,
@@ -85,11 +98,6 @@ impl Sort {
                 .max()
                 .map_or(0, |(ticks, _)| ticks.saturating_add(1)),
             SortKey::Name => 0,
-        };
-        if self.reversed {
-            largest_first
-        } else {
-            !largest_first
         }
     }
 

@@ -1,6 +1,7 @@
 //! What every key does, and what it never does.
 
 mod measuring;
+pub(crate) mod moments;
 
 use std::rc::Rc;
 

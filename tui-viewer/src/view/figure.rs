@@ -6,6 +6,7 @@ use crate::cells::width;
 use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::model::data::{Data, What};
+use crate::view::difference;
 use crate::view::pen::Pen;
 
 /// Before a number that is an estimate.
@@ -17,8 +18,17 @@ const LONGEST_MARKED: usize = 5;
 /// For what is not known.
 pub(super) const UNKNOWN: &str = "-";
 
-/// The text of a column of numbers; at most one cell longer than the column.
+/// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
+/// the column.
 pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column: Column) -> String {
+    match &data.then {
+        Some(then) => difference::text(pen, model, (data, then), what, column),
+        None => plain(pen, model, data, what, column),
+    }
+}
+
+/// The same of one moment.
+pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column: Column) -> String {
     let figures = data.figures(what);
     let (of_total, of_self) = model.shares(data, what);
     let spread = data.spread(what).unwrap_or_default();
@@ -52,7 +62,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
         Column::P50 => (quantile(0.50), timed_in_part(data, what)),
         Column::P99 => (quantile(0.99), timed_in_part(data, what)),
         Column::Max => (longest(pen, data, what), timed_in_part(data, what)),
-        Column::Bar | Column::Name | Column::Where => (None, false),
+        Column::Bar | Column::Spark | Column::Name | Column::Where => (None, false),
     };
     match text {
         Some(text) if estimated => format!("{ABOUT}{text}"),

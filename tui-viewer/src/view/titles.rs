@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::columns;
+use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
@@ -17,7 +17,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     };
     let mut marked = false;
     for place in columns::places(model.view, area.width) {
-        let title = place.column.title();
+        // In place of the bar stands by how much a call got slower.
+        let title = match place.width {
+            _ if place.column != Column::Bar || model.compared().is_none() => place.column.title(),
+            0..10 => "AVG %",
+            _ => "AVG change",
+        };
         let sorts = !marked && place.column.sort_key() == Some(sort.key);
         marked |= sorts;
         let (text, meaning) = if sorts {
