@@ -32,8 +32,13 @@ impl Latencies {
 
     /// The same of a histogram that is packed already.
     pub fn push_packed(&mut self, row: u32, packed: &Packed) {
+        self.push_bytes(row, packed.bytes());
+    }
+
+    /// The same of its bytes.
+    pub(crate) fn push_bytes(&mut self, row: u32, packed: &[u8]) {
         if !packed.is_empty() {
-            self.packed.extend_from_slice(packed.bytes());
+            self.packed.extend_from_slice(packed);
             self.end_row(row);
         }
     }

@@ -237,6 +237,10 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32]) -> Snapshot {
     latencies.sort_unstable();
     let mut columns = Latencies::default();
     for same in latencies.chunk_by(|a, b| a.0 == b.0) {
+        if let [(row, old)] = *same {
+            columns.push_bytes(row, snapshot.latencies.bytes_of(old).unwrap_or_default());
+            continue;
+        }
         let mut sum = Histogram::default();
         for &(_, old) in same {
             sum.add(&snapshot.latencies.of(old));

@@ -71,8 +71,8 @@ impl Stretch {
         let long = seconds(self.ns);
         let from = if self.since_reset { ", since reset" } else { "" };
         match self.window.length_ns() {
-            // A snapshot may come up to a tenth late.
-            Some(wanted) if self.ns < wanted => {
+            // Snapshots do not come to the microsecond.
+            Some(wanted) if self.ns + wanted / 100 < wanted => {
                 format!("window {long} of {}{from}", wanted / 1_000_000_000)
             }
             None if self.window == Window::Mark && !self.since_reset => format!("window {long}, since mark"),
