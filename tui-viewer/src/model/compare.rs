@@ -6,10 +6,14 @@ use tickscope_format::Snapshot;
 use tickscope_format::profile::align::align;
 use tickscope_format::profile::between::{between, same_epoch};
 
+use crate::cells::cut_middle;
 use crate::model::Model;
 use crate::model::data::{Data, Figures, What};
 use crate::model::window::{Stretch, Window};
 use crate::process_time::clock_time;
+
+/// Cells for the name of a file: the line above the columns has little room.
+const LABEL_CELLS: usize = 26;
 
 /// A moment that was marked.
 #[derive(Debug)]
@@ -38,15 +42,19 @@ pub(super) struct Sides {
 // === impl Mark ===
 
 impl Mark {
-    /// What happened in such a window before it; none where that is not known.
-    fn in_window(&self, window: Window) -> Option<Rc<Snapshot>> {
+    /// What such a window begins with that ends there; none where that is not known, or not at a snapshot.
+    fn base(&self, window: Window) -> Option<&Rc<Snapshot>> {
         let base = match window {
-            Window::Reset | Window::Mark => return Some(Rc::clone(&self.snapshot)),
+            Window::Reset | Window::Mark => &None,
             Window::Second => &self.bases[0],
             Window::Ten => &self.bases[1],
         };
-        let base = base.as_ref().filter(|base| same_epoch(&self.snapshot, base))?;
-        Some(Rc::new(between(&self.snapshot, base)))
+        base.as_ref().filter(|base| same_epoch(&self.snapshot, base))
+    }
+
+    /// Whether it is known what happened in such a window before it.
+    pub(super) fn has_window(&self, window: Window) -> bool {
+        window == Window::Reset || self.base(window).is_some()
     }
 }
 
@@ -76,7 +84,7 @@ impl Model {
     pub(crate) fn compare_with(&mut self, snapshot: Rc<Snapshot>, label: String) {
         self.time.mark = Some(Mark {
             snapshot,
-            label,
+            label: cut_middle(&label, LABEL_CELLS, "..").into_owned(),
             of_file: true,
             bases: [None, None],
         });
@@ -117,9 +125,8 @@ impl Model {
             };
         };
         // Both sides from a reset on where the mark has no such window; from the mark on the mark itself is nothing.
-        let window = self.time.window;
-        let (now, then, stretch) = match mark.in_window(window).filter(|_| window != Window::Mark) {
-            Some(then) => (now, then, stretch),
+        let (now, then, stretch) = match mark.base(self.time.window) {
+            Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
             None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),
         };
         let (now, then) = align(&now, &then);

@@ -24,10 +24,19 @@ const LONGEST_NS: u64 = 3_600 * SECOND_NS;
 /// Snapshots that stay decoded: a moment, what its window begins with, and a neighbour.
 const DECODED: usize = 3;
 
+/// A snapshot as it was encoded, without its sites.
+#[derive(Debug)]
+struct Moment {
+    unix_ns: u64,
+    payload: Box<[u8]>,
+    /// Most moments share theirs.
+    sites: Rc<[u8]>,
+}
+
 /// Snapshots of one program by the wall clock, the oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    moments: Vec<Past>,
+    moments: Vec<Moment>,
     bytes: usize,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
 }
@@ -38,7 +47,7 @@ impl History {
     /// Takes records from a file, in any order, some of them known already.
     pub(crate) fn remember(&mut self, past: Vec<Past>) {
         for moment in past {
-            self.insert(moment);
+            self.insert(moment.unix_ns, &moment.payload);
         }
         self.thin();
     }
@@ -51,11 +60,7 @@ impl History {
         }
         let mut payload = Vec::new();
         if codec::encode(snapshot, &mut payload).is_ok() {
-            self.insert(Past {
-                unix_ns,
-                kind: snapshot.capture.kind,
-                payload: payload.into(),
-            });
+            self.insert(unix_ns, &payload);
             self.thin();
         }
     }
@@ -74,14 +79,24 @@ impl History {
             .binary_search_by_key(&unix_ns, |moment| moment.unix_ns)
     }
 
-    fn insert(&mut self, moment: Past) {
-        if moment.payload.len() > BYTES_MAX / 2 {
+    fn insert(&mut self, unix_ns: u64, payload: &[u8]) {
+        if payload.len() > BYTES_MAX / 2 {
             return;
         }
-        if let Err(at) = self.place(moment.unix_ns) {
-            self.bytes += moment.payload.len();
-            self.moments.insert(at, moment);
-        }
+        let (Err(at), Ok((payload, sites))) = (self.place(unix_ns), codec::split_sites(payload)) else {
+            return;
+        };
+        let near = [at.checked_sub(1), Some(at)];
+        let near = near.into_iter().flatten().filter_map(|at| self.moments.get(at));
+        let shared = near
+            .map(|moment| &moment.sites)
+            .find(|known| known[..] == sites[..]);
+        let moment = Moment {
+            unix_ns,
+            payload: payload.into(),
+            sites: shared.map_or_else(|| sites.into(), Rc::clone),
+        };
+        self.moments.insert(at, moment);
     }
 
     /// Lets go of what is older than it is worth.
@@ -100,11 +115,23 @@ impl History {
             // The first of each second is also the first of its ten seconds, so that what stays stays.
             former.replace(slot) != Some(slot)
         });
-        self.bytes = self.moments.iter().map(|moment| moment.payload.len()).sum();
+        self.bytes = self.counted();
         while self.bytes > BYTES_MAX && !self.moments.is_empty() {
-            let gone = self.moments.remove(self.least_missed());
-            self.bytes -= gone.payload.len();
+            self.moments.remove(self.least_missed());
+            self.bytes = self.counted();
         }
+    }
+
+    /// Bytes of all, sites that neighbours share counted once.
+    fn counted(&self) -> usize {
+        let mut former: Option<&Rc<[u8]>> = None;
+        let each = self.moments.iter().map(|moment| {
+            let shared = former
+                .replace(&moment.sites)
+                .is_some_and(|f| Rc::ptr_eq(f, &moment.sites));
+            moment.payload.len() + if shared { 0 } else { moment.sites.len() }
+        });
+        each.sum()
     }
 
     /// The moment whose neighbours are closest for its age; the ends of the time line stay longest.
@@ -165,7 +192,8 @@ impl History {
     /// The same, not kept.
     pub(crate) fn decode(&self, unix_ns: u64) -> Option<Snapshot> {
         let moment = &self.moments[self.place(unix_ns).ok()?];
-        codec::decode(&moment.payload).ok()
+        let whole = [&moment.payload[..], &moment.sites[..]].concat();
+        codec::decode(&whole).ok()
     }
 }
 
@@ -182,7 +210,12 @@ mod tests {
         Past {
             unix_ns,
             kind: CaptureKind::Periodic,
-            payload: vec![0; bytes].into(),
+            // A section that nobody knows.
+            payload: [99, bytes as u64]
+                .iter()
+                .flat_map(|word| word.to_le_bytes())
+                .chain(std::iter::repeat_n(0, bytes))
+                .collect(),
         }
     }
 
@@ -190,7 +223,9 @@ mod tests {
     fn an_hour_is_kept_ever_sparser() {
         let mut history = History::default();
         let end = 4_000 * SECOND_NS;
-        for at in (0..=end).step_by(TENTH_NS as usize) {
+        let dense = end - 60 * SECOND_NS;
+        let often = (dense..=end).step_by(TENTH_NS as usize);
+        for at in (0..dense).step_by(SECOND_NS as usize / 2).chain(often) {
             history.remember(vec![past(at, 10)]);
         }
         let count = |from: u64, to: u64| {
@@ -210,8 +245,7 @@ mod tests {
         for second in 0..300 {
             history.remember(vec![past(second * SECOND_NS, 1 << 20)]);
             assert!(history.bytes() <= BYTES_MAX);
-            let sum: usize = history.moments.iter().map(|moment| moment.payload.len()).sum();
-            assert_eq!(sum, history.bytes());
+            assert_eq!(history.counted(), history.bytes());
         }
         let times: Vec<u64> = history.times().map(|at| at / SECOND_NS).collect();
         assert_eq!((times[0], times[times.len() - 1]), (0, 299));
@@ -226,11 +260,31 @@ mod tests {
     fn ten_minutes_of_a_thousand_nodes_leave_room_for_the_viewer() {
         // As long as the payload of 1,000 nodes in 4 threads with histograms.
         let mut history = History::default();
-        for tenth in 0..6_000 {
-            history.remember(vec![past(tenth * TENTH_NS, 50_000)]);
+        for second in 0..600 {
+            let tenths = (0..10).map(|tenth| past(second * SECOND_NS + tenth * TENTH_NS, 45_000));
+            history.remember(tenths.collect());
         }
         assert!(history.bytes() <= 40 << 20, "{}", history.bytes());
         assert!(history.times().count() > 800, "and nearly all are there");
+    }
+
+    #[test]
+    fn moments_share_the_sites_that_they_have_in_common() {
+        let mut history = History::default();
+        for tenths in 1..=20 {
+            history.note(&orderbook::snapshot(tenths));
+        }
+        let mut renamed = orderbook::snapshot(21);
+        renamed.sites[0].line += 1;
+        history.note(&renamed);
+        let kinds: std::collections::BTreeSet<*const u8> = history
+            .moments
+            .iter()
+            .map(|moment| moment.sites.as_ptr())
+            .collect();
+        assert_eq!((history.moments.len(), kinds.len()), (21, 2));
+        let at = renamed.capture.unix_ns;
+        assert_eq!(*history.get(at).unwrap(), renamed);
     }
 
     #[test]

@@ -95,7 +95,13 @@ impl Model {
     /// The next stretch of time.
     pub(super) fn next_window(&mut self) {
         self.time.window = self.time.window.next(self.time.mark.is_some());
-        self.tell(self.time.window.says());
+        let unknown = self
+            .compared()
+            .is_some_and(|mark| !mark.has_window(self.time.window));
+        self.tell(match unknown {
+            true => "what is compared with has no such window: both since the reset",
+            false => self.time.window.says(),
+        });
         self.data_stale = true;
         self.sort_now = true;
     }

@@ -445,7 +445,7 @@ fn a_sparkline_changes_with_the_seconds_and_not_with_each_snapshot() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn sums_hold_and_the_selection_stays_whatever_moment_and_window(
