@@ -207,15 +207,14 @@ mod tests {
     const TENTH_NS: u64 = SECOND_NS / 10;
 
     fn past(unix_ns: u64, bytes: usize) -> Past {
+        let head = |word: u64| word.to_le_bytes();
         Past {
             unix_ns,
             kind: CaptureKind::Periodic,
             // A section that nobody knows.
-            payload: [99, bytes as u64]
-                .iter()
-                .flat_map(|word| word.to_le_bytes())
-                .chain(std::iter::repeat_n(0, bytes))
-                .collect(),
+            payload: [&head(99), &head(bytes as u64), &vec![0; bytes][..]]
+                .concat()
+                .into(),
         }
     }
 

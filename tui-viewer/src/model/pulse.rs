@@ -2,7 +2,7 @@
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::latency::{bucket_of, lower_edge};
+use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
 use tickscope_format::profile::hot::{HotRow, hot};
 use tickscope_format::profile::tree::CallTree;
 
@@ -61,7 +61,10 @@ impl Pulse {
         let mut pulse = Self::default();
         let moments = history.times().filter(|at| (begin_ns..end_ns).contains(at));
         for at in moments {
-            if let Some(snapshot) = pulse.is_due(at).then(|| history.decode(at)).flatten() {
+            if let Some(mut snapshot) = pulse.is_due(at).then(|| history.decode(at)).flatten() {
+                // Only totals are wanted, and of all that is merged histograms take longest.
+                snapshot.latencies = Latencies::default();
+                snapshot.estimates.clear();
                 pulse.note_all(&snapshot, scope);
             }
         }
