@@ -233,6 +233,7 @@ fn main() -> anyhow::Result<ExitCode> {
             std::fs::write(path, format!("{snapshot:?}")).map_err(|error| error.to_string())
         },
         mouse: false,
+        compare: None,
         panic_after: None,
     };
     let mut arguments = std::env::args().skip(1);

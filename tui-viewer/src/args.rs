@@ -24,6 +24,9 @@ pub struct Cli {
     /// How the screen looks.
     #[command(flatten)]
     pub look: LookArgs,
+    /// What to compare with.
+    #[command(flatten)]
+    pub compare: CompareArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -31,6 +34,7 @@ Examples:
   tickscope                        attach to the program that runs
   tickscope order-book             attach by name, or by pid, or open a file
   tickscope run -- ./app --fast    start a program and watch it
+  tickscope --compare before.tks   show what differs from a snapshot kept with s
   tickscope report -f json -o now.json
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
@@ -109,6 +113,14 @@ pub struct LookArgs {
     pub panic_after: Option<u64>,
 }
 
+/// What to compare with.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CompareArgs {
+    /// Show differences to a kept snapshot, or to the newest of a ring file; ' shows plain numbers.
+    #[arg(long, value_name = "FILE")]
+    pub compare: Option<PathBuf>,
+}
+
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
@@ -140,6 +152,9 @@ pub enum Command {
         /// How the screen looks.
         #[command(flatten)]
         look: LookArgs,
+        /// What to compare with.
+        #[command(flatten)]
+        compare: CompareArgs,
     },
     /// List the programs that carry tickscope, running and ended.
     #[command(visible_alias = "ls")]

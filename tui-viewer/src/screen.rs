@@ -2,9 +2,11 @@
 
 use std::io;
 use std::process::Command;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use tickscope_format::Snapshot;
 use tickscope_format::render::ProcessState;
 use tickscope_format::render::text::TextOptions;
 use tui_input::InputRequest;
@@ -40,8 +42,19 @@ pub struct ScreenOptions {
     pub mouse: bool,
     /// How a snapshot is kept.
     pub keep: Keep,
+    /// What is compared with from the beginning.
+    pub compare: Option<Compared>,
     /// Panics after so many frames: how the terminal is left then can be tested in no other way.
     pub panic_after: Option<u64>,
+}
+
+/// A snapshot from a file to compare with.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The snapshot.
+    pub snapshot: Rc<Snapshot>,
+    /// The name of the file.
+    pub label: String,
 }
 
 /// Why the screen ended.
@@ -113,7 +126,10 @@ impl Screen {
         let variable = |name: &str| std::env::var(name).ok();
         let ascii = options.ascii || theme::ascii_locale(variable);
         let theme = theme::decide(options.color, variable);
-        let model = Model::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
+        let mut model = Model::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
+        if let Some(Compared { snapshot, label }) = options.compare.clone() {
+            model.compare_with(snapshot, label);
+        }
         Self {
             terminal,
             painter: Painter::new(),

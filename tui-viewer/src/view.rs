@@ -4,12 +4,15 @@ mod banner;
 mod bar;
 mod command;
 mod detail;
+mod difference;
 mod figure;
 mod flame;
 mod footer;
 mod function;
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod golden_moments;
 #[cfg(test)]
 mod golden_tables;
 mod header;
@@ -20,6 +23,7 @@ mod picker;
 mod popup;
 mod rows;
 mod sites;
+mod spark;
 mod tabs;
 mod threads;
 mod titles;

@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
 
+#[path = "support/orderbook.rs"]
+mod orderbook;
+
 /// Far longer than anything here takes: only a hang gets there.
 const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -489,4 +492,30 @@ fn a_command_is_typed_completed_and_carried_out() {
     session.send(":q\r");
     assert_eq!(session.end().exit_code(), 0);
     session.assert_as_before();
+}
+
+#[test]
+fn a_kept_snapshot_is_compared_with_from_the_first_frame_on() {
+    let dir = std::env::temp_dir().join(format!("tickscope-compare-{}", std::process::id()));
+    std::fs::create_dir(&dir).unwrap();
+    let keep = |name: &str, tenths: u64| {
+        let path = dir.join(name);
+        tickscope_format::kept::write(&path, &orderbook::snapshot(tenths)).unwrap();
+        path
+    };
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
+    command.arg(keep("now.tks", 1_340));
+    command.arg("--compare");
+    command.arg(keep("before.tks", 670));
+    let mut session = Session::spawn(command, (120, 30));
+    session.wait_for_text("vs before.tks");
+    // Twice the time with twice the work: no call became slower, all totals doubled.
+    session.wait_for_text("AVG change");
+    session.wait_for_text("+23.0s");
+    session.send("'");
+    session.wait_for_text("mark before.tks");
+    session.wait_for("plain numbers", |screen| !screen.contents().contains("+23.0s"));
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -75,9 +75,27 @@ impl Sort {
     }
 
     /// What a row is compared by: the smallest comes first. Names are compared where they stand.
+    /// Of what is compared the size of the change counts.
     fn weight(self, data: &Data, what: What) -> u64 {
+        let largest_first = match &data.then {
+            None => self.measure(data, what),
+            Some(_) => {
+                let then = data
+                    .counterpart(what)
+                    .map_or(0, |(then, there)| self.measure(then, there));
+                self.measure(data, what).abs_diff(then)
+            }
+        };
+        if self.reversed {
+            largest_first
+        } else {
+            !largest_first
+        }
+    }
+
+    fn measure(self, data: &Data, what: What) -> u64 {
         let figures = data.figures(what);
-        let largest_first = match self.key {
+        match self.key {
             SortKey::Total => figures.total_ns,
             SortKey::SelfTime => figures.self_ns,
             SortKey::Calls => figures.calls,
@@ -99,11 +117,6 @@ impl Sort {
                 self.weight_of_its_kind(data, what)
             }
             SortKey::Name => 0,
-        };
-        if self.reversed {
-            largest_first
-        } else {
-            !largest_first
         }
     }
 

@@ -3,6 +3,7 @@
 mod commanding;
 mod flame;
 mod measuring;
+pub(crate) mod moments;
 mod shapes;
 mod sites;
 mod threads;

@@ -17,7 +17,7 @@ use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
 use crate::view::bar::bar;
 use crate::view::pen::Pen;
-use crate::view::{figure, function};
+use crate::view::{difference, figure, function, spark};
 
 /// Draws the rows.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
@@ -97,6 +97,7 @@ pub(super) fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect)
         (Scope::All, _) if data.snapshot.capture.mode == Mode::Off => {
             "Measuring is off: no scope is counted."
         }
+        (Scope::All, _) if model.compared().is_some() => "Nothing was counted, now or then.",
         (Scope::All, _) => "No scope has been entered since the reset.",
         (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
         (Scope::One { .. }, None) => "The chosen thread is not there any more.",
@@ -126,9 +127,13 @@ impl Look {
 
 fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
     let (of_total, of_self) = model.shares(data, row.what);
+    // What has become small was large: it counts as what it was.
+    let (then_total, then_self) = data
+        .counterpart(row.what)
+        .map_or((0.0, 0.0), |(then, there)| model.shares(then, there));
     let main = match model.view {
-        View::Tree | View::Function => of_total,
-        View::Hot | View::Threads | View::Flame | View::Sites => of_self,
+        View::Tree | View::Function => of_total.max(then_total),
+        View::Hot | View::Threads | View::Flame | View::Sites => of_self.max(then_self),
     };
     let weight = match main {
         0.25.. => Meaning::Hottest,
@@ -147,6 +152,8 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
                 name(pen, model, data, row, *place, y, look, rest);
                 continue;
             }
+            Column::Bar if data.then.is_some() => difference::of_avg(pen, data, row.what, place.width),
+            Column::Spark => (spark::of(pen, model, row.id, place.width), Meaning::Quiet),
             Column::Bar => {
                 // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
                 let cells = Rect::new(place.x, y, place.width, 1);

@@ -37,7 +37,14 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     };
     let mut marked = false;
     for place in columns::places(model.view, area.width) {
-        let title = title(model, place.column, area.width);
+        // In place of the bar stands by how much a call got slower.
+        let title = match place.width {
+            _ if place.column != Column::Bar || model.compared().is_none() => {
+                title(model, place.column, area.width)
+            }
+            0..10 => "AVG %".to_string(),
+            _ => "AVG change".to_string(),
+        };
         let sorts = !marked && place.column.sort_key() == Some(sort.key);
         marked |= sorts;
         let (text, meaning) = if sorts {
