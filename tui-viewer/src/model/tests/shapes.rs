@@ -361,6 +361,17 @@ fn bottom_up_says_who_called() {
 }
 
 #[test]
+fn self_times_are_not_taken_for_short_calls() {
+    let mut dear = recursive(1_340);
+    (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
+    let mut model = empty(120, 30);
+    news(&mut model, Status::Live, Some(dear));
+    assert!(text(&model).contains('†'));
+    keys(&mut model, "i");
+    assert!(!text(&model).contains('†'), "{}", text(&model));
+}
+
+#[test]
 fn recursion_folds_into_one_row() {
     let mut model = stage(120, 30);
     keys(&mut model, "GE");
