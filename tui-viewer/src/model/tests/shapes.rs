@@ -3,7 +3,7 @@
 use super::*;
 use crate::stage::looks;
 use tickscope_format::ids::{NodeId, SiteId};
-use tickscope_format::snapshot::OpenFrame;
+use tickscope_format::snapshot::{Mode, OpenFrame};
 
 /// The made-up program, where `cancel` inserts again below `rebalance`, and `encode` is called from `decode` as well.
 fn recursive(tenths: u64) -> Snapshot {
@@ -434,6 +434,26 @@ fn other_places_of_a_function() {
 }
 
 #[test]
+fn the_row_stays_under_the_finger_while_callees_change_places() {
+    let mut model = stage(120, 30);
+    keys(&mut model, "jjj3jj");
+    let before = (selected(&model), line(&model));
+    assert_eq!(before.0, "alloc::slab_get");
+    for tenths in [1_341, 1_350, 1_360] {
+        at(&mut model, tenths);
+        let mut turned = recursive(tenths);
+        // What comes last costs most from now on.
+        let cancel = turned.nodes.len() - 4;
+        turned.nodes.self_ticks[cancel] = 900_000_000_000;
+        news(&mut model, Status::Live, Some(turned));
+        assert_eq!((selected(&model), line(&model)), before, "at {tenths}");
+    }
+    at(&mut model, 20_000);
+    assert_eq!(selected(&model), before.0, "sorted anew");
+    assert_eq!(shares(&model)[4].0, "book::cancel");
+}
+
+#[test]
 fn sums_hold_on_every_screen() {
     for typed in ["", "i", "c", "ci", "jjjf", "jjjfi", "jjF", "jjFc"] {
         let mut model = stage(120, 30);
@@ -520,6 +540,13 @@ fn screens() {
         let mut model = stage(width, height);
         keys(&mut model, "jjj3j");
         insta::assert_snapshot!(format!("function_{width}x{height}"), looks(&model));
+    }
+    for (width, height) in [(120, 30), (60, 15)] {
+        let mut model = empty(width, height);
+        let estimated = crate::modes::in_mode(Mode::Adaptive, snapshot(1_340));
+        news(&mut model, Status::Live, Some(estimated));
+        keys(&mut model, "jjj3j");
+        insta::assert_snapshot!(format!("function_adaptive_{width}x{height}"), looks(&model));
     }
     let mut model = stage(120, 30);
     keys(&mut model, "jjjil");
