@@ -302,6 +302,21 @@ fn a_subtree_in_focus_and_one_in_it() {
 }
 
 #[test]
+fn a_narrow_screen_keeps_the_end_of_what_is_in_focus() {
+    for (width, words) in [
+        (120, "focus tree::rebalance"),
+        (60, "focus tree::rebalance"),
+        (40, "focus tree::rebalance"),
+        (24, "rebalance"),
+    ] {
+        let mut model = stage(width, 15);
+        keys(&mut model, "jjjjf");
+        let line = text(&model).lines().nth(1).unwrap_or_default().to_string();
+        assert!(line.contains(words), "{line}");
+    }
+}
+
+#[test]
 fn a_focus_that_is_not_there_says_so_and_comes_back() {
     let mut model = stage(60, 15);
     keys(&mut model, "jjf");
@@ -316,7 +331,7 @@ fn a_focus_that_is_not_there_says_so_and_comes_back() {
         text(&model)
     );
     assert!(
-        text(&model).contains("FUNCTION  focus book::"),
+        text(&model).contains("FUNCTION  focus book::apply"),
         "{}",
         text(&model)
     );
