@@ -213,7 +213,14 @@ impl Data {
     /// Whether calls are so short that their time is hardly more than what measuring them costs.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let figures = self.figures(what);
-        self.snapshot.is_doubtful(figures.total_ns, figures.calls)
+        // Bottom-up the time is that of the function alone, which may well be short.
+        let is_part = self.bottom_up || matches!(what, What::Call(line) if self.is_own(line));
+        !is_part && self.snapshot.is_doubtful(figures.total_ns, figures.calls)
+    }
+
+    /// Whether a line of callers and callees is the function itself.
+    pub(crate) fn is_own(&self, line: u32) -> bool {
+        self.around.as_ref().is_some_and(|around| line == around.own())
     }
 
     /// Rows of the tree below a row of the tree.

@@ -271,11 +271,12 @@ fn name(
     let room = usize::from(end.saturating_sub(x));
     // The count of hidden rows is the first to go: the mark before the name says that there are some.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
-    let text = match function::is_own(data, row.what) && model.layout().title.is_none() {
-        // No line above says whose callers and callees these are.
-        true => data.label(data.in_full(row).what),
-        false => data.label(row.what),
-    };
+    let text =
+        match matches!(row.what, What::Call(line) if data.is_own(line)) && model.layout().title.is_none() {
+            // No line above says whose callers and callees these are.
+            true => data.label(data.in_full(row).what),
+            false => data.label(row.what),
+        };
     let hidden_fits = width(text) + marks_cells + extra <= room;
     // Without room for the module the function itself says more than half of both.
     let tail = text.rfind("::").map_or(text, |at| &text[at + 2..]);
