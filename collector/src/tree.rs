@@ -8,22 +8,21 @@
 //! handler, an instrumented allocator) has interrupted an event, and is dropped and counted. The same mark
 //! tells a capture from another thread that what it read may be of two moments.
 
+mod children;
+mod pause;
+
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::arena::{Array, Column, Ref, zeroed};
 use crate::latency::Latencies;
-use crate::node::{Node, Nodes, UNKNOWN};
-use crate::site::Site;
-use crate::switch;
+use crate::node::{Node, Nodes};
+use crate::tree::children::FIRST_TABLE;
 
 /// What `last` holds while no time is charged. No clock ever gets there.
 pub(crate) const PAUSED: u64 = 1 << 63;
 
 /// The largest gap charged where no limit is set: what is above is a step backward.
 pub(crate) const NO_LIMIT: u64 = PAUSED - 1;
-
-/// Slots of the first child table.
-const FIRST_TABLE: u32 = 512;
 
 zeroed! {
     /// A thread's call tree. The thread writes, all others read.
@@ -207,12 +206,6 @@ impl Tree {
         self.current.set_release(Some(current));
     }
 
-    /// The child of `parent` at `site` if it was the one entered last.
-    #[inline(always)]
-    pub(crate) fn recent_child(parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
-        parent.recent.get().filter(|child| child.site.is(site))
-    }
-
     /// Charges the time since the last event to `node`; false where none could be.
     #[inline(always)]
     pub(crate) fn charge(&self, node: &'static Node, now: u64) -> bool {
@@ -356,171 +349,12 @@ impl Tree {
         self.charge(Self::charged(current), now);
         self.put(root);
     }
-
-    /// Lets the clock stand still from tick `now` on; nests.
-    pub(crate) fn pause(&self, now: u64) {
-        let Some(current) = self.take() else { return };
-        self.charge(Self::charged(current), now);
-        let pauses = self.pauses.load(Ordering::Relaxed);
-        if pauses == 0 {
-            self.paused_at.store(now, Ordering::Relaxed);
-        }
-        self.pauses.store(pauses + 1, Ordering::Relaxed);
-        self.stop();
-        self.put(current);
-    }
-
-    /// Ends one `pause`; the clock goes on at tick `now` when it was the last. What was open meanwhile has not
-    /// taken that long: its beginning moves on.
-    pub(crate) fn resume(&self, now: u64) {
-        let Some(current) = self.take() else { return };
-        let pauses = self.pauses.load(Ordering::Relaxed).saturating_sub(1);
-        self.pauses.store(pauses, Ordering::Relaxed);
-        if pauses == 0 {
-            let paused_at = self.paused_at.load(Ordering::Relaxed);
-            let mut at = Some(current);
-            while let Some(node) = at {
-                let began = node.began.load(Ordering::Relaxed);
-                if began > UNKNOWN {
-                    let paused = now.saturating_sub(began.max(paused_at));
-                    node.began.store(began + paused, Ordering::Relaxed);
-                }
-                at = node.parent.get();
-            }
-            self.go_on(now);
-        }
-        self.put(current);
-    }
-
-    /// True while a pause is in force.
-    pub(crate) fn is_paused(&self) -> bool {
-        self.pauses.load(Ordering::Relaxed) > 0
-    }
-
-    /// Leaves the thread out, or takes it in again from tick `now` on.
-    pub(crate) fn set_excluded(&self, excluded: bool, now: u64) {
-        self.excluded.store(u32::from(excluded), Ordering::Relaxed);
-        self.stop();
-        self.go_on(now);
-    }
-
-    /// True while no mode charges time: in a pause, or while the thread is excluded.
-    pub(crate) fn stands_still(&self) -> bool {
-        self.is_paused() || self.excluded.load(Ordering::Relaxed) != 0
-    }
-
-    /// Charges nothing until [`Self::go_on`].
-    pub(crate) fn stop(&self) {
-        self.limit.store(0, Ordering::Relaxed);
-        self.last.store(PAUSED, Ordering::Release);
-    }
-
-    /// Charges from tick `now` on, unless paused, excluded or in a mode without time.
-    pub(crate) fn go_on(&self, now: u64) {
-        if !self.stands_still() && switch::is_timed(self.adopted.load(Ordering::Relaxed)) {
-            self.limit
-                .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
-            self.last.store(now, Ordering::Release);
-        }
-    }
-
-    /// The child of `parent` at `site`, if there is one.
-    #[inline(always)]
-    pub(crate) fn known_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
-        if let Some(child) = Self::recent_child(parent, site) {
-            return Some(child);
-        }
-        let child = self.probe(parent, site)?.get()?;
-        parent.recent.set(Some(child));
-        Some(child)
-    }
-
-    /// Makes the child of `parent` at `site`, or gives the one there is; none where a limit forbids it. `current` is
-    /// taken out.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn add_child(
-        &self,
-        parent: &'static Node,
-        site: &'static Site,
-        may_add: impl FnOnce() -> bool,
-    ) -> Option<&'static Node> {
-        let slot = self.probe(parent, site)?;
-        // A signal handler may have made it just now.
-        if let Some(child) = slot.get() {
-            return Some(child);
-        }
-        let full = self.nodes.len() >= self.nodes_max.load(Ordering::Relaxed)
-            || parent.depth() >= self.depth_max.load(Ordering::Relaxed);
-        if full || !may_add() {
-            return None;
-        }
-        let slot = if self.nodes.len() >= self.table.len() / 2 {
-            self.grow(parent, site)?
-        } else {
-            slot
-        };
-        let child = self.nodes.add(Some(site), Some(parent))?;
-        if self.wants_latencies.load(Ordering::Relaxed) != 0 {
-            child.latency.set(self.latencies.make(child.index()));
-        }
-        if let Some(errors) = self.errors.get(child.index()) {
-            errors.store(0, Ordering::Relaxed);
-        }
-        slot.set(Some(child));
-        parent.recent.set(Some(child));
-        Some(child)
-    }
-
-    /// The slot of (parent, site), or the free one where it belongs.
-    #[inline(always)]
-    fn probe(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
-        let mask = self.table.len().wrapping_sub(1);
-        let mut at = hash(parent, site) & mask;
-        loop {
-            let slot = self.table.get(at)?;
-            match slot.get() {
-                Some(node) if !(node.site.is(site) && node.parent.is(parent)) => at = (at + 1) & mask,
-                _ => return Some(slot),
-            }
-        }
-    }
-
-    /// Makes the table one of so many slots, all free; false where there is no memory. A thread of few nodes pays
-    /// nothing for one of many that had the tree before.
-    fn empty_table(&self, slots: u32) -> bool {
-        if !self.table.reuse(slots) {
-            return self.table.allocate(slots);
-        }
-        for slot in (0..slots).filter_map(|slot| self.table.get(slot)) {
-            slot.set(None);
-        }
-        true
-    }
-
-    /// Doubles the table and gives the free slot of (parent, site) in it.
-    fn grow(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
-        if !self.empty_table(self.table.len() * 2) {
-            return None;
-        }
-        for index in 1..self.nodes.len() {
-            let node = self.nodes.get(index)?;
-            self.probe(node.parent.get()?, node.site.get()?)?.set(Some(node));
-        }
-        self.probe(parent, site)
-    }
-}
-
-/// Spreads (parent, site): Fibonacci hashing of two addresses whose low bits are all alike.
-fn hash(parent: &'static Node, site: &'static Site) -> u32 {
-    let parent = (std::ptr::from_ref(parent).addr() as u64 >> 6).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let site = (std::ptr::from_ref(site).addr() as u64 >> 3).wrapping_mul(0xd1b5_4a32_d192_ed03);
-    ((parent ^ site) >> 32) as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::site::Site;
 
     static A: Site = Site::named("a", "m", "f.rs", 1);
     static B: Site = Site::named("b", "m", "f.rs", 2);

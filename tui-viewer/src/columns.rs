@@ -10,6 +10,8 @@ use crate::model::view::View;
 pub(crate) enum Column {
     /// Share of total time.
     TotalShare,
+    /// Share of the function on the screen.
+    OfShare,
     /// Share of self time.
     SelfShare,
     /// The view's main share as a bar.
@@ -20,6 +22,8 @@ pub(crate) enum Column {
     SelfTime,
     /// Number of calls.
     Calls,
+    /// Calls of one function by another, of all its calls.
+    CallsOf,
     /// Total time of a call, on average.
     Avg,
     /// What half of the calls did not exceed.
@@ -70,11 +74,12 @@ impl Column {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::TotalShare => "%TOT",
+            Self::OfShare => "%OF",
             Self::SelfShare => "%SELF",
             Self::Bar => "",
             Self::Total => "TOTAL",
             Self::SelfTime => "SELF",
-            Self::Calls => "CALLS",
+            Self::Calls | Self::CallsOf => "CALLS",
             Self::Avg => "AVG",
             Self::P50 => "P50",
             Self::P99 => "P99",
@@ -96,9 +101,9 @@ impl Column {
     /// What sorting by it means.
     pub(crate) fn sort_key(self) -> Option<SortKey> {
         match self {
-            Self::TotalShare | Self::Total => Some(SortKey::Total),
+            Self::TotalShare | Self::OfShare | Self::Total => Some(SortKey::Total),
             Self::SelfShare | Self::SelfTime => Some(SortKey::SelfTime),
-            Self::Calls => Some(SortKey::Calls),
+            Self::Calls | Self::CallsOf => Some(SortKey::Calls),
             Self::Avg => Some(SortKey::Avg),
             Self::P50 => Some(SortKey::P50),
             Self::P99 => Some(SortKey::P99),
@@ -134,7 +139,9 @@ impl Column {
             Self::Bar => bar,
             // A mark for an upper bound stands before the number.
             Self::Max => 7,
-            Self::TotalShare | Self::SelfShare | Self::Total | Self::SelfTime => 6,
+            Self::TotalShare | Self::OfShare | Self::SelfShare | Self::Total | Self::SelfTime => 6,
+            // Two counts and what stands between them.
+            Self::CallsOf => 11,
             Self::Calls | Self::Avg | Self::P50 | Self::P99 => 6,
             Self::Tid | Self::Outside => 8,
             Self::Busy | Self::Cpu => 6,
@@ -169,7 +176,9 @@ pub(crate) fn gap(width: u16) -> u16 {
 
 /// The columns of a view that is `width` cells wide, from left to right.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
-    use Column::{Avg, Bar, Calls, Max, Name, P50, P99, SelfShare, SelfTime, Total, TotalShare, Where};
+    use Column::{
+        Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, SelfShare, SelfTime, Total, TotalShare, Where,
+    };
     if let Some(places) = tables::places(view, width) {
         return places;
     }
@@ -182,6 +191,11 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
         (View::Tree, 40..) => &[TotalShare, Total, Name],
         (View::Tree, _) => &[TotalShare, Name],
+        (View::Function, 100..) => &[OfShare, Bar, Total, CallsOf, Avg, Name, Where],
+        (View::Function, 80..) => &[OfShare, Bar, Total, CallsOf, Avg, Name],
+        (View::Function, 60..) => &[OfShare, Bar, Total, CallsOf, Name],
+        (View::Function, 40..) => &[OfShare, Total, Name],
+        (View::Function, _) => &[OfShare, Name],
         (_, 136..) => &[
             SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Name, Where,
         ],
@@ -224,7 +238,7 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
             width: cells,
         });
         x += cells
-            + if matches!(column, TotalShare | SelfShare) && out.len() == 1 {
+            + if matches!(column, TotalShare | OfShare | SelfShare) && out.len() == 1 {
                 1
             } else {
                 gap

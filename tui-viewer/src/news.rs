@@ -47,7 +47,10 @@ pub struct News {
     pub target: Option<Target>,
     /// The newest whole record, only if it was not handed over before.
     pub snapshot: Option<Rc<Snapshot>>,
-    /// Records from before, once, when a program is opened: oldest first.
+    /// Records for the history. In any order between two looks, so insert each by its time and drop what is there
+    /// already (two of one time are the same record): when a program is opened, what its file holds from before, in
+    /// slices that reach further back with each look (each oldest first), until all is handed over; and with each
+    /// `snapshot` its own record, and those before it that came since the last look.
     pub past: Vec<Past>,
     /// The ring files there are, only if they changed; asked for as long as no program is open.
     pub rings: Option<Vec<RingLine>>,

@@ -2,10 +2,12 @@
 
 mod banner;
 mod bar;
+mod command;
 mod detail;
 mod figure;
 mod flame;
 mod footer;
+mod function;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -21,6 +23,7 @@ mod sites;
 mod tabs;
 mod threads;
 mod titles;
+mod unit;
 mod waiting;
 
 use ratatui::buffer::Buffer;
@@ -45,6 +48,9 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) {
         Some(data) => {
             if let Some(area) = layout.tabs {
                 tabs::draw(&mut pen, model, area);
+            }
+            if let Some(area) = layout.title {
+                function::title(&mut pen, model, data, area);
             }
             match model.view {
                 View::Flame => flame::title(&mut pen, model, data, layout.columns),

@@ -23,6 +23,8 @@ impl Model {
         let searching = self.search.as_ref().is_some_and(|search| search.is_set());
         let rows = !self.list().rows.is_empty();
         match action {
+            Action::Search if self.in_help() => true,
+            Action::NextMatch | Action::PreviousMatch if self.in_help() => self.help_search.is_some(),
             Action::NextMatch | Action::PreviousMatch => searching,
             // A graph has neither an order to choose nor rows to leave out.
             Action::MatchesOnly => searching && self.view != View::Flame,
@@ -81,6 +83,10 @@ impl Model {
             | Action::Percent
             | Action::Compensate
             | Action::Yes
+            | Action::Complete
+            | Action::CompleteBack
+            | Action::OlderCommand
+            | Action::NewerCommand
             | Action::Theme
             | Action::Mouse => true,
         }

@@ -8,6 +8,8 @@ use tickscope_format::snapshot::Mode;
 
 use crate::model::Model;
 use crate::model::flame::Flame;
+use crate::model::function::FunctionView;
+use crate::model::lens::Lens;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
 use crate::model::{sites, threads};
@@ -57,6 +59,8 @@ impl Model {
         self.greeted = false;
         self.warnings_seen = false;
         self.open.clear();
+        self.lens = Lens::default();
+        self.function = FunctionView::default();
         self.flame = Flame::default();
         self.switching.clear();
         self.data_stale = true;
@@ -77,7 +81,10 @@ impl Model {
     fn hear_outcome(&mut self, outcome: Outcome) {
         self.dirty = true;
         match (outcome.request, outcome.result) {
-            (Request::Interval { .. }, Ok(_)) => {}
+            (Request::Interval { ns }, Ok(_)) => {
+                let hz = 1_000_000_000 / ns.max(1);
+                self.tell(format!("the program takes it: {hz} snapshots a second"));
+            }
             (request @ (Request::SitesOff(_) | Request::SitesOn(_)), Ok(_)) => self.switch_granted(request),
             // Answered after the user was told that nobody answers: it is done all the same.
             (request, Ok(epoch)) if self.pending.is_none() => {
@@ -183,7 +190,11 @@ impl Model {
             return;
         }
         self.pending = None;
-        self.undoable = request == Request::Reset;
+        self.undoable = match request {
+            Request::Reset => true,
+            Request::SitesOff(_) | Request::SitesOn(_) => self.undoable,
+            Request::Undo | Request::Mode(_) | Request::Interval { .. } => false,
+        };
         self.tell(self.done(request));
         self.dirty = true;
     }

@@ -8,6 +8,7 @@ use tickscope_format::profile::compensate::compensated;
 use crate::model::base::Base;
 use crate::model::data::Data;
 use crate::model::detail::Detail;
+use crate::model::function::{Around, past_headings};
 use crate::model::listing::{self, Shape};
 use crate::model::search::{Filter, Search};
 use crate::model::sort::Before;
@@ -80,14 +81,22 @@ impl Model {
             }
             self.rows_stale = true;
             self.detail_of = None;
+            self.count_calls();
+            self.look();
             self.greet();
+        }
+        let more = self.rows_stale && self.data.as_ref().is_some_and(|data| data.in_part);
+        if more || self.lens_stale {
+            self.look();
+            self.rows_stale = true;
         }
         if std::mem::take(&mut self.rows_stale) {
             self.rebuild_rows();
         }
         let (rows, page) = (self.list().rows.len(), self.page());
         self.list_mut().cursor.keep_on_screen(rows, page);
-        let selected = self.list().selected().map(|row| row.what);
+        let selected = self.data.as_ref().zip(self.list().selected());
+        let selected = selected.map(|(data, row)| data.in_full(row).what);
         if self.layout().detail.is_none() {
             self.detail_of = None;
         } else if selected != self.detail_of {
@@ -98,6 +107,23 @@ impl Model {
                 .zip(selected)
                 .map(|(data, what)| Detail::of(data, what));
         }
+    }
+
+    /// Makes of the data what the view shows of it.
+    fn look(&mut self) {
+        self.lens_stale = false;
+        if self.view == View::Function && self.data.is_some() {
+            self.choose_function();
+        }
+        let Some(data) = &mut self.data else { return };
+        let seen = self.lens.look(data.whole(), self.view, &self.open);
+        data.see(seen);
+        let chosen = self
+            .function
+            .chosen
+            .as_ref()
+            .filter(|_| self.view == View::Function);
+        data.around = chosen.and_then(|chosen| Around::of(data.whole(), chosen.key));
     }
 
     fn rebuild_rows(&mut self) {
@@ -129,10 +155,10 @@ impl Model {
         let listing = match view {
             View::Tree => listing::tree(&data, &shape),
             View::Hot => listing::hot(&data, &shape),
+            View::Function => listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS),
             View::Threads => thread_rows::list(&data, &shape),
             View::Sites => site_rows::list(&data, &shape),
             View::Flame => self.flame.list(&data, &shape, width),
-            View::Function => listing::Listing::default(),
         };
         let list = self.list_mut();
         list.rows = listing.rows;
@@ -150,6 +176,11 @@ impl Model {
             list.cursor.want = vec![row.id];
         }
         list.cursor.settle(&list.rows, page);
+        let beside = past_headings(&list.rows, list.cursor.index, true);
+        if beside != list.cursor.index {
+            list.cursor.index = beside;
+            list.cursor.keep_on_screen(list.rows.len(), page);
+        }
         if let Some(search) = &mut self.search {
             search.hits = listing.hits;
             search.before = listing.before;
@@ -170,7 +201,9 @@ impl Model {
             return;
         }
         self.greeted = true;
-        let open = travel::first_look(data, self.page());
+        // The line for the first look soon leaves its place to the list.
+        let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
+        let open = travel::first_look(data, page);
         self.open.extend(open);
     }
 }

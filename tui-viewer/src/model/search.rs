@@ -91,7 +91,7 @@ impl Filter {
     pub(crate) fn inside(&self, what: What) -> bool {
         match what {
             What::Tree(row) => self.inside[row as usize],
-            What::Hot(_) | What::Thread(_) | What::Site(_) | What::Outside => false,
+            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => false,
         }
     }
 

@@ -200,32 +200,6 @@ impl Model {
         }
     }
 
-    /// From a function to its heaviest place in the tree.
-    pub(super) fn show_in_tree(&mut self) {
-        let Some((data, what)) = self.data.as_ref().zip(self.list().selected().map(|row| row.what)) else {
-            return;
-        };
-        let heaviest = match what {
-            What::Hot(row) => data.hot()[row as usize].rows.iter().copied().max_by_key(|&row| {
-                (
-                    data.tree.rows[row as usize].self_ns,
-                    data.tree.rows[row as usize].total_ns,
-                )
-            }),
-            What::Tree(row) => Some(row),
-            What::Thread(_) | What::Site(_) | What::Outside => None,
-        };
-        let Some(row) = heaviest else { return };
-        if let Some(search) = &mut self.search {
-            search.only = false;
-        }
-        let from = self.view;
-        self.show(View::Tree);
-        self.came_from = Some(from);
-        self.refresh();
-        self.reveal(What::Tree(row));
-    }
-
     /// Opens what hides a row and selects it; gives back what had to be opened.
     pub(super) fn reveal(&mut self, what: What) -> Vec<PathId> {
         if self.view == View::Flame {

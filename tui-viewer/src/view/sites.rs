@@ -22,7 +22,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         return rows::tell(pen, area, "No place in the source has been met yet.");
     }
     let places = columns::places(model.view, area.width);
-    rows::each(pen, model, area, |pen, row, y, look| {
+    rows::each(pen, model, data, area, |pen, row, y, look| {
         if let What::Site(index) = row.what {
             line(pen, data, index, row, &places, y, look);
         }
@@ -69,7 +69,9 @@ fn text(pen: &Pen<'_>, data: &Data, site: &SiteRow, what: What, place: Place) ->
             cut_path(&safe(&text, pen.ascii), cells, pen.glyphs.cut).into_owned()
         }
         Column::TotalShare
+        | Column::OfShare
         | Column::SelfShare
+        | Column::CallsOf
         | Column::Bar
         | Column::Total
         | Column::SelfTime

@@ -28,7 +28,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         );
     }
     let places = columns::places(model.view, area.width);
-    rows::each(pen, model, area, |pen, row, y, look| {
+    rows::each(pen, model, data, area, |pen, row, y, look| {
         if let What::Thread(index) = row.what {
             line(pen, data, index, row, &places, y, look);
         }
@@ -100,7 +100,9 @@ fn text(pen: &Pen<'_>, data: &Data, index: u32, place: Place) -> String {
         },
         Column::Calls => number::count(thread.calls),
         Column::TotalShare
+        | Column::OfShare
         | Column::SelfShare
+        | Column::CallsOf
         | Column::Bar
         | Column::SelfTime
         | Column::Avg
