@@ -308,3 +308,13 @@ fn what_fills_the_width_comes_back_after_a_reset() {
     assert!(model.flame.is_zoomed());
     assert_eq!(selected(&model), "book::apply");
 }
+
+#[test]
+fn a_focus_leaves_one_function_and_escape_brings_all_back() {
+    let mut model = flame();
+    keys(&mut model, "jjf");
+    assert_eq!(selected(&model), "book::apply", "\n{}", text(&model));
+    assert!(!text(&model).contains("risk::check") && text(&model).contains("book::insert"));
+    key(&mut model, Code::Esc);
+    assert!(text(&model).contains("risk::check") && text(&model).contains("ingest::run"));
+}
