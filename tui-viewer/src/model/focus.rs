@@ -190,7 +190,7 @@ impl Model {
         let place = self.data.as_ref().zip(self.list().selected());
         let place = place.and_then(|(data, row)| match row.what {
             What::Tree(row) => Some(data.tree.rows[row as usize].path),
-            _ => None,
+            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => None,
         });
         self.switch_to(View::Tree);
         self.refresh();
