@@ -94,8 +94,7 @@ impl Model {
         self.open.extend(open.unwrap_or_default());
         self.rows_stale = true;
         if let FocusOn::Function(_) = on
-            && self.view == View::Tree
-            && !self.lens.inverted
+            && (self.view == View::Flame || (self.view == View::Tree && !self.lens.inverted))
         {
             let top = self.data.as_ref().and_then(|data| {
                 let row = *data.tree.top().first()?;
