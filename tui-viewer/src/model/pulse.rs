@@ -97,7 +97,8 @@ impl Pulse {
     /// Takes the totals of a snapshot.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, tree: &CallTree, hot: &[HotRow]) {
         let (unix_ns, epoch) = (snapshot.capture.unix_ns, snapshot.capture.reset_epoch);
-        if tree.rows.len() + hot.len() > ROWS_MAX {
+        // Also rows that have long gone are kept, as far as there is room for them.
+        if tree.rows.len() + hot.len() > ROWS_MAX || self.rows.len() > ROWS_MAX {
             *self = Self::default();
             self.last = Some((unix_ns, epoch));
             return;
@@ -269,9 +270,34 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_come_and_go_do_not_pile_up() {
+        let mut pulse = Pulse::default();
+        for second in 1..=8u64 {
+            let mut snapshot = orderbook::snapshot(second * 10);
+            let first = snapshot.sites.len() as u32;
+            for n in 0..10_000 {
+                snapshot.sites.push(tickscope_format::snapshot::Site {
+                    name: format!("job_{second}_{n}"),
+                    ..snapshot.sites[0].clone()
+                });
+            }
+            let rows = 0..10_000u32;
+            for n in rows {
+                let site = tickscope_format::ids::SiteId(first + n);
+                snapshot.nodes.push(None, site, 1, 1);
+            }
+            let last = snapshot.threads.len() - 1;
+            snapshot.threads[last].rows += 10_000;
+            pulse.note_all(&snapshot, &Scope::All);
+            assert!(pulse.rows.len() <= 2 * ROWS_MAX);
+        }
+        assert!(pulse.rows.len() <= ROWS_MAX, "{}", pulse.rows.len());
+    }
+
+    #[test]
     fn large_programs_stay_within_their_bytes() {
         // A table holds up to 7/8 of a power of two.
-        let slots = (ROWS_MAX * 8 / 7).next_power_of_two();
+        let slots = (2 * ROWS_MAX * 8 / 7).next_power_of_two();
         assert!(slots * (size_of::<(RowId, Beats)>() + 1) <= 16 << 20);
     }
 }
