@@ -1,5 +1,7 @@
 //! How busy each row was, second by second: what a sparkline shows.
 
+use std::rc::Rc;
+
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
@@ -7,6 +9,7 @@ use tickscope_format::profile::hot::{HotRow, hot};
 use tickscope_format::profile::tree::CallTree;
 
 use crate::model::Model;
+use crate::model::data::Data;
 use crate::model::history::History;
 use crate::model::keyhash::KeyMap;
 use crate::model::row::RowId;
@@ -210,7 +213,7 @@ impl Model {
             return;
         }
         // The tables on screen are those of the newest snapshot, unless they show something else of it.
-        let same = |data: &&crate::model::data::Data| std::rc::Rc::ptr_eq(&data.snapshot, newest);
+        let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
         match self.data.as_ref().filter(same) {
             Some(data) if data.tree.rows.len() > ROWS_MAX => pulse.note(newest, &data.tree, &[]),
             Some(data) => pulse.note(newest, &data.tree, data.hot()),

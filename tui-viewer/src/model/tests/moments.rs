@@ -326,7 +326,6 @@ fn a_kept_snapshot_of_another_build_shows_what_changed() {
     let mut model = empty(120, 30);
     model.compare_with(snapshot(1_340).into(), "before.tks".into());
     news(&mut model, Status::Live, Some(other_build()));
-    keys(&mut model, "E");
     let screen = text(&model);
     let row = |name: &str| {
         let row = screen.lines().find(|line| line.contains(name));
