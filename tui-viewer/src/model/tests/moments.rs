@@ -448,7 +448,7 @@ proptest! {
 
     #[test]
     fn sums_hold_and_the_selection_stays_whatever_moment_and_window(
-        steps in prop::collection::vec((0u64..40, prop::sample::select(b",.{}Lmwp'xac%".to_vec())), 1..30),
+        steps in prop::collection::vec((0u64..40, prop::sample::select(b",.{}Lmwp'xa%".to_vec())), 1..30),
     ) {
         let mut model = empty(120, 30);
         let mut tenth = 1_000;
@@ -466,7 +466,6 @@ proptest! {
             }
             sums_hold(data(&model));
             prop_assert_eq!(model.list().selected().map(|row| row.id), chosen);
-            prop_assert!(!text(&model).contains("not here yet") || byte == b'c');
             let shares = model.list().rows.iter().map(|row| model.shares(data(&model), row.what));
             for (total, own) in shares {
                 prop_assert!((0.0..=1.0).contains(&total) && (0.0..=1.0).contains(&own));
