@@ -256,7 +256,7 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
 /// # Errors
 /// [`FormatError::Truncated`], with the place.
 pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
-    let (mut others, mut sites) = (Vec::with_capacity(payload.len()), Vec::new());
+    let (mut others, mut sites): (Vec<&[u8]>, Vec<&[u8]>) = (Vec::new(), Vec::new());
     let mut at = 0usize;
     while at < payload.len() {
         let end = usize::try_from(word(payload, at + 8)?)
@@ -269,12 +269,13 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
             });
         };
         match word(payload, at)? {
-            SITES => sites.extend_from_slice(section),
-            _ => others.extend_from_slice(section),
+            SITES => sites.push(section),
+            _ => others.push(section),
         }
         at += section.len();
     }
-    Ok((others, sites))
+    // No longer than they are: what is kept for long must not have been cut from something larger.
+    Ok((others.concat(), sites.concat()))
 }
 
 fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {

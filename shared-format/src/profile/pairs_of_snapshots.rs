@@ -1,15 +1,17 @@
 //! What holds of any two snapshots: windows are never negative and add up, and two that are aligned have the same
 //! rows with their own counts.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
-use crate::ids::ThreadId;
-use crate::latency::{Histogram, bucket_of};
+use crate::ids::{NodeId, SiteId, ThreadId};
+use crate::latency::{Histogram, Latencies, bucket_of};
 use crate::profile::align::align;
 use crate::profile::between::between;
 use crate::profile::tree::CallTree;
 use crate::render::fixtures::{any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies};
-use crate::snapshot::{Lifetime, Mode, Snapshot, Thread, ThreadState};
+use crate::snapshot::{Lifetime, Mode, Nodes, Snapshot, Thread, ThreadState};
 
 /// What a program may have done since: every row counted more, and some threads have ended.
 fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
@@ -36,10 +38,10 @@ fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
 fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
     let mut out = Snapshot {
         threads: Vec::new(),
-        nodes: crate::snapshot::Nodes::default(),
+        nodes: Nodes::default(),
         errors: Vec::new(),
         estimates: Vec::new(),
-        latencies: Default::default(),
+        latencies: Latencies::default(),
         ..s.clone()
     };
     let gone = |index: usize, thread: &Thread| thread.tid == 0 || ends(index);
@@ -65,7 +67,7 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
             for row in s.rows_of(ThreadId(index as u32)) {
                 let parent = s
                     .nodes
-                    .parent_of(crate::ids::NodeId(row as u32))
+                    .parent_of(NodeId(row as u32))
                     .and_then(|parent| place[parent.index()]);
                 let site = s.nodes.site[row];
                 let found = rows
@@ -74,9 +76,7 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
                     .filter(|_| at >= live)
                     .map(|&(_, _, id)| id);
                 let id = found.unwrap_or_else(|| {
-                    let id = out
-                        .nodes
-                        .push(parent.map(crate::ids::NodeId), crate::ids::SiteId(site), 0, 0);
+                    let id = out.nodes.push(parent.map(NodeId), SiteId(site), 0, 0);
                     rows.push((parent, site, id.0));
                     id.0
                 });
@@ -121,7 +121,7 @@ fn outside(s: &Snapshot) -> u64 {
 }
 
 /// Self, and all below, by path of functions.
-fn by_path(s: &Snapshot) -> std::collections::BTreeMap<u64, (u64, u64, u64)> {
+fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64)> {
     let tree = CallTree::build(s, |_| true);
     let rows = tree.rows.iter();
     rows.map(|row| (row.path.0, (row.calls, row.self_ticks, row.total_ticks)))
@@ -167,7 +167,7 @@ fn behind_a_reset_all_is_new() {
 fn latencies_are_those_of_the_time_between() {
     let earlier = order_sim_with_latencies();
     let mut later = earlier.clone();
-    let mut all = crate::latency::Latencies::default();
+    let mut all = Latencies::default();
     for row in 0..later.nodes.len() as u32 {
         let mut latency = earlier.latencies.of(row);
         if row == 4 {

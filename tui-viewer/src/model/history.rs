@@ -39,6 +39,8 @@ pub(crate) struct History {
     moments: Vec<Moment>,
     bytes: usize,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
+    /// What snapshots are encoded into: one buffer for all, so that the heap keeps no holes of its size.
+    buffer: Vec<u8>,
 }
 
 // === impl History ===
@@ -58,11 +60,13 @@ impl History {
         if self.place(unix_ns).is_ok() || self.is_too_dense(unix_ns) {
             return;
         }
-        let mut payload = Vec::new();
-        if codec::encode(snapshot, &mut payload).is_ok() {
-            self.insert(unix_ns, &payload);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        if codec::encode(snapshot, &mut buffer).is_ok() {
+            self.insert(unix_ns, &buffer);
             self.thin();
         }
+        self.buffer = buffer;
     }
 
     /// Of large programs one a second must do: encoding all would cost time, and keeping them the minutes before.

@@ -1,5 +1,7 @@
 //! How busy each row was, second by second: what a sparkline shows.
 
+use std::rc::Rc;
+
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
@@ -7,6 +9,7 @@ use tickscope_format::profile::hot::{HotRow, hot};
 use tickscope_format::profile::tree::CallTree;
 
 use crate::model::Model;
+use crate::model::data::Data;
 use crate::model::history::History;
 use crate::model::keyhash::KeyMap;
 use crate::model::row::RowId;
@@ -97,7 +100,8 @@ impl Pulse {
     /// Takes the totals of a snapshot.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, tree: &CallTree, hot: &[HotRow]) {
         let (unix_ns, epoch) = (snapshot.capture.unix_ns, snapshot.capture.reset_epoch);
-        if tree.rows.len() + hot.len() > ROWS_MAX {
+        // Also rows that have long gone are kept, as far as there is room for them.
+        if tree.rows.len() + hot.len() > ROWS_MAX || self.rows.len() > ROWS_MAX {
             *self = Self::default();
             self.last = Some((unix_ns, epoch));
             return;
@@ -209,7 +213,7 @@ impl Model {
             return;
         }
         // The tables on screen are those of the newest snapshot, unless they show something else of it.
-        let same = |data: &&crate::model::data::Data| std::rc::Rc::ptr_eq(&data.snapshot, newest);
+        let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
         match self.data.as_ref().filter(same) {
             Some(data) if data.tree.rows.len() > ROWS_MAX => pulse.note(newest, &data.tree, &[]),
             Some(data) => pulse.note(newest, &data.tree, data.hot()),
@@ -269,9 +273,34 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_come_and_go_do_not_pile_up() {
+        let mut pulse = Pulse::default();
+        for second in 1..=8u64 {
+            let mut snapshot = orderbook::snapshot(second * 10);
+            let first = snapshot.sites.len() as u32;
+            for n in 0..10_000 {
+                snapshot.sites.push(tickscope_format::snapshot::Site {
+                    name: format!("job_{second}_{n}"),
+                    ..snapshot.sites[0].clone()
+                });
+            }
+            let rows = 0..10_000u32;
+            for n in rows {
+                let site = tickscope_format::ids::SiteId(first + n);
+                snapshot.nodes.push(None, site, 1, 1);
+            }
+            let last = snapshot.threads.len() - 1;
+            snapshot.threads[last].rows += 10_000;
+            pulse.note_all(&snapshot, &Scope::All);
+            assert!(pulse.rows.len() <= 2 * ROWS_MAX);
+        }
+        assert!(pulse.rows.len() <= ROWS_MAX, "{}", pulse.rows.len());
+    }
+
+    #[test]
     fn large_programs_stay_within_their_bytes() {
         // A table holds up to 7/8 of a power of two.
-        let slots = (ROWS_MAX * 8 / 7).next_power_of_two();
+        let slots = (2 * ROWS_MAX * 8 / 7).next_power_of_two();
         assert!(slots * (size_of::<(RowId, Beats)>() + 1) <= 16 << 20);
     }
 }

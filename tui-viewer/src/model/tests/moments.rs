@@ -326,7 +326,6 @@ fn a_kept_snapshot_of_another_build_shows_what_changed() {
     let mut model = empty(120, 30);
     model.compare_with(snapshot(1_340).into(), "before.tks".into());
     news(&mut model, Status::Live, Some(other_build()));
-    keys(&mut model, "E");
     let screen = text(&model);
     let row = |name: &str| {
         let row = screen.lines().find(|line| line.contains(name));
@@ -449,7 +448,7 @@ proptest! {
 
     #[test]
     fn sums_hold_and_the_selection_stays_whatever_moment_and_window(
-        steps in prop::collection::vec((0u64..40, prop::sample::select(b",.{}Lmwp'xac%".to_vec())), 1..30),
+        steps in prop::collection::vec((0u64..40, prop::sample::select(b",.{}Lmwp'xa%".to_vec())), 1..30),
     ) {
         let mut model = empty(120, 30);
         let mut tenth = 1_000;
@@ -467,7 +466,6 @@ proptest! {
             }
             sums_hold(data(&model));
             prop_assert_eq!(model.list().selected().map(|row| row.id), chosen);
-            prop_assert!(!text(&model).contains("not here yet") || byte == b'c');
             let shares = model.list().rows.iter().map(|row| model.shares(data(&model), row.what));
             for (total, own) in shares {
                 prop_assert!((0.0..=1.0).contains(&total) && (0.0..=1.0).contains(&own));
