@@ -9,6 +9,7 @@ use crate::local_time;
 use crate::news::Feed;
 use crate::screen::{self, ScreenOptions};
 use crate::target::{self, Wanted};
+use crate::theme;
 
 /// Watches a target.
 ///
@@ -40,8 +41,10 @@ pub fn has_screen() -> bool {
 /// # Errors
 /// As [`screen::run`].
 pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
+    let theme = theme::chosen(look.theme, |name| std::env::var(name).ok()).map_err(anyhow::Error::msg)?;
     let options = ScreenOptions {
         color: look.color.into(),
+        theme,
         ascii: look.ascii,
         utc_offset_s: local_time::utc_offset_s(),
         mouse: false,

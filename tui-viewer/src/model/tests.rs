@@ -796,7 +796,7 @@ fn the_rest_of_the_keys() {
     assert!(
         matches!(&keys(&mut model, "jjjy")[..], [Effect::Copy(name)] if name == "orderbook_sim::book::insert")
     );
-    keys(&mut model, "T");
+    keys(&mut model, "TTT");
     assert_eq!(model.theme, ThemeKind::Mono);
     assert!(last_line(&model).contains("theme: no colours"));
     let tree = live(120, 30);

@@ -14,7 +14,7 @@ use crate::model::row::{Fold, Row};
 use crate::model::scope::Scope;
 use crate::model::view::View;
 use crate::status::Status;
-use crate::theme::{Meaning, ThemeKind};
+use crate::theme::Meaning;
 use crate::view::bar::bar;
 use crate::view::figure;
 use crate::view::pen::Pen;
@@ -40,7 +40,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         };
         if selected {
             pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
-            if model.theme == ThemeKind::Mono {
+            if model.theme.points() {
                 pen.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }
