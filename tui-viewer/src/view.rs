@@ -13,6 +13,8 @@ mod latency;
 mod pen;
 mod picker;
 mod popup;
+#[cfg(test)]
+mod promises;
 mod rows;
 mod tabs;
 mod titles;
