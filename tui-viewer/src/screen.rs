@@ -301,7 +301,7 @@ impl Screen {
 }
 
 /// What a key says to whoever has the keyboard.
-fn meaning(context: Context, key: Code) -> Option<Message> {
+pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     /// Rows that one step of the wheel moves.
     const WHEEL: isize = 3;
     let of_the_mouse = [
