@@ -49,6 +49,9 @@ pub(crate) fn example() -> PathBuf {
             "--example",
             "synthetic",
         ]);
+        if let Some(target) = profile.parent() {
+            build.arg("--target-dir").arg(target);
+        }
         if profile.ends_with("release") {
             build.arg("--release");
         }
