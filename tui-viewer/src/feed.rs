@@ -1,5 +1,7 @@
 //! Where the screen's data comes from: a ring file, found, read, asked and followed.
 
+mod pace;
+
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -11,13 +13,11 @@ use tickscope_format::file::places;
 use tickscope_format::kept;
 use tickscope_format::slots::{Op, Outcome as Answer, Reply};
 
+use crate::feed::pace::{LOOK, Pace};
 use crate::news::{Feed, News, Outcome, Request, RingLine, Target};
 use crate::process_time::{UtcOffset, clock_time};
 use crate::status::Status;
 use crate::target::{self, Found, NoTarget, Wanted, is_live};
-
-/// Between two looks at a program that runs: far below what the eye or a 100 Hz interval tells.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Between two looks at what changes seldom: locks, directories, what has ended.
 const LOOK_AROUND: Duration = Duration::from_millis(400);
@@ -61,6 +61,8 @@ struct Attached {
     shown: Option<u64>,
     /// Requests that wait for the one before: a slot holds one at a time.
     queue: Vec<Request>,
+    /// When to look for the next record.
+    pace: Pace,
 }
 
 // === impl RingFeed ===
@@ -262,7 +264,7 @@ impl Feed for RingFeed {
     fn next_look(&self) -> Duration {
         let around = self.look_around_at.saturating_duration_since(Instant::now());
         match (&self.open, &self.status) {
-            (Open::Ring(_), Status::Live | Status::Stale { .. }) => LOOK.min(around),
+            (Open::Ring(attached), Status::Live | Status::Stale { .. }) => attached.rest().min(around),
             _ => around,
         }
     }
@@ -287,6 +289,16 @@ impl Attached {
             sent: Vec::new(),
             shown: None,
             queue: Vec::new(),
+            pace: Pace::new(Instant::now()),
+        }
+    }
+
+    /// How long nobody needs to look at the ring.
+    fn rest(&self) -> Duration {
+        if self.sent.is_empty() && self.queue.is_empty() {
+            self.pace.rest(Instant::now())
+        } else {
+            LOOK
         }
     }
 
@@ -298,6 +310,7 @@ impl Attached {
         }
         let (record, snapshot) = self.ring.newest_snapshot().map_err(|error| error.to_string())?;
         self.shown = Some(record.position);
+        self.pace.saw(Instant::now(), snapshot.capture.interval_ns);
         Ok(Some(Rc::new(snapshot)))
     }
 
