@@ -1,7 +1,10 @@
 //! What is written to the terminal, and what is not.
 
+use std::time::Duration;
+
 use portable_pty::CommandBuilder;
 
+use crate::ring;
 use crate::session::{Session, example};
 
 #[test]
@@ -79,4 +82,44 @@ fn the_mouse_is_given_back_and_only_taken_when_asked() {
     session.wait_for("no mouse", |screen| {
         screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
     });
+}
+
+#[test]
+fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has() {
+    let dir = tempfile::tempdir().unwrap();
+    let still = Duration::from_secs(3_600);
+    let program = ring::Program::start(dir.path(), &[ring::snapshot(100, 2, 50, 1_340)], still).unwrap();
+    let viewer = |arguments: &[&str], environment: &[(&str, &str)]| {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
+        command.args(arguments);
+        command.arg(program.path());
+        for (name, value) in environment {
+            command.env(name, value);
+        }
+        Session::spawn(command, (80, 24))
+    };
+    // The dark brown of the light theme, among 256 colours and among all.
+    for (arguments, environment, colour) in [
+        (&["--theme", "light"][..], &[][..], "38;5;130"),
+        (&[], &[("TICKSCOPE_THEME", "light")], "38;5;130"),
+        (
+            &["--theme", "light"],
+            &[("COLORTERM", "truecolor")],
+            "38;2;175;95;0",
+        ),
+    ] {
+        let mut session = viewer(arguments, environment);
+        session.wait_for_text("generated::");
+        session.send("q");
+        assert_eq!(session.end().exit_code(), 0);
+        session.assert_as_before();
+        let written = session.written();
+        assert!(
+            written.contains(colour),
+            "{colour} with {arguments:?}: {written:?}"
+        );
+    }
+    let mut session = viewer(&[], &[("TICKSCOPE_THEME", "pink")]);
+    assert_eq!(session.end().exit_code(), 1);
+    session.wait_for_text("no such theme; there are sixteen, light, cvd, mono");
 }

@@ -144,3 +144,23 @@ fn a_hundred_thousand_nodes_and_a_thousand_threads_a_hundred_times_a_second() {
     viewer.assert_as_before();
     assert!(program.times().len() > 1, "it published meanwhile");
 }
+
+#[test]
+fn a_program_that_starts_again_is_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut program = start(dir.path());
+    until("there is a ring", || ring_in(dir.path()));
+    let first = program.id().to_string();
+    let mut viewer = Session::viewer(&["counted", "--dir", dir.path().to_str().unwrap()], (120, 30));
+    viewer.wait_for_text(&format!("pid {first}   ● LIVE"));
+    drop(program.stdin.take());
+    assert!(program.wait().unwrap().success());
+    viewer.wait_for_text("■ EXITED");
+    assert!(viewer.contents().contains("program::role"), "its last data stays");
+    let mut program = start(dir.path());
+    viewer.wait_for_text(&format!("pid {}   ● LIVE", program.id()));
+    drop(program.stdin.take());
+    assert!(program.wait().unwrap().success());
+    viewer.send("q");
+    assert_eq!(viewer.end().exit_code(), 0);
+}

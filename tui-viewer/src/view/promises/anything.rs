@@ -2,13 +2,14 @@
 
 use proptest::prelude::*;
 use ratatui::layout::Size;
+use tickscope_format::Snapshot;
 
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::Message;
 use crate::model::view::View;
 use crate::orderbook;
-use crate::stage::{self, at, key, live, news, show};
+use crate::stage::{self, at, key, keys, live, news, show};
 use crate::status::Status;
 use crate::view::promises::{SIZES, codes, statuses};
 
@@ -112,6 +113,42 @@ proptest! {
             let cursor = &list.cursor;
             prop_assert!(list.rows.is_empty() || cursor.index < list.rows.len());
             prop_assert!(cursor.offset <= cursor.index && cursor.index < cursor.offset + page);
+        }
+    }
+}
+
+/// The made-up program with other times in each row.
+fn shuffled(random: &mut u64, tenths: u64) -> Snapshot {
+    let mut shuffled = orderbook::snapshot(tenths);
+    for ticks in &mut shuffled.nodes.self_ticks {
+        *random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        *ticks = (*random >> 20) % 60_000_000_000;
+    }
+    shuffled
+}
+
+#[test]
+fn the_selected_row_keeps_its_line_and_never_changes() {
+    for view in View::ALL {
+        let mut model = live(80, 24);
+        at(&mut model, 5_000);
+        show(&mut model, view);
+        keys(&mut model, "jjj");
+        let Some(selected) = model.list().selected().map(|row| row.id) else {
+            continue;
+        };
+        let line = stage::line(&model);
+        let mut random = 3;
+        for n in 1..100 {
+            at(&mut model, 5_000 + 100 * n);
+            news(&mut model, Status::Live, Some(shuffled(&mut random, 1_340 + n)));
+            let now = model.list().selected().map(|row| row.id);
+            assert_eq!(now, Some(selected), "{view:?} after {n} tenths");
+            if n < 20 {
+                assert_eq!(stage::line(&model), line, "{view:?} after {n} tenths");
+            }
         }
     }
 }
