@@ -79,6 +79,7 @@ fn build() -> Result<PathBuf> {
         .and_then(Path::parent)
         .context("it lies in PROFILE/examples")?;
     let mut build = Command::new(env!("CARGO"));
+    build.current_dir(env!("CARGO_MANIFEST_DIR"));
     build.args([
         "build",
         "--quiet",
