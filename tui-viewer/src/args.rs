@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
-use crate::theme::ColorChoice;
+use crate::theme::{ColorChoice, ThemeKind};
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
 #[derive(Debug, Parser)]
@@ -105,6 +105,10 @@ pub struct LookArgs {
     /// Colours: as the terminal and NO_COLOR say, or always, or never.
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
+    /// Which colours: the terminal's sixteen, for a light background, for every kind of colour vision, none. By
+    /// itself as TICKSCOPE_THEME says.
+    #[arg(long, value_parser = theme(), value_name = "NAME")]
+    pub theme: Option<ThemeKind>,
     /// Nothing but ASCII; by itself where the locale is not UTF-8.
     #[arg(long)]
     pub ascii: bool,
@@ -293,6 +297,11 @@ pub enum Command {
 fn mode() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str))
         .try_map(|name| Mode::named(&name).ok_or("wanted exact, adaptive, sampled or off"))
+}
+
+fn theme() -> impl TypedValueParser<Value = ThemeKind> {
+    PossibleValuesParser::new(ThemeKind::ALL.map(ThemeKind::word))
+        .try_map(|word| ThemeKind::named(&word).ok_or("wanted sixteen, light, cvd or mono"))
 }
 
 fn pattern(text: &str) -> Result<Pattern, String> {

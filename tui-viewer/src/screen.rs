@@ -23,7 +23,7 @@ use crate::process_time::UtcOffset;
 use crate::status::Status;
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
-use crate::theme::{self, ColorChoice};
+use crate::theme::{self, ColorChoice, ThemeKind};
 use crate::view;
 
 /// How long the rest of a key's sequence may take, over a slow line too.
@@ -34,6 +34,8 @@ const REST_OF_A_KEY: Duration = Duration::from_millis(30);
 pub struct ScreenOptions {
     /// What `--color` says.
     pub color: ColorChoice,
+    /// The theme, where there are colours.
+    pub theme: Option<ThemeKind>,
     /// `--ascii`; without it the locale decides.
     pub ascii: bool,
     /// Seconds from UTC to local time; clock times say `UTC` without it.
@@ -125,14 +127,14 @@ impl Screen {
     fn new(terminal: Terminal, options: ScreenOptions) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         let ascii = options.ascii || theme::ascii_locale(variable);
-        let theme = theme::decide(options.color, variable);
+        let theme = theme::decide(options.color, options.theme, variable);
         let mut model = Model::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
         if let Some(Compared { snapshot, label }) = options.compare.clone() {
             model.compare_with(snapshot, label);
         }
         Self {
             terminal,
-            painter: Painter::new(),
+            painter: Painter::new(theme::truecolor(variable)),
             keyboard: Keyboard::default(),
             held: None,
             model,
@@ -350,7 +352,7 @@ impl Screen {
 }
 
 /// What a key says to whoever has the keyboard.
-fn meaning(context: Context, key: Code) -> Option<Message> {
+pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     /// Rows that one step of the wheel moves.
     const WHEEL: isize = 3;
     let of_the_mouse = [

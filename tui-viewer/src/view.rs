@@ -21,6 +21,8 @@ mod latency;
 mod pen;
 mod picker;
 mod popup;
+#[cfg(test)]
+mod promises;
 mod rows;
 mod sites;
 mod spark;

@@ -14,6 +14,7 @@ use crate::local_time;
 use crate::news::Feed;
 use crate::screen::{self, Compared, ScreenOptions};
 use crate::target::{self, Found, Wanted};
+use crate::theme;
 
 /// Watches a target.
 ///
@@ -37,7 +38,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     let mut feed = RingFeed::new(wanted, args.dir.clone(), local_time::utc_offset_s());
     let options = ScreenOptions {
         compare,
-        ..options(look)
+        ..options(look)?
     };
     Ok(screen::run(&mut feed, options)?.exit_code())
 }
@@ -67,17 +68,21 @@ pub fn has_screen() -> bool {
 /// # Errors
 /// As [`screen::run`].
 pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
-    Ok(screen::run(feed, options(look))?.exit_code())
+    Ok(screen::run(feed, options(look)?)?.exit_code())
 }
 
-fn options(look: &LookArgs) -> ScreenOptions {
-    ScreenOptions {
+/// # Errors
+/// A theme that does not exist.
+fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
+    let theme = theme::chosen(look.theme, |name| std::env::var(name).ok()).map_err(anyhow::Error::msg)?;
+    Ok(ScreenOptions {
         color: look.color.into(),
+        theme,
         ascii: look.ascii,
         utc_offset_s: local_time::utc_offset_s(),
         mouse: false,
         keep: snapshot::keep,
         compare: None,
         panic_after: look.panic_after,
-    }
+    })
 }

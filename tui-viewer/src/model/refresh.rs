@@ -150,6 +150,7 @@ impl Model {
             return;
         };
         let hold = !forced && now < hold_until && !self.list().rows.is_empty();
+        let mut flame = std::mem::take(&mut self.flame);
         let before = Before::of(&self.list().rows, hold);
         let text = self
             .search
@@ -172,8 +173,9 @@ impl Model {
             View::Function => listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS),
             View::Threads => thread_rows::list(&data, &shape),
             View::Sites => site_rows::list(&data, &shape),
-            View::Flame => self.flame.list(&data, &shape, width),
+            View::Flame => flame.list(&data, &shape, width),
         };
+        self.flame = flame;
         let list = self.list_mut();
         list.rows = listing.rows;
         list.sort_due = hold;

@@ -14,7 +14,7 @@ use crate::model::row::{Fold, Row};
 use crate::model::scope::Scope;
 use crate::model::view::View;
 use crate::status::Status;
-use crate::theme::{Meaning, ThemeKind};
+use crate::theme::Meaning;
 use crate::view::bar::bar;
 use crate::view::pen::Pen;
 use crate::view::{difference, figure, function, spark};
@@ -69,7 +69,7 @@ pub(super) fn each<'a>(
         };
         if selected {
             pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
-            if model.theme == ThemeKind::Mono {
+            if model.theme.points() {
                 pen.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }
