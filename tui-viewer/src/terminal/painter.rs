@@ -5,6 +5,7 @@ use std::io;
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
+use ratatui::style::Color;
 
 use crate::theme::indexed;
 
@@ -46,7 +47,13 @@ impl Painter {
         self.next.reset();
         draw(&mut self.next);
         if !self.truecolor {
-            for cell in &mut self.next.content {
+            let parts = |colour| matches!(colour, Color::Rgb(..));
+            for cell in self
+                .next
+                .content
+                .iter_mut()
+                .filter(|c| parts(c.fg) || parts(c.bg))
+            {
                 (cell.fg, cell.bg) = (indexed(cell.fg), indexed(cell.bg));
             }
         }
@@ -72,7 +79,7 @@ impl Painter {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::style::{Color, Style};
+    use ratatui::style::Style;
 
     use super::*;
 
