@@ -11,18 +11,19 @@ class Details {
   show() {
     const { tree, profile, selected, functions } = this.owner;
     this.place.replaceChildren();
+    this.part();
     if (selected < 0) {
-      this.place.append(element("p", "hint", "Select a row to see its numbers, callers, callees and latencies."));
+      this.into.append(element("p", "hint", "Select a row to see its numbers, callers, callees and latencies."));
       return;
     }
     const fn = tree.fn[selected];
     const all = functions.get(fn);
-    this.place.append(element("h2", "", profile.label(fn)));
+    this.into.append(element("h2", "", profile.label(fn)));
     if (profile.name(fn) !== profile.label(fn)) {
-      this.place.append(element("p", "whole-name", profile.name(fn)));
+      this.into.append(element("p", "whole-name", profile.name(fn)));
     }
     if (profile.place(fn) !== "-") {
-      this.place.append(element("p", "where", profile.place(fn)));
+      this.into.append(element("p", "where", profile.place(fn)));
     }
     if (this.owner.showsFunctions()) {
       this.numbers(all, "all places");
@@ -50,8 +51,15 @@ class Details {
     this.threads(this.owner.showsFunctions() ? all.outermost : [selected]);
   }
 
+  // What stays in one column.
+  part() {
+    this.into = element("div", "part");
+    this.place.append(this.into);
+  }
+
   heading(text) {
-    this.place.append(element("h3", "", text));
+    this.part();
+    this.into.append(element("h3", "", text));
   }
 
   table(titles, rows, className) {
@@ -71,7 +79,7 @@ class Details {
       body.append(row);
     });
     table.append(top, body);
-    this.place.append(table);
+    this.into.append(table);
     return table;
   }
 
@@ -108,7 +116,7 @@ class Details {
     if (latency.buckets.length === 0) {
       const { histograms } = this.owner.profile.data;
       const why = histograms ? "No call has finished since the reset." : "Histograms were off in the program.";
-      this.place.append(element("p", "hint", why));
+      this.into.append(element("p", "hint", why));
       return;
     }
     const { profile } = this.owner;
@@ -133,9 +141,10 @@ class Details {
       bar.title = `${span(lowerEdge(bucket))} to ${span(upperEdge(bucket))}: ${digits(count)} calls, ${percent(count / calls)}`;
       chart.append(bar);
     });
-    // Where in the chart a duration stands: buckets are as wide as their logarithms.
+    // Where in the chart a duration stands: each octave is as wide as any other.
     const along = (ticks) => {
-      const steps = Math.log2(Math.max(ticks, 1)) * PER_OCTAVE;
+      const octave = Math.floor(Math.log2(Math.max(ticks, 1)));
+      const steps = (octave + ticks / 2 ** octave - 1) * PER_OCTAVE;
       return Math.min(Math.max(((steps - first) / columns) * 100, 0), 100);
     };
     marks.forEach(([name, ticks]) => {
@@ -146,7 +155,7 @@ class Details {
     });
     const axis = element("div", "axis");
     axis.append(element("span", "", span(lowerEdge(first))), element("span", "", span(upperEdge(last))));
-    this.place.append(chart, axis);
+    this.into.append(chart, axis);
     const row = marks.map(([, ticks, bound]) => bound + span(ticks));
     this.table(
       marks.map(([name]) => name),
@@ -156,7 +165,6 @@ class Details {
   }
 
   calls(title, entries, all, own) {
-    const { profile } = this.owner;
     this.heading(title);
     const rows = entries.slice(0, CALLS_SHOWN).map((entry) => {
       const recursive = entry.fn === all.fn;
@@ -189,9 +197,6 @@ class Details {
       rows.map((row) => row.cells),
       "calls",
     );
-    if (profile.functions === 0) {
-      this.place.append(element("p", "hint", "none"));
-    }
   }
 
   functionButton(fn, recursive) {

@@ -24,6 +24,8 @@ class Flame {
       }
     });
     place.addEventListener("dblclick", (event) => this.zoom(this.at(event)));
+    place.addEventListener("focus", () => this.later());
+    place.addEventListener("blur", () => this.later());
     new ResizeObserver(() => this.later()).observe(place);
   }
 
@@ -93,12 +95,21 @@ class Flame {
       return;
     }
     this.arrange(width);
+    this.canvas.style.height = `${height}px`;
+    this.canvas.nextElementSibling.style.height = `${Math.max(0, this.boxes.length * LEVEL_HEIGHT - height)}px`;
+    // That may bring a bar for scrolling, or take it away.
+    const narrower = this.place.clientWidth;
+    if (narrower !== width) {
+      this.arrange(narrower);
+    }
+    this.paint(narrower, height);
+  }
+
+  paint(width, height) {
     const scale = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(width * scale);
     this.canvas.height = Math.round(height * scale);
     this.canvas.style.width = `${width}px`;
-    this.canvas.style.height = `${height}px`;
-    this.canvas.nextElementSibling.style.height = `${Math.max(0, this.boxes.length * LEVEL_HEIGHT - height)}px`;
     const context = this.canvas.getContext("2d");
     if (!context) {
       return;
@@ -132,10 +143,12 @@ class Flame {
       context.fillStyle = colours.accent;
       context.fillRect(x, y + LEVEL_HEIGHT - 4, inner, 3);
     }
-    if (row >= 0 && row === this.owner.selected) {
+    if (row === this.owner.selected) {
+      // Thicker where the keys go to the icicle.
+      const line = document.activeElement === this.place ? 3 : 1.5;
       context.strokeStyle = colours.text;
-      context.lineWidth = 2;
-      context.strokeRect(x + 1, y + 1, Math.max(inner - 2, 0.5), LEVEL_HEIGHT - 3);
+      context.lineWidth = line;
+      context.strokeRect(x + line / 2, y + line / 2, Math.max(inner - line, 0.5), LEVEL_HEIGHT - 1 - line);
     }
     context.globalAlpha = dim ? 0.5 : 1;
     if (width > 28) {

@@ -46,7 +46,8 @@ class Grid {
     headGroup.setAttribute("role", "rowgroup");
     headGroup.append(this.head);
     place.setAttribute("aria-colcount", columns.length);
-    place.append(headGroup, this.body);
+    this.empty = element("p", "empty");
+    place.append(headGroup, this.body, this.empty);
     place.addEventListener("scroll", () => this.later(), { passive: true });
     place.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => this.onRow(event, (index) => owner.click(index, event)));
@@ -77,6 +78,8 @@ class Grid {
   refresh(count, current) {
     this.count = count;
     this.current = current;
+    this.empty.hidden = count > 0;
+    this.empty.textContent = this.owner.nothing();
     this.body.style.height = `${count * ROW_HEIGHT}px`;
     this.place.setAttribute("aria-rowcount", count + 1);
     for (const cell of this.head.children) {

@@ -42,6 +42,11 @@ class Colours {
     return `rgb(${this.mixed(least + (1 - least) * Colours.strength(share)).join(" ")})`;
   }
 
+  // The same behind letters, thin enough for any of them.
+  tint(share) {
+    return `rgb(${this.to.join(" ")} / ${Math.round(Colours.strength(share) * 50)}%)`;
+  }
+
   // Letters that can be read on that.
   on(share) {
     const [red, green, blue] = this.mixed(0.12 + 0.88 * Colours.strength(share));
@@ -54,6 +59,7 @@ class Colours {
 const column = (id, title, kind, width, explained) => ({ id, title, kind, width, explained });
 
 function columns(profile, inTree) {
+  const widest = inTree ? "minmax(22ch, 1fr)" : "minmax(16ch, 1fr)";
   const total = [
     column("share", "%TOT", "number", "6.5ch", "Share of all time inside scopes, with callees"),
     column("total", "TOTAL", "number", "7ch", "Time with callees"),
@@ -74,7 +80,7 @@ function columns(profile, inTree) {
     ...(profile.latency.size > 0 ? latencies : []),
     ...(inTree && profile.errors.size > 0 ? [column("errors", "ERR", "number", "5ch", "Clock errors")] : []),
     column("bar", "", "bar-cell", "72px", "Length: %TOT; coloured part: %SELF"),
-    column("function", "FUNCTION", "function", "minmax(22ch, 1fr)", "Name; • open now, † doubtful"),
+    column("function", "FUNCTION", "function", widest, "Name; • open now, † doubtful"),
   ];
   return inTree ? all : [...all, column("place", "WHERE", "place optional", "minmax(16ch, 0.5fr)", "Where it stands in the source")];
 }
@@ -123,7 +129,7 @@ class Page {
     this.matches = new Uint8Array(this.profile.functions);
     this.orders = { tree: ["total", true], hot: ["self", true] };
     this.colours = new Colours();
-    this.details = new Details(byId("details"), this);
+    this.details = new Details(byId("details").firstElementChild, this);
     this.grids = {
       tree: new Grid(byId("tree"), columns(this.profile, true), this.owner("tree")),
       hot: new Grid(byId("hot"), columns(this.profile, false), this.owner("hot")),
@@ -145,7 +151,7 @@ class Page {
   // What a grid asks for its rows.
   owner(view) {
     return {
-      narrowBelow: view === "tree" ? 780 : 960,
+      narrowBelow: view === "tree" ? 840 : 935,
       sort: (id) => this.sort(view, id),
       order: (id) => {
         const [column, descending] = this.orders[view];
@@ -164,6 +170,7 @@ class Page {
       right: () => view === "tree" && this.right(),
       left: () => view === "tree" && this.left(),
       drawn: () => this.light(),
+      nothing: () => (this.query === "" ? "No scope has been entered since the reset." : "No function has that in its name."),
     };
   }
 
@@ -276,7 +283,7 @@ class Page {
         cells[id].textContent = texts[id];
       }
     }
-    cells.selfShare.style.background = this.colours.heat(tree.share(row.self) * 0.25, 0);
+    cells.selfShare.style.background = this.colours.tint(tree.share(row.self));
     const track = element("div", "track");
     const total = element("div", "total");
     total.style.width = `${tree.share(row.total) * 100}%`;
@@ -468,9 +475,7 @@ class Page {
     this.tiles();
     this.listRows();
     this.listFunctions();
-    if (this.selected < 0 && this.rows.length > 0) {
-      this.selected = this.rows[0];
-    }
+    this.selectFirst();
     this.count();
     this.refresh();
     this.details.show();
@@ -479,6 +484,14 @@ class Page {
   static unfoldsAtFirst(tree, row) {
     const isSmall = tree.length <= UNFOLDED_ROWS;
     return isSmall || tree.share(tree.total[row]) >= UNFOLDED_SHARE ? 1 : 0;
+  }
+
+  // Until somebody has chosen a row, the first one of the view is selected.
+  selectFirst() {
+    if ((!this.chosen || this.selected < 0) && this.rows.length > 0) {
+      const isList = this.showsFunctions() && this.listed.length > 0;
+      this.selected = isList ? this.listed[0].outermost[0] : this.rows[0];
+    }
   }
 
   sort(view, id) {
@@ -552,6 +565,7 @@ class Page {
   }
 
   select(row) {
+    this.chosen = true;
     this.selected = row;
     if (row >= 0) {
       this.unfoldTo(row);
@@ -635,9 +649,14 @@ class Page {
 
   search(text) {
     this.query = text.trim().toLowerCase();
-    for (let fn = 0; fn < this.profile.functions; fn++) {
-      const found = this.query !== "" && `${this.profile.name(fn)}\n${this.profile.label(fn)}`.toLowerCase().includes(this.query);
-      this.matches[fn] = found ? 1 : 0;
+    // In short names, and in whole paths where no short name has it: every path has the program's name.
+    for (const name of ["label", "name"]) {
+      this.matches = Uint8Array.from({ length: this.profile.functions }, (_, fn) =>
+        this.query !== "" && this.profile[name](fn).toLowerCase().includes(this.query) ? 1 : 0,
+      );
+      if (this.matches.includes(1)) {
+        break;
+      }
     }
     this.listFunctions();
     this.count();
@@ -742,6 +761,7 @@ class Page {
     byId("tip").hidden = true;
     this.hovered = -1;
     this.zoomed(this.flame.zoomed);
+    this.selectFirst();
     this.refresh();
     this.reveal();
     this.details.show();
@@ -799,7 +819,6 @@ class Page {
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.themed());
     document.addEventListener("keydown", (event) => this.key(event));
-    this.themedAtFirst = true;
   }
 
   escape() {
