@@ -351,7 +351,13 @@ pub(crate) fn large(rows: usize) -> Snapshot {
     let functions = 1_000;
     for function in 0..functions {
         let module = format!("large::part_{}", function / 40);
-        add_site(&mut s, &module, &format!("function_{function}"), "src/part.rs", function);
+        add_site(
+            &mut s,
+            &module,
+            &format!("function_{function}"),
+            "src/part.rs",
+            function,
+        );
     }
     // A fixed sequence (Knuth's MMIX): the same snapshot every time.
     let mut state = 1u64;
@@ -367,7 +373,12 @@ pub(crate) fn large(rows: usize) -> Snapshot {
             .map(|_| {
                 let depth = deepest.min(next(14) as usize);
                 deepest = depth + 1;
-                (depth, next(functions.into()) as u32, 1 + next(100_000), next(1 << 30))
+                (
+                    depth,
+                    next(functions.into()) as u32,
+                    1 + next(100_000),
+                    next(1 << 30),
+                )
             })
             .collect();
         let _ = add_thread(&mut s, &format!("worker-{thread}"), ThreadState::Running, &walk);

@@ -28,15 +28,23 @@ const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/style.css");
 
 /// In this order: what comes later uses what came before.
-const SCRIPTS: [&str; 8] = [
-    include_str!("html/number.js"),
-    include_str!("html/latency.js"),
-    include_str!("html/model.js"),
-    include_str!("html/grid.js"),
-    include_str!("html/flame.js"),
-    include_str!("html/details.js"),
-    include_str!("html/script.js"),
-    include_str!("html/check.js"),
+const SCRIPTS: [&str; 16] = [
+    include_str!("html/script/number.js"),
+    include_str!("html/script/latency.js"),
+    include_str!("html/script/model.js"),
+    include_str!("html/script/colours.js"),
+    include_str!("html/script/columns.js"),
+    include_str!("html/script/grid.js"),
+    include_str!("html/script/flame.js"),
+    include_str!("html/script/details.js"),
+    include_str!("html/script/page.js"),
+    include_str!("html/script/texts.js"),
+    include_str!("html/script/rows.js"),
+    include_str!("html/script/draw.js"),
+    include_str!("html/script/search.js"),
+    include_str!("html/script/head.js"),
+    include_str!("html/script/start.js"),
+    include_str!("html/script/check.js"),
 ];
 
 /// Rows with a smaller share are left out of the text that is shown without scripts.
@@ -74,7 +82,8 @@ impl PageOptions {
 pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, FormatError> {
     let less = options.compensated.then(|| compensated(snapshot));
     let shown = less.as_ref().unwrap_or(snapshot);
-    let mut out = String::with_capacity(100_000 + snapshot.nodes.len() * 64 + snapshot.latencies.packed.len() * 4);
+    let mut out =
+        String::with_capacity(100_000 + snapshot.nodes.len() * 64 + snapshot.latencies.packed.len() * 4);
     // What is put in is never looked at again: a name that looks like a place stays a name.
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {

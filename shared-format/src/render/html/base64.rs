@@ -25,7 +25,11 @@ pub(super) fn encode(bytes: &[u8], out: &mut String) {
             let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
             for at in 0..4 {
                 let letter = ALPHABET[(bits >> (18 - 6 * at)) as usize & 63];
-                out.push(if at <= group.len() { char::from(letter) } else { '=' });
+                out.push(if at <= group.len() {
+                    char::from(letter)
+                } else {
+                    '='
+                });
             }
         }
         out.push('\n');
@@ -86,7 +90,14 @@ mod tests {
 
     #[test]
     fn what_is_none_is_refused_with_its_place() {
-        for (text, at) in [("Zg=", 3), ("Zm9v*AAA", 4), ("Zg==Zg==", 4), ("=", 0), ("Zg=v", 3), ("Z", 1)] {
+        for (text, at) in [
+            ("Zg=", 3),
+            ("Zm9v*AAA", 4),
+            ("Zg==Zg==", 4),
+            ("=", 0),
+            ("Zg=v", 3),
+            ("Z", 1),
+        ] {
             assert_eq!(decode(text), Err(at), "{text}");
         }
         assert_eq!(decode(" Z m\r\n8 =\t"), Ok(b"fo".to_vec()));

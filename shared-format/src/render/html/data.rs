@@ -31,7 +31,11 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     let chosen = options
         .thread
         .filter(|thread| thread.index() < snapshot.threads.len());
-    member(out, "thread", chosen.map_or_else(|| "null".into(), |t| t.0.to_string()));
+    member(
+        out,
+        "thread",
+        chosen.map_or_else(|| "null".into(), |t| t.0.to_string()),
+    );
     out.push_str("}\n");
 }
 
@@ -78,7 +82,9 @@ fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOp
     out.push(',');
     list(out, "doubts", doubts(raw, options).iter().map(|text| Json(text)));
     let facts = text::facts(raw, &options.as_text());
-    let pairs = facts.iter().map(|(name, text)| format!("[{},{}]", Json(name), Json(text)));
+    let pairs = facts
+        .iter()
+        .map(|(name, text)| format!("[{},{}]", Json(name), Json(text)));
     list(out, "facts", pairs);
 }
 
@@ -110,9 +116,10 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
         let most = number::percent(upper);
         format!("measuring itself is up to {most} of all time in scopes")
     });
-    doubt(capture.mode == Mode::Sampled || !snapshot.estimates.is_empty(), &|| {
-        "times with ~ are estimates".into()
-    });
+    doubt(
+        capture.mode == Mode::Sampled || !snapshot.estimates.is_empty(),
+        &|| "times with ~ are estimates".into(),
+    );
     doubt(clock.errors > 0, &|| {
         format!("{} clock errors: these gaps were not charged", clock.errors)
     });
@@ -139,7 +146,10 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
     let mut by_name: Vec<usize> = (0..labels.len()).collect();
     by_name.sort_by_key(|&at| (&labels[at], at));
     let mut rank = vec![0; labels.len()];
-    by_name.iter().enumerate().for_each(|(at, &function)| rank[function] = at);
+    by_name
+        .iter()
+        .enumerate()
+        .for_each(|(at, &function)| rank[function] = at);
     list(out, "label", labels.iter().map(|label| Json(label)));
     let all = || functions.list.iter().zip(&labels);
     let names = all().map(|(function, label)| {
@@ -148,10 +158,18 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
     });
     strings(out, "name", names);
     let short = |file: &str, line: u32| place(file, line, false);
-    strings(out, "place", functions.list.iter().map(|f| short(&f.file, f.line)));
+    strings(
+        out,
+        "place",
+        functions.list.iter().map(|f| short(&f.file, f.line)),
+    );
     let whole = functions.list.iter().map(|f| {
         let whole = format!("{}:{}", visible(&f.file, false), f.line);
-        if f.line == 0 || short(&f.file, f.line) == whole { String::new() } else { whole }
+        if f.line == 0 || short(&f.file, f.line) == whole {
+            String::new()
+        } else {
+            whole
+        }
     });
     strings(out, "whole_place", whole);
     list(out, "rank", rank.iter());
@@ -164,8 +182,16 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
 
 fn threads(out: &mut String, snapshot: &Snapshot) {
     let threads = &snapshot.threads;
-    strings(out, "thread_name", threads.iter().map(|t| visible(&t.name, false).into_owned()));
-    strings(out, "thread_state", threads.iter().map(|t| t.state.as_str().to_string()));
+    strings(
+        out,
+        "thread_name",
+        threads.iter().map(|t| visible(&t.name, false).into_owned()),
+    );
+    strings(
+        out,
+        "thread_state",
+        threads.iter().map(|t| t.state.as_str().to_string()),
+    );
     list(out, "thread_tid", threads.iter().map(|t| t.tid));
     list(out, "thread_count", threads.iter().map(|t| t.count));
     list(out, "thread_rows", threads.iter().map(|t| t.rows));
@@ -187,7 +213,11 @@ fn nodes(out: &mut String, snapshot: &Snapshot) {
     list(out, "calls", nodes.calls.iter());
     list(out, "self_ns", snapshot.self_nanos().iter());
     let errors = snapshot.errors.iter();
-    list(out, "errors", errors.map(|error| format!("[{},{}]", error.node.0, error.count)));
+    list(
+        out,
+        "errors",
+        errors.map(|error| format!("[{},{}]", error.node.0, error.count)),
+    );
 }
 
 /// By node that has one: the node, its longest call, then bucket and count in turns.

@@ -92,6 +92,12 @@ class Grid {
     this.draw();
   }
 
+  // Another row is the current one, all else is as before.
+  point(index) {
+    this.current = index;
+    this.draw();
+  }
+
   get height() {
     return this.place.clientHeight - this.head.offsetHeight;
   }
@@ -156,7 +162,7 @@ class Grid {
   reveal(index) {
     const top = index * ROW_HEIGHT;
     const { scrollTop } = this.place;
-    if (top < scrollTop || top + ROW_HEIGHT > scrollTop + this.height) {
+    if (this.height > 0 && (top < scrollTop || top + ROW_HEIGHT > scrollTop + this.height)) {
       const near = Math.abs(top - scrollTop) < this.height + 2 * ROW_HEIGHT;
       const middle = top - (this.height - ROW_HEIGHT) / 2;
       const nearest = top < scrollTop ? top : top + ROW_HEIGHT - this.height;

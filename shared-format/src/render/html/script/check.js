@@ -70,7 +70,7 @@ function checks() {
             const lists =
               view === "hot" ? [page.listed] : [-1, ...page.rows].map((row) => page.sorted(row).map((at) => page.treeRow(at)));
             for (const list of lists) {
-              const values = list.map((row) => sortValue(page, row, id));
+              const values = list.map((row) => SORT_VALUES[id](row, page));
               for (let at = 1; at < values.length; at++) {
                 const [a, b] = [values[at - 1], values[at]];
                 const order = a === null || b === null || !descending ? compare(a, b) : compare(b, a);
@@ -187,6 +187,7 @@ function checks() {
       const wicked = page.rows.find((row) => profile.name(page.tree.fn[row]).includes("<"));
       if (wicked !== undefined) {
         page.select(wicked);
+        page.details.show();
         same(byId("details").textContent.includes(profile.name(page.tree.fn[wicked])), true, "its name in the details");
       }
       same(window.ran, undefined, "a script in a name");
@@ -212,14 +213,14 @@ function checks() {
 
 // What is shown of every row, for those who compare it with other reports.
 function shownTable() {
-  const ids = ["share", "total", "self", "selfShare", "calls", "average", "p50", "p99", "max"];
-  const line = (row) => {
+  const line = (view, row) => {
     const texts = page.texts(row);
-    return [...ids.map((id) => texts[id]), page.profile.label(row.fn) + page.marks(row)].join("\t");
+    const numbers = page.grids[view].columns.filter(({ id }) => id in texts && id !== "place" && id !== "errors");
+    return [...numbers.map(({ id }) => texts[id]), page.profile.label(row.fn) + page.marks(row)].join("\t");
   };
   return [
-    ...page.rows.map((row) => `tree\t${page.tree.depth[row]}\t${line(page.treeRow(row))}`),
-    ...page.listed.map((row) => `hot\t0\t${line(row)}`),
+    ...page.rows.map((row) => `tree\t${line("tree", page.treeRow(row))}`),
+    ...page.listed.map((row) => `hot\t${line("hot", row)}`),
   ].join("\n");
 }
 

@@ -8,7 +8,16 @@ class Details {
     this.owner = owner;
   }
 
+  // At the next frame, however many rows are passed over before that.
+  later() {
+    if (!this.pending) {
+      this.pending = requestAnimationFrame(() => this.show());
+    }
+  }
+
   show() {
+    cancelAnimationFrame(this.pending);
+    this.pending = 0;
     const { tree, profile, selected, functions } = this.owner;
     this.place.replaceChildren();
     this.part();
