@@ -213,6 +213,14 @@ fn what_carries_no_snapshot_says_so() {
     }
 }
 
+#[test]
+fn a_row_takes_few_bytes() {
+    let bytes = |rows| page_of(&fixtures::large(rows)).len() as u64;
+    // Half of them snapshot, the other half what the scripts read; five buckets of latencies each.
+    assert!((bytes(5_000) - bytes(1_000)) / 4_000 < 150);
+    assert!(page_of(&fixtures::empty()).len() < 150_000, "scripts and style");
+}
+
 proptest! {
     #[test]
     fn a_page_gives_its_snapshot_back_and_is_always_the_same(snapshot in fixtures::any_snapshot()) {

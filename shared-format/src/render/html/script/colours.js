@@ -1,7 +1,8 @@
 // Colours of the theme, and how hot a row is.
 
-// With this share of the time in itself a row is as hot as it gets.
-const HOTTEST_SHARE = 0.3;
+// The row with most time in itself is as hot as it gets, but for profiles in which all rows have as good as nothing
+// or one has nearly everything.
+const HOTTEST_SHARES = [0.02, 0.3];
 
 function rgb(colour) {
   const number = parseInt(colour.trim().slice(1), 16);
@@ -9,7 +10,10 @@ function rgb(colour) {
 }
 
 class Colours {
-  constructor() {
+  // `most` is the largest share that a row has itself.
+  constructor(most) {
+    const [least, enough] = HOTTEST_SHARES;
+    this.hottest = Math.min(Math.max(most, least), enough);
     const style = getComputedStyle(document.documentElement);
     const of = (name) => style.getPropertyValue(name);
     this.accent = of("--accent");
@@ -19,8 +23,8 @@ class Colours {
     this.to = rgb(this.accent);
   }
 
-  static strength(share) {
-    return Math.sqrt(Math.min(Math.max(share, 0) / HOTTEST_SHARE, 1));
+  strength(share) {
+    return Math.sqrt(Math.min(Math.max(share, 0) / this.hottest, 1));
   }
 
   mixed(amount) {
@@ -29,17 +33,18 @@ class Colours {
 
   // The stronger the colour, the more time is spent in the row itself.
   heat(share, least) {
-    return `rgb(${this.mixed(least + (1 - least) * Colours.strength(share)).join(" ")})`;
+    return `rgb(${this.mixed(least + (1 - least) * this.strength(share)).join(" ")})`;
   }
 
   // The same behind letters, thin enough for any of them.
   tint(share) {
-    return `rgb(${this.to.join(" ")} / ${Math.round(Colours.strength(share) * 50)}%)`;
+    return `rgb(${this.to.join(" ")} / ${Math.round(this.strength(share) * 50)}%)`;
   }
 
   // Letters that can be read on that.
   on(share) {
-    const [red, green, blue] = this.mixed(0.12 + 0.88 * Colours.strength(share));
-    return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#111111" : "#ffffff";
+    const [red, green, blue] = this.mixed(0.12 + 0.88 * this.strength(share)).map((part) => (part / 255) ** 2.2);
+    // Above this luminance black has more contrast than white.
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? "#111111" : "#ffffff";
   }
 }

@@ -181,7 +181,7 @@ class Details {
         of: entry.total,
         cells: [
           all.total > 0 ? percent(entry.total / all.total) : "-",
-          recursive || (entry.total === 0 && entry.calls > 0) ? "-" : this.owner.time(entry.total, all.estimated & 2),
+          recursive || (entry.total === 0 && entry.calls > 0) ? "-" : this.owner.time(entry.total, entry.estimated),
           count(entry.calls),
           this.functionButton(entry.fn, recursive),
         ],
@@ -199,7 +199,7 @@ class Details {
       const calls = rest.reduce((sum, entry) => sum + entry.calls, 0);
       const share = all.total > 0 ? percent(total / all.total) : "-";
       const text = element("em", "", `${rest.length} more`);
-      rows.push({ of: 0, cells: [share, this.owner.time(total, all.estimated & 2), count(calls), text] });
+      rows.push({ of: 0, cells: [share, this.owner.time(total, rest.some((entry) => entry.estimated)), count(calls), text] });
     }
     this.table(
       ["%", "time", "calls", title === "Calls" ? "callee" : "caller"],
@@ -236,9 +236,10 @@ class Details {
     const list = [...totals].sort(([a, [x]], [b, [y]]) => y - x || a - b);
     const all = list.reduce((sum, [, [total]]) => sum + total, 0);
     this.heading("By thread");
+    const estimated = rows.some((row) => tree.estimated[row] & 2);
     const cells = list.slice(0, CALLS_SHOWN).map(([thread, [total, calls]]) => {
       const share = all > 0 ? percent(total / all) : "-";
-      return [share, this.owner.time(total, 0), count(calls), this.owner.threadText(thread)];
+      return [share, this.owner.time(total, estimated), count(calls), this.owner.threadText(thread)];
     });
     if (list.length > CALLS_SHOWN) {
       cells.push(["", "", "", element("em", "", `${list.length - CALLS_SHOWN} more`)]);

@@ -133,7 +133,8 @@ class Flame {
     const { tree, colours } = this.owner;
     const dim = this.owner.isDim(row);
     const share = row < 0 ? 0 : tree.share(tree.self[row]);
-    const inner = Math.max(width - 1, 0.5);
+    // A gap to the next one, where there is room for it.
+    const inner = width - (width > 4 ? 1 : width / 4);
     context.fillStyle = row < 0 ? colours.neutral : colours.heat(share, 0.12);
     context.globalAlpha = dim ? 0.25 : 1;
     context.fillRect(x, y, inner, LEVEL_HEIGHT - 1);
@@ -148,7 +149,7 @@ class Flame {
       const line = document.activeElement === this.place ? 3 : 1.5;
       context.strokeStyle = colours.text;
       context.lineWidth = line;
-      context.strokeRect(x + line / 2, y + line / 2, Math.max(inner - line, 0.5), LEVEL_HEIGHT - 1 - line);
+      context.strokeRect(x + line / 2, y + line / 2, Math.max(inner - line, 1), LEVEL_HEIGHT - 1 - line);
     }
     context.globalAlpha = dim ? 0.5 : 1;
     if (width > 28) {
@@ -197,12 +198,15 @@ class Flame {
     event.preventDefault();
   }
 
-  // Zooms out until the selected row can be seen, and scrolls to its level.
+  // Zooms until the selected row can be seen, and scrolls to its level.
   reveal() {
     const { tree, selected } = this.owner;
     const path = selected < 0 ? [] : tree.path(selected);
-    if (this.zoomed >= 0 && !path.includes(this.zoomed) && !tree.path(this.zoomed).includes(selected)) {
-      this.zoom(selected < 0 ? -1 : tree.parent[selected]);
+    const isDrawn = () => this.boxes.some((level) => level.some(({ row }) => row === selected));
+    for (const row of selected < 0 ? [-1] : [tree.parent[selected], selected]) {
+      if (!isDrawn()) {
+        this.zoom(row);
+      }
     }
     const top = path.length * LEVEL_HEIGHT;
     if (top < this.place.scrollTop) {

@@ -260,10 +260,11 @@ class Tree {
   graph(fn) {
     const callers = new Map();
     const callees = new Map();
-    const add = (map, key, calls, total) => {
-      const entry = map.get(key) || { fn: key, calls: 0, total: 0 };
-      entry.calls += calls;
+    const add = (map, key, row, total) => {
+      const entry = map.get(key) || { fn: key, calls: 0, total: 0, estimated: 0 };
+      entry.calls += this.calls[row];
       entry.total += total;
+      entry.estimated |= this.estimated[row] & 2;
       map.set(key, entry);
     };
     // Without what is in calls of the function itself.
@@ -274,7 +275,7 @@ class Tree {
       const within = parent >= 0 && inside[parent] === 1;
       inside[row] = within || this.fn[row] === fn ? 1 : 0;
       if (this.fn[row] === fn) {
-        add(callers, parent < 0 ? -1 : this.fn[parent], this.calls[row], within ? 0 : this.total[row]);
+        add(callers, parent < 0 ? -1 : this.fn[parent], row, within ? 0 : this.total[row]);
       }
     }
     for (let row = this.length - 1; row >= 0; row--) {
@@ -283,7 +284,7 @@ class Tree {
         own[parent] += own[row];
       }
       if (parent >= 0 && this.fn[parent] === fn) {
-        add(callees, this.fn[row], this.calls[row], this.fn[row] === fn ? 0 : own[row]);
+        add(callees, this.fn[row], row, this.fn[row] === fn ? 0 : own[row]);
       }
     }
     const sorted = (map) => [...map.values()].sort((a, b) => b.total - a.total || b.calls - a.calls || a.fn - b.fn);

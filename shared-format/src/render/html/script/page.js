@@ -15,7 +15,6 @@ class Page {
     this.query = "";
     this.matches = new Uint8Array(this.profile.functions);
     this.orders = { tree: ["total", true], hot: ["self", true] };
-    this.colours = new Colours();
     this.details = new Details(byId("details").firstElementChild, this);
     this.grids = {
       tree: new Grid(byId("tree"), columns(this.profile, true), this.owner("tree")),
@@ -79,6 +78,7 @@ class Page {
     // The most expensive place of a function stands for it.
     this.functions.forEach((row) => row.outermost.sort((a, b) => next.total[b] - next.total[a] || a - b));
     this.flame.zoomed = -1;
+    this.colour();
     byId("thread").value = thread === null ? "" : String(thread);
     this.tiles();
     this.listRows();
@@ -181,8 +181,13 @@ class Page {
     this.themed();
   }
 
+  colour() {
+    const most = this.tree.self.reduce((most, own) => Math.max(most, own), 0);
+    this.colours = new Colours(this.tree.share(most));
+  }
+
   themed() {
-    this.colours = new Colours();
+    this.colour();
     const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
     byId("theme").textContent = isDark ? "Light" : "Dark";
     this.refresh();
