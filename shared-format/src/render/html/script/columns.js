@@ -13,9 +13,9 @@ function columns(profile, inTree) {
     column("selfShare", "%SELF", "number warm", "6.5ch", "Share of all time inside scopes, in the function alone"),
   ];
   const latencies = [
-    column("p50", "P50", "number minor optional", "6ch", "Half of the finished calls took no longer"),
-    column("p99", "P99", "number minor optional", "6ch", "99 of 100 finished calls took no longer"),
-    column("max", "MAX", "number minor optional", "7ch", "The longest finished call; <= where only a bound is known"),
+    column("p50", "P50", "number minor latency", "6ch", "Half of the finished calls took no longer"),
+    column("p99", "P99", "number minor latency", "6ch", "99 of 100 finished calls took no longer"),
+    column("max", "MAX", "number minor latency", "7ch", "The longest finished call; <= where only a bound is known"),
   ];
   const all = [
     ...(inTree ? [...total, ...own] : [own[1], own[0], total[1], total[0]]),
@@ -26,7 +26,7 @@ function columns(profile, inTree) {
     column("bar", "", "bar-cell", "72px", "Length: %TOT; coloured part: %SELF"),
     column("function", "FUNCTION", "function", widest, "Name; • open now, † doubtful"),
   ];
-  return inTree ? all : [...all, column("place", "WHERE", "place optional", "minmax(16ch, 0.5fr)", "Where it stands in the source")];
+  return inTree ? all : [...all, column("place", "WHERE", "place", "minmax(16ch, 1fr)", "Where it stands in the source")];
 }
 
 // What a column is sorted by; null stands last either way.
@@ -45,6 +45,9 @@ const SORT_VALUES = {
   function: (row, page) => page.profile.data.rank[row.fn],
   place: (row, page) => page.profile.place(row.fn),
 };
+
+// In narrower tables these kinds of columns are left out; the details have them.
+const LEFT_OUT_BELOW = { latency: 840, place: 1160 };
 
 const fromA = (id) => id === "function" || id === "place";
 

@@ -1,14 +1,17 @@
 // Rows on screen, and what lights up under the pointer.
 
-// Below this depth indentation no longer grows; the rest is a number.
-const MAX_INDENT = 30;
 const INDENT_WIDTH = 14;
+// Indentation takes at most this share of the room for names, but some levels are always to be seen; of what is deeper
+// a number tells.
+const INDENT_SHARE = 0.5;
+const LEAST_INDENT = 6;
+// So many names of a path stand at the bottom: those nearest to the row.
+const PATH_SHOWN = 40;
 
 Object.assign(Page.prototype, {
   // What a grid asks for its rows.
   owner(view) {
     return {
-      narrowBelow: view === "tree" ? 840 : 935,
       sort: (id) => this.sort(view, id),
       order: (id) => {
         const [column, descending] = this.orders[view];
@@ -45,6 +48,9 @@ Object.assign(Page.prototype, {
         cells[id].textContent = texts[id];
       }
     }
+    if (cells.place) {
+      cells.place.title = profile.place(row.fn);
+    }
     cells.selfShare.style.background = this.colours.tint(tree.share(row.self));
     const track = element("div", "track");
     const total = element("div", "total");
@@ -74,9 +80,11 @@ Object.assign(Page.prototype, {
     const hasChildren = tree.children(row).length > 0;
     const isOpen = this.unfolded[row] === 1;
     const rails = element("span", "rails");
-    rails.style.width = `${Math.min(depth, MAX_INDENT) * INDENT_WIDTH}px`;
+    const room = Math.floor(((this.grids.tree.widthOfNames || 0) * INDENT_SHARE) / INDENT_WIDTH);
+    const indented = Math.min(depth, Math.max(room, LEAST_INDENT));
+    rails.style.width = `${indented * INDENT_WIDTH}px`;
     const twist = element("span", hasChildren ? "twist can" : "twist", hasChildren ? (isOpen ? "▾" : "▸") : "");
-    const deep = depth > MAX_INDENT ? [element("span", "deep", `…+${depth - MAX_INDENT}`)] : [];
+    const deep = depth > indented ? [element("span", "deep", `…+${depth - indented}`)] : [];
     cell.prepend(rails, ...deep, twist);
     line.setAttribute("aria-level", depth + 1);
     const siblings = this.sorted(tree.parent[row]);
@@ -107,8 +115,12 @@ Object.assign(Page.prototype, {
       element.classList.toggle("lit", row !== undefined && row.fn === same);
     }
     const row = this.hovered >= 0 ? this.hovered : this.selected;
-    const path = row < 0 ? [] : this.tree.path(row).map((at) => this.profile.label(this.tree.fn[at]));
-    byId("path").replaceChildren(element("bdi", "", path.join(" › ")));
+    const path = row < 0 ? [] : this.tree.path(row);
+    const shown = path.slice(-PATH_SHOWN).map((at) => this.profile.label(this.tree.fn[at]));
+    if (path.length > PATH_SHOWN) {
+      shown.unshift("…");
+    }
+    byId("path").replaceChildren(element("bdi", "", shown.join(" › ")));
   },
 
   hover(row) {

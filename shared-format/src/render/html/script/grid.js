@@ -55,7 +55,7 @@ class Grid {
     this.body.addEventListener("mousemove", (event) => this.onRow(event, (index) => owner.hover(index)));
     this.body.addEventListener("mouseleave", () => owner.hover(-1));
     new ResizeObserver(() => {
-      place.classList.toggle("narrow", place.clientWidth < owner.narrowBelow);
+      this.fit(place.clientWidth);
       this.later();
     }).observe(place);
   }
@@ -65,6 +65,18 @@ class Grid {
     if (row) {
       act(Number(row.dataset.index));
     }
+  }
+
+  // Leaves out columns for which there is no room.
+  fit(width) {
+    const kinds = Object.keys(LEFT_OUT_BELOW).filter((kind) => width < LEFT_OUT_BELOW[kind]);
+    for (const kind in LEFT_OUT_BELOW) {
+      this.place.classList.toggle(`without-${kind}`, kinds.includes(kind));
+    }
+    const there = this.columns.filter((column) => !kinds.some((kind) => column.kind.split(" ").includes(kind)));
+    this.place.style.setProperty("--columns", there.map((column) => column.width).join(" "));
+    this.widthOfNames = this.head.querySelector(".function").offsetWidth;
+    this.stale = true;
   }
 
   // Draws at the next frame, however often it is asked to before that.

@@ -20,12 +20,6 @@ class Page {
       tree: new Grid(byId("tree"), columns(this.profile, true), this.owner("tree")),
       hot: new Grid(byId("hot"), columns(this.profile, false), this.owner("hot")),
     };
-    for (const grid of Object.values(this.grids)) {
-      const template = (columns) => columns.map(({ width }) => width).join(" ");
-      const narrow = grid.columns.filter(({ kind }) => !kind.includes("optional"));
-      grid.place.style.setProperty("--columns", template(grid.columns));
-      grid.place.style.setProperty("--columns-narrow", template(narrow));
-    }
     const flame = byId("flame");
     this.flame = new Flame(flame, flame.querySelector("canvas"), byId("flame-said"), this);
     this.head();
