@@ -12,7 +12,7 @@ use crate::profile::functions::Functions;
 use crate::profile::spread::spreads;
 use crate::render::escape::{shapeless, visible};
 use crate::render::label::{labels, place};
-use crate::render::{number, text};
+use crate::render::{ProcessState, number, text};
 use crate::snapshot::{Mode, Snapshot};
 
 /// From here on measuring is dear enough to be named among the doubts.
@@ -90,7 +90,6 @@ fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOp
 
 /// Why numbers could be other than they look, one sentence each.
 fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
-    use crate::render::ProcessState;
     let Snapshot {
         process,
         capture,
