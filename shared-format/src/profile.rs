@@ -2,13 +2,25 @@
 //!
 //! ```text
 //! Snapshot -> sites
-//!          -> functions, spread -> tree (threads merged by path) -> hot (per function)
+//!          -> functions, spread, parts -> tree (threads merged by path) -> hot (per function)
+//!                                                                           -> shape -> tree
+//!                                                                           -> graph (callers, callees)
 //!          -> compensate -> Snapshot
+//! two of them -> between -> Snapshot
+//!             -> align -> two Snapshots with the same rows
 //! ```
 
+pub mod align;
+pub mod between;
 pub mod compensate;
 pub mod functions;
+pub mod graph;
 pub mod hot;
+mod parts;
+pub mod shape;
 pub mod sites;
 pub mod spread;
 pub mod tree;
+
+#[cfg(test)]
+mod pairs_of_snapshots;

@@ -174,6 +174,9 @@ impl Feed for Synthetic {
                 });
                 return Ok(());
             }
+            Request::SitesOff(_) | Request::SitesOn(_) => {
+                return Err("a made-up program measures nothing that could be switched off".into());
+            }
             Request::Mode(mode) => {
                 (self.mode, self.zero, self.before) = (mode, now, None);
             }
@@ -230,6 +233,7 @@ fn main() -> anyhow::Result<ExitCode> {
             std::fs::write(path, format!("{snapshot:?}")).map_err(|error| error.to_string())
         },
         mouse: false,
+        compare: None,
         panic_after: None,
     };
     let mut arguments = std::env::args().skip(1);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
@@ -23,6 +24,9 @@ pub struct Cli {
     /// How the screen looks.
     #[command(flatten)]
     pub look: LookArgs,
+    /// What to compare with.
+    #[command(flatten)]
+    pub compare: CompareArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -30,13 +34,29 @@ Examples:
   tickscope                        attach to the program that runs
   tickscope order-book             attach by name, or by pid, or open a file
   tickscope run -- ./app --fast    start a program and watch it
+  tickscope --compare before.tks   show what differs from a snapshot kept with s
   tickscope report -f json -o now.json
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
   tickscope demo                   look around without a program of your own
+  tickscope completions bash       a script that makes Tab complete all this
+  tickscope man | man -l -         the manual; of one command: tickscope man report
 
+On the screen, : takes these commands too, and ? shows all keys.
 A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";
+
+const COMPLETIONS: &str = "\
+Examples:
+  bash   source <(tickscope completions bash)      in ~/.bashrc
+  zsh    tickscope completions zsh > ~/.zfunc/_tickscope
+         with  fpath+=~/.zfunc  before compinit in ~/.zshrc
+  fish   tickscope completions fish > ~/.config/fish/completions/tickscope.fish";
+
+const MANUAL: &str = "\
+Examples:
+  tickscope man | man -l -
+  tickscope man report > ~/.local/share/man/man1/tickscope-report.1";
 
 /// Which program, and where to look for it.
 #[derive(Args, Clone, Debug, Default)]
@@ -51,6 +71,34 @@ pub struct TargetArgs {
     pub dir: Option<PathBuf>,
 }
 
+/// How to measure.
+#[derive(Args, Clone, Debug)]
+pub struct ModeArgs {
+    /// exact: every call is timed. adaptive: calls of short functions are timed now and then. sampled: counts,
+    /// and looks at where each thread is. off: nothing.
+    #[arg(value_parser = mode())]
+    pub mode: Mode,
+}
+
+/// Which sites to switch.
+#[derive(Args, Clone, Debug)]
+pub struct SitesArgs {
+    /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
+    #[arg(value_parser = pattern)]
+    pub pattern: Pattern,
+}
+
+/// The times in a report.
+#[derive(Args, Clone, Debug)]
+pub struct TimesArgs {
+    /// Take what measuring costs, at least, off the times.
+    #[arg(long, conflicts_with = "raw")]
+    pub compensated: bool,
+    /// The times as they were measured; so it is without this.
+    #[arg(long)]
+    pub raw: bool,
+}
+
 /// How the screen looks.
 #[derive(Args, Clone, Debug)]
 pub struct LookArgs {
@@ -63,6 +111,14 @@ pub struct LookArgs {
     /// Panics after so many frames, for the test of how the terminal is left.
     #[arg(long, hide = true)]
     pub panic_after: Option<u64>,
+}
+
+/// What to compare with.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CompareArgs {
+    /// Show differences to a kept snapshot, or to the newest of a ring file; ' shows plain numbers.
+    #[arg(long, value_name = "FILE")]
+    pub compare: Option<PathBuf>,
 }
 
 /// When to use colours.
@@ -96,6 +152,9 @@ pub enum Command {
         /// How the screen looks.
         #[command(flatten)]
         look: LookArgs,
+        /// What to compare with.
+        #[command(flatten)]
+        compare: CompareArgs,
     },
     /// List the programs that carry tickscope, running and ended.
     #[command(visible_alias = "ls")]
@@ -125,12 +184,9 @@ pub enum Command {
         /// Wait so long for the program to appear: 10, 10s, 500ms.
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         wait: Option<Duration>,
-        /// Take what measuring costs, at least, off the times.
-        #[arg(long, conflicts_with = "raw")]
-        compensated: bool,
-        /// The times as they were measured; so it is without this.
-        #[arg(long)]
-        raw: bool,
+        /// Whose times.
+        #[command(flatten)]
+        times: TimesArgs,
     },
     /// Print where each thread is right now: its open scopes and for how long.
     Stacks {
@@ -158,28 +214,27 @@ pub enum Command {
     },
     /// Measure in another way from now on; counts begin at zero.
     Mode {
-        /// exact: every call is timed. adaptive: calls of short functions are timed now and then. sampled: counts,
-        /// and looks at where each thread is. off: nothing.
-        #[arg(value_parser = mode())]
-        mode: Mode,
+        /// How.
+        #[command(flatten)]
+        how: ModeArgs,
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
     },
     /// Switch sites off; their time is their callers'.
     Off {
-        /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
-        #[arg(value_parser = pattern)]
-        pattern: Pattern,
+        /// Which sites.
+        #[command(flatten)]
+        sites: SitesArgs,
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
     },
     /// Switch sites on again.
     On {
-        /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
-        #[arg(value_parser = pattern)]
-        pattern: Pattern,
+        /// Which sites.
+        #[command(flatten)]
+        sites: SitesArgs,
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
@@ -214,6 +269,18 @@ pub enum Command {
         #[command(flatten)]
         look: LookArgs,
     },
+    /// Print what makes a shell complete the command line by Tab.
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+    /// Print the manual page, of all or of one command, for man.
+    #[command(after_help = MANUAL)]
+    Man {
+        /// The command, like report; without it the page of tickscope itself.
+        command: Option<String>,
+    },
     /// The program behind `demo`.
     #[command(hide = true)]
     DemoProgram {
@@ -239,7 +306,7 @@ fn pattern(text: &str) -> Result<Pattern, String> {
 }
 
 /// `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
         "" | "s" => 1.0,

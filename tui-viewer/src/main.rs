@@ -8,7 +8,9 @@ use clap::Parser;
 use tickscope_cli::args::{Cli, Command};
 use tickscope_cli::command::output::{self, say};
 use tickscope_cli::command::switch::Switch;
-use tickscope_cli::command::{attach, demo, list, mode, report, reset, run, sites, snapshot, stacks, switch};
+use tickscope_cli::command::{
+    attach, completions, demo, list, man, mode, report, reset, run, sites, snapshot, stacks, switch,
+};
 use tickscope_cli::target::NoTarget;
 
 fn main() -> ExitCode {
@@ -29,23 +31,26 @@ fn main() -> ExitCode {
 
 fn carry_out(cli: Cli) -> anyhow::Result<u8> {
     match cli.command {
-        None => attach::run(&cli.target, &cli.look),
-        Some(Command::Attach { target, look }) => attach::run(&target, &look),
+        None => attach::run(&cli.target, &cli.look, &cli.compare),
+        Some(Command::Attach {
+            target,
+            look,
+            compare,
+        }) => attach::run(&target, &look, &compare),
         Some(Command::List { json, clean, dir }) => list::run(dir.as_deref(), json, clean),
         Some(Command::Report {
             target,
             format,
             output,
             wait,
-            compensated,
-            raw: _,
-        }) => report::run(&target, format, output.as_deref(), wait, compensated),
+            times,
+        }) => report::run(&target, format, output.as_deref(), wait, times.compensated),
         Some(Command::Stacks { target }) => stacks::run(&target),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
         Some(Command::Reset { target, after }) => reset::run(&target, after),
-        Some(Command::Mode { mode, target }) => mode::run(&target, mode),
-        Some(Command::Off { pattern, target }) => switch::run(&target, pattern, Switch::Off),
-        Some(Command::On { pattern, target }) => switch::run(&target, pattern, Switch::On),
+        Some(Command::Mode { how, target }) => mode::run(&target, how.mode),
+        Some(Command::Off { sites, target }) => switch::run(&target, sites.pattern, Switch::Off),
+        Some(Command::On { sites, target }) => switch::run(&target, sites.pattern, Switch::On),
         Some(Command::Sites { target, format }) => sites::run(&target, format),
         Some(Command::Run {
             report,
@@ -54,6 +59,8 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
             command,
         }) => run::run(&command, report, dir.as_deref(), &look),
         Some(Command::Demo { look }) => demo::run(&look),
+        Some(Command::Completions { shell }) => completions::run(shell),
+        Some(Command::Man { command }) => man::run(command.as_deref()),
         Some(Command::DemoProgram { frames }) => Ok(demo::program(frames)),
     }
 }

@@ -76,6 +76,10 @@ pub(crate) struct Glyphs {
     pub(crate) leaf: &'static str,
     /// Running now.
     pub(crate) running: &'static str,
+    /// Recursion in one row, or a function that calls back.
+    pub(crate) again: &'static str,
+    /// Before who calls, what is itself, and what is called.
+    pub(crate) calls: [&'static str; 3],
     /// For what was cut.
     pub(crate) cut: &'static str,
     /// Sorted, largest first.
@@ -114,6 +118,8 @@ const UNICODE: Glyphs = Glyphs {
     closed: "▸",
     leaf: "─",
     running: "•",
+    again: "↻",
+    calls: ["↑ ", "· ", "↓ "],
     cut: "…",
     falls: "▼",
     rises: "▲",
@@ -138,6 +144,8 @@ const ASCII: Glyphs = Glyphs {
     closed: ">",
     leaf: "-",
     running: "*",
+    again: "@",
+    calls: ["^ ", "= ", "v "],
     cut: "...",
     falls: "v",
     rises: "^",
@@ -197,6 +205,17 @@ impl ThemeKind {
         match self {
             Self::Sixteen => Self::Mono,
             Self::Mono => Self::Sixteen,
+        }
+    }
+
+    /// All of them.
+    pub(crate) const ALL: [Self; 2] = [Self::Sixteen, Self::Mono];
+
+    /// For whoever types it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Sixteen => "sixteen",
+            Self::Mono => "mono",
         }
     }
 

@@ -8,12 +8,17 @@ use crate::model::scope::Scope;
 use crate::process_time::clock_time;
 use crate::status::{Mark, Status};
 
+/// On screens of so many lines the first look is helped.
+const ROOM_FOR_FIRST_LOOK: u16 = 20;
+
 // === impl Model ===
 
 impl Model {
     /// The word and the mark of the state, the screen's own state first.
     pub(crate) fn face(&self) -> (&'static str, Mark) {
-        if self.frozen {
+        if self.time.past {
+            ("PAST", Mark::Frozen)
+        } else if self.frozen {
             ("FROZEN", Mark::Frozen)
         } else {
             (self.status.word(), self.status.mark())
@@ -23,6 +28,9 @@ impl Model {
     /// When the state began, as a clock time that stands still; LIVE has none.
     pub(crate) fn face_time(&self) -> Option<String> {
         let at = |unix_ns| clock_time(unix_ns, self.utc_offset);
+        if self.time.past {
+            return self.past_time();
+        }
         if self.frozen {
             return self
                 .shown
@@ -41,11 +49,17 @@ impl Model {
         }
     }
 
+    /// Nobody has pressed a key yet, and there is room to say how to read the screen.
+    pub(crate) fn is_first_look(&self) -> bool {
+        self.last_key.is_none() && self.data.is_some() && self.size.height >= ROOM_FOR_FIRST_LOOK
+    }
+
     /// The cause and the next step, where there is something to explain over data.
     pub(crate) fn banner(&self) -> Option<String> {
         let shown = self.shown.as_ref()?;
         // Short enough for 60 cells: who has more room reads it at a glance all the same.
         let text = match &self.status {
+            _ if self.time.past => "A moment of the past: , . go back and forth, L goes on.",
             Status::Exited { .. } | Status::Crashed { .. } if self.frozen => {
                 "Meanwhile the program has ended; p shows its last state."
             }

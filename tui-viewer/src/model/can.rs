@@ -2,6 +2,7 @@
 
 use crate::action::Action;
 use crate::model::Model;
+use crate::model::view::View;
 
 // === impl Model ===
 
@@ -13,6 +14,8 @@ impl Model {
             Action::Reset | Action::NextMode | Action::Slower | Action::Faster | Action::Freeze
         );
         self.can(action)
+            && (action != Action::Live || self.frozen)
+            && (action != Action::Compare || self.time.mark.is_some())
             && (action != Action::Undo || (self.undoable && self.status.answers()))
             && (!of_the_program || self.status.answers() || (action == Action::Freeze && self.frozen))
     }
@@ -22,14 +25,20 @@ impl Model {
         let searching = self.search.as_ref().is_some_and(|search| search.is_set());
         let rows = !self.list().rows.is_empty();
         match action {
-            Action::NextMatch | Action::PreviousMatch | Action::MatchesOnly => searching,
+            Action::Search if self.in_help() => true,
+            Action::NextMatch | Action::PreviousMatch if self.in_help() => self.help_search.is_some(),
+            Action::NextMatch | Action::PreviousMatch => searching,
+            // A graph has neither an order to choose nor rows to leave out.
+            Action::MatchesOnly => searching && self.view != View::Flame,
+            Action::SortLeft | Action::SortRight | Action::Reverse => self.view != View::Flame,
+            Action::Centre => rows && self.view != View::Flame,
             // Where there is nothing to ask or nobody to ask it of, they tell why not.
             Action::Undo | Action::Reset | Action::NextMode | Action::Slower | Action::Faster => {
                 self.shown.is_some() && self.pending.is_none()
             }
             Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown.is_some(),
             Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => rows,
-            Action::HotPath | Action::ToTree | Action::Copy | Action::Centre | Action::Search => rows,
+            Action::HotPath | Action::ToTree | Action::Copy | Action::Search => rows,
             Action::Choose => self.data.is_some() || !self.rings.is_empty(),
             Action::Enter
             | Action::FocusFunction
@@ -73,12 +82,13 @@ impl Model {
             | Action::Last
             | Action::PreviousSibling
             | Action::NextSibling
-            | Action::SortLeft
-            | Action::SortRight
-            | Action::Reverse
             | Action::Percent
             | Action::Compensate
             | Action::Yes
+            | Action::Complete
+            | Action::CompleteBack
+            | Action::OlderCommand
+            | Action::NewerCommand
             | Action::Theme
             | Action::Mouse => true,
         }

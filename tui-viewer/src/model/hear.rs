@@ -7,9 +7,13 @@ use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Mode;
 
 use crate::model::Model;
+use crate::model::flame::Flame;
+use crate::model::function::FunctionView;
+use crate::model::lens::Lens;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
-use crate::model::threads;
+use crate::model::pulse::Pulse;
+use crate::model::{sites, threads};
 use crate::news::{News, Outcome, Request};
 
 // === impl Model ===
@@ -33,6 +37,9 @@ impl Model {
             self.undoable = false;
             self.warnings_seen = false;
             self.pending = None;
+            self.switching.clear();
+            self.time.history.clear();
+            self.time.pulse = Pulse::default();
             self.tell(format!("new run: pid {new}, followed; it was {old}"));
             self.dirty = true;
         }
@@ -42,8 +49,14 @@ impl Model {
         for outcome in news.outcomes {
             self.hear_outcome(outcome);
         }
+        let more_past = !news.past.is_empty();
+        // Before the snapshot: the record of it need not be made again.
+        self.time.history.remember(news.past);
         if let Some(snapshot) = news.snapshot {
             self.hear_snapshot(snapshot);
+        }
+        if more_past {
+            self.past_has_come();
         }
         self.settle_pending();
     }
@@ -55,6 +68,11 @@ impl Model {
         self.greeted = false;
         self.warnings_seen = false;
         self.open.clear();
+        self.lens = Lens::default();
+        self.function = FunctionView::default();
+        self.flame = Flame::default();
+        self.switching.clear();
+        self.forget_past();
         self.data_stale = true;
     }
 
@@ -73,7 +91,11 @@ impl Model {
     fn hear_outcome(&mut self, outcome: Outcome) {
         self.dirty = true;
         match (outcome.request, outcome.result) {
-            (Request::Interval { .. }, Ok(_)) => {}
+            (Request::Interval { ns }, Ok(_)) => {
+                let hz = 1_000_000_000 / ns.max(1);
+                self.tell(format!("the program takes it: {hz} snapshots a second"));
+            }
+            (request @ (Request::SitesOff(_) | Request::SitesOn(_)), Ok(_)) => self.switch_granted(request),
             // Answered after the user was told that nobody answers: it is done all the same.
             (request, Ok(epoch)) if self.pending.is_none() => {
                 self.pending = Some(Pending {
@@ -101,7 +123,10 @@ impl Model {
             Request::Undo => "undo",
             Request::Interval { .. } => "rate",
             Request::Mode(_) => "mode",
+            Request::SitesOff(_) => "off",
+            Request::SitesOn(_) => "on",
         };
+        self.switching.retain(|switching| switching.request != request);
         if self.pending.is_some_and(|pending| pending.request == request) {
             self.pending = None;
         }
@@ -117,12 +142,17 @@ impl Model {
         if self.wished_hz.is_some_and(|hz| hz == rate_hz(&snapshot)) {
             self.wished_hz = None;
         }
+        self.cpu_history.note(&snapshot);
+        self.time.history.note(&snapshot);
+        let back = self.how_far_back();
         self.newest = Some(Rc::clone(&snapshot));
+        self.dirty |= back != self.how_far_back();
         if !self.frozen {
             self.shown = Some(snapshot);
             self.data_stale = true;
             self.dirty = true;
         }
+        self.settle_switching();
     }
 
     /// The list of threads may be open while threads come and go: the choice stays on its thread.
@@ -173,7 +203,11 @@ impl Model {
             return;
         }
         self.pending = None;
-        self.undoable = request == Request::Reset;
+        self.undoable = match request {
+            Request::Reset => true,
+            Request::SitesOff(_) | Request::SitesOn(_) => self.undoable,
+            Request::Undo | Request::Mode(_) | Request::Interval { .. } => false,
+        };
         self.tell(self.done(request));
         self.dirty = true;
     }
@@ -186,6 +220,10 @@ impl Model {
             }
             Request::Reset => "counting from zero; u takes it back".into(),
             Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
+            Request::SitesOff(_) | Request::SitesOn(_) => self
+                .newest
+                .as_deref()
+                .map_or(String::new(), |newest| sites::said(newest, request)),
             Request::Mode(mode) => {
                 let behind = if self.frozen {
                     " behind the frozen screen"

@@ -2,11 +2,11 @@
 
 use ratatui::layout::{Position, Rect};
 
-use crate::action::Action;
+use crate::action::{Action, Context};
 use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::model::row::Fold;
-use crate::model::view::View;
+use crate::model::view::{TabForm, View};
 
 // === impl Model ===
 
@@ -14,14 +14,19 @@ impl Model {
     /// A click selects a row, folds by the mark before its name, sorts by a title, or changes the view.
     pub(super) fn click(&mut self, x: u16, y: u16) {
         let layout = self.layout();
-        let typing = self.search.as_ref().is_some_and(|search| search.typing);
+        let typing = matches!(self.context(), Context::Typing | Context::Commanding);
         if self.popup.is_some() || self.data.is_none() || typing || layout.too_small {
             return;
         }
         let at = Position { x, y };
         let on = |area: Option<Rect>| area.is_some_and(|area| area.contains(at));
         if layout.rows.contains(at) {
-            self.click_row(x, usize::from(y - layout.rows.y));
+            let line = usize::from(y - layout.rows.y);
+            if self.view == View::Flame {
+                self.flame_click(x, line);
+            } else {
+                self.click_row(x, line);
+            }
         } else if layout.columns.contains(at) {
             let mut places = columns::places(self.view, layout.columns.width).into_iter();
             // A title may begin in the gap before its column.
@@ -31,7 +36,7 @@ impl Model {
             }
         } else if (on(layout.tabs)
             || (layout.tabs.is_none() && self.notice_line() != layout.footer && on(layout.footer)))
-            && let Some(view) = View::at(x)
+            && let Some(view) = View::at(x, self.view, TabForm::of(&layout))
         {
             self.show(view);
         }
@@ -63,6 +68,9 @@ impl Model {
             return;
         }
         let page = self.page().max(1);
+        if self.view == View::Flame {
+            return self.flame.scroll(rows, page);
+        }
         let list = self.list_mut();
         let last = list.rows.len().saturating_sub(page);
         list.cursor.offset = list.cursor.offset.saturating_add_signed(rows).min(last);

@@ -3,16 +3,18 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use tickscope_format::Snapshot;
 use tickscope_format::profile::compensate::compensated;
 
 use crate::model::base::Base;
 use crate::model::data::Data;
 use crate::model::detail::Detail;
+use crate::model::function::{Around, past_headings};
 use crate::model::listing::{self, Shape};
 use crate::model::search::{Filter, Search};
 use crate::model::sort::Before;
 use crate::model::view::View;
-use crate::model::{Model, travel};
+use crate::model::{Model, flame, site_rows, thread_rows, travel};
 use crate::status::Status;
 
 /// Nothing moves under a finger for so long after a key.
@@ -32,7 +34,8 @@ impl Model {
         let resort = self.list().sort_due.then(|| self.hold_until());
         let notice = self.notice.as_ref().map(|notice| notice.until);
         let pending = self.pending.map(|pending| pending.deadline());
-        [resort, notice, pending].into_iter().flatten().min()
+        let switching = self.switching_deadline();
+        [resort, notice, pending, switching].into_iter().flatten().min()
     }
 
     pub(super) fn hold_until(&self) -> Duration {
@@ -58,6 +61,7 @@ impl Model {
             }
             self.dirty = true;
         }
+        self.give_up_switching();
         if self.list().sort_due && self.hold_until() <= now {
             self.rows_stale = true;
             self.dirty = true;
@@ -68,21 +72,42 @@ impl Model {
     pub(super) fn refresh(&mut self) {
         if std::mem::take(&mut self.data_stale) {
             let former = self.data.take().map(|data| data.names);
-            let shown = self.shown.as_ref().map(|shown| match self.compensated {
-                true => Rc::new(compensated(shown)),
-                false => Rc::clone(shown),
+            let side = |snapshot: Rc<Snapshot>| match self.compensated {
+                true => Rc::new(compensated(&snapshot)),
+                false => snapshot,
+            };
+            let sides = self.shown.as_ref().map(|shown| self.sides(shown));
+            self.time.stretch = sides.as_ref().and_then(|sides| sides.stretch);
+            self.data = sides.map(|sides| {
+                let mut data = Data::of(side(sides.now), &self.scope, former.as_ref(), self.ascii);
+                let names = Some(&data.names);
+                data.then = sides
+                    .then
+                    .map(|then| Box::new(Data::of(side(then), &self.scope, names, self.ascii)));
+                data
             });
-            self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
+            if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {
+                data.cpu_history = self.cpu_history.until(shown);
+            }
             self.rows_stale = true;
             self.detail_of = None;
+            self.count_calls();
+            self.look();
             self.greet();
         }
+        let more = self.rows_stale && self.data.as_ref().is_some_and(|data| data.in_part);
+        if more || self.lens_stale {
+            self.look();
+            self.rows_stale = true;
+        }
+        self.beat();
         if std::mem::take(&mut self.rows_stale) {
             self.rebuild_rows();
         }
         let (rows, page) = (self.list().rows.len(), self.page());
         self.list_mut().cursor.keep_on_screen(rows, page);
-        let selected = self.list().selected().map(|row| row.what);
+        let selected = self.data.as_ref().zip(self.list().selected());
+        let selected = selected.map(|(data, row)| data.in_full(row).what);
         if self.layout().detail.is_none() {
             self.detail_of = None;
         } else if selected != self.detail_of {
@@ -95,9 +120,29 @@ impl Model {
         }
     }
 
+    /// Makes of the data what the view shows of it.
+    fn look(&mut self) {
+        self.lens_stale = false;
+        if self.view == View::Function && self.data.is_some() {
+            self.choose_function();
+        }
+        let chosen = self.function.chosen.as_ref();
+        let chosen = chosen.filter(|_| self.view == View::Function);
+        let (lens, view, open) = (&self.lens, self.view, &self.open);
+        let see = |data: &mut Data| {
+            data.see(lens.look(data.whole(), view, open));
+            data.around = chosen.and_then(|chosen| Around::of(data.whole(), chosen.key));
+        };
+        let Some(data) = &mut self.data else { return };
+        see(data);
+        if let Some(then) = &mut data.then {
+            see(then);
+        }
+    }
+
     fn rebuild_rows(&mut self) {
         let forced = std::mem::take(&mut self.sort_now);
-        let page = self.page();
+        let (page, width) = (self.page(), self.size.width);
         let (view, now, base, hold_until) = (self.view, self.now, self.base(), self.hold_until());
         let Some(data) = self.data.take() else {
             self.list_mut().rows.clear();
@@ -124,7 +169,10 @@ impl Model {
         let listing = match view {
             View::Tree => listing::tree(&data, &shape),
             View::Hot => listing::hot(&data, &shape),
-            View::Function | View::Threads | View::Flame | View::Sites => listing::Listing::default(),
+            View::Function => listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS),
+            View::Threads => thread_rows::list(&data, &shape),
+            View::Sites => site_rows::list(&data, &shape),
+            View::Flame => self.flame.list(&data, &shape, width),
         };
         let list = self.list_mut();
         list.rows = listing.rows;
@@ -132,12 +180,21 @@ impl Model {
         if !hold {
             list.sorted_at = now;
         }
+        let first = match view {
+            View::Flame => flame::largest(&data, &list.rows),
+            View::Tree | View::Hot | View::Function | View::Threads | View::Sites => list.rows.first(),
+        };
         if list.cursor.want.is_empty()
-            && let Some(row) = list.rows.first()
+            && let Some(row) = first
         {
             list.cursor.want = vec![row.id];
         }
         list.cursor.settle(&list.rows, page);
+        let beside = past_headings(&list.rows, list.cursor.index, true);
+        if beside != list.cursor.index {
+            list.cursor.index = beside;
+            list.cursor.keep_on_screen(list.rows.len(), page);
+        }
         if let Some(search) = &mut self.search {
             search.hits = listing.hits;
             search.before = listing.before;
@@ -145,6 +202,7 @@ impl Model {
         }
         self.data = Some(data);
         self.detail_of = None;
+        self.flame_settle();
     }
 
     /// Opens what is hot, once, as soon as the data says what it is.
@@ -157,7 +215,9 @@ impl Model {
             return;
         }
         self.greeted = true;
-        let open = travel::first_look(data, self.page());
+        // The line for the first look soon leaves its place to the list.
+        let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
+        let open = travel::first_look(data, page);
         self.open.extend(open);
     }
 }

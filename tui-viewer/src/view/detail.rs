@@ -9,14 +9,18 @@ use crate::model::Model;
 use crate::model::base::Base;
 use crate::model::data::{Data, What};
 use crate::model::detail::Began;
+use crate::model::pulse::BEATS;
 use crate::model::row::Row;
 use crate::model::view::View;
 use crate::process_time::clock_time;
 use crate::theme::Meaning;
 use crate::view::bar::bar;
 use crate::view::figure::{self, ABOUT, UNKNOWN};
-use crate::view::latency;
 use crate::view::pen::Pen;
+use crate::view::{latency, sites, spark, threads, unit};
+
+/// From this width on the last seconds have room beside the threads.
+const ROOM_FOR_PULSE: u16 = 105;
 
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
@@ -30,6 +34,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         ..area
     };
     if let Some(row) = model.list().selected() {
+        // A line of callers and callees has a part of a function's figures: here is the whole.
+        let row = &data.in_full(row);
         let title = cut_middle(
             data.label(row.what),
             usize::from(inner.width).saturating_sub(4),
@@ -42,20 +48,39 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             &format!(" {title} "),
             Meaning::Strong,
         );
+        if let What::Thread(index) = row.what {
+            return threads::detail(pen, model, data, index, Rect { y: area.y, ..inner });
+        }
+        if data.function(row.what).is_none() && row.what != What::Outside {
+            let text = "these calls were made by no function that is measured";
+            pen.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
+            return;
+        }
         name_and_place(pen, data, row, inner, area.y + 1);
+        if let What::Site(index) = row.what {
+            return sites::detail(pen, data, index, Rect { y: area.y, ..inner });
+        }
         figures(pen, model, data, row, inner, area.y + 2);
         match model.view {
-            View::Tree => path(pen, data, row, inner, area.y + 3),
-            View::Hot | View::Function | View::Threads | View::Flame | View::Sites => {
+            View::Tree | View::Flame => path(pen, data, row, inner, area.y + 3),
+            View::Hot | View::Function | View::Threads | View::Sites => {
                 callers(pen, model, inner, area.y + 3)
             }
         }
         latency::draw(pen, model, data, row.what, inner, area.y + 4);
         let last = area.bottom() - 1;
-        let notes = notes(pen, data, row);
+        let notes = match &data.then {
+            Some(_) => compared(pen, model, data, row),
+            None => notes(pen, data, row),
+        };
         let short = last == area.y + 5;
         if !short || notes.is_empty() {
-            threads(pen, model, inner, area.y + 5);
+            let pulse = pulse(pen, model, row, inner, area.y + 5);
+            let room = Rect {
+                width: inner.width.saturating_sub(pulse),
+                ..inner
+            };
+            by_thread(pen, model, room, area.y + 5);
         }
         if !notes.is_empty() {
             pen.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
@@ -101,34 +126,51 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     let figures = data.figures(row.what);
     let (of_total, of_self) = model.shares(data, row.what);
     let spread = data.spread(row.what).unwrap_or_default();
-    let time = |ns: u64, (estimated, error): (bool, f64), share: f64| {
-        let (text, percent) = (pen.duration(ns), number::percent(share));
+    let per = data.per_calls;
+    let scaled = |ns: u64, ticks: u64| unit::scaled(pen, model.ticks, per, ns, ticks, false);
+    let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
+        let percent = number::percent(share);
+        let Some(text) = scaled(ns, ticks) else {
+            return UNKNOWN.to_string();
+        };
         if !estimated {
             return format!("{text} {percent}");
         }
         // An estimate may be without a known error.
         let error = match data.snapshot.nanos(error.round() as u64) {
             0 => String::new(),
+            _ if model.ticks || per.is_some() => {
+                let error_ns = data.snapshot.nanos(error.round() as u64);
+                let text = scaled(error_ns, error.round() as u64).unwrap_or_default();
+                format!(" {}{text}", pen.glyphs.give_or_take)
+            }
             error_ns => format!(" {}{}", pen.glyphs.give_or_take, pen.rough(error_ns)),
         };
         format!("{ABOUT}{text}{error} {ABOUT}{percent}")
     };
     let of_self_time = (spread.self_estimated, spread.self_error);
     let of_total_time = (spread.total_estimated, spread.total_error);
+    let ticks = unit::ticks(data, row.what);
+    // Bottom-up the total is self time, and what a row has itself is what nobody called.
+    let (own, all) = match data.bottom_up {
+        true => ("not called", "self"),
+        false => ("self", "total"),
+    };
     let mut facts = vec![
-        ("self", time(figures.self_ns, of_self_time, of_self)),
-        ("total", time(figures.total_ns, of_total_time, of_total)),
+        (own, time((figures.self_ns, ticks.1), of_self_time, of_self)),
+        (all, time((figures.total_ns, ticks.0), of_total_time, of_total)),
     ];
     if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
-        let often = if rate >= 1.0 {
+        let often = if rate >= 1.0 && per.is_none() {
             format!("  {}/s", number::count(rate as u64))
         } else {
             String::new()
         };
-        facts.push(("calls", format!("{}{often}", number::count(figures.calls))));
-        facts.push(("avg", figure::text(pen, model, data, row.what, Column::Avg)));
+        let calls = unit::calls(data, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
+        facts.push(("calls", format!("{calls}{often}")));
+        facts.push(("avg", figure::plain(pen, model, data, row.what, Column::Avg)));
     }
     if figures.open > 0 {
         let threads = if figures.open == 1 {
@@ -182,7 +224,7 @@ fn callers(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     shares(pen, &detail.callers, area, x, y, false);
 }
 
-fn threads(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
+fn by_thread(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let Some(detail) = &model.detail else { return };
     let x = pen.put(area.x, y, area.width, "threads", Meaning::Quiet) + 2;
     shares(pen, &detail.threads, area, x, y, true);
@@ -211,6 +253,42 @@ fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: 
     }
 }
 
+/// How busy the row was in the last seconds, at the end of a line; gives the cells it takes.
+fn pulse(pen: &mut Pen<'_>, model: &Model, row: &Row, area: Rect, y: u16) -> u16 {
+    let text = spark::of(pen, model, row.id, BEATS as u16);
+    if area.width < ROOM_FOR_PULSE || text.is_empty() {
+        return 0;
+    }
+    let cells = BEATS as u16 + 11;
+    let x = area.right().saturating_sub(cells);
+    let x = pen.put(x, y, cells, "last 30 s", Meaning::Quiet) + 2;
+    pen.put(x, y, BEATS as u16, &text, Meaning::Warm);
+    cells + 3
+}
+
+/// The row's figures at the moment it is compared with.
+fn compared(pen: &Pen<'_>, model: &Model, data: &Data, row: &Row) -> String {
+    let Some(mark) = model.compared() else {
+        return String::new();
+    };
+    let label = safe(&mark.label, pen.ascii);
+    let Some((then, there)) = data.counterpart(row.what) else {
+        return format!(
+            "then ({label})  not there{}columns: now less then",
+            pen.glyphs.dot
+        );
+    };
+    let text = |column: Column| figure::plain(pen, model, then, there, column);
+    format!(
+        "then ({label})  total {}  self {}  calls {}  avg {}{}columns: now less then, % in points",
+        text(Column::Total),
+        text(Column::SelfTime),
+        text(Column::Calls),
+        text(Column::Avg),
+        pen.glyphs.dot,
+    )
+}
+
 /// What the marks of this row say; nothing where it has none.
 fn notes(pen: &Pen<'_>, data: &Data, row: &Row) -> String {
     let mut notes = Vec::new();
@@ -230,11 +308,16 @@ fn notes(pen: &Pen<'_>, data: &Data, row: &Row) -> String {
     notes.join(pen.glyphs.dot)
 }
 
+fn data_is_bottom_up(model: &Model) -> bool {
+    model.data.as_ref().is_some_and(|data| data.bottom_up)
+}
+
 /// How to read the columns: for those who see them for the first time.
 fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let (dot, running) = (pen.glyphs.dot, pen.glyphs.running);
     let wide = area.width >= 92;
     let whole = match model.base() {
+        Base::Measured if model.base_label() != Base::Measured.label() => "the time in focus",
         Base::Measured => "measured time",
         Base::Wall => "wall time",
         Base::Parent => "its parent's time",
@@ -249,9 +332,21 @@ fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     } else {
         "SELF the function itself"
     };
+    let again = pen.glyphs.again;
     let text = match model.view {
+        View::Tree if data_is_bottom_up(model) && wide => format!(
+            "TOTAL, AVG self time of the topmost row's function when called so{dot}TOP the part that nobody called"
+        ),
+        View::Tree if data_is_bottom_up(model) => {
+            format!("TOTAL self time of the topmost row{dot}TOP not called")
+        }
+        View::Function if wide => format!(
+            "callers add up to 100%, and so do (self) and what it calls{dot}CALLS of all calls{dot}{again} calls back"
+        ),
+        View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
-        View::Hot | View::Function | View::Threads | View::Flame | View::Sites => {
+        View::Flame => format!("a frame is as wide as its time{dot}blank: the frame above itself"),
+        View::Hot | View::Threads | View::Sites => {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }
     };

@@ -10,6 +10,7 @@ use crate::model::data::{Data, What};
 use crate::theme::Meaning;
 use crate::view::figure::{self, ABOUT};
 use crate::view::pen::Pen;
+use crate::view::unit;
 
 /// Which quantiles, and what they are called.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
@@ -32,7 +33,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     let latency = data.latency(what);
     if latency.is_empty() {
         let room = area.right().saturating_sub(x);
-        pen.put_cut(x, y, room, why_none(data), Meaning::Quiet);
+        pen.put_cut(x, y, room, why_none(model, data), Meaning::Quiet);
         return;
     }
     let about = if figure::timed_in_part(data, what) {
@@ -40,12 +41,11 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     } else {
         ""
     };
-    let ns = |ticks: u64| data.snapshot.nanos(ticks);
     let mut facts: Vec<(&str, String)> = QUANTILES
         .iter()
-        .filter_map(|&(share, word)| Some((word, pen.rough(ns(latency.quantile(share)?)))))
+        .filter_map(|&(share, word)| Some((word, unit::length(pen, model, data, latency.quantile(share)?))))
         .collect();
-    facts.extend(figure::longest(pen, data, what).map(|text| ("max", text)));
+    facts.extend(figure::longest(pen, model, data, what).map(|text| ("max", text)));
     let mut x = x;
     for (word, text) in facts {
         let text = format!("{about}{text}");
@@ -56,7 +56,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
         x = pen.put(x + 1, y, area.width, &text, Meaning::Plain) + 2;
     }
     let (from, to) = ends(latency);
-    let (from, to) = (pen.rough(ns(from)), pen.rough_up(ns(to)));
+    let (from, to) = (
+        unit::length(pen, model, data, from),
+        unit::length_up(pen, model, data, to),
+    );
     let cells = width(&from) + CHART + width(&to) + 4;
     if usize::from(x) + cells <= usize::from(area.right()) {
         let chart = chart(latency, pen.glyphs.heights);
@@ -66,11 +69,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     }
 }
 
-fn why_none(data: &Data) -> &'static str {
+fn why_none(model: &Model, data: &Data) -> &'static str {
     match (data.snapshot.capture.mode, data.snapshot.measuring.histograms) {
         (Mode::Off, _) => "- (measuring is off)",
         (Mode::Sampled, _) => "- (sampling sees where time goes, not how long a call takes)",
         (_, false) => "- (histograms are off in the program: TICKSCOPE_HISTOGRAM=on)",
+        (_, true) if model.time.stretch.is_some() => "- (no call has ended in this window)",
         (_, true) => "- (no call has ended since the reset)",
     }
 }

@@ -90,7 +90,7 @@ pub(super) fn thread_list(pen: &mut Pen<'_>, model: &Model, index: usize) {
 }
 
 /// `41877` of one thread, `×111` of so many.
-fn who(thread: &Thread, ascii: bool) -> String {
+pub(super) fn who(thread: &Thread, ascii: bool) -> String {
     if thread.count > 1 {
         let times = if ascii { 'x' } else { '×' };
         format!("{times}{}", number::count(thread.count))
@@ -114,6 +114,11 @@ pub(super) fn ask(pen: &mut Pen<'_>, model: &Model, request: Request) {
         Request::Mode(mode) => (
             format!("Switch measuring to {}?", mode.as_str()),
             "They see it too, and all begin at zero.",
+            "y switch    Esc go on as it is",
+        ),
+        Request::SitesOff(pattern) | Request::SitesOn(pattern) => (
+            format!("Switch {}?", safe(pattern.as_str(), pen.ascii)),
+            "They see it too.",
             "y switch    Esc go on as it is",
         ),
         Request::Reset | Request::Undo | Request::Interval { .. } => (

@@ -2,12 +2,18 @@
 
 use ratatui::layout::Rect;
 
-use crate::cells::{safe, width};
+use crate::cells::{cut_end, cut_middle, safe, width};
 use crate::columns;
 use crate::model::Model;
-use crate::model::view::View;
+use crate::model::view::{TabForm, View};
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
+
+/// From this width on the line says what numbers are per; below, the header does in fewer words.
+pub(super) const WORDY: u16 = 100;
+
+/// What numbers are per takes no more cells.
+const LONGEST_UNIT: usize = 40;
 
 /// Draws the line.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
@@ -27,16 +33,16 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     }
 }
 
-/// `[1 Tree]  2 Hot`; gives the cell after it.
+/// `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; gives the cell after it.
 pub(super) fn views(pen: &mut Pen<'_>, model: &Model, mut x: u16, y: u16) -> u16 {
-    for (index, view) in View::ALL.into_iter().enumerate() {
-        let text = format!("{} {}", index + 1, view.title());
-        x = if view == model.view {
-            pen.put(x, y, 20, &format!("[{text}]"), Meaning::Strong)
+    let form = TabForm::of(&model.layout());
+    for view in View::ALL {
+        let meaning = if view == model.view {
+            Meaning::Strong
         } else {
-            pen.put(x, y, 20, &format!(" {text} "), Meaning::Quiet)
+            Meaning::Quiet
         };
-        x += 1;
+        x = pen.put(x, y, 20, &view.tab(model.view, form), meaning) + form.gap();
     }
     x
 }
@@ -46,20 +52,36 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     let column = columns::places(model.view, u16::MAX)
         .into_iter()
         .find(|place| place.column.sort_key() == Some(sort.key))
-        .map_or("", |place| place.column.title());
+        .map(|place| place.column.title());
     let mark = if sort.rises() {
         pen.glyphs.rises
     } else {
         pen.glyphs.falls
     };
-    let mut all = vec![
-        format!("sort {column} {mark}"),
-        model.base().label().to_string(),
-        safe(&model.scope.label(), pen.ascii).into_owned(),
-    ];
+    let mut all = Vec::new();
+    // What is not sorted, and what has no percents, needs no word for it.
+    all.extend(column.map(|column| format!("sort {column} {mark}")));
+    if !matches!(model.view, View::Threads | View::Sites) {
+        all.push(model.base_label().to_string());
+    }
+    all.push(safe(&model.scope.label(), pen.ascii).into_owned());
+    let words = model.lens.words(model.view);
+    all.extend(
+        words
+            .iter()
+            .map(|words| cut_middle(&safe(words, pen.ascii), 30, pen.glyphs.cut).into_owned()),
+    );
+    let times = model.mark_label().into_iter().chain(model.time_labels());
+    all.extend(times.map(|label| safe(&label, pen.ascii).into_owned()));
     if model.compensated {
         // At the end: it is the last to give way.
         all.push("compensated (at least)".to_string());
+    }
+    if model.size.width >= WORDY {
+        all.extend(model.unit_words(true).iter().map(|words| {
+            let words = safe(words, pen.ascii);
+            cut_end(&words, LONGEST_UNIT, pen.glyphs.cut).into_owned()
+        }));
     }
     all
 }
