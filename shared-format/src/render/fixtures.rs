@@ -344,11 +344,12 @@ fn mend_depths(rows: &mut [(usize, u32, u64, u64)]) {
     }
 }
 
-/// Four threads with about this many rows together, most of them with a histogram, of a thousand functions.
+/// Four threads with about this many rows together, most of them with a histogram, of a fiftieth as many functions.
 pub(crate) fn large(rows: usize) -> Snapshot {
     let mut s = empty();
     s.measuring.histograms = true;
-    let functions = 1_000;
+    // Few enough that many call themselves.
+    let functions = (rows as u32 / 50).clamp(1, 1_000);
     for function in 0..functions {
         let module = format!("large::part_{}", function / 40);
         add_site(

@@ -218,7 +218,17 @@ function shownTable() {
     const numbers = page.grids[view].columns.filter(({ id }) => id in texts && id !== "place" && id !== "errors");
     return [...numbers.map(({ id }) => texts[id]), page.profile.label(row.fn) + page.marks(row)].join("\t");
   };
+  // Who calls whom, nanoseconds and calls; calls of itself are left out.
+  const graph = [...page.functions.keys()].slice(0, 50).flatMap((fn) => {
+    const { callers, callees } = page.tree.graph(fn);
+    const links = (name, list) =>
+      list
+        .filter((link) => link.fn !== fn)
+        .map((link) => `graph\t${fn}\t${name}\t${link.fn}\t${link.total}\t${link.calls}\t${link.estimated ? "~" : ""}`);
+    return [...links("from", callers), ...links("to", callees)];
+  });
   return [
+    ...graph,
     ...page.rows.map((row) => `tree\t${line("tree", page.treeRow(row))}`),
     ...page.listed.map((row) => `hot\t${line("hot", row)}`),
   ].join("\n");

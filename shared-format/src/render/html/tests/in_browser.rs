@@ -1,10 +1,14 @@
 //! What the page's scripts do, where there is something to run them: Node.js for numbers, a browser for the page.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::*;
+use crate::profile::functions::FunctionId;
+use crate::profile::graph::{Link, Neighbours};
+use crate::profile::tree::CallTree;
 use crate::render::number;
 
 const BROWSERS: [&str; 4] = [
@@ -77,7 +81,7 @@ fn outcome(html: &str) -> Option<(Vec<String>, Vec<String>)> {
         .lines()
         .filter(|line| !line.is_empty())
         .map(str::to_string)
-        .partition(|line| line.starts_with("tree\t") || line.starts_with("hot\t"));
+        .partition(|line| line.contains('\t'));
     Some((checks, table))
 }
 
@@ -121,6 +125,37 @@ fn rows_of_text(snapshot: &Snapshot) -> Vec<String> {
     rows
 }
 
+/// Callers and callees of a function, as the page writes them down.
+fn links_of(tree: &CallTree, function: u32) -> Vec<String> {
+    let found = Neighbours::of(tree, FunctionId(function)).unwrap();
+    let line = |which: &str, link: &Link| {
+        let other = link.function.map_or("-1".to_string(), |id| id.0.to_string());
+        let estimated = link.spread.is_some_and(|spread| spread.total_estimated);
+        let mark = if estimated { "~" } else { "" };
+        format!(
+            "graph\t{function}\t{which}\t{other}\t{}\t{}\t{mark}",
+            link.ns, link.calls
+        )
+    };
+    let callers = found.callers.iter().map(|link| line("from", link));
+    callers
+        .chain(found.callees.iter().map(|link| line("to", link)))
+        .collect()
+}
+
+fn assert_links_hold(snapshot: &Snapshot, mut found: Vec<String>) {
+    let tree = CallTree::build(snapshot, |_| true);
+    let functions: BTreeSet<u32> = found
+        .iter()
+        .map(|line| line.split('\t').nth(1).unwrap().parse().unwrap())
+        .collect();
+    let mut wanted: Vec<String> = functions.into_iter().flat_map(|id| links_of(&tree, id)).collect();
+    found.sort();
+    wanted.sort();
+    assert!(!wanted.is_empty());
+    assert_eq!(found, wanted);
+}
+
 fn assert_checks_hold(snapshot: &Snapshot) {
     let Some((checks, table)) = outcome(&page_of(snapshot)) else {
         return;
@@ -128,6 +163,9 @@ fn assert_checks_hold(snapshot: &Snapshot) {
     assert!(checks.len() >= 14, "{checks:#?}");
     let failed: Vec<&String> = checks.iter().filter(|line| !line.starts_with("ok ")).collect();
     assert!(failed.is_empty(), "{failed:#?}");
+    let (links, table): (Vec<String>, Vec<String>) =
+        table.into_iter().partition(|line| line.starts_with("graph\t"));
+    assert_links_hold(snapshot, links);
     let wanted = rows_of_text(snapshot);
     assert!(wanted.len() > 20, "{wanted:#?}");
     for (found, wanted) in table.iter().zip(&wanted) {
