@@ -5,12 +5,14 @@
 //!          -> stacks             where every thread is right now
 //!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
+//!          -> html               one page to look at and send around; carries its snapshot
 //! ```
 
 mod escape;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod glyphs;
+pub mod html;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod label;

@@ -343,3 +343,53 @@ fn mend_depths(rows: &mut [(usize, u32, u64, u64)]) {
         deepest = row.0 + 1;
     }
 }
+
+/// Four threads with about this many rows together, most of them with a histogram, of a fiftieth as many functions.
+pub(crate) fn large(rows: usize) -> Snapshot {
+    let mut s = empty();
+    s.measuring.histograms = true;
+    // Few enough that many call themselves.
+    let functions = (rows as u32 / 50).clamp(1, 1_000);
+    for function in 0..functions {
+        let module = format!("large::part_{}", function / 40);
+        add_site(
+            &mut s,
+            &module,
+            &format!("function_{function}"),
+            "src/part.rs",
+            function,
+        );
+    }
+    // A fixed sequence (Knuth's MMIX): the same snapshot every time.
+    let mut state = 1u64;
+    let mut next = move |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for thread in 0..4 {
+        let mut deepest = 0;
+        let walk: Vec<_> = (0..rows / 4)
+            .map(|_| {
+                let depth = deepest.min(next(14) as usize);
+                deepest = depth + 1;
+                (
+                    depth,
+                    next(functions.into()) as u32,
+                    1 + next(100_000),
+                    next(1 << 30),
+                )
+            })
+            .collect();
+        let _ = add_thread(&mut s, &format!("worker-{thread}"), ThreadState::Running, &walk);
+    }
+    for row in 0..s.nodes.len() as u32 {
+        let mut histogram = Histogram::default();
+        for _ in 0..next(12) {
+            histogram.insert(1 << (4 + next(20)));
+        }
+        s.latencies.push(row, &histogram);
+    }
+    s
+}

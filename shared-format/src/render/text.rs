@@ -66,6 +66,12 @@ pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
     out
 }
 
+/// The lines of the report's head below its title: names and texts.
+pub(crate) fn facts(snapshot: &Snapshot, options: &TextOptions) -> Vec<(&'static str, String)> {
+    let less = options.compensated.then(|| compensated(snapshot));
+    header::facts(&Page::new(less.as_ref().unwrap_or(snapshot), snapshot, options))
+}
+
 /// What every part of the report needs.
 struct Page<'a> {
     /// What is shown.

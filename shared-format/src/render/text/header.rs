@@ -22,27 +22,29 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         page.options.state.explained(),
     )?;
     writeln!(out)?;
-    let mut line = |name: &str, text: String| writeln!(out, "  {name:<11}  {text}");
-    line("since reset", reset(page))?;
-    line("mode", mode(page))?;
-    if let Some(text) = estimates(page) {
-        line("estimates", text)?;
-    }
-    line("measured", measured(page))?;
-    if let Some(text) = switched_off(page) {
-        line("sites", text)?;
-    }
-    line("threads", threads(page))?;
-    line("clock", clock(page))?;
-    line("cost", cost(page))?;
-    if page.options.compensated {
-        line("compensated", compensation(page))?;
-    }
-    line("lost", lost(page))?;
-    for warning in &process.warnings {
-        line("warning", visible(warning, ascii).into_owned())?;
+    for (name, text) in facts(page) {
+        writeln!(out, "  {name:<11}  {text}")?;
     }
     writeln!(out)
+}
+
+/// What there is to know of the program and its measuring, each with its name.
+pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("since reset", reset(page)), ("mode", mode(page))];
+    facts.extend(estimates(page).map(|text| ("estimates", text)));
+    facts.push(("measured", measured(page)));
+    facts.extend(switched_off(page).map(|text| ("sites", text)));
+    facts.push(("threads", threads(page)));
+    facts.push(("clock", clock(page)));
+    facts.push(("cost", cost(page)));
+    if page.options.compensated {
+        facts.push(("compensated", compensation(page)));
+    }
+    facts.push(("lost", lost(page)));
+    for warning in &page.snapshot.process.warnings {
+        facts.push(("warning", visible(warning, page.options.ascii).into_owned()));
+    }
+    facts
 }
 
 fn reset(page: &Page<'_>) -> String {

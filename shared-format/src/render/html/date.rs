@@ -1,0 +1,50 @@
+//! A moment as people write it, without asking the system for its time zone: the same in every file.
+
+/// Days of 400 years, after which the calendar repeats.
+const DAYS_OF_ERA: u64 = 146_097;
+
+/// `2025-11-13 02:15:34 UTC`, from nanoseconds since the Unix epoch.
+pub(super) fn utc(unix_ns: u64) -> String {
+    let seconds = unix_ns / 1_000_000_000;
+    let (day, second) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, date) = civil(day);
+    format!(
+        "{year:04}-{month:02}-{date:02} {:02}:{:02}:{:02} UTC",
+        second / 3_600,
+        second / 60 % 60,
+        second % 60,
+    )
+}
+
+/// Year, month and day of a day since the epoch; years begin in March here, so that a leap day comes last (Howard
+/// Hinnant's `civil_from_days`).
+fn civil(day: u64) -> (u64, u64, u64) {
+    // From the first of March of the year 0.
+    let day = day + 719_468;
+    let (era, day) = (day / DAYS_OF_ERA, day % DAYS_OF_ERA);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + u64::from(month <= 2), month, date)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_moments() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59:59 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_763_000_134, "2025-11-13 02:15:34 UTC"),
+            (4_107_542_400, "2100-03-01 00:00:00 UTC"),
+            (18_446_744_073, "2554-07-21 23:34:33 UTC"),
+        ] {
+            assert_eq!(utc(seconds * 1_000_000_000), text);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+// With `#test` behind its address the page checks itself and writes the outcome at its end.
+
+function checks() {
+  const { profile } = page;
+  const fail = (text) => {
+    throw new Error(text);
+  };
+  const same = (found, wanted, what) => found === wanted || fail(`${what}: found ${found}, wanted ${wanted}`);
+  // Sums are exact up to 2^53 nanoseconds, 104 days; beyond, to the precision of numbers.
+  const near = (found, wanted, what) =>
+    Math.abs(found - wanted) <= Math.max(found, wanted) * 1e-12 || fail(`${what}: found ${found}, wanted ${wanted}`);
+  const press = (target, key) => {
+    target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  };
+  const sum = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+  const grid = page.grids.tree;
+  const all = { ...page.orders };
+
+  return {
+    "self and children make the total, in every thread": () => {
+      const threads = profile.data.thread_rows.map((_, thread) => thread).slice(0, 20);
+      for (const thread of [null, ...threads]) {
+        const tree = new Tree(profile, thread);
+        for (let row = 0; row < tree.length; row++) {
+          near(tree.self[row] + sum(tree.children(row).map((child) => tree.total[child])), tree.total[row], `row ${row}`);
+        }
+        near(sum(tree.self), tree.measured, "all self times");
+        near(sum(tree.functions().map((row) => row.self)), tree.measured, "self times of functions");
+      }
+    },
+    "callers add up to the total, and so do self and callees": () => {
+      for (const row of [...page.functions.values()].slice(0, 50)) {
+        const { callers, callees } = page.tree.graph(row.fn);
+        near(sum(callers.map(({ total }) => total)), row.total, `callers of ${profile.label(row.fn)}`);
+        near(row.self + sum(callees.map(({ total }) => total)), row.total, `callees of ${profile.label(row.fn)}`);
+        same(sum(callers.map(({ calls }) => calls)), row.calls, "calls from callers");
+      }
+    },
+    "a thread alone has its own time": () => {
+      profile.data.thread_rows.slice(0, 20).forEach((_, thread) => {
+        page.chooseThread(thread);
+        const own = profile.data.self_ns.filter((_, node) => profile.thread[node] === thread);
+        near(page.tree.measured, sum(own), `thread ${thread}`);
+      });
+      page.chooseThread(null);
+    },
+    "everything unfolds and folds": () => {
+      page.showView("tree");
+      page.unfoldAll(false);
+      same(page.rows.length, page.tree.top.length, "folded rows");
+      page.unfoldAll(true);
+      same(page.rows.length, page.tree.length, "unfolded rows");
+    },
+    "only rows on screen are in the document": () => {
+      const most = Math.ceil(grid.place.clientHeight / ROW_HEIGHT) + 2 * SPARE_ROWS + 1;
+      const there = grid.body.querySelectorAll(".row:not([hidden])").length;
+      same(there <= most && there >= Math.min(1, page.rows.length), true, `${there} rows of at most ${most}`);
+      grid.place.scrollTop = grid.place.scrollHeight;
+      grid.draw();
+      same(grid.shown.has(page.rows.length - 1) || page.rows.length === 0, true, "the last row after scrolling");
+      grid.place.scrollTop = 0;
+      grid.draw();
+    },
+    "siblings are sorted by any column, both ways": () => {
+      for (const view of ["tree", "hot"]) {
+        for (const { id } of page.grids[view].columns) {
+          for (const descending of [true, false]) {
+            page.orders[view] = [id, !descending];
+            page.sort(view, id);
+            const lists =
+              view === "hot" ? [page.listed] : [-1, ...page.rows].map((row) => page.sorted(row).map((at) => page.treeRow(at)));
+            for (const list of lists) {
+              const values = list.map((row) => SORT_VALUES[id](row, page));
+              for (let at = 1; at < values.length; at++) {
+                const [a, b] = [values[at - 1], values[at]];
+                const order = a === null || b === null || !descending ? compare(a, b) : compare(b, a);
+                same(order <= 0, true, `${view} by ${id}: ${a} before ${b}`);
+              }
+            }
+          }
+        }
+      }
+      page.orders = { ...all };
+      page.sort("tree", "bar");
+      page.sort("tree", "total");
+      page.sort("hot", "calls");
+      page.sort("hot", "self");
+    },
+    "search finds what has the text in its name": () => {
+      if (page.rows.length === 0) {
+        return;
+      }
+      const text = profile.label(page.tree.fn[0]).slice(0, 5).trim();
+      page.search(text);
+      const wanted = page.rows.filter((row) => {
+        return profile.label(page.tree.fn[row]).toLowerCase().includes(text.toLowerCase());
+      });
+      same(page.found.length, wanted.length, "rows found");
+      same(page.listed.length, new Set(wanted.map((row) => page.tree.fn[row])).size, "functions listed");
+      page.next(1);
+      same(page.found.includes(page.selected), true, "selected is one of them");
+      page.search("");
+      same(byId("found").textContent, "", "count when nothing is searched for");
+    },
+    "keys move, fold, search and leave": () => {
+      if (page.rows.length < 2) {
+        return;
+      }
+      page.select(page.rows[0]);
+      press(grid.place, "ArrowDown");
+      same(page.selected, page.rows[1], "row after down");
+      press(grid.place, "Home");
+      same(page.selected, page.rows[0], "row after home");
+      press(grid.place, "End");
+      same(page.selected, page.rows[page.rows.length - 1], "row after end");
+      same(grid.shown.has(page.rows.length - 1), true, "the last row on screen");
+      const parent = page.rows.find((row) => page.tree.children(row).length > 0);
+      if (parent !== undefined) {
+        page.select(parent);
+        const before = page.rows.length;
+        press(grid.place, "ArrowLeft");
+        same(page.rows.length < before, true, "fewer rows after left");
+        press(grid.place, "Enter");
+        same(page.rows.length, before, "rows after enter");
+        press(grid.place, "ArrowRight");
+        same(page.tree.parent[page.selected], parent, "first child after right");
+      }
+      press(document.body, "/");
+      same(document.activeElement.id, "search", "focus after /");
+      press(document.activeElement, "Escape");
+      same(document.activeElement.id, "tree", "focus after escape");
+      press(document.body, "3");
+      same(page.view, "hot", "view after 3");
+      press(byId("hot"), "Enter");
+      same(page.view, "tree", "view after enter on a function");
+    },
+    "rows say what they are to a screen reader": () => {
+      grid.body.querySelectorAll(".row:not([hidden])").forEach((row) => {
+        same(row.getAttribute("role"), "row", "role");
+        const tree = page.rows[row.dataset.index];
+        same(Number(row.getAttribute("aria-level")), page.tree.depth[tree] + 1, "level");
+        same(row.hasAttribute("aria-expanded"), page.tree.children(tree).length > 0, "has children");
+        same(Number(row.getAttribute("aria-posinset")) <= Number(row.getAttribute("aria-setsize")), true, "position");
+      });
+    },
+    "hovering lights up the whole path": () => {
+      const deepest = page.rows.reduce((a, b) => (page.tree.depth[b] > page.tree.depth[a] ? b : a), page.rows[0]);
+      if (deepest !== undefined) {
+        page.hover(deepest);
+        const lit = [...grid.shown].filter(([, { element }]) => element.classList.contains("lit")).map(([at]) => page.rows[at]);
+        const path = page.tree.path(deepest);
+        same(lit.every((row) => path.includes(row)), true, "only the path");
+        const onScreen = [...grid.shown.keys()].filter((at) => path.includes(page.rows[at]));
+        same(lit.length, onScreen.length, "all of it that is on screen");
+        page.hover(-1);
+      }
+    },
+    "the icicle fits, and zooms in and out": () => {
+      page.showView("flame");
+      const width = page.flame.place.clientWidth;
+      const fits = () => {
+        page.flame.boxes.forEach((level) => {
+          const widths = sum(level.map((box) => box.width));
+          same(widths <= width + 1, true, `a level of ${widths} in ${width}`);
+        });
+      };
+      fits();
+      const inner = page.rows.find((row) => page.tree.children(row).length > 0 && page.tree.total[row] > 0);
+      if (inner !== undefined) {
+        page.select(inner);
+        press(byId("flame"), "Enter");
+        same(page.flame.zoomed, inner, "zoomed");
+        same(page.flame.boxes.some((level) => level.some((box) => box.row === inner && box.width === width)), true, "whole width");
+        fits();
+        while (page.flame.out());
+        same(page.flame.zoomed, -1, "zoomed out");
+      }
+      page.showView("tree");
+    },
+    "names are shown and not run": () => {
+      same(document.querySelectorAll("script").length, 3, "scripts in the document");
+      same(document.querySelectorAll("main img, main iframe, main svg").length, 0, "elements that nobody made");
+      page.unfoldAll(true);
+      grid.shown.forEach((row, index) => {
+        same(row.cells.function.querySelector(".label").textContent, profile.label(page.tree.fn[page.rows[index]]), "a name");
+      });
+      const wicked = page.rows.find((row) => profile.name(page.tree.fn[row]).includes("<"));
+      if (wicked !== undefined) {
+        page.select(wicked);
+        page.details.show();
+        same(byId("details").textContent.includes(profile.name(page.tree.fn[wicked])), true, "its name in the details");
+      }
+      same(window.ran, undefined, "a script in a name");
+    },
+    "light and dark": () => {
+      const ground = () => getComputedStyle(document.body).backgroundColor;
+      const before = ground();
+      press(document.body, "d");
+      same(ground() === before, false, "other colours");
+      press(document.body, "d");
+      same(ground(), before, "the same again");
+    },
+    "the legend opens": () => {
+      press(document.body, "?");
+      same(byId("help").open, true, "open");
+      byId("help").close();
+      press(document.body, "m");
+      same(byId("facts").open, true, "how it was measured");
+      byId("facts").close();
+    },
+  };
+}
+
+// What is shown of every row, for those who compare it with other reports.
+function shownTable() {
+  const line = (view, row) => {
+    const texts = page.texts(row);
+    const numbers = page.grids[view].columns.filter(({ id }) => id in texts && id !== "place" && id !== "errors");
+    return [...numbers.map(({ id }) => texts[id]), page.profile.label(row.fn) + page.marks(row)].join("\t");
+  };
+  // Who calls whom, nanoseconds and calls; calls of itself are left out.
+  const graph = [...page.functions.keys()].slice(0, 50).flatMap((fn) => {
+    const { callers, callees } = page.tree.graph(fn);
+    const links = (name, list) =>
+      list
+        .filter((link) => link.fn !== fn)
+        .map((link) => `graph\t${fn}\t${name}\t${link.fn}\t${link.total}\t${link.calls}\t${link.estimated ? "~" : ""}`);
+    return [...links("from", callers), ...links("to", callees)];
+  });
+  return [
+    ...graph,
+    ...page.rows.map((row) => `tree\t${line("tree", page.treeRow(row))}`),
+    ...page.listed.map((row) => `hot\t${line("hot", row)}`),
+  ].join("\n");
+}
+
+if (location.hash === "#test") {
+  const outcome = [];
+  for (const [name, check] of Object.entries(checks())) {
+    try {
+      check();
+      outcome.push(`ok ${name}`);
+    } catch (error) {
+      outcome.push(`FAILED ${name}: ${error.message}`);
+    }
+  }
+  const report = element("pre", "", `${outcome.join("\n")}\n${shownTable()}\n`);
+  report.id = "outcome";
+  document.body.append(report);
+}

@@ -1,0 +1,50 @@
+// Colours of the theme, and how hot a row is.
+
+// The row with most time in itself is as hot as it gets, but for profiles in which all rows have as good as nothing
+// or one has nearly everything.
+const HOTTEST_SHARES = [0.02, 0.3];
+
+function rgb(colour) {
+  const number = parseInt(colour.trim().slice(1), 16);
+  return [number >> 16, (number >> 8) & 255, number & 255];
+}
+
+class Colours {
+  // `most` is the largest share that a row has itself.
+  constructor(most) {
+    const [least, enough] = HOTTEST_SHARES;
+    this.hottest = Math.min(Math.max(most, least), enough);
+    const style = getComputedStyle(document.documentElement);
+    const of = (name) => style.getPropertyValue(name);
+    this.accent = of("--accent");
+    this.text = of("--text");
+    this.neutral = of("--neutral");
+    this.from = rgb(of("--ground"));
+    this.to = rgb(this.accent);
+  }
+
+  strength(share) {
+    return Math.sqrt(Math.min(Math.max(share, 0) / this.hottest, 1));
+  }
+
+  mixed(amount) {
+    return this.from.map((from, at) => Math.round(from + (this.to[at] - from) * amount));
+  }
+
+  // The stronger the colour, the more time is spent in the row itself.
+  heat(share, least) {
+    return `rgb(${this.mixed(least + (1 - least) * this.strength(share)).join(" ")})`;
+  }
+
+  // The same behind letters, thin enough for any of them.
+  tint(share) {
+    return `rgb(${this.to.join(" ")} / ${Math.round(this.strength(share) * 50)}%)`;
+  }
+
+  // Letters that can be read on that.
+  on(share) {
+    const [red, green, blue] = this.mixed(0.12 + 0.88 * this.strength(share)).map((part) => (part / 255) ** 2.2);
+    // Above this luminance black has more contrast than white.
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? "#111111" : "#ffffff";
+  }
+}

@@ -1,0 +1,62 @@
+// The columns of the tables and what they are sorted by.
+
+const column = (id, title, kind, width, explained) => ({ id, title, kind, width, explained });
+
+function columns(profile, inTree) {
+  const widest = inTree ? "minmax(22ch, 1fr)" : "minmax(16ch, 1fr)";
+  const total = [
+    column("share", "%TOT", "number", "6.5ch", "Share of all time inside scopes, with callees"),
+    column("total", "TOTAL", "number", "7ch", "Time with callees"),
+  ];
+  const own = [
+    column("self", "SELF", "number", "7ch", "Time in the function alone"),
+    column("selfShare", "%SELF", "number warm", "6.5ch", "Share of all time inside scopes, in the function alone"),
+  ];
+  const latencies = [
+    column("p50", "P50", "number minor latency", "6ch", "Half of the finished calls took no longer"),
+    column("p99", "P99", "number minor latency", "6ch", "99 of 100 finished calls took no longer"),
+    column("max", "MAX", "number minor latency", "7ch", "The longest finished call; <= where only a bound is known"),
+  ];
+  const all = [
+    ...(inTree ? [...total, ...own] : [own[1], own[0], total[1], total[0]]),
+    column("calls", "CALLS", "number", "5.5ch", "Calls begun since the reset"),
+    column("average", "AVG", "number", "7ch", "TOTAL / CALLS"),
+    ...(profile.latency.size > 0 ? latencies : []),
+    ...(inTree && profile.errors.size > 0 ? [column("errors", "ERR", "number", "5ch", "Clock errors")] : []),
+    column("bar", "", "bar-cell", "72px", "Length: %TOT; coloured part: %SELF"),
+    column("function", "FUNCTION", "function", widest, "Name; • open now, † doubtful"),
+  ];
+  return inTree ? all : [...all, column("place", "WHERE", "place", "minmax(16ch, 1fr)", "Where it stands in the source")];
+}
+
+// What a column is sorted by; null stands last either way.
+const SORT_VALUES = {
+  share: (row) => row.total,
+  total: (row) => row.total,
+  bar: (row) => row.total,
+  self: (row) => row.self,
+  selfShare: (row) => row.self,
+  calls: (row) => row.calls,
+  average: (row) => (row.calls > 0 ? row.total / row.calls : null),
+  errors: (row) => row.errors,
+  p50: (row, page) => page.latencyOf(row).quantile(0.5),
+  p99: (row, page) => page.latencyOf(row).quantile(0.99),
+  max: (row, page) => (page.latencyOf(row).longest() || [null])[0],
+  function: (row, page) => page.profile.data.rank[row.fn],
+  place: (row, page) => page.profile.place(row.fn),
+};
+
+// In narrower tables these kinds of columns are left out; the details have them.
+const LEFT_OUT_BELOW = { latency: 840, place: 1160 };
+
+const fromA = (id) => id === "function" || id === "place";
+
+function compare(a, b) {
+  if (a === b) {
+    return 0;
+  }
+  if (a === null || b === null) {
+    return a === null ? 1 : -1;
+  }
+  return a < b ? -1 : 1;
+}

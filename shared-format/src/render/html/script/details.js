@@ -1,0 +1,249 @@
+// All there is to know of the selected row and of its function.
+
+const CALLS_SHOWN = 12;
+
+class Details {
+  constructor(place, owner) {
+    this.place = place;
+    this.owner = owner;
+  }
+
+  // At the next frame, however many rows are passed over before that.
+  later() {
+    if (!this.pending) {
+      this.pending = requestAnimationFrame(() => this.show());
+    }
+  }
+
+  show() {
+    cancelAnimationFrame(this.pending);
+    this.pending = 0;
+    const { tree, profile, selected, functions } = this.owner;
+    this.place.replaceChildren();
+    this.part();
+    if (selected < 0) {
+      this.into.append(element("p", "hint", "Select a row to see its numbers, callers, callees and latencies."));
+      return;
+    }
+    const fn = tree.fn[selected];
+    const all = functions.get(fn);
+    this.into.append(element("h2", "", profile.label(fn)));
+    if (profile.name(fn) !== profile.label(fn)) {
+      this.into.append(element("p", "whole-name", profile.name(fn)));
+    }
+    if (profile.place(fn) !== "-") {
+      this.into.append(element("p", "where", profile.place(fn)));
+    }
+    if (this.owner.showsFunctions()) {
+      this.numbers(all, "all places");
+    } else {
+      const here = {
+        self: tree.self[selected],
+        total: tree.total[selected],
+        calls: tree.calls[selected],
+        open: tree.open[selected],
+        errors: tree.errors[selected],
+        estimated: tree.estimated[selected],
+        rows: [selected],
+        outermost: [selected],
+      };
+      if (all.rows.length === 1) {
+        this.numbers(here, "here, its only place");
+      } else {
+        this.numbers(here, "here", all);
+      }
+    }
+    this.histogram(this.owner.showsFunctions() ? tree.latencyOf(all.rows) : tree.latency(selected));
+    const { callers, callees } = tree.graph(fn);
+    this.calls("Called from", callers, all);
+    this.calls("Calls", callees, all, all.self);
+    this.threads(this.owner.showsFunctions() ? all.outermost : [selected]);
+  }
+
+  // What stays in one column.
+  part() {
+    this.into = element("div", "part");
+    this.place.append(this.into);
+  }
+
+  heading(text) {
+    this.part();
+    this.into.append(element("h3", "", text));
+  }
+
+  table(titles, rows, className) {
+    const table = element("table", className);
+    const head = element("tr");
+    titles.forEach((title) => head.append(element("th", "", title)));
+    const top = element("thead");
+    top.append(head);
+    const body = element("tbody");
+    rows.forEach((cells) => {
+      const row = element("tr");
+      cells.forEach((cell) => {
+        const made = element("td");
+        made.append(cell);
+        row.append(made);
+      });
+      body.append(row);
+    });
+    table.append(top, body);
+    this.into.append(table);
+    return table;
+  }
+
+  numbers(here, title, everywhere) {
+    const { tree } = this.owner;
+    const both = everywhere ? [here, everywhere] : [here];
+    const exact = (ns, estimated) => {
+      const share = this.owner.shareText(ns, estimated);
+      const made = element("span", "", `${this.owner.time(ns, estimated)}  ${share.padStart(6)}`);
+      made.title = `${digits(ns)} ns`;
+      return made;
+    };
+    const line = (name, cell) => [name, ...both.map(cell)];
+    const rows = [
+      line("total", (row) => exact(row.total, row.estimated & 2)),
+      line("self", (row) => exact(row.self, row.estimated & 1)),
+      line("calls", (row) => digits(row.calls)),
+      line("average", (row) => this.owner.average(row.total, row.calls, row.estimated)),
+      line("open now", (row) => digits(row.open)),
+    ];
+    if (both.some((row) => row.errors > 0)) {
+      rows.push(line("clock errors", (row) => digits(row.errors)));
+    }
+    if (both.some((row) => row.estimated)) {
+      const spreads = both.map((row) => tree.spread(row.rows, row.outermost));
+      rows.push(["total ±", ...spreads.map(([, total]) => duration(total))]);
+      rows.push(["self ±", ...spreads.map(([own]) => duration(own))]);
+    }
+    this.table(["", title, ...(everywhere ? ["all places"] : [])], rows, "numbers");
+  }
+
+  histogram(latency) {
+    this.heading("Latency of finished calls, with callees");
+    if (latency.buckets.length === 0) {
+      const { histograms } = this.owner.profile.data;
+      const why = histograms ? "No call has finished since the reset." : "Histograms were off in the program.";
+      this.into.append(element("p", "hint", why));
+      return;
+    }
+    const { profile } = this.owner;
+    const calls = latency.calls;
+    const first = latency.buckets[0][0];
+    const last = latency.buckets[latency.buckets.length - 1][0];
+    const most = latency.buckets.reduce((most, [, count]) => Math.max(most, count), 0);
+    const span = (ticks) => twoDigits(profile.nanos(ticks));
+    const chart = element("div", "chart");
+    chart.setAttribute("role", "img");
+    const marks = QUANTILES.map(([name, share]) => [name, latency.quantile(share), ""]);
+    const [longest, exact] = latency.longest();
+    marks.push(["max", longest, exact ? "" : "<="]);
+    const said = marks.map(([name, ticks, bound]) => `${name} ${bound}${span(ticks)}`).join(", ");
+    chart.setAttribute("aria-label", `Histogram of ${count(calls)} calls: ${said}`);
+    const columns = last - first + 1;
+    latency.buckets.forEach(([bucket, count]) => {
+      const bar = element("div", "bar");
+      bar.style.left = `${((bucket - first) / columns) * 100}%`;
+      bar.style.width = `${100 / columns}%`;
+      bar.style.height = `${Math.max((count / most) * 100, 1)}%`;
+      bar.title = `${span(lowerEdge(bucket))} to ${span(upperEdge(bucket))}: ${digits(count)} calls, ${percent(count / calls)}`;
+      chart.append(bar);
+    });
+    // Where in the chart a duration stands: each octave is as wide as any other.
+    const along = (ticks) => {
+      const octave = Math.floor(Math.log2(Math.max(ticks, 1)));
+      const steps = (octave + ticks / 2 ** octave - 1) * PER_OCTAVE;
+      return Math.min(Math.max(((steps - first) / columns) * 100, 0), 100);
+    };
+    marks.forEach(([name, ticks]) => {
+      const mark = element("div", "mark");
+      mark.style.left = `${along(ticks)}%`;
+      mark.title = name;
+      chart.append(mark);
+    });
+    const axis = element("div", "axis");
+    axis.append(element("span", "", span(lowerEdge(first))), element("span", "", span(upperEdge(last))));
+    this.into.append(chart, axis);
+    const row = marks.map(([, ticks, bound]) => bound + span(ticks));
+    this.table(
+      marks.map(([name]) => name),
+      [row],
+      "quantiles",
+    );
+  }
+
+  calls(title, entries, all, own) {
+    this.heading(title);
+    const rows = entries.slice(0, CALLS_SHOWN).map((entry) => {
+      const recursive = entry.fn === all.fn;
+      return {
+        of: entry.total,
+        cells: [
+          all.total > 0 ? percent(entry.total / all.total) : "-",
+          recursive || (entry.total === 0 && entry.calls > 0) ? "-" : this.owner.time(entry.total, entry.estimated),
+          count(entry.calls),
+          this.functionButton(entry.fn, recursive),
+        ],
+      };
+    });
+    if (own !== undefined) {
+      const share = all.total > 0 ? percent(own / all.total) : "-";
+      const cells = [share, this.owner.time(own, all.estimated & 1), "", element("em", "", "(self)")];
+      rows.push({ of: own, cells });
+      rows.sort((a, b) => b.of - a.of);
+    }
+    if (entries.length > CALLS_SHOWN) {
+      const rest = entries.slice(CALLS_SHOWN);
+      const total = rest.reduce((sum, entry) => sum + entry.total, 0);
+      const calls = rest.reduce((sum, entry) => sum + entry.calls, 0);
+      const share = all.total > 0 ? percent(total / all.total) : "-";
+      const text = element("em", "", `${rest.length} more`);
+      rows.push({ of: 0, cells: [share, this.owner.time(total, rest.some((entry) => entry.estimated)), count(calls), text] });
+    }
+    this.table(
+      ["%", "time", "calls", title === "Calls" ? "callee" : "caller"],
+      rows.map((row) => row.cells),
+      "calls",
+    );
+  }
+
+  functionButton(fn, recursive) {
+    if (fn < 0) {
+      return element("em", "", "(top of a thread)");
+    }
+    const { profile } = this.owner;
+    const button = element("button", "link", recursive ? `↻ ${profile.label(fn)}` : profile.label(fn));
+    button.type = "button";
+    button.title = recursive ? "calls itself; the time is in the outermost call" : profile.name(fn);
+    button.addEventListener("click", () => this.owner.selectFunction(fn));
+    return button;
+  }
+
+  threads(rows) {
+    const { tree, profile } = this.owner;
+    if (tree.thread !== null || profile.data.thread_rows.length < 2) {
+      return;
+    }
+    const totals = new Map();
+    rows.forEach((row) => {
+      tree.nodesOf(row).forEach((node) => {
+        const thread = profile.thread[node];
+        const entry = totals.get(thread) || [0, 0];
+        totals.set(thread, [entry[0] + profile.total[node], entry[1] + profile.data.calls[node]]);
+      });
+    });
+    const list = [...totals].sort(([a, [x]], [b, [y]]) => y - x || a - b);
+    const all = list.reduce((sum, [, [total]]) => sum + total, 0);
+    this.heading("By thread");
+    const estimated = rows.some((row) => tree.estimated[row] & 2);
+    const cells = list.slice(0, CALLS_SHOWN).map(([thread, [total, calls]]) => {
+      const share = all > 0 ? percent(total / all) : "-";
+      return [share, this.owner.time(total, estimated), count(calls), this.owner.threadText(thread)];
+    });
+    if (list.length > CALLS_SHOWN) {
+      cells.push(["", "", "", element("em", "", `${list.length - CALLS_SHOWN} more`)]);
+    }
+    this.table(["%", "time", "calls", "thread"], cells, "calls");
+  }
+}

@@ -1,0 +1,214 @@
+// A table of which only the rows on screen are in the document.
+
+const ROW_HEIGHT = 24;
+// So many rows above and below the screen are there before they are scrolled to.
+const SPARE_ROWS = 6;
+
+function element(tag, className, text) {
+  const made = document.createElement(tag);
+  if (className) {
+    made.className = className;
+  }
+  if (text !== undefined) {
+    made.textContent = text;
+  }
+  return made;
+}
+
+// `columns`: {id, title, explained, text}. The owner says how many rows there are and fills one in:
+// `fill(rowElement, cells, index)`, where `cells` are the elements of the columns.
+class Grid {
+  constructor(place, columns, owner) {
+    this.place = place;
+    this.columns = columns;
+    this.owner = owner;
+    this.count = 0;
+    this.current = -1;
+    this.shown = new Map();
+    this.spare = [];
+    this.head = element("div", "grid-head");
+    this.head.setAttribute("role", "row");
+    this.head.setAttribute("aria-rowindex", "1");
+    columns.forEach((column, index) => {
+      const cell = element("div", `cell ${column.kind}`);
+      cell.setAttribute("role", "columnheader");
+      cell.setAttribute("aria-colindex", index + 1);
+      const button = element("button", "sort", column.title);
+      button.type = "button";
+      button.title = column.explained;
+      button.addEventListener("click", () => owner.sort(column.id));
+      cell.append(button);
+      this.head.append(cell);
+    });
+    this.body = element("div", "grid-body");
+    this.body.setAttribute("role", "rowgroup");
+    const headGroup = element("div", "grid-head-group");
+    headGroup.setAttribute("role", "rowgroup");
+    headGroup.append(this.head);
+    place.setAttribute("aria-colcount", columns.length);
+    this.empty = element("p", "empty");
+    place.append(headGroup, this.body, this.empty);
+    place.addEventListener("scroll", () => this.later(), { passive: true });
+    place.addEventListener("keydown", (event) => this.key(event));
+    this.body.addEventListener("click", (event) => this.onRow(event, (index) => owner.click(index, event)));
+    this.body.addEventListener("dblclick", (event) => this.onRow(event, (index) => owner.enter(index)));
+    this.body.addEventListener("mousemove", (event) => this.onRow(event, (index) => owner.hover(index)));
+    this.body.addEventListener("mouseleave", () => owner.hover(-1));
+    new ResizeObserver(() => {
+      this.fit(place.clientWidth);
+      this.later();
+    }).observe(place);
+  }
+
+  onRow(event, act) {
+    const row = event.target.closest(".row");
+    if (row) {
+      act(Number(row.dataset.index));
+    }
+  }
+
+  // Leaves out columns for which there is no room.
+  fit(width) {
+    const kinds = Object.keys(LEFT_OUT_BELOW).filter((kind) => width < LEFT_OUT_BELOW[kind]);
+    for (const kind in LEFT_OUT_BELOW) {
+      this.place.classList.toggle(`without-${kind}`, kinds.includes(kind));
+    }
+    const there = this.columns.filter((column) => !kinds.some((kind) => column.kind.split(" ").includes(kind)));
+    this.place.style.setProperty("--columns", there.map((column) => column.width).join(" "));
+    this.widthOfNames = this.head.querySelector(".function").offsetWidth;
+    this.stale = true;
+  }
+
+  // Draws at the next frame, however often it is asked to before that.
+  later() {
+    if (!this.pending) {
+      this.pending = requestAnimationFrame(() => this.draw());
+    }
+  }
+
+  // Other rows than before, or the same with other contents.
+  refresh(count, current) {
+    this.count = count;
+    this.current = current;
+    this.empty.hidden = count > 0;
+    this.empty.textContent = this.owner.nothing();
+    this.body.style.height = `${count * ROW_HEIGHT}px`;
+    this.place.setAttribute("aria-rowcount", count + 1);
+    for (const cell of this.head.children) {
+      const column = this.columns[cell.getAttribute("aria-colindex") - 1];
+      const order = this.owner.order(column.id);
+      cell.setAttribute("aria-sort", order);
+      cell.classList.toggle("sorted", order !== "none");
+    }
+    this.stale = true;
+    this.draw();
+  }
+
+  // Another row is the current one, all else is as before.
+  point(index) {
+    this.current = index;
+    this.draw();
+  }
+
+  get height() {
+    return this.place.clientHeight - this.head.offsetHeight;
+  }
+
+  draw() {
+    cancelAnimationFrame(this.pending);
+    this.pending = 0;
+    const first = Math.max(0, Math.floor(this.place.scrollTop / ROW_HEIGHT) - SPARE_ROWS);
+    const onScreen = Math.ceil(Math.max(this.height, 0) / ROW_HEIGHT) + 2 * SPARE_ROWS;
+    const end = Math.min(this.count, first + onScreen);
+    for (const [index, row] of this.shown) {
+      if (index < first || index >= end) {
+        this.shown.delete(index);
+        this.spare.push(row);
+        row.element.hidden = true;
+      }
+    }
+    for (let index = first; index < end; index++) {
+      let row = this.shown.get(index);
+      const isNew = !row;
+      if (isNew) {
+        row = this.spare.pop() || this.newRow();
+        this.shown.set(index, row);
+        row.element.hidden = false;
+        row.element.dataset.index = index;
+        row.element.id = `${this.place.id}-row-${index}`;
+        row.element.style.transform = `translateY(${index * ROW_HEIGHT}px)`;
+        row.element.setAttribute("aria-rowindex", index + 2);
+      }
+      if (isNew || this.stale) {
+        this.owner.fill(row.element, row.cells, index);
+      }
+      const isCurrent = index === this.current;
+      row.element.classList.toggle("current", isCurrent);
+      row.element.setAttribute("aria-selected", isCurrent);
+    }
+    this.stale = false;
+    if (this.shown.has(this.current)) {
+      this.place.setAttribute("aria-activedescendant", `${this.place.id}-row-${this.current}`);
+    } else {
+      this.place.removeAttribute("aria-activedescendant");
+    }
+    this.owner.drawn();
+  }
+
+  newRow() {
+    const row = element("div", "row");
+    row.setAttribute("role", "row");
+    const cells = {};
+    this.columns.forEach((column, index) => {
+      const cell = element("div", `cell ${column.kind}`);
+      cell.setAttribute("role", "gridcell");
+      cell.setAttribute("aria-colindex", index + 1);
+      cells[column.id] = cell;
+      row.append(cell);
+    });
+    this.body.append(row);
+    return { element: row, cells };
+  }
+
+  // Brings a row on screen, in the middle if it was not there.
+  reveal(index) {
+    const top = index * ROW_HEIGHT;
+    const { scrollTop } = this.place;
+    if (this.height > 0 && (top < scrollTop || top + ROW_HEIGHT > scrollTop + this.height)) {
+      const near = Math.abs(top - scrollTop) < this.height + 2 * ROW_HEIGHT;
+      const middle = top - (this.height - ROW_HEIGHT) / 2;
+      const nearest = top < scrollTop ? top : top + ROW_HEIGHT - this.height;
+      this.place.scrollTop = near ? nearest : middle;
+    }
+  }
+
+  key(event) {
+    if (event.target !== this.place || event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    }
+    const page = Math.max(1, Math.floor(this.height / ROW_HEIGHT) - 1);
+    const steps = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -this.count,
+      End: this.count,
+    };
+    if (event.key in steps) {
+      const to = Math.min(Math.max(this.current + steps[event.key], 0), this.count - 1);
+      if (to >= 0) {
+        this.owner.move(to);
+      }
+    } else if (event.key === "ArrowRight") {
+      this.owner.right(this.current);
+    } else if (event.key === "ArrowLeft") {
+      this.owner.left(this.current);
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.owner.enter(this.current);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+}

@@ -1,0 +1,132 @@
+// What stands above the views, and what buttons and keys do.
+
+Object.assign(Page.prototype, {
+  head() {
+    const { data } = this.profile;
+    byId("program").textContent = data.program;
+    const local = new Date(data.unix_ms).toLocaleString();
+    const summary = byId("summary");
+    summary.textContent = `pid ${data.pid} · ${data.state} · ${data.taken} · mode ${data.mode}${data.compensated ? " · compensated" : ""}`;
+    summary.title = `${local} where you are`;
+    byId("doubtful-below").textContent = duration(Math.round(data.doubtful_below_ns));
+    byId("doubts").hidden = data.doubts.length === 0;
+    byId("doubts").querySelector("ul").append(...data.doubts.map((text) => element("li", "", text)));
+    const facts = byId("facts").querySelector("dl");
+    data.facts.forEach(([name, text]) => facts.append(element("dt", "", name), element("dd", "", text)));
+    const threads = byId("thread");
+    const option = (value, text) => {
+      const made = element("option", "", text);
+      made.value = value;
+      return made;
+    };
+    threads.append(option("", "all, merged by path"));
+    data.thread_rows.forEach((_, thread) => threads.append(option(String(thread), this.threadText(thread))));
+  },
+
+  tiles() {
+    const { data } = this.profile;
+    const outside = data.thread_outside_ns.reduce(
+      (sum, ns, thread) => sum + (this.tree.thread === null || this.tree.thread === thread ? ns : 0),
+      0,
+    );
+    const tiles = [
+      ["since reset", data.since_reset, "How long the counters have been running"],
+      ["in scopes", this.measuredText(this.tree.measured), `100 %; ${duration(outside)} passed outside any scope and are no part of it`],
+      ["calls", count(this.tree.allCalls), "Calls of all rows"],
+      ["cost", `${data.cost_lower} – ${data.cost_upper}`, "What measuring takes of all time in scopes, at least and at most"],
+    ];
+    byId("tiles").replaceChildren(
+      ...tiles.map(([name, text, explained]) => {
+        const tile = element("div");
+        tile.title = explained;
+        tile.append(element("dt", "", name), element("dd", "", text));
+        return tile;
+      }),
+    );
+  },
+
+  listen() {
+    const click = (id, act) => byId(id).addEventListener("click", act);
+    click("theme", () => this.switchTheme());
+    click("facts-button", () => byId("facts").showModal());
+    click("help-button", () => byId("help").showModal());
+    click("hottest", () => this.hottest());
+    click("unfold", () => this.unfoldAll(true));
+    click("fold", () => this.unfoldAll(false));
+    click("zoom-in", () => this.flame.zoom(this.selected));
+    click("zoom-out", () => this.flame.out());
+    document.querySelectorAll("[role=tab]").forEach((tab) => {
+      tab.addEventListener("click", () => this.showView(tab.dataset.view));
+    });
+    document.querySelector("[role=tablist]").addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (step) {
+        const views = ["tree", "flame", "hot"];
+        this.showView(views[(views.indexOf(this.view) + step + views.length) % views.length]);
+        byId(`tab-${this.view}`).focus();
+        event.preventDefault();
+      }
+    });
+    byId("thread").addEventListener("change", ({ target }) => {
+      this.chooseThread(target.value === "" ? null : Number(target.value));
+    });
+    const search = byId("search");
+    search.addEventListener("input", () => this.search(search.value));
+    search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        this.next(event.shiftKey ? -1 : 1);
+        event.preventDefault();
+      } else if (event.key === "ArrowDown") {
+        byId(this.view).focus();
+        event.preventDefault();
+      }
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.themed());
+    document.addEventListener("keydown", (event) => this.key(event));
+  },
+
+  escape() {
+    const search = byId("search");
+    if (this.query !== "" || document.activeElement === search) {
+      search.value = "";
+      this.search("");
+      byId(this.view).focus();
+    } else if (this.view === "flame") {
+      this.flame.out();
+    }
+  },
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) {
+      return;
+    }
+    const typing = ["INPUT", "SELECT"].includes(event.target.tagName);
+    if (event.key === "Escape") {
+      this.escape();
+      return;
+    }
+    const view = (name) => () => {
+      this.showView(name);
+      byId(name).focus();
+    };
+    const keys = {
+      1: view("tree"),
+      2: view("flame"),
+      3: view("hot"),
+      "/": () => byId("search").focus(),
+      "?": () => byId("help").showModal(),
+      m: () => byId("facts").showModal(),
+      n: () => this.next(1),
+      N: () => this.next(-1),
+      d: () => this.switchTheme(),
+      t: () => byId("thread").focus(),
+      h: () => this.view === "tree" && this.hottest(),
+      e: () => this.view === "tree" && this.unfoldAll(true),
+      c: () => this.view === "tree" && this.unfoldAll(false),
+    };
+    if (!typing && Object.hasOwn(keys, event.key)) {
+      keys[event.key]();
+      event.preventDefault();
+    }
+  },
+});

@@ -1,0 +1,293 @@
+// The profile: nodes of threads merged by path, functions over all their places, callers and callees.
+
+// What the page was written with, its columns made ready.
+class Profile {
+  constructor(data) {
+    this.data = data;
+    this.functions = data.label.length;
+    const rows = data.up.length;
+    this.parent = new Int32Array(rows);
+    this.fn = new Int32Array(rows);
+    this.thread = new Int32Array(rows);
+    for (let node = 0; node < rows; node++) {
+      this.parent[node] = data.up[node] === 0 ? -1 : node - data.up[node];
+      this.fn[node] = data.function_of_site[data.site[node]];
+    }
+    let first = 0;
+    data.thread_rows.forEach((count, thread) => {
+      this.thread.fill(thread, first, first + count);
+      first += count;
+    });
+    this.total = Float64Array.from(data.self_ns);
+    for (let node = rows - 1; node >= 0; node--) {
+      if (this.parent[node] >= 0) {
+        this.total[this.parent[node]] += this.total[node];
+      }
+    }
+    this.latency = new Map(data.latencies.map((row) => [row[0], Histogram.of(row)]));
+    this.estimate = new Map(data.estimates.map((row) => [row[0], row]));
+    this.openings = new Uint32Array(rows);
+    data.open.forEach((node) => this.openings[node]++);
+    this.errors = new Map(data.errors);
+  }
+
+  label(fn) {
+    return this.data.label[fn];
+  }
+
+  name(fn) {
+    return this.data.name[fn] || this.data.label[fn];
+  }
+
+  place(fn) {
+    return this.data.whole_place[fn] || this.data.place[fn];
+  }
+
+  // Ticks as nanoseconds.
+  nanos(ticks) {
+    return Math.round((ticks * 1e9) / this.data.ticks_per_second);
+  }
+
+  // Calls so short on average that measuring them tells little.
+  isDoubtful(total, calls) {
+    const { mode, doubtful_below_ns: below } = this.data;
+    const unknown = mode === "off" || (mode === "sampled" && total === 0);
+    return calls > 0 && !unknown && total < below * calls;
+  }
+}
+
+// Rows of one thread or of all, threads merged by path; parents before children. -1 stands for no row.
+class Tree {
+  constructor(profile, thread = null) {
+    this.profile = profile;
+    this.thread = thread;
+    const all = profile.parent.length;
+    const known = new Map();
+    const rowOf = new Int32Array(all).fill(-1);
+    const parent = [];
+    const fn = [];
+    for (let node = 0; node < all; node++) {
+      if (thread !== null && profile.thread[node] !== thread) {
+        continue;
+      }
+      const above = profile.parent[node] < 0 ? -1 : rowOf[profile.parent[node]];
+      const key = (above + 1) * profile.functions + profile.fn[node];
+      let row = known.get(key);
+      if (row === undefined) {
+        row = parent.length;
+        known.set(key, row);
+        parent.push(above);
+        fn.push(profile.fn[node]);
+      }
+      rowOf[node] = row;
+    }
+    this.known = known;
+    this.length = parent.length;
+    this.parent = Int32Array.from(parent);
+    this.fn = Int32Array.from(fn);
+    this.sum(rowOf);
+    this.link();
+  }
+
+  sum(rowOf) {
+    const { data, openings, errors, estimate } = this.profile;
+    const rows = this.length;
+    for (const column of ["calls", "self", "total", "open", "errors", "depth"]) {
+      this[column] = new Float64Array(rows);
+    }
+    // 1: the self time is an estimate, 2: the total time is.
+    this.estimated = new Uint8Array(rows);
+    const sizes = new Uint32Array(rows + 1);
+    rowOf.forEach((row, node) => {
+      if (row < 0) {
+        return;
+      }
+      this.calls[row] += data.calls[node];
+      this.self[row] += data.self_ns[node];
+      this.open[row] += openings[node];
+      this.errors[row] += errors.get(node) || 0;
+      this.estimated[row] |= estimate.has(node) ? estimate.get(node)[1] : 0;
+      sizes[row + 1]++;
+    });
+    // The nodes of a row stand side by side.
+    for (let row = 0; row < rows; row++) {
+      sizes[row + 1] += sizes[row];
+    }
+    this.firstNode = sizes;
+    this.nodes = new Int32Array(sizes[rows]);
+    const next = sizes.slice();
+    rowOf.forEach((row, node) => {
+      if (row >= 0) {
+        this.nodes[next[row]++] = node;
+      }
+    });
+    this.total.set(this.self);
+    for (let row = rows - 1; row >= 0; row--) {
+      if (this.parent[row] >= 0) {
+        this.total[this.parent[row]] += this.total[row];
+      }
+    }
+  }
+
+  link() {
+    this.below = Array.from({ length: this.length }, () => null);
+    this.top = [];
+    for (let row = 0; row < this.length; row++) {
+      const parent = this.parent[row];
+      if (parent < 0) {
+        this.top.push(row);
+      } else {
+        this.depth[row] = this.depth[parent] + 1;
+        (this.below[parent] = this.below[parent] || []).push(row);
+      }
+    }
+    this.measured = this.top.reduce((sum, row) => sum + this.total[row], 0);
+    this.allCalls = this.calls.reduce((sum, calls) => sum + calls, 0);
+    this.histograms = new Map();
+  }
+
+  children(row) {
+    return (row < 0 ? this.top : this.below[row]) || [];
+  }
+
+  share(ns) {
+    return this.measured === 0 ? 0 : ns / this.measured;
+  }
+
+  // The row itself and all above it, from the top.
+  path(row) {
+    const path = [];
+    for (let at = row; at >= 0; at = this.parent[at]) {
+      path.push(at);
+    }
+    return path.reverse();
+  }
+
+  nodesOf(row) {
+    return this.nodes.subarray(this.firstNode[row], this.firstNode[row + 1]);
+  }
+
+  // How long the finished calls of a row took.
+  latency(row) {
+    let histogram = this.histograms.get(row);
+    if (!histogram) {
+      histogram = this.latencyOf([row]);
+      this.histograms.set(row, histogram);
+    }
+    return histogram;
+  }
+
+  latencyOf(rows) {
+    const all = [];
+    for (const row of rows) {
+      for (const node of this.nodesOf(row)) {
+        const histogram = this.profile.latency.get(node);
+        if (histogram) {
+          all.push(histogram);
+        }
+      }
+    }
+    return Histogram.merged(all);
+  }
+
+  // Standard errors of self and total time of some rows, in nanoseconds: the root of the sum of squares.
+  spread(rows, outermost) {
+    const inside = new Set(outermost);
+    let own = 0;
+    let total = 0;
+    for (const row of rows) {
+      for (const node of this.nodesOf(row)) {
+        const estimate = this.profile.estimate.get(node);
+        if (estimate) {
+          own = Math.hypot(own, estimate[3]);
+          total = inside.has(row) ? Math.hypot(total, estimate[4]) : total;
+        }
+      }
+    }
+    return [this.profile.nanos(own), this.profile.nanos(total)];
+  }
+
+  // For each row of another tree the row of the same path here, -1 where there is none.
+  counterparts(other) {
+    const found = new Int32Array(other.length).fill(-1);
+    for (let row = 0; row < other.length; row++) {
+      const above = other.parent[row] < 0 ? -1 : found[other.parent[row]];
+      if (above >= 0 || other.parent[row] < 0) {
+        const key = (above + 1) * this.profile.functions + other.fn[row];
+        const here = this.known.get(key);
+        found[row] = here === undefined ? -1 : here;
+      }
+    }
+    return found;
+  }
+
+  // Functions over all their places; recursion counts once in totals.
+  functions() {
+    const list = new Map();
+    const depth = new Uint32Array(this.profile.functions);
+    const stack = this.top.slice();
+    while (stack.length > 0) {
+      const entry = stack.pop();
+      if (entry < 0) {
+        depth[this.fn[~entry]]--;
+        continue;
+      }
+      const fn = this.fn[entry];
+      let row = list.get(fn);
+      if (!row) {
+        row = { fn, calls: 0, self: 0, total: 0, open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
+        list.set(fn, row);
+      }
+      row.calls += this.calls[entry];
+      row.self += this.self[entry];
+      row.open += this.open[entry];
+      row.errors += this.errors[entry];
+      row.estimated |= this.estimated[entry] & 1;
+      row.rows.push(entry);
+      if (depth[fn] === 0) {
+        row.total += this.total[entry];
+        row.estimated |= this.estimated[entry] & 2;
+        row.outermost.push(entry);
+      }
+      depth[fn]++;
+      stack.push(~entry, ...this.children(entry));
+    }
+    return [...list.values()];
+  }
+
+  // Who calls a function and whom it calls. The callers' totals add up to its total: a call from inside of itself
+  // adds calls alone. So do its self time and its callees': time below belongs to the nearest of its calls above.
+  graph(fn) {
+    const callers = new Map();
+    const callees = new Map();
+    const add = (map, key, row, total) => {
+      const entry = map.get(key) || { fn: key, calls: 0, total: 0, estimated: 0 };
+      entry.calls += this.calls[row];
+      entry.total += total;
+      entry.estimated |= this.estimated[row] & 2;
+      map.set(key, entry);
+    };
+    // Without what is in calls of the function itself.
+    const own = Float64Array.from(this.self);
+    const inside = new Uint8Array(this.length);
+    for (let row = 0; row < this.length; row++) {
+      const parent = this.parent[row];
+      const within = parent >= 0 && inside[parent] === 1;
+      inside[row] = within || this.fn[row] === fn ? 1 : 0;
+      if (this.fn[row] === fn) {
+        add(callers, parent < 0 ? -1 : this.fn[parent], row, within ? 0 : this.total[row]);
+      }
+    }
+    for (let row = this.length - 1; row >= 0; row--) {
+      const parent = this.parent[row];
+      if (parent >= 0 && inside[parent] === 1 && this.fn[row] !== fn) {
+        own[parent] += own[row];
+      }
+      if (parent >= 0 && this.fn[parent] === fn) {
+        add(callees, this.fn[row], row, this.fn[row] === fn ? 0 : own[row]);
+      }
+    }
+    const sorted = (map) => [...map.values()].sort((a, b) => b.total - a.total || b.calls - a.calls || a.fn - b.fn);
+    return { callers: sorted(callers), callees: sorted(callees) };
+  }
+}

@@ -1,0 +1,122 @@
+"use strict";
+// Numbers as short texts, by the rules of the text report: whole numbers of any length, rounded once, halves up.
+
+const US = 1000n;
+const MS = 1000n * US;
+const S = 1000n * MS;
+const MINUTE = 60n * S;
+const HOUR = 60n * MINUTE;
+const DAY = 24n * HOUR;
+const YEAR = 365n * DAY;
+
+// Up to here seconds keep their three digits; from here on minutes are easier to read.
+const LAST_SECONDS = 299n;
+
+function rounded(value, unit) {
+  return value / unit + (value % unit >= unit - unit / 2n ? 1n : 0n);
+}
+
+// The value in units with three significant digits, null if it rounds to more than `last` of them.
+function threeDigits(value, unit, name, last) {
+  const hundredths = rounded(value, unit / 100n);
+  if (hundredths <= 999n) {
+    return hundredths / 100n + "." + String(hundredths % 100n).padStart(2, "0") + name;
+  }
+  const tenths = rounded(value, unit / 10n);
+  if (tenths <= 999n) {
+    return tenths / 10n + "." + (tenths % 10n) + name;
+  }
+  const whole = rounded(value, unit);
+  return whole <= last ? whole + name : null;
+}
+
+// Nanoseconds as `412ns`, `1.90µs`, `41.3s`, `9m21s`, `3h04m`, `12d3h`, `128d`, `2.50y`.
+function duration(value) {
+  const ns = BigInt(value);
+  if (ns < US) {
+    return ns + "ns";
+  }
+  return (
+    threeDigits(ns, US, "µs", 999n) ||
+    threeDigits(ns, MS, "ms", 999n) ||
+    threeDigits(ns, S, "s", LAST_SECONDS) ||
+    longDuration(ns)
+  );
+}
+
+function longDuration(ns) {
+  const two = (n) => String(n).padStart(2, "0");
+  const seconds = rounded(ns, S);
+  if (seconds < 3600n) {
+    return seconds / 60n + "m" + two(seconds % 60n) + "s";
+  }
+  const minutes = rounded(ns, MINUTE);
+  if (minutes < 1440n) {
+    return minutes / 60n + "h" + two(minutes % 60n) + "m";
+  }
+  const hours = rounded(ns, HOUR);
+  if (hours < 2400n) {
+    return hours / 24n + "d" + (hours % 24n) + "h";
+  }
+  const days = rounded(ns, DAY);
+  if (days < 365n) {
+    return days + "d";
+  }
+  return threeDigits(ns, YEAR, "y", 584n) || "584y";
+}
+
+// A duration with the two digits that a histogram gives.
+function twoDigits(value) {
+  const ns = BigInt(value);
+  const unit = 10n ** BigInt(Math.max(0, String(ns).length - 2));
+  const two = rounded(ns, unit) * unit;
+  const inUnit = (unit, name) => {
+    const whole = two / unit;
+    return whole < 10n ? whole + "." + (two % unit) / (unit / 10n) + name : whole + name;
+  };
+  if (two < US) {
+    return two + "ns";
+  }
+  if (two < MS) {
+    return inUnit(US, "µs");
+  }
+  if (two < S) {
+    return inUnit(MS, "ms");
+  }
+  return two / S <= LAST_SECONDS ? inUnit(S, "s") : duration(ns);
+}
+
+// A count as `999`, `1.34k`, `8.41M`, `18.4E`.
+function count(value) {
+  const n = BigInt(value);
+  if (n < 1000n) {
+    return String(n);
+  }
+  let unit = 1n;
+  for (const name of "kMGTPE") {
+    unit *= 1000n;
+    const text = threeDigits(n, unit, name, 999n);
+    if (text) {
+      return text;
+    }
+  }
+  return String(n);
+}
+
+// A share of 0 to 1 as `0.0%` to `100.0%`.
+function percent(share) {
+  if (!(share > 0)) {
+    return "0.0%";
+  }
+  const hundred = Math.min(share, 1) * 100;
+  // Halfway between two tenths goes to the even one, as everywhere else; toFixed takes the larger.
+  if ((hundred * 4) % 2 === 1) {
+    return Math.floor(hundred) + (hundred % 1 === 0.25 ? ".2%" : ".8%");
+  }
+  return hundred.toFixed(1) + "%";
+}
+
+// The same number with all its digits.
+function digits(value) {
+  return String(BigInt(value)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}

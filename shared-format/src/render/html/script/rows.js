@@ -1,0 +1,154 @@
+// Which rows are shown, in which order, and which of them are folded.
+
+Object.assign(Page.prototype, {
+  sorted(row) {
+    let children = this.sortedChildren.get(row);
+    if (!children) {
+      const [id, descending] = this.orders.tree;
+      children = this.inOrder(
+        this.tree.children(row).map((child) => this.treeRow(child)),
+        id,
+        descending,
+      ).map((child) => child.row);
+      children.forEach((child, at) => {
+        this.position[child] = at;
+      });
+      this.sortedChildren.set(row, children);
+    }
+    return children;
+  },
+
+  // Ties go by the other times, then by name, so that the order never depends on chance.
+  inOrder(rows, id, descending) {
+    if (rows.length < 2) {
+      return rows;
+    }
+    const rank = this.profile.data.rank;
+    const keyed = rows.map((row) => [SORT_VALUES[id](row, this), row]);
+    keyed.sort(([x, a], [y, b]) => {
+      const order = x === null || y === null || !descending ? compare(x, y) : compare(y, x);
+      return order || b.total - a.total || rank[a.fn] - rank[b.fn] || (a.row ?? 0) - (b.row ?? 0);
+    });
+    return keyed.map(([, row]) => row);
+  },
+
+  widestFirst(row) {
+    let children = this.widest.get(row);
+    if (!children) {
+      const rows = this.tree.children(row).map((child) => this.treeRow(child));
+      children = this.inOrder(rows, "total", true).map((child) => child.row);
+      this.widest.set(row, children);
+    }
+    return children;
+  },
+
+  listRows() {
+    this.rows = [];
+    this.indexOf = new Map();
+    const stack = this.sorted(-1).slice().reverse();
+    while (stack.length > 0) {
+      const row = stack.pop();
+      this.indexOf.set(row, this.rows.length);
+      this.rows.push(row);
+      if (this.unfolded[row] === 1) {
+        const children = this.sorted(row);
+        for (let at = children.length - 1; at >= 0; at--) {
+          stack.push(children[at]);
+        }
+      }
+    }
+  },
+
+  listFunctions() {
+    const [id, descending] = this.orders.hot;
+    const shown = [...this.functions.values()].filter(({ fn }) => this.query === "" || this.matches[fn] === 1);
+    this.listed = this.inOrder(shown, id, descending);
+  },
+
+  sort(view, id) {
+    const [column, descending] = this.orders[view];
+    this.orders[view] = [id, column === id ? !descending : !fromA(id)];
+    if (view === "tree") {
+      this.sortedChildren = new Map();
+      this.listRows();
+    } else {
+      this.listFunctions();
+    }
+    this.refresh();
+    this.reveal();
+  },
+
+  // Until somebody has chosen a row, the first one of the view is selected.
+  selectFirst() {
+    if ((!this.chosen || this.selected < 0) && this.rows.length > 0) {
+      const isList = this.showsFunctions() && this.listed.length > 0;
+      this.selected = isList ? this.listed[0].outermost[0] : this.rows[0];
+    }
+  },
+
+  toggle(row) {
+    if (row >= 0 && this.tree.children(row).length > 0) {
+      this.unfolded[row] ^= 1;
+      this.listRows();
+      this.refresh();
+    }
+  },
+
+  right() {
+    const children = this.selected < 0 ? [] : this.sorted(this.selected);
+    if (children.length === 0) {
+      return;
+    }
+    if (this.unfolded[this.selected] === 0) {
+      this.toggle(this.selected);
+    } else {
+      this.select(children[0]);
+    }
+  },
+
+  left() {
+    const row = this.selected;
+    if (row < 0) {
+      return;
+    }
+    if (this.unfolded[row] === 1 && this.tree.children(row).length > 0) {
+      this.toggle(row);
+    } else if (this.tree.parent[row] >= 0) {
+      this.select(this.tree.parent[row]);
+    }
+  },
+
+  unfoldAll(isOpen) {
+    this.unfolded.fill(isOpen ? 1 : 0);
+    // What is selected must not vanish.
+    if (!isOpen && this.selected >= 0) {
+      this.selected = this.tree.path(this.selected)[0];
+    }
+    this.listRows();
+    this.refresh();
+    this.reveal();
+    this.details.later();
+  },
+
+  unfoldTo(row) {
+    let changed = false;
+    for (let at = this.tree.parent[row]; at >= 0; at = this.tree.parent[at]) {
+      changed = changed || this.unfolded[at] === 0;
+      this.unfolded[at] = 1;
+    }
+    if (changed || !this.indexOf.has(row)) {
+      this.listRows();
+      return true;
+    }
+    return false;
+  },
+
+  // Where the selected row stands in a view; -1 where it does not.
+  indexIn(view) {
+    if (view === "tree") {
+      return this.indexOf.get(this.selected) ?? -1;
+    }
+    const fn = this.selected < 0 ? -1 : this.tree.fn[this.selected];
+    return this.listed.findIndex((row) => row.fn === fn);
+  },
+});

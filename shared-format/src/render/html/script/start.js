@@ -1,0 +1,6 @@
+// The page begins to work.
+
+byId("app").hidden = false;
+const page = new Page(JSON.parse(byId("data").textContent));
+page.themed();
+byId(page.view).focus();

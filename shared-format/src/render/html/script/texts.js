@@ -1,0 +1,94 @@
+// What is shown of rows, as text.
+
+Object.assign(Page.prototype, {
+  time(ns, estimated) {
+    return (estimated ? "~" : "") + duration(ns);
+  },
+
+  shareText(ns, estimated) {
+    return (estimated ? "~" : "") + percent(this.tree.share(ns));
+  },
+
+  average(total, calls, estimated) {
+    return calls > 0 ? this.time(BigInt(total) / BigInt(calls), estimated & 2) : "-";
+  },
+
+  threadText(thread) {
+    const { data } = this.profile;
+    const finished = data.thread_state[thread] === "finished";
+    const which = finished ? `${digits(data.thread_count[thread])} finished` : `tid ${data.thread_tid[thread]}`;
+    return `${data.thread_name[thread]} (${which})`;
+  },
+
+  everything() {
+    const { thread, measured } = this.tree;
+    const who = thread === null ? "all threads" : this.threadText(thread);
+    return `${who}: ${this.measuredText(measured)} inside scopes`;
+  },
+
+  measuredText(measured) {
+    return this.time(measured, this.tree.top.some((row) => this.tree.estimated[row] & 2));
+  },
+
+  flameText(row) {
+    return `${this.profile.label(this.tree.fn[row])}  ${this.shareText(this.tree.total[row], this.tree.estimated[row] & 2)}`;
+  },
+
+  spoken(row) {
+    const { tree } = this;
+    const [total, own] = [tree.total[row], tree.self[row]];
+    const flags = tree.estimated[row];
+    return (
+      `${this.profile.label(tree.fn[row])}: total ${this.time(total, flags & 2)}, ${this.shareText(total, flags & 2)}; ` +
+      `self ${this.time(own, flags & 1)}, ${this.shareText(own, flags & 1)}; ` +
+      `${count(tree.calls[row])} calls, ${this.average(total, tree.calls[row], flags)} on average`
+    );
+  },
+
+  latencyOf(row) {
+    if (row.rows) {
+      row.latency = row.latency || this.tree.latencyOf(row.rows);
+      return row.latency;
+    }
+    return this.tree.latency(row.row);
+  },
+
+  // A row of the tree, as columns see it.
+  treeRow(row) {
+    const { tree } = this;
+    return {
+      row,
+      fn: tree.fn[row],
+      total: tree.total[row],
+      self: tree.self[row],
+      calls: tree.calls[row],
+      open: tree.open[row],
+      errors: tree.errors[row],
+      estimated: tree.estimated[row],
+    };
+  },
+
+  texts(row) {
+    const latency = this.latencyOf(row);
+    const ticks = (ticks) => (ticks === null ? "-" : twoDigits(this.profile.nanos(ticks)));
+    const [longest, exact] = latency.longest() || [null, true];
+    return {
+      share: this.shareText(row.total, row.estimated & 2),
+      total: this.time(row.total, row.estimated & 2),
+      self: this.time(row.self, row.estimated & 1),
+      selfShare: this.shareText(row.self, row.estimated & 1),
+      calls: count(row.calls),
+      average: this.average(row.total, row.calls, row.estimated),
+      p50: ticks(latency.quantile(0.5)),
+      p99: ticks(latency.quantile(0.99)),
+      max: (exact ? "" : "<=") + ticks(longest),
+      errors: count(row.errors),
+      place: this.profile.data.place[row.fn],
+    };
+  },
+
+  marks(row) {
+    const open = row.open > 0 ? " •" : "";
+    return open + (this.profile.isDoubtful(row.total, row.calls) ? " †" : "");
+  },
+});
