@@ -3,12 +3,13 @@
 //! ```text
 //! Snapshot -> sites
 //!          -> functions, spread -> tree (threads merged by path) -> hot (per function)
-//!          -> compensate -> Snapshot
+//!          -> compensate, narrow -> Snapshot
 //! ```
 
 pub mod compensate;
 pub mod functions;
 pub mod hot;
+pub mod narrow;
 pub mod sites;
 pub mod spread;
 pub mod tree;

@@ -1,5 +1,7 @@
 //! What can be typed behind `tickscope`.
 
+mod report;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
+pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
 use crate::theme::ColorChoice;
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
@@ -31,6 +34,7 @@ Examples:
   tickscope order-book             attach by name, or by pid, or open a file
   tickscope run -- ./app --fast    start a program and watch it
   tickscope report -f json -o now.json
+  tickscope report -f folded | inferno-flamegraph > now.svg
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
@@ -76,7 +80,7 @@ pub enum Color {
     Never,
 }
 
-/// The forms of a report.
+/// The forms of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For reading.
@@ -110,28 +114,9 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
-    /// Print the call tree and the top functions.
+    /// Print the call tree and the top functions, or write what other tools read.
     #[command(visible_alias = "dump")]
-    Report {
-        /// Which program.
-        #[command(flatten)]
-        target: TargetArgs,
-        /// The form.
-        #[arg(short, long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-        /// Write to this new file instead of standard output.
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
-        /// Wait so long for the program to appear: 10, 10s, 500ms.
-        #[arg(long, value_name = "DURATION", value_parser = duration)]
-        wait: Option<Duration>,
-        /// Take what measuring costs, at least, off the times.
-        #[arg(long, conflicts_with = "raw")]
-        compensated: bool,
-        /// The times as they were measured; so it is without this.
-        #[arg(long)]
-        raw: bool,
-    },
+    Report(Box<ReportArgs>),
     /// Print where each thread is right now: its open scopes and for how long.
     Stacks {
         /// Which program.

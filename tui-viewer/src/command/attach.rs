@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use crate::args::{Format, LookArgs, TargetArgs};
+use crate::args::{LookArgs, ReportArgs, TargetArgs};
 use crate::command::{report, snapshot};
 use crate::feed::RingFeed;
 use crate::local_time;
@@ -16,7 +16,10 @@ use crate::target::{self, Wanted};
 /// No such target, or why it cannot be read or shown.
 pub fn run(args: &TargetArgs, look: &LookArgs) -> anyhow::Result<u8> {
     if !has_screen() {
-        return report::run(args, Format::Text, None, None, false);
+        return report::run(&ReportArgs {
+            target: args.clone(),
+            ..ReportArgs::default()
+        });
     }
     let wanted = Wanted::of(args);
     if let Wanted::File(_) | Wanted::Pid(_) = wanted {

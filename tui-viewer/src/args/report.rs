@@ -1,0 +1,214 @@
+//! What can be typed behind `tickscope report`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tickscope_format::render::csv::Unit;
+use tickscope_format::render::text::View;
+
+use super::{TargetArgs, duration};
+
+/// What stands behind the options in `tickscope report --help`.
+const FORMATS: &str = "\
+Formats, and what opens them:
+  text        for reading; --view chooses a part
+  json        for programs: every fact, each thread apart
+  csv         for spreadsheets and databases: a row for each node of each thread
+  folded      tickscope report -f folded | inferno-flamegraph > now.svg
+  speedscope  tickscope report -f speedscope -o now.json, then speedscope now.json
+  pprof       tickscope report -f pprof -o now.pb.gz, then go tool pprof -http=: now.pb.gz
+  callgrind   tickscope report -f callgrind -o callgrind.out.1, then callgrind_annotate or KCachegrind
+
+Times are nanoseconds; the self times of all rows add up to the total of the roots, and time outside any scope is in
+none but text and json. In all but json, what has no shape of its own in a name is written as an escape (\\n); folded
+also replaces ; by : and the blank before a number at a name's end by _. Folded and callgrind have all threads
+together, the others apart: as profiles in speedscope, as the tag `thread` in pprof.
+
+Columns of csv:
+  id, parent, depth                       the node, the one above it, 0 at the top of a thread
+  thread, tid, state, thread_name         the thread: its number here, the system's, what it does, its name
+  name, module, file, line                the function or scope, and where it stands
+  calls                                   begun since the reset
+  total_ns, self_ns                       with and without callees (--unit ns or both)
+  total_ticks, self_ticks                 the same in ticks of the program's clock (--unit ticks or both)
+  open, errors                            whether it is open now; clock errors
+  p50_ns, p90_ns, p99_ns, p999_ns         percentiles of finished calls; empty without histograms
+  max_ns, max_exact                       the longest call, and whether that is exact or a bound
+  estimated, self_error_ns, total_error_ns, timed_calls   whether times are estimates, and how far";
+
+/// What to report, in which form, and where to.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_long_help = FORMATS)]
+pub struct ReportArgs {
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// The form.
+    #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
+    /// One part of the text: the tree, all functions by self time, or the same as gprof's flat profile.
+    #[arg(long, value_enum, value_name = "VIEW")]
+    pub view: Option<ReportView>,
+    /// Only the threads of this name, or the one with this id.
+    #[arg(long, value_name = "NAME|TID")]
+    pub thread: Option<String>,
+    /// Leave out what has less of the measured time: 1%, 0.5%. Exports sum it up in rows called (small).
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub min_share: Option<f64>,
+    /// The unit of times in csv; both unless said.
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub unit: Option<ReportUnit>,
+    /// Write to this new file instead of standard output, whole or not at all; - is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write over the file if it is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub wait: Option<Duration>,
+    /// Take what measuring costs, at least, off the times.
+    #[arg(long, conflicts_with = "raw")]
+    pub compensated: bool,
+    /// The times as they were measured; so it is without this.
+    #[arg(long)]
+    pub raw: bool,
+}
+
+/// The forms of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For reading.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// Folded stacks, for flame graphs.
+    Folded,
+    /// For speedscope.
+    Speedscope,
+    /// For pprof.
+    Pprof,
+    /// For KCachegrind and `callgrind_annotate`.
+    Callgrind,
+    /// For spreadsheets.
+    Csv,
+}
+
+/// The parts of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportView {
+    /// The call tree.
+    Tree,
+    /// All functions by self time.
+    Hot,
+    /// The same with gprof's columns.
+    Flat,
+}
+
+/// The units of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Ticks of the program's clock.
+    Ticks,
+    /// Both, in columns of their own.
+    Both,
+}
+
+// === impl ReportArgs ===
+
+impl ReportArgs {
+    /// Whether the options go together.
+    ///
+    /// # Errors
+    /// Which do not.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if self.view.is_some() && self.format != ReportFormat::Text {
+            return Err("--view chooses a part of the text; leave it out, or give -f text");
+        }
+        if self.unit.is_some() && self.format != ReportFormat::Csv {
+            return Err(
+                "--unit chooses columns of csv; json has nanoseconds and ticks, the others nanoseconds",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// A share of 0 to 1 from a percentage: `1%`, `0.5`.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').parse();
+    match number {
+        Ok(percent @ 0.0..=100.0) => Ok(percent / 100.0),
+        _ => Err("wanted a percentage from 0 to 100, like 1% or 0.5%".into()),
+    }
+}
+
+impl From<ReportView> for View {
+    fn from(view: ReportView) -> Self {
+        match view {
+            ReportView::Tree => Self::Tree,
+            ReportView::Hot => Self::Hot,
+            ReportView::Flat => Self::Flat,
+        }
+    }
+}
+
+impl From<ReportUnit> for Unit {
+    fn from(unit: ReportUnit) -> Self {
+        match unit {
+            ReportUnit::Ns => Self::Ns,
+            ReportUnit::Ticks => Self::Ticks,
+            ReportUnit::Both => Self::Both,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares() {
+        assert_eq!(share("1%"), Ok(0.01));
+        assert_eq!(share("0.5"), Ok(0.005));
+        assert_eq!(share("100%"), Ok(1.0));
+        for bad in ["", "%", "-1", "101", "nan", "inf", "a"] {
+            assert!(share(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_help_names_every_column_and_format() {
+        let columns = FORMATS.split("Columns of csv:").nth(1).unwrap();
+        let words: Vec<&str> = columns.split([',', ' ', '\n']).collect();
+        for column in Unit::Both.columns() {
+            assert!(words.contains(&column), "{column}");
+        }
+        for format in ReportFormat::value_variants() {
+            let name = format.to_possible_value().unwrap();
+            assert!(
+                FORMATS.contains(&format!("\n  {} ", name.get_name())),
+                "{format:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_that_do_not_go_together() {
+        let args = |format, view, unit| ReportArgs {
+            format,
+            view,
+            unit,
+            ..ReportArgs::default()
+        };
+        use ReportFormat as F;
+        assert!(args(F::Text, Some(ReportView::Flat), None).check().is_ok());
+        assert!(args(F::Csv, None, Some(ReportUnit::Ns)).check().is_ok());
+        assert!(args(F::Json, Some(ReportView::Flat), None).check().is_err());
+        assert!(args(F::Folded, None, Some(ReportUnit::Ticks)).check().is_err());
+    }
+}
