@@ -36,19 +36,19 @@ fn paths(snapshot: &Snapshot) -> (Vec<u32>, Vec<u64>) {
     let mut known: HashMap<(u32, FunctionId), u32> = HashMap::with_capacity(nodes.len());
     let mut path_of = Vec::with_capacity(nodes.len());
     let mut ns_of: Vec<u64> = Vec::new();
-    for row in 0..nodes.len() {
-        let above = match nodes.parent[row] {
+    for ((&parent, &site), &total) in nodes.parent.iter().zip(&nodes.site).zip(&totals) {
+        let above = match parent {
             NO_PARENT => NO_PARENT,
             parent => path_of[parent as usize],
         };
-        let function = functions.of_site[nodes.site[row] as usize];
+        let function = functions.of_site[site as usize];
         let path = *known.entry((above, function)).or_insert_with(|| {
             ns_of.push(0);
             ns_of.len() as u32 - 1
         });
         path_of.push(path);
         let ns = &mut ns_of[path as usize];
-        *ns = ns.saturating_add(totals[row]);
+        *ns = ns.saturating_add(total);
     }
     (path_of, ns_of)
 }

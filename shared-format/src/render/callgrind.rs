@@ -60,6 +60,9 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let mut lines = Lines::new(&tree.functions, format!("[{name}]"));
     lines.block(out, Who::Program, &program)?;
     for (id, own) in functions.iter().enumerate() {
+        if own.ns == 0 && own.calls == 0 && own.callees.is_empty() {
+            continue;
+        }
         lines.block(out, Who::Function(id), own)?;
     }
     Ok(())

@@ -102,9 +102,9 @@ fn check(snapshot: &Snapshot) {
     let rows = hot(&tree);
     for row in &rows {
         let name = &names[row.function.index()];
-        assert_eq!(read.own[name], (row.self_ns, row.calls), "{name}");
-        let inclusive = read.inclusive.get(name).copied().unwrap_or_default();
-        assert_eq!(inclusive.0, row.total_ns, "{name}");
+        let of = |costs: &HashMap<String, _>| costs.get(name).copied().unwrap_or_default();
+        assert_eq!(of(&read.own), (row.self_ns, row.calls), "{name}");
+        assert_eq!(of(&read.inclusive).0, row.total_ns, "{name}");
     }
     assert_eq!(
         read.own.values().map(|own| own.0).sum::<u64>(),
