@@ -11,31 +11,44 @@ use super::{TargetArgs, duration};
 
 /// What stands behind the options in `tickscope report --help`.
 const FORMATS: &str = "\
-Formats, and what opens them:
-  text        for reading; --view chooses a part
-  json        for programs: every fact, each thread apart
-  csv         for spreadsheets and databases: a row for each node of each thread
-  folded      tickscope report -f folded | inferno-flamegraph > now.svg
-  speedscope  tickscope report -f speedscope -o now.json, then speedscope now.json
-  pprof       tickscope report -f pprof -o now.pb.gz, then go tool pprof -http=: now.pb.gz
-  callgrind   tickscope report -f callgrind -o callgrind.out.1, then callgrind_annotate or KCachegrind
+Formats:
+  text        For reading; --view chooses a part.
+  json        For programs: every fact, each thread apart, names as they are.
+  csv         For spreadsheets and databases: a row for each node of each thread (RFC 4180).
+  folded      For flame graphs: path;path SELF-NANOSECONDS, all threads together.
+                tickscope report -f folded | inferno-flamegraph --countname ns > now.svg
+  speedscope  For speedscope: a profile for each thread, the busiest first on the screen.
+              Callees stand side by side; their order is not that of time.
+                tickscope report -f speedscope -o now.json && speedscope now.json
+  pprof       For pprof and all that reads its profile.proto: values calls and time, the thread
+              as the tags thread and tid.
+                tickscope report -f pprof -o now.pb.gz && go tool pprof -http=: now.pb.gz
+  callgrind   For callgrind_annotate and KCachegrind: events Ns and Calls, all threads together
+              below one function called [PROGRAM]. Recursion is counted once in inclusive costs.
+                tickscope report -f callgrind -o callgrind.out.1 && callgrind_annotate
+                --inclusive=yes callgrind.out.1
 
-Times are nanoseconds; the self times of all rows add up to the total of the roots, and time outside any scope is in
-none but text and json. In all but json, what has no shape of its own in a name is written as an escape (\\n); folded
-also replaces ; by : and the blank before a number at a name's end by _. Folded and callgrind have all threads
-together, the others apart: as profiles in speedscope, as the tag `thread` in pprof.
+In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time \
+outside any scope is a row of the text alone; json has it as a fact of each thread.
+
+In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written \
+as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _. \
+In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would \
+have the same the second gets #2 behind it.
 
 Columns of csv:
-  id, parent, depth                       the node, the one above it, 0 at the top of a thread
-  thread, tid, state, thread_name         the thread: its number here, the system's, what it does, its name
-  name, module, file, line                the function or scope, and where it stands
-  calls                                   begun since the reset
-  total_ns, self_ns                       with and without callees (--unit ns or both)
-  total_ticks, self_ticks                 the same in ticks of the program's clock (--unit ticks or both)
-  open, errors                            whether it is open now; clock errors
-  p50_ns, p90_ns, p99_ns, p999_ns         percentiles of finished calls; empty without histograms
-  max_ns, max_exact                       the longest call, and whether that is exact or a bound
-  estimated, self_error_ns, total_error_ns, timed_calls   whether times are estimates, and how far";
+  id, parent, depth                the node, the one above it, 0 at the top of a thread
+  thread, tid, state, thread_name  its number here, the system's, what it does, its name
+  name, module, file, line         the function or scope, and where it stands
+  calls                            begun since the reset
+  total_ns, self_ns                with and without callees (--unit ns, both)
+  total_ticks, self_ticks          the same in ticks of the program's clock (--unit ticks, both)
+  open, errors                     whether it is open now; clock errors
+  p50_ns, p90_ns, p99_ns, p999_ns  percentiles of finished calls; empty without histograms
+  max_ns, max_exact                the longest call; whether that is exact or a bound
+  estimated                        whether its times are estimates
+  self_error_ns, total_error_ns    their standard errors; empty where a time is exact
+  timed_calls                      so many calls were timed";
 
 /// What to report, in which form, and where to.
 #[derive(Args, Clone, Debug, Default)]
@@ -188,6 +201,7 @@ mod tests {
         for column in Unit::Both.columns() {
             assert!(words.contains(&column), "{column}");
         }
+        assert!(columns.lines().all(|line| line.chars().count() <= 100));
         for format in ReportFormat::value_variants() {
             let name = format.to_possible_value().unwrap();
             assert!(
