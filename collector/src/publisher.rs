@@ -3,18 +3,20 @@
 //! It is a guest: signals blocked, default scheduling, never joined. It alone touches the mapping, because a
 //! store into a mapping can stall for as long as the kernel likes.
 
+mod coarse;
+mod identity;
+mod record;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tickscope_format::file::clean;
 use tickscope_format::file::create::OwnRing;
-use tickscope_format::file::header::{Header, NAME_BYTES_MAX};
 use tickscope_format::file::places;
-use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, slot};
+use tickscope_format::layout::slot;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome, Request};
-use tickscope_format::snapshot::{CaptureFacts, CaptureKind, Cost, Mode};
+use tickscope_format::snapshot::{CaptureKind, Cost, Mode};
 use tickscope_format::{FormatError, Snapshot, codec};
 
 use crate::capture::Books;
@@ -22,7 +24,10 @@ use crate::clock::Moment;
 use crate::sampler::Sampler;
 use crate::settings::Settings;
 use crate::switch::Switch;
-use crate::{capture, cost, os, process, prune, switch};
+use crate::{capture, cost, os, process, switch};
+
+use self::coarse::Coarse;
+pub(crate) use self::identity::Identity;
 
 /// Requests are looked at this often, whatever the rate of records.
 const LOOK: Duration = Duration::from_millis(100);
@@ -73,63 +78,15 @@ pub(crate) struct Publisher {
     /// The clock when it was last found in order.
     in_order: Moment,
     faults: u64,
+    coarse: Coarse,
+    /// The coarse ring could not be written, and that was said.
+    coarse_failed: bool,
     sampler: Sampler,
     /// When requests were looked at last.
     last_look: Instant,
     began: Instant,
     /// Whether dead rings of others have been cleaned up.
     cleaned: bool,
-}
-
-/// Who the program is, for the header of its ring.
-#[derive(Clone, Debug)]
-pub(crate) struct Identity {
-    pub(crate) name: String,
-    pub(crate) run_token: u64,
-}
-
-// === impl Identity ===
-
-impl Identity {
-    fn header(&self, settings: &Settings) -> Header {
-        debug_assert!(self.name.len() <= NAME_BYTES_MAX);
-        Header {
-            name: self.name.clone(),
-            pid: std::process::id(),
-            start_time: start_time(),
-            boot_id: boot_id(),
-            uid: tickscope_format::os::user_id(),
-            nonce: tickscope_format::os::random(),
-            run_token: self.run_token,
-            started_unix_ns: process::fixed().started_unix_ns,
-            ring_words: settings.ring_bytes / 8,
-            control: settings.control,
-            version: (FORMAT_MAJOR, FORMAT_MINOR),
-        }
-    }
-}
-
-/// When the kernel started this process, in its own ticks since boot: field 22 of `stat`, behind the name,
-/// which may hold anything.
-fn start_time() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let behind_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    behind_name
-        .split(' ')
-        .nth(19)
-        .and_then(|field| field.parse().ok())
-        .unwrap_or(0)
-}
-
-fn boot_id() -> [u64; 2] {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    let half = |from: usize| {
-        digits
-            .get(from..from + 16)
-            .and_then(|half| u64::from_str_radix(half, 16).ok())
-    };
-    [half(0).unwrap_or(0), half(16).unwrap_or(0)]
 }
 
 /// Cleans up after programs that ended, in the place of this ring, which stays as it is.
@@ -196,6 +153,8 @@ impl Publisher {
             cost_of: None,
             in_order: Moment::now(process::fixed().chosen.clock),
             faults: 0,
+            coarse: Coarse::new(),
+            coarse_failed: false,
             sampler: Sampler::new(),
             last_look: Instant::now(),
             began: Instant::now(),
@@ -300,6 +259,7 @@ impl Publisher {
             for (request, outcome) in answers {
                 self.ring.answer(&request, outcome, record, epoch);
             }
+            self.write_coarse();
         }
         self.beat();
         self.sampler.begin_to_wait();
@@ -317,6 +277,7 @@ impl Publisher {
             self.reset();
         }
         self.publish_now(CaptureKind::Final);
+        self.write_coarse();
         self.ring.exit(os::unix_ns());
     }
 
@@ -412,11 +373,14 @@ impl Publisher {
         let Some((closings, snapshot)) = taken else {
             return (0, 0);
         };
-        for closing in &closings {
-            self.publish_or_count(closing);
+        for closing in closings {
+            self.publish_or_count(&closing);
+            self.coarse.offer(closing, self.began.elapsed());
         }
         let Some(snapshot) = snapshot else { return (0, 0) };
-        (self.publish_or_count(&snapshot), snapshot.capture.reset_epoch)
+        let published = (self.publish_or_count(&snapshot), snapshot.capture.reset_epoch);
+        self.coarse.offer(snapshot, self.began.elapsed());
+        published
     }
 
     /// After a break of the clock its ticks are of another kind: a new epoch.
@@ -478,37 +442,25 @@ impl Publisher {
 
     /// Writes a snapshot into the ring, pruned where it is too large, and gives the record's sequence number.
     fn publish(&mut self, snapshot: &Snapshot) -> Result<u64, FormatError> {
-        let longest = self.ring.longest_payload() as usize;
         self.payload.clear();
         codec::encode(snapshot, &mut self.payload)?;
-        let mut pruned = None;
-        while self.payload.len() > longest {
-            let cut: &mut Snapshot = pruned.get_or_insert_with(|| snapshot.clone());
-            // As many as fit at this size of a row, less a few; what is no row may still be too much.
-            let rows =
-                (cut.nodes.len() as u64 * longest as u64 / self.payload.len() as u64 * 15 / 16) as usize;
-            let gone = prune::prune(cut, rows);
-            if gone == 0 {
-                break;
-            }
-            cut.capture.pruned += gone as u64;
-            self.payload.clear();
-            codec::encode(cut, &mut self.payload)?;
-        }
-        let CaptureFacts {
-            kind, tick, unix_ns, ..
-        } = snapshot.capture;
-        self.ring.publish(Stamp { kind, tick, unix_ns }, &self.payload)
+        let longest = self.ring.longest_payload();
+        record::shorten(snapshot, &mut self.payload, longest, codec::encode)?;
+        self.ring.publish(record::stamp(snapshot), &self.payload)
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernel_tells_who_we_are() {
-        assert!(start_time() > 0);
-        assert_ne!(boot_id(), [0, 0]);
+    /// Writes what the coarse ring is to have of the last records. Nobody waits for that, and it is not in what a
+    /// record costs.
+    fn write_coarse(&mut self) {
+        let written = self.coarse.write(&mut self.ring, &mut self.payload);
+        if let Err(error) = written
+            && !std::mem::replace(&mut self.coarse_failed, true)
+            && let Some(mut books) = capture::books()
+        {
+            books
+                .around
+                .warnings
+                .push(format!("no history beyond the ring: {error}; free some space"));
+        }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum Wish {
 
 /// Time between two records while nobody watches: often enough to attach to, too rare to notice.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// 16 MiB: some five hundred records of a thousand nodes.
+/// 16 MiB: some five hundred records of a thousand nodes, and in as much again an hour with one each ten seconds.
 const RING_BYTES: u64 = 16 << 20;
 /// Deep enough for anything but recursion gone wild, shallow enough to read.
 const MAX_DEPTH: u32 = 512;

@@ -411,11 +411,45 @@ fn a_ring_is_halved_where_space_is_short() {
         wait_until("a record that says so", || {
             newest(&ring).process.warnings == session.warnings()
         });
+        // The history behind it takes half of what it would, too.
+        drop(tickscope::reset());
+        wait_until("history", || ring.coarse_newest().unwrap().is_some());
+        let length = std::fs::metadata(&path).unwrap().len();
+        assert_eq!(length - ring.header().file_bytes(), 512 << 10);
+        assert_eq!(ring.header().coarse_words * 8, 4 << 20);
+        assert_eq!(session.warnings().join("\n"), warnings);
         tell("halved", "");
     }) else {
         return;
     };
     assert!(done.place().join("halved").exists());
+}
+
+fn without_space_for_history_the_ring_does_alone_and_says_so() {
+    let Some(done) = on_small_file_system(test_name!(), (4 << 10) + 44, || {
+        let session = tickscope::start("short");
+        wait_until("the outcome", || session.status() == Status::Publishing);
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        for _ in 0..3 {
+            drop(tickscope::reset());
+        }
+        wait_until("a record that says so", || {
+            let warnings = newest(&ring).process.warnings;
+            let said = warnings
+                .iter()
+                .filter(|warning| warning.contains("no history beyond the ring"));
+            said.count() == 1
+        });
+        assert!(ring.coarse_newest().unwrap().is_none());
+        let length = std::fs::metadata(ring.path()).unwrap().len();
+        assert_eq!(length, ring.header().file_bytes());
+        let last = ring.newest().unwrap().sequence;
+        wait_until("the next record", || ring.newest().unwrap().sequence > last);
+        tell("alone", "");
+    }) else {
+        return;
+    };
+    assert!(done.place().join("alone").exists());
 }
 
 fn a_full_file_system_is_passed_over() {
@@ -439,5 +473,6 @@ support::tests![
     a_directory_that_may_not_be_written_is_passed_over,
     a_directory_of_somebody_else_is_passed_over,
     a_ring_is_halved_where_space_is_short,
+    without_space_for_history_the_ring_does_alone_and_says_so,
     a_full_file_system_is_passed_over,
 ];

@@ -17,6 +17,7 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, state};
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{Snapshot, codec};
 
 fn publishing() -> (Session, RingFile) {
     let session = Builder::new("publishes").try_start().unwrap();
@@ -241,6 +242,77 @@ fn a_closed_epoch_reaches_the_ring_before_what_follows_it() {
     });
 }
 
+/// The coarse ring's records, oldest first.
+fn history(ring: &RingFile) -> Vec<Snapshot> {
+    let newest = ring.coarse_newest().unwrap();
+    let records = std::iter::successors(newest, |record| ring.coarse_before(record).unwrap());
+    let mut snapshots: Vec<Snapshot> = records
+        .map(|record| {
+            let snapshot = codec::decode(&record.payload).unwrap();
+            assert_eq!(
+                (record.stamp.kind, record.stamp.unix_ns),
+                (snapshot.capture.kind, snapshot.capture.unix_ns)
+            );
+            check(&snapshot);
+            snapshot
+        })
+        .collect();
+    snapshots.reverse();
+    snapshots
+}
+
+fn what_a_reset_closes_is_history_at_once_and_without_latencies() {
+    isolated!(|| {
+        let session = Builder::new("history").histogram(true).try_start().unwrap();
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        assert_eq!(history(&ring), []);
+        for round in 1..=3 {
+            tickscope::time!("work", ());
+            drop(tickscope::reset());
+            wait_until("the closing record", || history(&ring).len() == round);
+        }
+        for (epoch, snapshot) in history(&ring).iter().enumerate() {
+            assert_eq!(snapshot.capture.reset_epoch, epoch as u64);
+            assert_eq!(snapshot.capture.kind, CaptureKind::Closing);
+            assert_eq!((calls_of(snapshot, "work"), snapshot.calls()), (1, 1));
+            assert!(snapshot.latencies.row.is_empty() && snapshot.measuring.histograms);
+        }
+        // The same record stands in the ring, with its latencies.
+        let fine = support::records(&ring);
+        let closing = fine
+            .iter()
+            .find(|(record, _)| record.stamp.kind == CaptureKind::Closing);
+        assert!(!closing.unwrap().1.latencies.row.is_empty());
+        drop(session);
+        assert_eq!(history(&ring).last().unwrap().capture.kind, CaptureKind::Final);
+    });
+}
+
+fn a_program_without_history_ends_without_a_coarse_ring() {
+    isolated!(|| {
+        let (session, ring) = publishing();
+        tickscope::time!("work", ());
+        drop(session);
+        assert_eq!(newest(&ring).capture.kind, CaptureKind::Final);
+        assert_eq!(history(&ring), []);
+        let length = std::fs::metadata(ring.path()).unwrap().len();
+        assert_eq!(length, ring.header().file_bytes());
+        assert_eq!(ring.header().coarse_words, ring.header().ring_words);
+    });
+}
+
+fn a_coarse_record_comes_after_ten_seconds() {
+    isolated!(|| {
+        let (_session, ring) = publishing();
+        let first = ring.newest().unwrap().stamp.unix_ns;
+        wait_until("history", || !history(&ring).is_empty());
+        let snapshot = history(&ring).remove(0);
+        assert_eq!(snapshot.capture.kind, CaptureKind::Periodic);
+        let age = snapshot.capture.unix_ns - first;
+        assert!(age > 9_900_000_000, "{age}");
+    });
+}
+
 support::tests![
     a_record_is_there_right_after_the_start,
     records_come_slowly_until_somebody_watches,
@@ -248,4 +320,7 @@ support::tests![
     an_answer_comes_after_the_record_that_shows_it,
     the_publisher_is_a_good_guest,
     a_closed_epoch_reaches_the_ring_before_what_follows_it,
+    what_a_reset_closes_is_history_at_once_and_without_latencies,
+    a_program_without_history_ends_without_a_coarse_ring,
+    a_coarse_record_comes_after_ten_seconds,
 ];

@@ -1,4 +1,4 @@
-//! Snapshot to bytes and back; the only file that names bincode.
+//! Snapshot to bytes and back; only this file and what is below it name bincode.
 //!
 //! A payload is a list of sections, in any order:
 //!
@@ -8,12 +8,16 @@
 //! | 8 | length of the body in bytes |
 //! | length | body: bincode, fixed-width little-endian integers |
 //!
+//! A record of the coarse ring has sites and nodes in sections of fewer bytes, and no latencies.
+//!
 //! Unknown sections are skipped and missing ones take their defaults, so that old and new sides understand
 //! each other: a new fact gets a new section, a section's body never changes.
 
+mod small;
+
 use std::fmt;
 
-use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
+use bincode::config::{Config, Configuration, Fixint, Limit, LittleEndian};
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -41,6 +45,8 @@ const MEASURING: u64 = 6;
 const ESTIMATES: u64 = 8;
 // 7 was histograms, three times as long.
 const LATENCIES: u64 = 9;
+const SMALL_SITES: u64 = 10;
+const SMALL_NODES: u64 = 11;
 
 #[derive(Serialize)]
 struct FactsOut<'a>(&'a Process, &'a ClockFacts, &'a CaptureFacts, Lifetime);
@@ -127,11 +133,52 @@ pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError>
     Ok(())
 }
 
+/// Appends the payload of a record of the coarse ring: everything but latencies, in fewer bytes.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
+    let Snapshot {
+        process,
+        clock,
+        capture,
+        lifetime,
+        threads,
+        sites,
+        nodes,
+        errors,
+        measuring,
+        latencies: _,
+        estimates,
+    } = snapshot;
+    section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
+    section(out, THREADS, threads)?;
+    section_as(out, SMALL_SITES, &small::SitesOut::new(sites), small::CONFIG)?;
+    section_as(out, SMALL_NODES, &small::NodesOut::new(nodes), small::CONFIG)?;
+    if !errors.is_empty() {
+        section(out, ERRORS, errors)?;
+    }
+    section(out, MEASURING, measuring)?;
+    if !estimates.is_empty() {
+        section(out, ESTIMATES, estimates)?;
+    }
+    Ok(())
+}
+
 fn section<T: Serialize>(out: &mut Vec<u8>, id: u64, body: &T) -> Result<(), FormatError> {
+    section_as(out, id, body, CONFIG)
+}
+
+fn section_as<T: Serialize>(
+    out: &mut Vec<u8>,
+    id: u64,
+    body: &T,
+    config: impl Config,
+) -> Result<(), FormatError> {
     let start = out.len();
     out.extend_from_slice(&id.to_le_bytes());
     out.extend_from_slice(&[0; 8]);
-    let written = bincode::serde::encode_into_std_write(body, out, CONFIG);
+    let written = bincode::serde::encode_into_std_write(body, out, config);
     let length = (out.len() - start - 16) as u64;
     if written.is_err() || length > DECODE_LIMIT as u64 {
         return Err(FormatError::TooLarge {
@@ -189,6 +236,12 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
                 snapshot.latencies = Latencies { row, end, packed };
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
+            SMALL_SITES => {
+                snapshot.sites = read_as::<small::SitesIn>(body, body_at, small::CONFIG)?.sites(body_at)?;
+            }
+            SMALL_NODES => {
+                snapshot.nodes = read_as::<small::NodesIn>(body, body_at, small::CONFIG)?.nodes();
+            }
             _ => {}
         }
         at = body_at + body.len();
@@ -208,15 +261,28 @@ fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {
     }
 }
 
-fn read<T: DeserializeOwned>(body: &[u8], at: usize) -> Result<T, FormatError> {
-    let damaged = |found: String| FormatError::Damaged {
-        what: "section",
+fn damaged(
+    what: &'static str,
+    at: usize,
+    found: impl fmt::Display,
+    wanted: impl fmt::Display,
+) -> FormatError {
+    FormatError::Damaged {
+        what,
         offset: at as u64,
-        found,
-        wanted: "a body of its type".into(),
-    };
+        found: found.to_string(),
+        wanted: wanted.to_string(),
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &[u8], at: usize) -> Result<T, FormatError> {
+    read_as(body, at, CONFIG)
+}
+
+fn read_as<T: DeserializeOwned>(body: &[u8], at: usize, config: impl Config) -> Result<T, FormatError> {
+    let damaged = |found: String| damaged("section", at, found, "a body of its type");
     let (value, used) =
-        bincode::serde::decode_from_slice::<T, _>(body, CONFIG).map_err(|e| damaged(e.to_string()))?;
+        bincode::serde::decode_from_slice::<T, _>(body, config).map_err(|e| damaged(e.to_string()))?;
     if used != body.len() {
         return Err(damaged(format!("{} bytes left over", body.len() - used)));
     }
@@ -394,6 +460,7 @@ fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::latency::Histogram;
     use proptest::prelude::*;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
@@ -407,6 +474,39 @@ mod tests {
         for snapshot in [Snapshot::default(), fixture::two_threads(), fixture::recursion()] {
             assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
         }
+    }
+
+    #[test]
+    fn a_small_payload_says_the_same_but_latencies() {
+        for mut snapshot in [Snapshot::default(), fixture::two_threads(), fixture::recursion()] {
+            if !snapshot.nodes.is_empty() {
+                let mut histogram = Histogram::default();
+                histogram.insert(5);
+                snapshot.latencies.push(0, &histogram);
+            }
+            let mut small = Vec::new();
+            encode_small(&snapshot, &mut small).unwrap();
+            assert!(small.len() <= encoded(&snapshot).len());
+            snapshot.latencies = Latencies::default();
+            assert_eq!(decode(&small).unwrap(), snapshot);
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_not_there_or_too_often_is_refused() {
+        let texts = |texts: &[&str], rows: Vec<[u32; 5]>| {
+            let mut bytes = Vec::new();
+            section_as(&mut bytes, SMALL_SITES, &(texts, rows), small::CONFIG).unwrap();
+            decode(&bytes).map(|snapshot| snapshot.sites.len())
+        };
+        assert_eq!(texts(&["", "a"], vec![[1, 0, 0, 0, 7]]).unwrap(), 1);
+        let error = texts(&["", "a"], vec![[2, 0, 0, 0, 7]]).unwrap_err().to_string();
+        assert!(error.contains("text of a site"), "{error}");
+        let long = "x".repeat(1 << 20);
+        let error = texts(&["", &long], vec![[1, 0, 0, 0, 7]; 257])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("texts of sites"), "{error}");
     }
 
     #[test]
@@ -452,8 +552,12 @@ mod tests {
         }
 
         #[test]
-        fn a_changed_byte_never_panics(at in any::<proptest::sample::Index>(), to in any::<u8>()) {
+        fn a_changed_byte_never_panics(at in any::<proptest::sample::Index>(), to in any::<u8>(), small in any::<bool>()) {
             let mut bytes = encoded(&fixture::two_threads());
+            if small {
+                bytes.clear();
+                encode_small(&fixture::two_threads(), &mut bytes).unwrap();
+            }
             let at = at.index(bytes.len());
             bytes[at] = to;
             let _ = decode(&bytes);

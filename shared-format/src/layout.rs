@@ -15,8 +15,8 @@ pub const KEPT_MAGIC: u64 = u64::from_le_bytes(*b"TICKKEPT");
 /// Versions that cannot be read by each other differ in this.
 pub const FORMAT_MAJOR: u32 = 1;
 
-/// Additions that older readers may ignore raise this.
-pub const FORMAT_MINOR: u32 = 0;
+/// Additions that older readers may ignore raise this: 1 brought the coarse ring.
+pub const FORMAT_MINOR: u32 = 1;
 
 /// Bits of required features that this build knows.
 pub const KNOWN_FEATURES: u64 = 0;
@@ -57,6 +57,10 @@ pub mod header {
     pub const NAME: usize = 16;
     /// Words of the name.
     pub const NAME_WORDS: usize = 8;
+    /// First word of the coarse ring, behind the ring; 0 where there is none.
+    pub const COARSE_FIRST: usize = 24;
+    /// Words that the coarse ring may grow to, a power of two.
+    pub const COARSE_WORDS: usize = 25;
     /// CRC-32 of all words before it.
     pub const CRC: usize = 511;
 }
@@ -77,8 +81,14 @@ pub mod state {
     pub const EXIT_UNIX_NS: usize = PAGE_WORDS + 4;
     /// How many records could not be published.
     pub const FAULTS: usize = PAGE_WORDS + 5;
+    /// Words of the coarse ring so far, a power of two: 0 until its first record comes.
+    pub const COARSE_WORDS: usize = PAGE_WORDS + 6;
+    /// [`INTENT`] of the coarse ring.
+    pub const COARSE_INTENT: usize = PAGE_WORDS + 7;
+    /// [`LATEST`] of the coarse ring.
+    pub const COARSE_LATEST: usize = PAGE_WORDS + 8;
     /// Words of the page that are in use.
-    pub const WORDS: usize = 6;
+    pub const WORDS: usize = 9;
 }
 
 /// Words of the slots page.
@@ -100,7 +110,7 @@ pub mod slot {
 /// First word of the ring.
 pub const RING_FIRST: usize = 3 * PAGE_WORDS;
 
-/// The least and the most words a ring may have: 64 KiB and 4 GiB.
+/// The least and the most words a ring may have, the coarse one as well: 64 KiB and 4 GiB.
 pub const RING_WORDS_RANGE: std::ops::RangeInclusive<u64> = (64 << 10) / 8..=(4 << 30) / 8;
 
 /// Words of a record in front of its payload.
@@ -128,7 +138,8 @@ pub mod record {
 }
 
 const _: () = {
-    assert!(header::NAME + header::NAME_WORDS <= header::CRC);
+    assert!(header::NAME + header::NAME_WORDS <= header::COARSE_FIRST);
+    assert!(header::COARSE_WORDS < header::CRC);
     assert!(header::CRC == PAGE_WORDS - 1);
     assert!(slot::COUNT * slot::WORDS <= PAGE_WORDS);
     assert!(slot::REQUEST_WORDS + slot::REPLY_WORDS == slot::WORDS);

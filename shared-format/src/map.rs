@@ -14,30 +14,37 @@ use crate::words::{ReadWords, Words};
 #[derive(Debug)]
 pub(crate) struct MapWords {
     map: MmapRaw,
-    /// Words of the mapping; never changes.
+    /// Words that have blocks, at most those of the mapping; never fewer.
     length: usize,
 }
 
 // === impl MapWords ===
 
 impl MapWords {
-    /// Maps a file whose blocks are all allocated.
+    /// Maps a file whose blocks are allocated for so many bytes, and room for it to grow.
     ///
     /// # Errors
     /// What mapping gives.
-    pub(crate) fn new(file: &File, bytes: usize) -> io::Result<Self> {
-        let map = MmapOptions::new().len(bytes).map_raw(file)?;
+    pub(crate) fn new(file: &File, bytes: u64, bytes_most: u64) -> io::Result<Self> {
+        let map = MmapOptions::new()
+            .len(bytes_most.max(bytes) as usize)
+            .map_raw(file)?;
         map.advise(Advice::DontFork)?;
         Ok(Self {
             map,
-            length: bytes / WORD,
+            length: bytes as usize / WORD,
         })
+    }
+
+    /// The file has blocks for so many bytes now.
+    pub(crate) fn has_grown(&mut self, bytes: u64) {
+        self.length = (bytes as usize).min(self.map.len()) / WORD;
     }
 
     fn word(&self, index: usize) -> &AtomicU64 {
         assert!(index < self.length, "word {index} of {}", self.length);
         let pointer = self.map.as_mut_ptr().cast::<u64>().wrapping_add(index);
-        // SAFETY: in bounds by the assertion; mappings begin at a page, so words are aligned; the mapping
+        // SAFETY: in bounds by the assertion, as `length` is at most the mapping's; mappings begin at a page, so words are aligned; the mapping
         // lives as long as `self`; all access from this process goes through here, all of it atomic.
         unsafe { AtomicU64::from_ptr(pointer) }
     }

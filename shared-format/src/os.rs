@@ -38,13 +38,13 @@ pub fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Gives a file its length with all its blocks, so that a store into its mapping finds them.
+/// Gives a file so many bytes from an offset on, with all their blocks, so that a store into its mapping finds them.
 ///
 /// # Errors
 /// What the system says, `StorageFull` above all; the file may have grown in part.
-pub fn allocate(file: &File, bytes: u64) -> io::Result<()> {
+pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     // SAFETY: the descriptor is open; there is no pointer.
-    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) } {
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as libc::off_t, bytes as libc::off_t) } {
         0 => Ok(()),
         errno => Err(io::Error::from_raw_os_error(errno)),
     }

@@ -9,6 +9,8 @@
 //! No record is longer than half the ring, so at every instruction `intent - latest` is at most the ring's
 //! size: a program that dies at any store leaves its newest finished record whole.
 
+pub mod growing;
+
 use crate::checksum::checksum;
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
@@ -312,7 +314,7 @@ fn try_read(words: &impl ReadWords, region: &Region, position: u64) -> Result<Op
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::words::recorder::Recorder;
     use proptest::prelude::*;
@@ -418,7 +420,7 @@ mod tests {
         }
     }
 
-    mod model {
+    pub(crate) mod model {
         //! Under loom: every interleaving and every allowed reordering of one writer and one reader.
 
         use std::sync::Arc;
@@ -427,7 +429,7 @@ mod tests {
 
         use super::*;
 
-        struct LoomWords(Vec<AtomicU64>);
+        pub(crate) struct LoomWords(pub(crate) Vec<AtomicU64>);
 
         impl ReadWords for LoomWords {
             fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {

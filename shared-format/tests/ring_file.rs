@@ -26,6 +26,7 @@ fn header(name: &str, nonce: u64) -> Header {
         run_token: 0,
         started_unix_ns: nonce,
         ring_words: (1 << 20) / 8,
+        coarse_words: (4 << 20) / 8,
         control: true,
         version: (1, 0),
     }
@@ -148,6 +149,102 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
     fs::write(&wedding, "a list of guests").unwrap();
     assert_eq!(clean(dir.path(), 0, None).len(), 2);
     assert!(alive.path().exists() && wedding.exists());
+}
+
+/// A record of so many bytes in the coarse ring, its time also its number; false where it does not fit.
+fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, bytes: usize) -> bool {
+    let room = ring.coarse_room(bytes as u64).unwrap();
+    let stamp = Stamp {
+        kind: CaptureKind::Closing,
+        tick: unix_ns,
+        unix_ns,
+    };
+    let published = ring.publish_coarse(stamp, &vec![unix_ns as u8; bytes]);
+    assert_eq!(published.is_ok(), bytes as u64 <= room);
+    published.is_ok()
+}
+
+/// The times in the coarse ring, newest first.
+fn coarse_times(ring: &RingFile) -> Vec<u64> {
+    let newest = ring.coarse_newest().unwrap();
+    std::iter::successors(newest, |record| ring.coarse_before(record).unwrap())
+        .inspect(|record| {
+            assert!(
+                record
+                    .payload
+                    .iter()
+                    .all(|&byte| byte == record.stamp.unix_ns as u8)
+            );
+        })
+        .map(|record| record.stamp.unix_ns)
+        .collect()
+}
+
+#[test]
+fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ring = started(dir.path(), "app", 7);
+    let seen = RingFile::open(ring.path()).unwrap();
+    let length = || fs::metadata(seen.path()).unwrap().len();
+    assert_eq!(
+        (length(), seen.coarse_newest().unwrap()),
+        ((1 << 20) + 3 * 4096, None)
+    );
+    for time in 1..=100 {
+        assert!(publish_coarse(&mut ring, time, 64 << 10));
+        publish(&mut ring, time + 1);
+        if time == 10 {
+            assert_eq!(length(), (2 << 20) + 3 * 4096);
+            assert_eq!(coarse_times(&seen), Vec::from_iter((1..=10).rev()));
+        }
+    }
+    assert_eq!(length(), (5 << 20) + 3 * 4096);
+    // 4 MiB of records a little longer than 64 KiB.
+    assert_eq!(coarse_times(&seen), Vec::from_iter((38..=100).rev()));
+    assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 101);
+    assert!(!publish_coarse(&mut ring, 101, 3 << 20), "half of it is the most");
+    // Who opens it now finds the same, as does who comes when its program is gone.
+    drop(ring);
+    assert_eq!(coarse_times(&RingFile::open(seen.path()).unwrap()).len(), 63);
+    assert!(matches!(seen.liveness().unwrap(), Liveness::Crashed { .. }));
+}
+
+#[test]
+fn a_file_without_a_coarse_ring_has_no_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut plain = header("app", 7);
+    plain.coarse_words = 0;
+    let mut ring = OwnRing::create(dir.path(), plain).unwrap();
+    publish(&mut ring, 1);
+    assert_eq!(ring.coarse_room(100).unwrap(), 0);
+    ring.link().unwrap();
+    let seen = RingFile::open(ring.path()).unwrap();
+    assert!(!publish_coarse(&mut ring, 1, 100));
+    assert_eq!(seen.coarse_newest().unwrap(), None);
+    assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 1);
+}
+
+#[test]
+fn only_the_newest_dead_keep_their_history() {
+    let dir = tempfile::tempdir().unwrap();
+    for nonce in 1..=4 {
+        let mut ring = started(dir.path(), "dead", nonce);
+        publish_at(&mut ring, nonce * 1000, 2);
+        for time in 1..=20 {
+            assert!(publish_coarse(&mut ring, time, 64 << 10));
+        }
+    }
+    for _ in 0..2 {
+        assert!(clean(dir.path(), 16, None).is_empty());
+        let mut left = list(&[dir.path().to_path_buf()]);
+        left.sort_by_key(|listed| listed.ring.as_ref().unwrap().0.header().nonce);
+        let histories = left.iter().map(|listed| {
+            let (ring, _) = listed.ring.as_ref().unwrap();
+            assert_eq!(ring.newest_snapshot().unwrap().1.capture.seq, 2);
+            coarse_times(ring).len()
+        });
+        assert_eq!(Vec::from_iter(histories), [0, 0, 20, 20]);
+    }
 }
 
 #[test]

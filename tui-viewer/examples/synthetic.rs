@@ -174,6 +174,9 @@ impl Feed for Synthetic {
                 });
                 return Ok(());
             }
+            Request::SitesOff(_) | Request::SitesOn(_) => {
+                return Err("a made-up program measures nothing that could be switched off".into());
+            }
             Request::Mode(mode) => {
                 (self.mode, self.zero, self.before) = (mode, now, None);
             }

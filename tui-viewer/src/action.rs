@@ -140,6 +140,14 @@ pub(crate) enum Action {
     ToggleSite,
     /// Type a command.
     Command,
+    /// Complete the word that is being typed.
+    Complete,
+    /// The same, the other way round.
+    CompleteBack,
+    /// The command before.
+    OlderCommand,
+    /// The command after.
+    NewerCommand,
     /// Write the report of what is on screen.
     Report,
     /// The same, with a form and a name.
@@ -333,7 +341,7 @@ impl Section {
             Self::Time => "Time",
             Self::Program => "Program",
             Self::Screen => "Screen",
-            Self::OnTop => "Lists and questions",
+            Self::OnTop => "Lists, lines and questions",
         }
     }
 }

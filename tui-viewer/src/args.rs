@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
@@ -39,8 +40,23 @@ Examples:
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
   tickscope demo                   look around without a program of your own
+  tickscope completions bash       a script that makes Tab complete all this
+  tickscope man | man -l -         the manual; of one command: tickscope man report
 
+On the screen, : takes these commands too, and ? shows all keys.
 A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";
+
+const COMPLETIONS: &str = "\
+Examples:
+  bash   source <(tickscope completions bash)      in ~/.bashrc
+  zsh    tickscope completions zsh > ~/.zfunc/_tickscope
+         with  fpath+=~/.zfunc  before compinit in ~/.zshrc
+  fish   tickscope completions fish > ~/.config/fish/completions/tickscope.fish";
+
+const MANUAL: &str = "\
+Examples:
+  tickscope man | man -l -
+  tickscope man report > ~/.local/share/man/man1/tickscope-report.1";
 
 /// Which program, and where to look for it.
 #[derive(Args, Clone, Debug, Default)]
@@ -53,6 +69,34 @@ pub struct TargetArgs {
     /// Look into this directory first.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+}
+
+/// How to measure.
+#[derive(Args, Clone, Debug)]
+pub struct ModeArgs {
+    /// exact: every call is timed. adaptive: calls of short functions are timed now and then. sampled: counts,
+    /// and looks at where each thread is. off: nothing.
+    #[arg(value_parser = mode())]
+    pub mode: Mode,
+}
+
+/// Which sites to switch.
+#[derive(Args, Clone, Debug)]
+pub struct SitesArgs {
+    /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
+    #[arg(value_parser = pattern)]
+    pub pattern: Pattern,
+}
+
+/// The times in a report.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TimesArgs {
+    /// Take what measuring costs, at least, off the times.
+    #[arg(long, conflicts_with = "raw")]
+    pub compensated: bool,
+    /// The times as they were measured; so it is without this.
+    #[arg(long)]
+    pub raw: bool,
 }
 
 /// How the screen looks.
@@ -114,7 +158,7 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
-    /// Print the call tree and the top functions, or write what other tools read.
+    /// Print the call tree and the top functions, or export them.
     #[command(visible_alias = "dump")]
     Report(Box<ReportArgs>),
     /// Print where each thread is right now: its open scopes and for how long.
@@ -143,28 +187,27 @@ pub enum Command {
     },
     /// Measure in another way from now on; counts begin at zero.
     Mode {
-        /// exact: every call is timed. adaptive: calls of short functions are timed now and then. sampled: counts,
-        /// and looks at where each thread is. off: nothing.
-        #[arg(value_parser = mode())]
-        mode: Mode,
+        /// How.
+        #[command(flatten)]
+        how: ModeArgs,
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
     },
     /// Switch sites off; their time is their callers'.
     Off {
-        /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
-        #[arg(value_parser = pattern)]
-        pattern: Pattern,
+        /// Which sites.
+        #[command(flatten)]
+        sites: SitesArgs,
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
     },
     /// Switch sites on again.
     On {
-        /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
-        #[arg(value_parser = pattern)]
-        pattern: Pattern,
+        /// Which sites.
+        #[command(flatten)]
+        sites: SitesArgs,
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
@@ -199,6 +242,18 @@ pub enum Command {
         #[command(flatten)]
         look: LookArgs,
     },
+    /// Print what makes a shell complete the command line by Tab.
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+    /// Print the manual page, of all or of one command, for man.
+    #[command(after_help = MANUAL)]
+    Man {
+        /// The command, like report; without it the page of tickscope itself.
+        command: Option<String>,
+    },
     /// The program behind `demo`.
     #[command(hide = true)]
     DemoProgram {
@@ -224,7 +279,7 @@ fn pattern(text: &str) -> Result<Pattern, String> {
 }
 
 /// `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
         "" | "s" => 1.0,

@@ -1,10 +1,12 @@
 //! The commands: the same data without a screen, and the ways to the screen.
 
 pub mod attach;
+pub mod completions;
 pub mod demo;
 pub mod fresh;
 pub mod kept_output;
 pub mod list;
+pub mod man;
 pub mod mode;
 pub mod output;
 pub mod report;

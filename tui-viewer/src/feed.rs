@@ -1,5 +1,7 @@
 //! Where the screen's data comes from: a ring file, found, read, asked and followed.
 
+mod past;
+
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,12 +11,15 @@ use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile, Sent, Slot};
 use tickscope_format::file::places;
 use tickscope_format::kept;
+use tickscope_format::ring::Record;
 use tickscope_format::slots::{Op, Outcome as Answer, Reply};
 
-use crate::news::{Feed, News, Outcome, Request, RingLine, Target};
+use crate::news::{Feed, News, Outcome, Past, Request, RingLine, Target};
 use crate::process_time::{UtcOffset, clock_time};
 use crate::status::Status;
 use crate::target::{self, Found, NoTarget, Wanted, is_live};
+
+use self::past::{Earlier, past_of};
 
 /// Between two looks at a program that runs: far below what the eye or a 100 Hz interval tells.
 const LOOK: Duration = Duration::from_millis(20);
@@ -22,9 +27,19 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Between two looks at what changes seldom: locks, directories, what has ended.
 const LOOK_AROUND: Duration = Duration::from_millis(400);
 
+/// Reading what a file holds from before takes so long at each look, and leaves so much time between them.
+const PAST_SLICE: Duration = Duration::from_millis(5);
+const PAST_REST: Duration = Duration::from_millis(5);
+
+/// So many records that came since the last look are handed over beside the newest.
+const MISSED_MOST: usize = 8;
+
 /// Why a started program that has ended shows nothing.
 const ENDED_WITHOUT: &str = "The program has ended and opened no scope (does it depend on tickscope with the feature \
                              `enable`, and mark a function with #[tickscope::profile]?). q shows its output.";
+
+/// Why a program takes no further rule on sites.
+pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` takes all of them away";
 
 /// A feed from ring files.
 #[derive(Debug)]
@@ -57,8 +72,10 @@ struct Attached {
     /// None where the program takes no requests, or all slots are taken.
     slot: Option<Slot>,
     sent: Vec<(Request, Sent)>,
-    /// Where the record begins that was handed over last.
-    shown: Option<u64>,
+    /// Where the record begins that was handed over last, and its number.
+    shown: Option<(u64, u64)>,
+    /// What is still to be read from before the first one that was handed over.
+    earlier: Option<Earlier>,
     /// Requests that wait for the one before: a slot holds one at a time.
     queue: Vec<Request>,
 }
@@ -215,12 +232,15 @@ impl Feed for RingFeed {
             }
             self.look_around_at = now + LOOK_AROUND;
         }
+        let mut past = Vec::new();
         let (target, snapshot) = match &mut self.open {
             Open::Nothing => (None, None),
             Open::Kept(target, snapshot) => (Some(target.clone()), snapshot.take()),
             Open::Ring(attached) => {
                 self.outcomes.extend(attached.answers());
-                let snapshot = match attached.newest() {
+                // Not at the first look: that is to be seen soon.
+                past.extend(attached.slice_of_past());
+                let snapshot = match attached.newest(&mut past) {
                     Ok(snapshot) => snapshot,
                     Err(why) => {
                         self.status = Status::Broken { why };
@@ -234,7 +254,7 @@ impl Feed for RingFeed {
             status: self.status.clone(),
             target,
             snapshot,
-            past: Vec::new(),
+            past,
             rings,
             outcomes: std::mem::take(&mut self.outcomes),
             new_run: self.new_run.take(),
@@ -262,6 +282,7 @@ impl Feed for RingFeed {
     fn next_look(&self) -> Duration {
         let around = self.look_around_at.saturating_duration_since(Instant::now());
         match (&self.open, &self.status) {
+            (Open::Ring(attached), _) if attached.earlier.is_some() => PAST_REST.min(around),
             (Open::Ring(_), Status::Live | Status::Stale { .. }) => LOOK.min(around),
             _ => around,
         }
@@ -286,19 +307,57 @@ impl Attached {
             slot,
             sent: Vec::new(),
             shown: None,
+            earlier: None,
             queue: Vec::new(),
         }
     }
 
-    /// The newest snapshot, if it was not handed over yet.
-    fn newest(&mut self) -> Result<Option<Rc<Snapshot>>, String> {
+    /// The newest snapshot, if it was not handed over yet; its record, and those between it and the last one, go to
+    /// the past.
+    fn newest(&mut self, past: &mut Vec<Past>) -> Result<Option<Rc<Snapshot>>, String> {
         let latest = self.ring.latest().map_err(|error| error.to_string())?;
-        if self.shown == Some(latest) {
+        if self.shown.is_some_and(|(position, _)| position == latest) {
             return Ok(None);
         }
-        let (record, snapshot) = self.ring.newest_snapshot().map_err(|error| error.to_string())?;
-        self.shown = Some(record.position);
+        let (mut record, snapshot) = self.ring.newest_snapshot().map_err(|error| error.to_string())?;
+        let newest = past_of(&mut record);
+        match self.shown.replace((record.position, record.sequence)) {
+            Some((_, shown)) => past.extend(self.missed(&record, shown)),
+            None => self.earlier = Some(Earlier::than(record)),
+        }
+        past.push(newest);
         Ok(Some(Rc::new(snapshot)))
+    }
+
+    /// Records between one and that of the given number, oldest first.
+    fn missed(&self, newest: &Record, shown: u64) -> Vec<Past> {
+        let mut missed: Vec<Past> = Vec::new();
+        let mut next = self.before(newest, shown);
+        while let Some(mut record) = next.filter(|_| missed.len() < MISSED_MOST) {
+            missed.push(past_of(&mut record));
+            next = self.before(&record, shown);
+        }
+        missed.reverse();
+        missed
+    }
+
+    /// The record before one, if that is not the one of the given number. What is gone is no trouble.
+    fn before(&self, record: &Record, shown: u64) -> Option<Record> {
+        let between = record.sequence > shown + 1;
+        let before = between.then(|| self.ring.before(record));
+        before.and_then(|before| before.ok().flatten())
+    }
+
+    /// The next of what the file holds from before.
+    fn slice_of_past(&mut self) -> Vec<Past> {
+        let Some(earlier) = &mut self.earlier else {
+            return Vec::new();
+        };
+        let slice = earlier.slice(&self.ring, PAST_SLICE);
+        if earlier.is_done() {
+            self.earlier = None;
+        }
+        slice
     }
 
     fn ask(&mut self, request: Request) -> Result<(), String> {
@@ -328,6 +387,8 @@ impl Attached {
             Request::Undo => Op::UndoReset,
             Request::Interval { ns } => Op::Interval(ns),
             Request::Mode(mode) => Op::Mode(mode),
+            Request::SitesOff(pattern) => Op::SitesOff(pattern),
+            Request::SitesOn(pattern) => Op::SitesOn(pattern),
         };
         let sent = slot.send(op).map_err(|error| error.to_string())?;
         self.sent.push((request, sent));
@@ -342,7 +403,7 @@ impl Attached {
             Ok(Some(reply)) => {
                 outcomes.push(Outcome {
                     request: *request,
-                    result: result_of(&reply),
+                    result: answer_to(*request, &reply),
                 });
                 false
             }
@@ -366,6 +427,15 @@ impl Attached {
     }
 }
 
+/// The same as [`result_of`], knowing what was asked for.
+fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
+    let is_rule = matches!(request, Request::SitesOff(_) | Request::SitesOn(_));
+    if is_rule && reply.outcome == Answer::Refused {
+        return Err(RULES_FULL.into());
+    }
+    result_of(reply)
+}
+
 /// The reset epoch in force since, or why the program did not do it.
 pub fn result_of(reply: &Reply) -> Result<u64, String> {
     match reply.outcome {
@@ -387,6 +457,27 @@ fn has_ended(pid: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refused_rule_says_that_there_are_too_many() {
+        let pattern = tickscope_format::pattern::Pattern::new("alloc::*").unwrap();
+        let reply = |outcome| Reply {
+            sequence: 1,
+            outcome,
+            record: 0,
+            reset_epoch: 3,
+            crc: 0,
+        };
+        for request in [Request::SitesOff(pattern), Request::SitesOn(pattern)] {
+            assert_eq!(
+                answer_to(request, &reply(Answer::Refused)),
+                Err(RULES_FULL.into())
+            );
+            assert_eq!(answer_to(request, &reply(Answer::Done)), Ok(3));
+        }
+        let why = answer_to(Request::Reset, &reply(Answer::Refused)).unwrap_err();
+        assert!(why.contains("takes no requests"), "{why}");
+    }
 
     #[test]
     fn a_started_program_that_ended_without_scopes_is_not_waited_for_in_silence() {

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use tickscope_format::Snapshot;
 use tickscope_format::kept;
+use tickscope_format::render::json;
 use tickscope_format::render::text::{TextOptions, report};
 
+use crate::args::Format;
 use crate::process_time::{UtcOffset, stamp};
 
 /// Writes a snapshot to a file that does not exist yet, in the form that the viewer opens again.
@@ -17,29 +19,66 @@ const MOST: u32 = 100;
 /// Writes the report and gives its path.
 pub(crate) fn write_report(
     snapshot: &Snapshot,
+    format: Format,
     options: &TextOptions,
+    file: Option<PathBuf>,
     offset: UtcOffset,
 ) -> Result<PathBuf, String> {
-    let text = report(snapshot, options);
-    write_first(candidates(snapshot, "txt", offset), |path| {
+    let (text, ending) = match format {
+        Format::Text => (report(snapshot, options), "txt"),
+        Format::Json if options.compensated => (json::compensated_report(snapshot, options.state), "json"),
+        Format::Json => (json::report(snapshot, options.state), "json"),
+    };
+    write_first(paths(file, snapshot, ending, offset), |path| {
         kept::write_new(path, text.as_bytes()).map_err(|error| error.to_string())
     })
 }
 
 /// Keeps the snapshot and gives its path.
-pub(crate) fn keep_snapshot(snapshot: &Snapshot, keep: Keep, offset: UtcOffset) -> Result<PathBuf, String> {
-    write_first(candidates(snapshot, "tks", offset), |path| keep(path, snapshot))
+pub(crate) fn keep_snapshot(
+    snapshot: &Snapshot,
+    keep: Keep,
+    file: Option<PathBuf>,
+    offset: UtcOffset,
+) -> Result<PathBuf, String> {
+    write_first(paths(file, snapshot, "tks", offset), |path| keep(path, snapshot))
+}
+
+/// The file that was named, or those that may be made up.
+fn paths<'a>(
+    file: Option<PathBuf>,
+    snapshot: &'a Snapshot,
+    ending: &'a str,
+    offset: UtcOffset,
+) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
+    match file {
+        Some(file) => Box::new(std::iter::once(at_home(file))),
+        None => Box::new(candidates(snapshot, ending, offset)),
+    }
+}
+
+/// `~/x` as a shell has it.
+fn at_home(file: PathBuf) -> PathBuf {
+    match (file.strip_prefix("~"), std::env::home_dir()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => file,
+    }
 }
 
 /// Writes to the first path that is free, whole or not at all, and gives it.
 fn write_first(
-    mut candidates: impl Iterator<Item = PathBuf>,
+    candidates: impl Iterator<Item = PathBuf>,
     write: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<PathBuf, String> {
-    match candidates.find(|path| !path.exists()) {
-        Some(path) => write(&path).map(|()| path),
-        None => Err("there are a hundred of this second already".to_string()),
+    let mut there = None;
+    for path in candidates {
+        if !path.exists() {
+            return write(&path).map(|()| path);
+        }
+        there = Some(path);
     }
+    let there = there.unwrap_or_default();
+    Err(format!("there is a {} already", there.display()))
 }
 
 /// `./NAME-PID-TIME.EXT`, then with `-2`, `-3` and so on.

@@ -3,6 +3,7 @@
 use ratatui::layout::Size;
 
 use crate::action::{KEYS, Section};
+use crate::cells::width;
 use crate::theme::Glyphs;
 
 /// A line of the help.
@@ -23,19 +24,20 @@ const TWO_COLUMNS: u16 = 110;
 pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
     let mut sections: Vec<Vec<HelpLine>> = Section::ALL
         .iter()
-        // What works on top of a view stands in the footer there.
-        .filter(|&&section| section != Section::OnTop)
         .map(|&section| lines_of(section, ascii))
         .collect();
-    // In the middle: there it is seen before anybody scrolls.
-    sections.insert(sections.len() / 2, marks(ascii));
+    // At the head of the second column it is seen before anybody scrolls.
+    let marks = marks(ascii);
+    if width < TWO_COLUMNS {
+        sections.insert(sections.len() / 2, marks.clone());
+    }
     let all: usize = sections.iter().map(|section| section.len() + 1).sum();
     let mut columns = vec![Vec::new()];
     for section in sections {
         let first: usize = columns[0].len();
         // The first column takes what brings it nearest to the middle.
         if width >= TWO_COLUMNS && columns.len() == 1 && 2 * first + section.len() > all {
-            columns.push(Vec::new());
+            columns.push(marks.clone());
         }
         if let Some(column) = columns.last_mut() {
             if !column.is_empty() {
@@ -65,6 +67,14 @@ fn lines_of(section: Section, ascii: bool) -> Vec<HelpLine> {
     lines
 }
 
+/// Cells that the keys of a line ask for: who has many stands out rather than push all others aside.
+pub(crate) fn cells_of_keys(line: &HelpLine) -> usize {
+    match line {
+        HelpLine::Keys(keys, _) if width(keys) <= 18 => width(keys),
+        HelpLine::Keys(..) | HelpLine::Title(_) | HelpLine::Gap => 0,
+    }
+}
+
 /// What stands beside names and numbers.
 fn marks(ascii: bool) -> Vec<HelpLine> {
     let glyphs = Glyphs::of(ascii);
@@ -79,4 +89,22 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
             "mean under 3x what measuring may cost",
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_cut_at_sixty_columns() {
+        let lines = columns(60, false).concat();
+        // Two cells before the keys, two after the longest of them, and the frame with its margins.
+        let keys = lines.iter().map(cells_of_keys).max().unwrap_or(0);
+        for line in &lines {
+            if let HelpLine::Keys(own, text) = line {
+                let cells = keys.max(own.chars().count()) + text.chars().count() + 4;
+                assert!(cells <= 60 - 4, "{text}: {cells}");
+            }
+        }
+    }
 }

@@ -18,6 +18,7 @@ mod cells;
 mod columns;
 pub mod command;
 pub mod container;
+mod editor;
 pub mod feed;
 pub mod files;
 mod help;
@@ -32,6 +33,7 @@ pub mod status;
 pub mod target;
 mod terminal;
 pub mod theme;
+mod verb;
 mod view;
 
 pub use action::markdown as key_table_markdown;

@@ -8,7 +8,9 @@ use clap::Parser;
 use tickscope_cli::args::{Cli, Command};
 use tickscope_cli::command::output::{self, say};
 use tickscope_cli::command::switch::Switch;
-use tickscope_cli::command::{attach, demo, list, mode, report, reset, run, sites, snapshot, stacks, switch};
+use tickscope_cli::command::{
+    attach, completions, demo, list, man, mode, report, reset, run, sites, snapshot, stacks, switch,
+};
 use tickscope_cli::target::NoTarget;
 
 fn main() -> ExitCode {
@@ -36,9 +38,9 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Stacks { target }) => stacks::run(&target),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
         Some(Command::Reset { target, after }) => reset::run(&target, after),
-        Some(Command::Mode { mode, target }) => mode::run(&target, mode),
-        Some(Command::Off { pattern, target }) => switch::run(&target, pattern, Switch::Off),
-        Some(Command::On { pattern, target }) => switch::run(&target, pattern, Switch::On),
+        Some(Command::Mode { how, target }) => mode::run(&target, how.mode),
+        Some(Command::Off { sites, target }) => switch::run(&target, sites.pattern, Switch::Off),
+        Some(Command::On { sites, target }) => switch::run(&target, sites.pattern, Switch::On),
         Some(Command::Sites { target, format }) => sites::run(&target, format),
         Some(Command::Run {
             report,
@@ -47,6 +49,8 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
             command,
         }) => run::run(&command, report, dir.as_deref(), &look),
         Some(Command::Demo { look }) => demo::run(&look),
+        Some(Command::Completions { shell }) => completions::run(shell),
+        Some(Command::Man { command }) => man::run(command.as_deref()),
         Some(Command::DemoProgram { frames }) => Ok(demo::program(frames)),
     }
 }

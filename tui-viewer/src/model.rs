@@ -6,7 +6,7 @@ mod ask;
 mod banner;
 pub(crate) mod base;
 mod can;
-mod command;
+pub(crate) mod command;
 pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod detail;
@@ -14,6 +14,7 @@ mod editor;
 mod find;
 mod focus;
 pub(crate) mod hear;
+pub(crate) mod help;
 pub(crate) mod keyhash;
 mod listing;
 pub(crate) mod message;
@@ -33,7 +34,7 @@ mod tests;
 pub(crate) mod threads;
 mod time;
 mod travel;
-mod unit;
+pub(crate) mod unit;
 pub(crate) mod view;
 
 use std::rc::Rc;
@@ -47,9 +48,11 @@ use tickscope_format::profile::tree::PathId;
 use crate::action::Context;
 use crate::layout::Layout;
 use crate::model::base::Base;
+use crate::model::command::CommandLine;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
+use crate::model::help::HelpSearch;
 use crate::model::keyhash::KeySet;
 use crate::model::notice::Notice;
 use crate::model::pending::Pending;
@@ -58,6 +61,7 @@ use crate::model::row::{Row, RowId};
 use crate::model::scope::Scope;
 use crate::model::search::Search;
 use crate::model::sort::Sort;
+use crate::model::unit::PerCall;
 use crate::model::view::View;
 use crate::news::{RingLine, Target};
 use crate::process_time::UtcOffset;
@@ -112,6 +116,10 @@ pub(crate) struct Model {
     pub(crate) frozen: bool,
     /// Times are shown without what measuring costs at least.
     pub(crate) compensated: bool,
+    /// Every number is divided by the calls of this row.
+    pub(crate) per_call: Option<PerCall>,
+    /// Times are in ticks of the clock.
+    pub(crate) ticks: bool,
     /// Whose time is shown.
     pub(crate) scope: Scope,
     base: Base,
@@ -123,6 +131,12 @@ pub(crate) struct Model {
     greeted: bool,
     /// What is searched for.
     pub(crate) search: Option<Search>,
+    /// A command that is being typed.
+    pub(crate) command: Option<CommandLine>,
+    /// Commands of this sitting, the oldest first.
+    commands: Vec<String>,
+    /// What is looked up in the help.
+    pub(crate) help_search: Option<HelpSearch>,
     /// What stands on top.
     pub(crate) popup: Option<Popup>,
     /// Threads of the snapshot on screen in the order of the list to choose from, while that is open.
@@ -194,12 +208,17 @@ impl Model {
             data: None,
             frozen: false,
             compensated: false,
+            per_call: None,
+            ticks: false,
             scope: Scope::default(),
             base: Base::default(),
             lists: View::ALL.map(List::of),
             open: KeySet::default(),
             greeted: false,
             search: None,
+            command: None,
+            commands: Vec::new(),
+            help_search: None,
             popup: None,
             thread_order: Vec::new(),
             pending: None,
@@ -231,7 +250,7 @@ impl Model {
 
     /// Where things stand on the screen.
     pub(crate) fn layout(&self) -> Layout {
-        Layout::compute(self.size, self.banner().is_some())
+        Layout::compute(self.size, self.banner().is_some() || self.is_first_look())
     }
 
     fn page(&self) -> usize {
@@ -241,9 +260,13 @@ impl Model {
     /// Who has the keyboard.
     pub(crate) fn context(&self) -> Context {
         match (self.popup, &self.search) {
-            (Some(Popup::Help { .. }), _) => Context::Help,
+            (Some(Popup::Help { .. }), _) => match &self.help_search {
+                Some(search) if search.typing => Context::Typing,
+                Some(_) | None => Context::Help,
+            },
             (Some(Popup::Threads { .. }), _) => Context::Choosing,
             (Some(Popup::Ask(_)), _) => Context::Asking,
+            (None, _) if self.command.is_some() => Context::Commanding,
             (None, Some(search)) if search.typing => Context::Typing,
             (None, _) if self.data.is_none() => Context::Start,
             (None, _) => match self.view {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tickscope_format::Snapshot;
+use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{CaptureKind, Mode};
 
 use crate::status::Status;
@@ -46,7 +47,10 @@ pub struct News {
     pub target: Option<Target>,
     /// The newest whole record, only if it was not handed over before.
     pub snapshot: Option<Rc<Snapshot>>,
-    /// Records from before, once, when a program is opened: oldest first.
+    /// Records for the history. In any order between two looks, so insert each by its time and drop what is there
+    /// already (two of one time are the same record): when a program is opened, what its file holds from before, in
+    /// slices that reach further back with each look (each oldest first), until all is handed over; and with each
+    /// `snapshot` its own record, and those before it that came since the last look.
     pub past: Vec<Past>,
     /// The ring files there are, only if they changed; asked for as long as no program is open.
     pub rings: Option<Vec<RingLine>>,
@@ -81,6 +85,10 @@ pub enum Request {
     },
     /// Measure in another way; closes the reset epoch.
     Mode(Mode),
+    /// Measure the sites of a pattern no more.
+    SitesOff(Pattern),
+    /// Measure the sites of a pattern again.
+    SitesOn(Pattern),
 }
 
 /// The answer to a request.

@@ -1,6 +1,7 @@
 //! The loop: sleep, read all keys, look at the feed once, draw if something is to be seen.
 
 use std::io;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -9,6 +10,8 @@ use tickscope_format::render::text::TextOptions;
 use tui_input::InputRequest;
 
 use crate::action::{Context, lookup};
+use crate::args::Format;
+use crate::editor::{self, Editor, Place};
 use crate::files::{self, Keep};
 use crate::keyboard::{Code, Keyboard};
 use crate::model::Model;
@@ -231,6 +234,8 @@ impl Screen {
                 snapshot,
                 thread,
                 compensated,
+                format,
+                file,
             } => {
                 let options = TextOptions {
                     state: state_of(&self.model.status),
@@ -239,13 +244,24 @@ impl Screen {
                     compensated,
                     ..TextOptions::default()
                 };
-                let written = files::write_report(&snapshot, &options, offset);
-                Some(Message::Wrote("report", written))
+                let written = files::write_report(&snapshot, format, &options, file, offset);
+                // JSON knows its threads apart: it holds them all.
+                let what = match (format, thread) {
+                    (Format::Json, Some(_)) => "report of all threads",
+                    (Format::Json | Format::Text, _) => "report",
+                };
+                Some(Message::Wrote(what, written))
             }
-            Effect::KeepSnapshot { snapshot } => Some(Message::Wrote(
+            Effect::KeepSnapshot { snapshot, file } => Some(Message::Wrote(
                 "snapshot",
-                files::keep_snapshot(&snapshot, self.options.keep, offset),
+                files::keep_snapshot(&snapshot, self.options.keep, file, offset),
             )),
+            Effect::Edit(place) => {
+                let edited = self.edit(&place)?;
+                self.repaint();
+                self.model.update(Message::Resize(self.terminal.size()));
+                edited.err().map(Message::NotOpened)
+            }
             Effect::Mouse(on) => {
                 self.terminal.mouse(on)?;
                 None
@@ -254,6 +270,25 @@ impl Screen {
                 self.terminal.write(copy_sequence(&text).as_bytes())?;
                 None
             }
+        })
+    }
+
+    /// Lends the terminal to the user's editor until it ends; says why there was nothing to see.
+    fn edit(&mut self, place: &Place) -> io::Result<Result<(), String>> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let found = editor::find(&place.file, &editor::places(place.pid))
+            .and_then(|file| editor::editor(variable, &file, place.line));
+        let Editor { program, arguments } = match found {
+            Ok(editor) => editor,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut command = Command::new(&program);
+        command.args(arguments);
+        let ended = self.terminal.lend(&mut command)?;
+        Ok(match ended {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{program}: {status}")),
+            Err(error) => Err(format!("{program} cannot be started: {error}")),
         })
     }
 
@@ -315,12 +350,12 @@ fn meaning(context: Context, key: Code) -> Option<Message> {
     }
     match lookup(context, key) {
         Some(action) => Some(Message::Do(action)),
-        None if context == Context::Typing => edit(key).map(Message::Edit),
+        None if matches!(context, Context::Typing | Context::Commanding) => edit(key).map(Message::Edit),
         None => Some(Message::Unknown),
     }
 }
 
-/// The search line, with the keys of a shell.
+/// The search line and the command line, with the keys of a shell.
 fn edit(key: Code) -> Option<InputRequest> {
     if let Code::Char(c) = key {
         return Some(InputRequest::InsertChar(c));

@@ -54,10 +54,11 @@ pub(crate) fn at(model: &mut Model, ms: u64) {
 /// One key, as the loop would give it.
 pub(crate) fn key(model: &mut Model, key: Code) -> Vec<Effect> {
     let context = model.context();
+    let typing = matches!(context, Context::Typing | Context::Commanding);
     let message = match (lookup(context, key), key) {
         (Some(action), _) => Message::Do(action),
-        (None, Code::Char(c)) if context == Context::Typing => Message::Edit(InputRequest::InsertChar(c)),
-        (None, Code::Backspace) if context == Context::Typing => Message::Edit(InputRequest::DeletePrevChar),
+        (None, Code::Char(c)) if typing => Message::Edit(InputRequest::InsertChar(c)),
+        (None, Code::Backspace) if typing => Message::Edit(InputRequest::DeletePrevChar),
         (None, _) => Message::Unknown,
     };
     model.update(message)

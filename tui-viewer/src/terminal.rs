@@ -9,6 +9,7 @@ mod signals;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use ratatui::layout::Size;
@@ -135,6 +136,19 @@ impl Terminal {
         // The whole job, as the terminal itself would: a wrapper in front must stop as well.
         rustix::process::kill_current_process_group(Signal::TSTP)?;
         self.resume()
+    }
+
+    /// Lends the terminal to another program until that ends. What the terminal says is an error; what happens to the
+    /// program is the result.
+    pub(crate) fn lend(&mut self, command: &mut Command) -> io::Result<io::Result<ExitStatus>> {
+        // Keys come from where ours do, also where standard input is something else.
+        command.stdin(self.input.try_clone()?);
+        guard::leave();
+        let ended = command.status();
+        self.resume()?;
+        // Ctrl-C in there was not for us.
+        self.signals.forget_interrupt();
+        Ok(ended)
     }
 
     /// Takes the terminal over again.

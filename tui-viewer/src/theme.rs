@@ -200,6 +200,17 @@ impl ThemeKind {
         }
     }
 
+    /// All of them.
+    pub(crate) const ALL: [Self; 2] = [Self::Sixteen, Self::Mono];
+
+    /// For whoever types it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Sixteen => "sixteen",
+            Self::Mono => "mono",
+        }
+    }
+
     /// For whoever changed it.
     pub(crate) fn name(self) -> &'static str {
         match self {

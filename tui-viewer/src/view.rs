@@ -2,6 +2,7 @@
 
 mod banner;
 mod bar;
+mod command;
 mod detail;
 mod figure;
 mod footer;
@@ -16,6 +17,7 @@ mod popup;
 mod rows;
 mod tabs;
 mod titles;
+mod unit;
 mod waiting;
 
 use ratatui::buffer::Buffer;

@@ -6,7 +6,7 @@
 
 use std::io::{Read, Write};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
@@ -80,7 +80,11 @@ impl Session {
         Self::spawn(command, size)
     }
 
-    fn spawn(mut command: CommandBuilder, (cols, rows): (u16, u16)) -> Self {
+    fn spawn(command: CommandBuilder, size: (u16, u16)) -> Self {
+        Self::spawn_in(command, size, &std::env::temp_dir())
+    }
+
+    fn spawn_in(mut command: CommandBuilder, (cols, rows): (u16, u16), dir: &Path) -> Self {
         let size = PtySize {
             rows,
             cols,
@@ -92,7 +96,7 @@ impl Session {
         let modes_before = modes(&tty);
         command.env("TERM", "xterm-256color");
         command.env("LC_ALL", "C.UTF-8");
-        command.cwd(std::env::temp_dir());
+        command.cwd(dir);
         let child = pair.slave.spawn_command(command).expect("the example runs");
         let terminal = Arc::new(Mutex::new(vt100::Parser::new(nonzero(rows), nonzero(cols), 0)));
         let bytes = Arc::new(Mutex::new(Vec::new()));
@@ -396,6 +400,63 @@ fn ctrl_z_stops_it_and_fg_repaints() {
 }
 
 #[test]
+fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("crates/engine/src");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::create_dir(dir.path().join("below")).unwrap();
+    std::fs::write(source.join("run.rs"), "fn run() {}\n").unwrap();
+    let editor = dir.path().join("editor");
+    // It has the terminal as a shell leaves it, reads a key from it, and says what it was given.
+    let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.told\"\nstty -a | grep -o -w -- -*icanon >> \"$0.told\"\n\
+                  echo EDITING\nread line\n";
+    std::fs::write(&editor, script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&editor, executable).unwrap();
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env("VISUAL", format!("{} --wait", editor.display()));
+    let mut session = Session::spawn_in(command, (120, 30), &dir.path().join("below"));
+    session.wait_for_text("match::run");
+    session.send("o");
+    session.wait_for("the editor", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("EDITING")
+    });
+    session.send("done\n");
+    session.wait_for("the screen again", |screen| {
+        screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
+    });
+    let told = std::fs::read_to_string(dir.path().join("editor.told")).unwrap();
+    let file = source.canonicalize().unwrap().join("run.rs");
+    assert_eq!(told, format!("--wait\n+8\n{}\nicanon\n", file.display()));
+    // A row whose file is nowhere: nothing is run, and the screen says where it looked.
+    session.send("jo");
+    session.wait_for_text("! no crates/engine/src/step.rs in ");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
+#[test]
+fn without_an_editor_the_screen_says_so() {
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env_remove("VISUAL");
+    command.env_remove("EDITOR");
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("crates/engine/src");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::write(source.join("run.rs"), "").unwrap();
+    let mut session = Session::spawn_in(command, (120, 30), dir.path());
+    session.wait_for_text("match::run");
+    session.send("o");
+    session.wait_for_text("! no editor: set $VISUAL or $EDITOR");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
+#[test]
 fn e_switches_the_mode_and_an_older_program_says_why_not() {
     let mut session = Session::start(&["live"], (120, 30));
     session.wait_for_text("match::run");
@@ -410,4 +471,22 @@ fn e_switches_the_mode_and_an_older_program_says_why_not() {
     old.wait_for_text("! mode: the program's collector is older");
     old.send("q");
     old.end();
+}
+
+#[test]
+fn a_command_is_typed_completed_and_carried_out() {
+    let mut session = Session::start(&["live"], (120, 30));
+    session.wait_for_text("match::run");
+    session.send(":mo");
+    session.wait_for_text(":mo");
+    session.send("\tad\t\r");
+    session.wait_for_text("adaptive from here on, counting from zero");
+    // What was typed before comes back with the arrow.
+    session.send(":\x1b[A");
+    session.wait_for_text(":mode adaptive");
+    session.send("\x15off match\r");
+    session.wait_for_text("! off: a made-up program");
+    session.send(":q\r");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
 }

@@ -1,4 +1,5 @@
-//! Rings whose program has ended: the newest few are kept, emptied of all but their last record.
+//! Rings whose program has ended: the newest few are kept, emptied of all but their last record and, of the very
+//! newest, the history in their coarse ring.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -20,6 +21,9 @@ const EMPTIED: u64 = 32 << 10;
 
 /// How many dead rings of a user stay.
 pub const KEPT: usize = 16;
+
+/// How many of those keep their coarse ring.
+pub const HISTORIES_KEPT: usize = 2;
 
 /// Whether a directory has so many rings that cleaning it should not wait.
 pub fn is_crowded(place: &Path) -> bool {
@@ -53,6 +57,11 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
         .take(keep)
         .filter(|(newest, _)| newest.is_some())
         .count();
+    for (_, path) in dead.iter().take(kept).skip(HISTORIES_KEPT) {
+        while_dead(path, |file| {
+            RingFile::open(path).map(|ring| empty_coarse(&ring, file))
+        });
+    }
     let beyond = dead.into_iter().skip(kept).map(|(_, path)| path);
     beyond
         .filter(|path| while_dead(path, |_| fs::remove_file(path).is_ok()).unwrap_or(false))
@@ -89,7 +98,17 @@ fn left_overs(place: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Gives the time of the record that stays.
+/// Punches a hole where the coarse ring is.
+fn empty_coarse(ring: &RingFile, file: &File) {
+    let header = ring.header();
+    let length = file.metadata().map_or(0, |facts| facts.len());
+    let begin = header.file_bytes();
+    if header.coarse_words != 0 && length > begin {
+        let _ = os::punch_hole(file, begin, length - begin);
+    }
+}
+
+/// Gives the time of the record that stays. The coarse ring is left alone.
 fn empty_but_last(ring: &RingFile, file: &File, newest: Record) -> u64 {
     let region = ring.header().region();
     let (first, size) = (region.first as u64, region.words);

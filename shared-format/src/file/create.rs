@@ -12,6 +12,7 @@ use crate::file::places::{self, RING_ENDING};
 use crate::layout::{RING_WORDS_RANGE, WORD, slot, state};
 use crate::map::MapWords;
 use crate::os;
+use crate::ring::growing::GrowingWriter;
 use crate::ring::{Stamp, Writer};
 use crate::slots::{Outcome, Request, Server, first_word};
 use crate::words::Words;
@@ -24,6 +25,8 @@ pub const LEAST_RING_BYTES: u64 = 1 << 20;
 pub struct OwnRing {
     words: MapWords,
     writer: Writer,
+    /// The writer of the coarse ring, where there is to be one.
+    coarse: Option<GrowingWriter>,
     server: Server,
     header: Header,
     dir: PathBuf,
@@ -41,7 +44,7 @@ pub struct OwnRing {
 
 impl OwnRing {
     /// Makes a file without a name in `dir`, allocated, mapped and locked. Where space is short the ring is
-    /// halved down to [`LEAST_RING_BYTES`].
+    /// halved down to [`LEAST_RING_BYTES`], and the coarse one may grow no larger than it.
     ///
     /// # Errors
     /// The directory is unfit, or what the system says; nothing is left behind.
@@ -50,7 +53,7 @@ impl OwnRing {
         let least = (LEAST_RING_BYTES / WORD as u64).min(header.ring_words);
         let (file, temporary) = loop {
             let (file, temporary) = open_nameless(dir, &header)?;
-            match os::allocate(&file, header.file_bytes()) {
+            match os::allocate(&file, 0, header.file_bytes()) {
                 Ok(()) => break (file, temporary),
                 Err(error) => {
                     remove_temporary(temporary.as_deref());
@@ -58,6 +61,7 @@ impl OwnRing {
                         return Err(FormatError::io("fallocate", dir, error));
                     }
                     header.ring_words /= 2;
+                    header.coarse_words = header.coarse_words.min(header.ring_words);
                 }
             }
         };
@@ -73,6 +77,7 @@ impl OwnRing {
         Ok(Self {
             words,
             writer: Writer::new(header.region()),
+            coarse: header.coarse().map(GrowingWriter::new),
             server: Server::default(),
             dir: dir.to_path_buf(),
             header,
@@ -108,8 +113,14 @@ impl OwnRing {
         self.whole &= self
             .file
             .metadata()
-            .is_ok_and(|facts| facts.len() >= self.header.file_bytes());
+            .is_ok_and(|facts| facts.len() >= self.file_bytes());
         self.whole
+    }
+
+    /// Length of the file as it has grown, in bytes.
+    fn file_bytes(&self) -> u64 {
+        let coarse_words = self.coarse.as_ref().map_or(0, GrowingWriter::size);
+        self.header.file_bytes_with(coarse_words)
     }
 
     /// Where the file is; nothing to find there before [`Self::link`].
@@ -132,13 +143,67 @@ impl OwnRing {
     /// # Errors
     /// [`FormatError::TooLarge`]; the ring is as it was.
     pub fn publish(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
-        if !self.is_whole() {
-            return Err(FormatError::Truncated {
-                found: 0,
-                wanted: self.header.file_bytes(),
-            });
-        }
+        self.check_whole()?;
         self.writer.publish(&self.words, stamp, payload)
+    }
+
+    fn check_whole(&mut self) -> Result<(), FormatError> {
+        if self.is_whole() {
+            return Ok(());
+        }
+        Err(FormatError::Truncated {
+            found: 0,
+            wanted: self.file_bytes(),
+        })
+    }
+
+    /// Whether the coarse ring holds a record.
+    pub fn has_coarse(&self) -> bool {
+        self.coarse.as_ref().is_some_and(|coarse| coarse.size() > 0)
+    }
+
+    /// Lets the coarse ring grow for a payload of so many bytes, as far as it may and there is space, and gives the
+    /// longest payload that fits into its next record, in bytes; 0 where there is no coarse ring.
+    ///
+    /// # Errors
+    /// What the system says where not even the smallest fits; the next call tries again.
+    pub fn coarse_room(&mut self, payload_bytes: u64) -> Result<u64, FormatError> {
+        self.check_whole()?;
+        let before = self.file_bytes();
+        let Some(coarse) = &mut self.coarse else {
+            return Ok(0);
+        };
+        if let Some(wanted) = coarse.wanted(payload_bytes) {
+            let size = coarse.size();
+            match allocate_some(&self.file, &self.header, size, wanted) {
+                Ok(grown) => {
+                    self.words.has_grown(self.header.file_bytes_with(grown));
+                    coarse.grow(&self.words, grown);
+                }
+                Err(error) => {
+                    // What was given in part goes back.
+                    let _ = self.file.set_len(before);
+                    if size == 0 {
+                        return Err(FormatError::io("fallocate", &self.path, error));
+                    }
+                    coarse.stay();
+                }
+            }
+        }
+        Ok(coarse.longest_payload())
+    }
+
+    /// Publishes a record in the coarse ring and gives its sequence number there.
+    ///
+    /// # Errors
+    /// [`FormatError::TooLarge`] beyond what [`Self::coarse_room`] gave; the ring is as it was.
+    pub fn publish_coarse(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
+        self.check_whole()?;
+        let found = payload.len() as u64;
+        match &mut self.coarse {
+            Some(coarse) => coarse.publish(&self.words, stamp, payload),
+            None => Err(FormatError::TooLarge { found, wanted: 0 }),
+        }
     }
 
     /// A sign of life: the monotonic clock now, and the time between records in force, in nanoseconds.
@@ -216,9 +281,27 @@ fn lock_and_map(dir: &Path, locked: File, header: &Header) -> Result<(MapWords, 
     locked
         .try_lock()
         .map_err(|error| FormatError::io("flock", dir, error.into()))?;
-    let words = MapWords::new(&locked, header.file_bytes() as usize)
-        .map_err(|error| FormatError::io("mmap", dir, error))?;
+    let (bytes, most) = (header.file_bytes(), header.file_bytes_with(header.coarse_words));
+    let words = MapWords::new(&locked, bytes, most).map_err(|error| FormatError::io("mmap", dir, error))?;
     Ok((words, unlocked))
+}
+
+/// Gives the coarse ring blocks for `wanted` words where it has those for `size`, or for half as many and half of
+/// that while that is more than it has, and says for how many.
+fn allocate_some(file: &File, header: &Header, size: u64, mut wanted: u64) -> io::Result<u64> {
+    let begin = header.file_bytes_with(size);
+    loop {
+        match os::allocate(file, begin, header.file_bytes_with(wanted) - begin) {
+            Ok(()) => return Ok(wanted),
+            Err(error) => {
+                let half = wanted / 2;
+                if !is_shortage(&error) || half <= size || half < *RING_WORDS_RANGE.start() {
+                    return Err(error);
+                }
+                wanted = half;
+            }
+        }
+    }
 }
 
 fn is_shortage(error: &io::Error) -> bool {

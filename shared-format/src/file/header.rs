@@ -7,6 +7,7 @@ use crate::layout::{
     header as at, state,
 };
 use crate::ring::Region;
+use crate::ring::growing::Growing;
 
 /// Longest name of a program, in bytes.
 pub const NAME_BYTES_MAX: usize = at::NAME_WORDS * WORD;
@@ -32,6 +33,8 @@ pub struct Header {
     pub started_unix_ns: u64,
     /// Words of the ring, a power of two.
     pub ring_words: u64,
+    /// Words that the coarse ring may grow to, a power of two; 0 for none.
+    pub coarse_words: u64,
     /// Whether the program takes requests.
     pub control: bool,
     /// Major and minor format version.
@@ -41,9 +44,14 @@ pub struct Header {
 // === impl Header ===
 
 impl Header {
-    /// Length of the file in bytes.
+    /// Length of the file in bytes, as it is made; the coarse ring grows behind that.
     pub fn file_bytes(&self) -> u64 {
         (RING_FIRST as u64 + self.ring_words) * WORD as u64
+    }
+
+    /// Length of the file in bytes once the coarse ring has grown to so many words.
+    pub fn file_bytes_with(&self, coarse_words: u64) -> u64 {
+        self.file_bytes() + coarse_words * WORD as u64
     }
 
     /// Where the ring lies.
@@ -54,6 +62,20 @@ impl Header {
             intent: state::INTENT,
             latest: state::LATEST,
         }
+    }
+
+    /// Where the coarse ring lies; none in files without one.
+    pub fn coarse(&self) -> Option<Growing> {
+        let most = Region {
+            first: RING_FIRST + self.ring_words as usize,
+            words: self.coarse_words,
+            intent: state::COARSE_INTENT,
+            latest: state::COARSE_LATEST,
+        };
+        (self.coarse_words != 0).then_some(Growing {
+            most,
+            size: state::COARSE_WORDS,
+        })
     }
 
     /// The page as words.
@@ -71,6 +93,10 @@ impl Header {
         page[at::STARTED_UNIX_NS] = self.started_unix_ns;
         page[at::RING_FIRST] = RING_FIRST as u64;
         page[at::RING_WORDS] = self.ring_words;
+        if let Some(coarse) = self.coarse() {
+            page[at::COARSE_FIRST] = coarse.most.first as u64;
+            page[at::COARSE_WORDS] = coarse.most.words;
+        }
         page[at::NO_CONTROL] = u64::from(!self.control);
         let name = &self.name.as_bytes()[..self.name.len().min(NAME_BYTES_MAX)];
         page[at::NAME_BYTES] = name.len() as u64;
@@ -125,6 +151,26 @@ impl Header {
                 RING_FIRST,
             ));
         }
+        // Files from before it have zeros there.
+        let (coarse_first, coarse_words) = (page[at::COARSE_FIRST], page[at::COARSE_WORDS]);
+        let fits = RING_WORDS_RANGE.contains(&coarse_words) && coarse_words.is_power_of_two();
+        if coarse_words != 0 && !fits {
+            return Err(damaged(
+                "coarse ring size",
+                at::COARSE_WORDS,
+                coarse_words,
+                "a power of two",
+            ));
+        }
+        let behind = RING_FIRST as u64 + ring_words;
+        if coarse_words != 0 && coarse_first != behind {
+            return Err(damaged(
+                "coarse ring offset",
+                at::COARSE_FIRST,
+                coarse_first,
+                behind,
+            ));
+        }
         let name_bytes = page[at::NAME_BYTES] as usize;
         if name_bytes > NAME_BYTES_MAX {
             return Err(damaged("name length", at::NAME_BYTES, name_bytes, "at most 64"));
@@ -142,6 +188,7 @@ impl Header {
             run_token: page[at::RUN_TOKEN],
             started_unix_ns: page[at::STARTED_UNIX_NS],
             ring_words,
+            coarse_words,
             control: page[at::NO_CONTROL] == 0,
             version,
         };
@@ -179,6 +226,7 @@ pub(crate) mod tests {
             run_token: 0,
             started_unix_ns: 5,
             ring_words: *RING_WORDS_RANGE.start(),
+            coarse_words: 2 * RING_WORDS_RANGE.start(),
             control: true,
             version: (FORMAT_MAJOR, FORMAT_MINOR),
         }
@@ -191,6 +239,20 @@ pub(crate) mod tests {
             Header::decode(&header.encode(), header.file_bytes()).unwrap(),
             header
         );
+    }
+
+    #[test]
+    fn a_header_from_before_the_coarse_ring_has_none() {
+        let header = Header {
+            coarse_words: 0,
+            ..example()
+        };
+        let mut page = header.encode();
+        assert_eq!((page[at::COARSE_FIRST], page[at::COARSE_WORDS]), (0, 0));
+        page[at::VERSION] = u64::from(FORMAT_MAJOR) << 32;
+        page[at::CRC] = checksum(&page[..at::CRC], &[]);
+        let read = Header::decode(&page, header.file_bytes()).unwrap();
+        assert_eq!((read.coarse_words, read.version), (0, (FORMAT_MAJOR, 0)));
     }
 
     #[test]
@@ -210,6 +272,9 @@ pub(crate) mod tests {
         other[at::VERSION] = 3 << 32 | 1;
         let mut random = header.encode();
         random[0] = u64::from_le_bytes(*b"\x7fELF\x02\x01\x01\x00");
+        let mut odd = header.encode();
+        odd[at::COARSE_WORDS] = 12_345;
+        odd[at::CRC] = checksum(&odd[..at::CRC], &[]);
         for (page, bytes, says) in [
             (
                 other,
@@ -217,6 +282,11 @@ pub(crate) mod tests {
                 "ring format 3.1, this tickscope reads 1.x",
             ),
             (random, header.file_bytes(), "\\x7fELF"),
+            (
+                odd,
+                header.file_bytes(),
+                "coarse ring size at byte 200: found 12345",
+            ),
             (header.encode(), 5000, "truncated: 5000 bytes"),
         ] {
             let error = Header::decode(&page, bytes).unwrap_err().to_string();

@@ -244,6 +244,29 @@ impl RingFile {
         }
     }
 
+    /// The newest record of the coarse ring, which reaches back further than the ring; none where the file has none
+    /// (its program is older or young), or it was emptied after its program's end.
+    ///
+    /// # Errors
+    /// [`FormatError::Lapped`], and what reading gives.
+    pub fn coarse_newest(&self) -> Result<Option<Record>, FormatError> {
+        match self.header.coarse() {
+            Some(coarse) => coarse.read_newest(&self.words()),
+            None => Ok(None),
+        }
+    }
+
+    /// The record of the coarse ring before another one of it; none where it has been written over or there was none.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub fn coarse_before(&self, record: &Record) -> Result<Option<Record>, FormatError> {
+        match self.header.coarse() {
+            Some(coarse) => coarse.read_before(&self.words(), record),
+            None => Ok(None),
+        }
+    }
+
     /// How it stands with the program.
     ///
     /// # Errors

@@ -97,7 +97,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Views,
         VIEWS,
         &[(Char('6'), Action::ShowSites)],
-        "sites: what was met, what is switched off",
+        "sites: what was met, what is off",
     ),
     line(
         Section::Views,
@@ -191,7 +191,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Tree,
         VIEWS,
         &[(Code::Enter, Action::Enter)],
-        "open the row: callers and callees, or this thread alone",
+        "callers and callees, or this thread",
     )
     .left("open", 4),
     line(
@@ -201,8 +201,9 @@ pub(crate) const KEYS: &[Line] = &[
             (Char('f'), Action::FocusFunction),
             (Char('F'), Action::FocusSubtree),
         ],
-        "only this function wherever called; only this subtree",
+        "only this function; only this subtree",
     )
+    .note(" (the function wherever it is called)")
     .left("focus", 8),
     line(
         Section::Tree,
@@ -281,29 +282,30 @@ pub(crate) const KEYS: &[Line] = &[
             (Char('>'), Action::SortRight),
             (Char('I'), Action::Reverse),
         ],
-        "sort by the column to the left, right; reverse",
+        "sort by column left, right; reverse",
     )
     .left("sort", 6),
     line(
         Section::Columns,
         VIEWS,
         &[(Char('%'), Action::Percent)],
-        "percent of measured, wall time, or parent",
+        "percent of measured, wall, or parent",
     )
     .left("base", 9),
     line(
         Section::Columns,
         VIEWS,
         &[(Char('x'), Action::Compensate)],
-        "times without the cost of measuring, or raw",
+        "times without measuring's cost, or raw",
     )
     .note(": its lower bound is taken off, so the cost of measuring is at least that"),
     line(
         Section::Columns,
         VIEWS,
         &[(Char('b'), Action::PerCall)],
-        "every number per call of this row; again: totals",
+        "all numbers per call of this row",
     )
+    .note(": per frame, per request; again: totals")
     .left("per call", 10),
     line(
         Section::Columns,
@@ -317,7 +319,7 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('w'), Action::Window)],
         "since reset, last second, last 10 s",
     )
-    .left("window", 6),
+    .left("window", 4),
     line(
         Section::Time,
         VIEWS,
@@ -342,7 +344,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Time,
         VIEWS,
         &[(Char('m'), Action::Mark), (Char('\''), Action::Compare)],
-        "mark this moment; differences to the mark",
+        "mark this moment; compare with it",
     )
     .left("mark", 11),
     line(
@@ -377,7 +379,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Program,
         VIEWS,
         &[(Char('e'), Action::NextMode)],
-        "measure exact, adaptive, sampled, or off",
+        "measure exact, adaptive, sampled, off",
     )
     .note("; counts from zero, and `u` does not take that back")
     .left("mode", 10),
@@ -393,7 +395,9 @@ pub(crate) const KEYS: &[Line] = &[
         VIEWS,
         &[(Char(':'), Action::Command)],
         "type a command, completed by Tab",
-    ),
+    )
+    .note(": `reset`, `mode adaptive`, `off alloc::*`, `report x.json`; `:help` and Tab show all")
+    .left("command", 7),
     line(
         Section::Program,
         VIEWS,
@@ -443,7 +447,7 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Screen,
         NOT_TYPING,
         &[(Char('M'), Action::Mouse)],
-        "mouse on: click, wheel; off: select text",
+        "mouse: click, wheel; or select text",
     ),
     line(
         Section::Screen,
@@ -461,34 +465,73 @@ pub(crate) const KEYS: &[Line] = &[
         Section::OnTop,
         &[Start],
         &[(Code::Enter, Action::Choose)],
-        "open the selected program (in the list at the start)",
+        "at the start: open the program",
     )
     .left("open", 1),
     line(
         Section::OnTop,
         &[Choosing],
         &[(Code::Enter, Action::Choose)],
-        "show the selected thread (in the list of threads)",
+        "list of threads: show this one",
     )
     .left("show", 1),
     line(
         Section::OnTop,
+        &[Help],
+        &[(Char('/'), Action::Search)],
+        "help: look something up",
+    )
+    .left("look up", 2),
+    line(
+        Section::OnTop,
+        &[Help],
+        &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
+        "help: next, previous line found",
+    )
+    .left("match", 1),
+    line(
+        Section::OnTop,
         &[Typing],
         &[(Code::Enter, Action::Choose)],
-        "keep the search (while typing)",
+        "search: keep it",
     )
     .right("keep", 1),
     line(
         Section::OnTop,
         &[Typing],
         &[(Code::Up, Action::PreviousMatch), (Code::Down, Action::NextMatch)],
-        "previous, next match (while typing)",
+        "search: previous, next match",
+    ),
+    line(
+        Section::OnTop,
+        &[Commanding],
+        &[(Code::Enter, Action::Choose)],
+        "command: carry it out",
+    )
+    .right("do it", 1),
+    line(
+        Section::OnTop,
+        &[Commanding],
+        &[
+            (Code::Tab, Action::Complete),
+            (Code::BackTab, Action::CompleteBack),
+        ],
+        "command: complete the word, go round",
+    ),
+    line(
+        Section::OnTop,
+        &[Commanding],
+        &[
+            (Code::Up, Action::OlderCommand),
+            (Code::Down, Action::NewerCommand),
+        ],
+        "command: older, newer",
     ),
     line(
         Section::OnTop,
         &[Asking],
         &[(Char('y'), Action::Yes)],
-        "yes (when asked before a reset or another mode)",
+        "question: yes",
     )
     .right("yes", 1),
 ];

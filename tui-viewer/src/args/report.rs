@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use tickscope_format::render::csv::Unit;
 use tickscope_format::render::text::View;
 
-use super::{TargetArgs, duration};
+use super::{TargetArgs, TimesArgs, duration};
 
 /// What stands behind the options in `tickscope report --help`.
 const FORMATS: &str = "\
@@ -28,12 +28,12 @@ Formats:
                 tickscope report -f callgrind -o callgrind.out.1 && callgrind_annotate
                 --inclusive=yes callgrind.out.1
 
-In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time \
+In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text alone; json has it as a fact of each thread.
 
-In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written \
-as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _. \
-In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would \
+In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written
+as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _.
+In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would
 have the same the second gets #2 behind it.
 
 Columns of csv:
@@ -81,12 +81,9 @@ pub struct ReportArgs {
     /// Wait so long for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
-    /// Take what measuring costs, at least, off the times.
-    #[arg(long, conflicts_with = "raw")]
-    pub compensated: bool,
-    /// The times as they were measured; so it is without this.
-    #[arg(long)]
-    pub raw: bool,
+    /// Whose times.
+    #[command(flatten)]
+    pub times: TimesArgs,
 }
 
 /// The forms of a report.

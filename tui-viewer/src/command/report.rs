@@ -33,7 +33,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut options = TextOptions {
         view: args.view.map(Into::into).unwrap_or_default(),
         min_share: args.min_share.unwrap_or(0.0),
-        compensated: args.compensated,
+        compensated: args.times.compensated,
         ..TextOptions::default()
     };
     if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
@@ -86,7 +86,7 @@ fn in_threads(fresh: Fresh, args: &ReportArgs, options: &mut TextOptions) -> any
 
 /// What an export shows of a snapshot.
 fn shown(snapshot: &Snapshot, args: &ReportArgs) -> Snapshot {
-    let less = args.compensated.then(|| compensated(snapshot));
+    let less = args.times.compensated.then(|| compensated(snapshot));
     let shown = less.as_ref().unwrap_or(snapshot);
     match args.min_share {
         Some(share) => narrow::above(shown, share),
@@ -102,7 +102,7 @@ fn export(
 ) -> io::Result<()> {
     match args.format {
         ReportFormat::Text => Ok(()),
-        ReportFormat::Json => out.write_all(json(shown, snapshot, *state, args.compensated).as_bytes()),
+        ReportFormat::Json => out.write_all(json(shown, snapshot, *state, args.times.compensated).as_bytes()),
         ReportFormat::Folded => folded::write(shown, &mut out),
         ReportFormat::Speedscope => speedscope::write(shown, &mut out),
         ReportFormat::Pprof => pprof::write(shown, &mut out),

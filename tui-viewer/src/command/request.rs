@@ -11,7 +11,7 @@ use tickscope_format::slots::{Op, Outcome};
 use crate::args::TargetArgs;
 use crate::command::fresh;
 use crate::command::output::printable;
-use crate::feed::result_of;
+use crate::feed::{RULES_FULL, result_of};
 use crate::target::{Found, Wanted, is_live, line_of};
 
 /// How long the program may take to answer.
@@ -81,7 +81,7 @@ pub fn ask(args: &TargetArgs, op: Op, what: &str) -> anyhow::Result<Granted> {
         }
     };
     if reply.outcome == Outcome::Refused && matches!(op, Op::SitesOff(_) | Op::SitesOn(_)) {
-        bail!("{line} has as many rules as it takes");
+        bail!("{line}: {RULES_FULL}");
     }
     let epoch = result_of(&reply).map_err(|why| anyhow!("{line}: {why}"))?;
     Ok(Granted {

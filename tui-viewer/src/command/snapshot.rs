@@ -27,9 +27,8 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
             kept::write(path, &snapshot)?;
             path.to_path_buf()
         }
-        None => {
-            files::keep_snapshot(&snapshot, keep, local_time::utc_offset_s()).map_err(anyhow::Error::msg)?
-        }
+        None => files::keep_snapshot(&snapshot, keep, None, local_time::utc_offset_s())
+            .map_err(anyhow::Error::msg)?,
     };
     output::write(&format!("{}\n", path.display()), None)?;
     Ok(output::DONE)

@@ -37,7 +37,7 @@ pub fn run(args: &TargetArgs, pattern: Pattern, switch: Switch) -> anyhow::Resul
 }
 
 /// What is so now, as the snapshot has it.
-fn outcome(snapshot: &Snapshot, pattern: &Pattern, switch: Switch) -> String {
+pub(crate) fn outcome(snapshot: &Snapshot, pattern: &Pattern, switch: Switch) -> String {
     let (is_off, word) = match switch {
         Switch::Off => (true, "off"),
         Switch::On => (false, "on"),

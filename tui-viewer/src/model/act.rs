@@ -1,6 +1,7 @@
 //! What each message does to the model.
 
-use crate::action::Action;
+use crate::action::{Action, Context};
+use crate::args::Format;
 use crate::columns;
 use crate::help;
 use crate::model::Model;
@@ -39,7 +40,13 @@ impl Model {
             Message::Edit(request) => {
                 self.touched();
                 self.notice_read();
-                self.search_edit(request);
+                if self.in_help() {
+                    self.help_edit(request);
+                } else if self.context() == Context::Commanding {
+                    self.command_edit(request);
+                } else {
+                    self.search_edit(request);
+                }
             }
             Message::Click(x, y) => {
                 self.touched();
@@ -93,7 +100,7 @@ impl Model {
         self.dirty = true;
     }
 
-    fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
+    pub(super) fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
         match action {
             Action::ShowTree => self.show(View::Tree),
             Action::ShowHot => self.show(View::Hot),
@@ -103,12 +110,7 @@ impl Model {
             Action::ShowSites => self.show(View::Sites),
             Action::NextView => self.show(self.view.beside(1)),
             Action::PreviousView => self.show(self.view.beside(-1)),
-            Action::Help => {
-                self.popup = match self.popup {
-                    Some(Popup::Help { .. }) => None,
-                    Some(Popup::Threads { .. } | Popup::Ask(_)) | None => Some(Popup::Help { scroll: 0 }),
-                }
-            }
+            Action::Help => self.turn_help(),
             Action::Back => self.back(),
             Action::Close if self.popup.is_some() => self.popup = None,
             Action::Close | Action::Quit => effects.push(Effect::Quit),
@@ -142,6 +144,9 @@ impl Model {
             Action::FoldRecursion => self.fold_recursion(),
             Action::OtherPlace => self.other_place(),
             Action::ToTree => self.show_in_tree(),
+            Action::Search if self.in_help() => self.help_search_begin(),
+            Action::NextMatch if self.in_help() => self.help_step(true),
+            Action::PreviousMatch if self.in_help() => self.help_step(false),
             Action::Search => self.search_begin(),
             Action::NextMatch => self.search_step(true),
             Action::PreviousMatch => self.search_step(false),
@@ -168,6 +173,10 @@ impl Model {
             Action::Compare => self.compare(),
             Action::ToggleSite => self.toggle_site(effects),
             Action::Command => self.command_begin(),
+            Action::Complete => self.complete(true),
+            Action::CompleteBack => self.complete(false),
+            Action::OlderCommand => self.recall(true),
+            Action::NewerCommand => self.recall(false),
             Action::Scope => self.choose_scope(),
             Action::Freeze => self.freeze(),
             Action::Reset => self.ask_reset(effects),
@@ -179,20 +188,9 @@ impl Model {
             }
             Action::Undo => self.undo(effects),
             Action::Report => {
-                let thread = self.data.as_ref().and_then(|data| data.thread);
-                effects.extend(self.shown.clone().map(|snapshot| Effect::WriteReport {
-                    snapshot,
-                    thread,
-                    compensated: self.compensated,
-                }));
+                self.report_in(Format::Text, None, self.compensated, effects);
             }
-            Action::Keep => {
-                effects.extend(
-                    self.shown
-                        .clone()
-                        .map(|snapshot| Effect::KeepSnapshot { snapshot }),
-                );
-            }
+            Action::Keep => self.keep_in(None, effects),
             Action::ReportAs => self.report_as(),
             Action::Copy => self.copy(effects),
             Action::Edit => self.edit_source(effects),
@@ -230,12 +228,17 @@ impl Model {
 
     fn back(&mut self) {
         let told = self.notice_read();
-        if self.popup.take().is_some() {
+        if self.in_help() && self.help_search.take().is_some() {
+            return;
+        }
+        if self.popup.take().is_some() || self.command.take().is_some() {
             return;
         }
         if let Some(search) = &self.search {
             let typing = search.typing;
             self.search_end(typing);
+        } else if self.per_call.is_some() {
+            self.per_call_end();
         } else if let Some(view) = self.came_from.take() {
             self.show(view);
         } else if !told && self.notice.take().is_none() {
@@ -268,7 +271,11 @@ impl Model {
     }
 
     fn choose(&mut self, effects: &mut Vec<Effect>) {
-        if self.search.as_ref().is_some_and(|search| search.typing) {
+        if self.in_help() {
+            self.help_keep();
+        } else if self.command.is_some() {
+            self.command_run(effects);
+        } else if self.search.as_ref().is_some_and(|search| search.typing) {
             self.search_keep();
         } else if let Some(Popup::Threads { index }) = self.popup.take() {
             let thread = self

@@ -69,7 +69,7 @@ impl Model {
     }
 
     /// What others see as well is done at once only if nobody else watches.
-    fn send_or_ask(&mut self, request: Request, effects: &mut Vec<Effect>) {
+    pub(super) fn send_or_ask(&mut self, request: Request, effects: &mut Vec<Effect>) {
         let others = self
             .newest
             .as_ref()

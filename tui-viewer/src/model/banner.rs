@@ -8,6 +8,9 @@ use crate::model::scope::Scope;
 use crate::process_time::clock_time;
 use crate::status::{Mark, Status};
 
+/// On screens of so many lines the first look is helped.
+const ROOM_FOR_FIRST_LOOK: u16 = 20;
+
 // === impl Model ===
 
 impl Model {
@@ -39,6 +42,11 @@ impl Model {
                 .map(|shown| format!("at {}", at(shown.capture.unix_ns))),
             Status::Waiting { .. } | Status::Live | Status::Broken { .. } => None,
         }
+    }
+
+    /// Nobody has pressed a key yet, and there is room to say how to read the screen.
+    pub(crate) fn is_first_look(&self) -> bool {
+        self.last_key.is_none() && self.data.is_some() && self.size.height >= ROOM_FOR_FIRST_LOOK
     }
 
     /// The cause and the next step, where there is something to explain over data.

@@ -22,6 +22,8 @@ impl Model {
         let searching = self.search.as_ref().is_some_and(|search| search.is_set());
         let rows = !self.list().rows.is_empty();
         match action {
+            Action::Search if self.in_help() => true,
+            Action::NextMatch | Action::PreviousMatch if self.in_help() => self.help_search.is_some(),
             Action::NextMatch | Action::PreviousMatch | Action::MatchesOnly => searching,
             // Where there is nothing to ask or nobody to ask it of, they tell why not.
             Action::Undo | Action::Reset | Action::NextMode | Action::Slower | Action::Faster => {
@@ -79,6 +81,10 @@ impl Model {
             | Action::Percent
             | Action::Compensate
             | Action::Yes
+            | Action::Complete
+            | Action::CompleteBack
+            | Action::OlderCommand
+            | Action::NewerCommand
             | Action::Theme
             | Action::Mouse => true,
         }

@@ -1,17 +1,366 @@
-//! The command line: the verbs of the program's own commands.
+//! The command line: typed in the footer, completed by Tab, remembered for this sitting.
 
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tickscope_format::pattern::Pattern;
+use tickscope_format::render::number;
+use tui_input::{Input, InputRequest};
+
+use crate::action::Action;
+use crate::args::Format;
 use crate::model::Model;
+use crate::model::data::What;
+use crate::model::message::Effect;
+use crate::model::view::View;
+use crate::news::Request;
+use crate::theme::ThemeKind;
+use crate::verb::{self, Known, Offers, Verb};
+
+/// So many commands are remembered.
+const MOST_REMEMBERED: usize = 100;
+
+/// A command as it is typed.
+#[derive(Debug, Default)]
+pub(crate) struct CommandLine {
+    /// The line.
+    pub(crate) input: Input,
+    /// What its last word may become.
+    pub(crate) offers: Offers,
+    /// Which of them stands in the line, once Tab has put one there.
+    pub(crate) chosen: Option<usize>,
+    /// What was wrong with it when it was to be carried out.
+    pub(crate) wrong: Option<String>,
+    /// How its command goes on.
+    pub(crate) hint: Option<String>,
+    /// The remembered command that it shows, counted from the newest.
+    recalled: Option<usize>,
+    /// What was typed before the first one was recalled.
+    draft: String,
+}
+
+// === impl CommandLine ===
+
+impl CommandLine {
+    fn set(&mut self, text: String) {
+        self.input = Input::new(text);
+    }
+
+    /// How the command goes on says more than the bare names of its options.
+    pub(crate) fn wants_hint(&self) -> bool {
+        self.chosen.is_none()
+            && self.offers.word.is_empty()
+            && self.offers.list.iter().all(|offer| offer.starts_with("--"))
+    }
+
+    /// Puts something in place of the word that is being typed.
+    fn replace(&mut self, with: &str) {
+        let (line, cursor) = (self.input.value(), self.input.cursor());
+        let after: String = line.chars().skip(cursor).collect();
+        let before = &line[..self.offers.start.min(line.len())];
+        let at = before.chars().count() + with.chars().count();
+        self.input = Input::new(format!("{before}{with}{after}")).with_cursor(at);
+    }
+
+    /// The line up to the cursor: what stands behind it is not completed.
+    fn before_cursor(&self) -> String {
+        self.input.value().chars().take(self.input.cursor()).collect()
+    }
+}
 
 // === impl Model ===
 
 impl Model {
     /// Begins a command.
     pub(super) fn command_begin(&mut self) {
-        self.tell("not here yet");
+        self.command_with(String::new());
     }
 
     /// Asks in which form a report is to be written, and where.
     pub(super) fn report_as(&mut self) {
-        self.tell("not here yet");
+        self.command_with("report ".into());
+    }
+
+    fn command_with(&mut self, text: String) {
+        let mut line = CommandLine::default();
+        line.set(text);
+        self.command = Some(line);
+        self.command_look();
+    }
+
+    /// A key in the command line.
+    pub(super) fn command_edit(&mut self, request: InputRequest) {
+        let Some(line) = &mut self.command else { return };
+        if line.input.handle(request).is_some() {
+            line.recalled = None;
+            self.command_look();
+        }
+    }
+
+    /// What can follow in the line as it is now.
+    fn command_look(&mut self) {
+        let Some(mut line) = self.command.take() else {
+            return;
+        };
+        line.wrong = None;
+        line.chosen = None;
+        line.offers = verb::offers(&line.before_cursor(), || self.known());
+        line.hint = verb::hint(line.input.value());
+        self.command = Some(line);
+    }
+
+    /// Tab: what all offers have in common, then one after the other.
+    pub(super) fn complete(&mut self, forward: bool) {
+        let Some(line) = &mut self.command else { return };
+        let count = line.offers.list.len();
+        if let [only] = line.offers.list.as_slice() {
+            let whole = format!("{only} ");
+            line.replace(&whole);
+            return self.command_look();
+        }
+        if count == 0 {
+            return;
+        }
+        if let (None, true, Some(common)) = (line.chosen, forward, line.offers.common()) {
+            let common = common.to_string();
+            line.replace(&common);
+            return self.command_look();
+        }
+        let next = match (line.chosen, forward) {
+            (None, true) => 0,
+            (None, false) => count - 1,
+            (Some(at), true) => (at + 1) % count,
+            (Some(at), false) => (at + count - 1) % count,
+        };
+        let offer = line.offers.list[next].clone();
+        line.replace(&offer);
+        line.chosen = Some(next);
+        line.wrong = None;
+        line.hint = verb::hint(line.input.value());
+    }
+
+    /// To an older or a newer command of this sitting.
+    pub(super) fn recall(&mut self, older: bool) {
+        let commands = &self.commands;
+        let Some(line) = &mut self.command else { return };
+        let to = match (line.recalled, older) {
+            (None, true) => Some(0),
+            (None, false) | (Some(0), false) => None,
+            (Some(at), true) => Some(at + 1),
+            (Some(at), false) => Some(at - 1),
+        };
+        let text = match to {
+            None if line.recalled.is_none() => return,
+            None => line.draft.clone(),
+            Some(back) => match commands.iter().rev().nth(back) {
+                Some(command) => command.clone(),
+                None => return,
+            },
+        };
+        if line.recalled.is_none() {
+            line.draft = line.input.value().to_string();
+        }
+        line.recalled = to;
+        line.set(text);
+        self.command_look();
+    }
+
+    /// Enter: carries the command out, or says what is wrong with it and leaves it there.
+    pub(super) fn command_run(&mut self, effects: &mut Vec<Effect>) {
+        let Some(line) = &mut self.command else { return };
+        let text = line.input.value().trim().to_string();
+        if text.is_empty() {
+            self.command = None;
+            return;
+        }
+        if self.commands.last() != Some(&text) {
+            if self.commands.len() == MOST_REMEMBERED {
+                self.commands.remove(0);
+            }
+            self.commands.push(text.clone());
+        }
+        match verb::parse(&text) {
+            Ok(verb) => {
+                self.command = None;
+                self.carry_out(verb, effects);
+            }
+            Err(why) => line.wrong = Some(why),
+        }
+    }
+
+    fn carry_out(&mut self, verb: Verb, effects: &mut Vec<Effect>) {
+        match verb {
+            Verb::Reset => self.ask_for("reset", effects, |model, effects| model.ask_reset(effects)),
+            Verb::Undo => self.ask_for("undo", effects, |model, effects| model.undo(effects)),
+            Verb::Mode { how } => self.ask_for("mode", effects, |model, effects| {
+                model.send_or_ask(Request::Mode(how.mode), effects);
+            }),
+            Verb::Off { sites } => self.ask_for("off", effects, |model, effects| {
+                model.send(Request::SitesOff(sites.pattern), effects);
+            }),
+            Verb::On { sites } => self.ask_for("on", effects, |model, effects| {
+                model.send(Request::SitesOn(sites.pattern), effects);
+            }),
+            Verb::Interval { between } => self.ask_rate(between, effects),
+            Verb::Rate { hz } => self.ask_rate(Duration::from_secs(1) / hz.max(1) as u32, effects),
+            Verb::Snapshot { file } => self.keep_in(file, effects),
+            Verb::Report { file, format, times } => {
+                let format = format.unwrap_or_else(|| form_of(file.as_deref()));
+                let compensated = times.compensated || (self.compensated && !times.raw);
+                self.report_in(format, file, compensated, effects);
+            }
+            Verb::Tree => self.act(Action::ShowTree, effects),
+            Verb::Hot => self.act(Action::ShowHot, effects),
+            Verb::Function { name } => match name {
+                Some(name) => self.function_named(&name),
+                None => self.act(Action::ShowFunction, effects),
+            },
+            Verb::Threads => self.act(Action::ShowThreads, effects),
+            Verb::Flame => self.act(Action::ShowFlame, effects),
+            Verb::Sites => self.act(Action::ShowSites, effects),
+            Verb::Theme { name } => {
+                let named = ThemeKind::ALL
+                    .into_iter()
+                    .find(|theme| name.as_deref() == Some(theme.word()));
+                self.theme = named.unwrap_or_else(|| self.theme.next());
+                self.tell(format!("theme: {}", self.theme.name()));
+            }
+            Verb::Help => self.act(Action::Help, effects),
+            Verb::Quit => effects.push(Effect::Quit),
+        }
+    }
+
+    /// Asks the program, if there is one that answers and nothing else is asked of it just now.
+    fn ask_for(
+        &mut self,
+        what: &str,
+        effects: &mut Vec<Effect>,
+        ask: impl FnOnce(&mut Self, &mut Vec<Effect>),
+    ) {
+        if !self.status.answers() {
+            self.complain(format!(
+                "{what}: nobody to ask, the program is {}",
+                self.status.word().to_lowercase()
+            ));
+        } else if self.pending.is_some() {
+            self.complain(format!(
+                "{what}: the program has yet to answer the request before"
+            ));
+        } else {
+            ask(self, effects);
+        }
+    }
+
+    fn ask_rate(&mut self, between: Duration, effects: &mut Vec<Effect>) {
+        let ns = between.as_nanos() as u64;
+        self.ask_for("rate", effects, |model, effects| {
+            model.wished_hz = Some(((1_000_000_000 + ns / 2) / ns.max(1)).max(1));
+            model.tell(format!("asked for a snapshot every {}", number::duration(ns)));
+            effects.push(Effect::Send(Request::Interval { ns }));
+        });
+    }
+
+    /// Writes the report of what is on screen.
+    pub(super) fn report_in(
+        &mut self,
+        format: Format,
+        file: Option<PathBuf>,
+        compensated: bool,
+        effects: &mut Vec<Effect>,
+    ) {
+        let thread = self.data.as_ref().and_then(|data| data.thread);
+        effects.extend(self.shown.clone().map(|snapshot| Effect::WriteReport {
+            snapshot,
+            thread,
+            compensated,
+            format,
+            file,
+        }));
+    }
+
+    /// Keeps the snapshot on screen.
+    pub(super) fn keep_in(&mut self, file: Option<PathBuf>, effects: &mut Vec<Effect>) {
+        effects.extend(
+            self.shown
+                .clone()
+                .map(|snapshot| Effect::KeepSnapshot { snapshot, file }),
+        );
+    }
+
+    /// Opens a function by its name: the whole of it, its last parts, or a part that only one has.
+    fn function_named(&mut self, name: &str) {
+        let found = self.data.as_ref().map(|data| {
+            let full: Vec<String> = data
+                .hot()
+                .iter()
+                .map(|row| data.tree.functions.get(row.function).full_name())
+                .collect();
+            let all = |fits: &dyn Fn(&str) -> bool| -> Vec<usize> {
+                full.iter()
+                    .enumerate()
+                    .filter(|(_, full)| fits(full))
+                    .map(|(row, _)| row)
+                    .collect()
+            };
+            let ending = format!("::{name}");
+            let tries: [&dyn Fn(&str) -> bool; 3] =
+                [&|full| full == name, &|full| full.ends_with(&ending), &|full| {
+                    full.contains(name)
+                }];
+            let found = tries.into_iter().map(all).find(|rows| !rows.is_empty());
+            found.unwrap_or_default()
+        });
+        match found.as_deref() {
+            Some(&[row]) => {
+                if let Some(search) = &mut self.search {
+                    search.only = false;
+                }
+                self.show(View::Hot);
+                self.rows_stale = true;
+                self.refresh();
+                self.reveal(What::Hot(row as u32));
+                self.enter_row();
+            }
+            Some([]) | None => self.complain(format!(
+                "no function {name} was met; :hot lists them, / looks for parts of names"
+            )),
+            Some(several) => self.complain(format!(
+                "{} functions are called like {name}; Tab behind :function lists them",
+                several.len()
+            )),
+        }
+    }
+
+    /// Names that the program on screen gives.
+    fn known(&self) -> Known {
+        let Some(data) = &self.data else {
+            return Known::default();
+        };
+        let mut patterns: Vec<String> = Vec::new();
+        for site in &data.snapshot.sites {
+            if !site.module.is_empty() {
+                patterns.push(format!("{}::*", site.module));
+                patterns.push(format!("{}::{}", site.module, site.name));
+            } else {
+                patterns.push(site.name.clone());
+            }
+        }
+        patterns.retain(|text| Pattern::new(text).is_ok());
+        let mut functions: Vec<String> = data.tree.functions.list.iter().map(|f| f.full_name()).collect();
+        for names in [&mut patterns, &mut functions] {
+            names.sort_unstable();
+            names.dedup();
+        }
+        Known { patterns, functions }
+    }
+}
+
+/// The form that a file's ending asks for.
+fn form_of(file: Option<&Path>) -> Format {
+    let ending = file.and_then(Path::extension);
+    if ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+        Format::Json
+    } else {
+        Format::Text
     }
 }

@@ -1,5 +1,6 @@
 //! The source of what is selected.
 
+use crate::editor::Place;
 use crate::model::Model;
 use crate::model::message::Effect;
 
@@ -7,7 +8,21 @@ use crate::model::message::Effect;
 
 impl Model {
     /// Opens the selected row's file at its line.
-    pub(super) fn edit_source(&mut self, _effects: &mut Vec<Effect>) {
-        self.tell("not here yet");
+    pub(super) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
+        let Some((data, row)) = self.data.as_ref().zip(self.list().selected()) else {
+            return;
+        };
+        let Some(function) = data.function(row.what) else {
+            let label = data.label(row.what).to_string();
+            self.complain(format!("{label} has no source"));
+            return;
+        };
+        let function = data.tree.functions.get(function);
+        effects.push(Effect::Edit(Place {
+            file: function.file.clone(),
+            line: function.line,
+            // Of one that has ended the number may be another program's by now.
+            pid: self.status.answers().then_some(data.snapshot.process.pid),
+        }));
     }
 }

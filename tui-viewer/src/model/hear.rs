@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
+use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;
 
+use crate::command::switch::{self, Switch};
 use crate::model::Model;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
@@ -73,7 +75,10 @@ impl Model {
     fn hear_outcome(&mut self, outcome: Outcome) {
         self.dirty = true;
         match (outcome.request, outcome.result) {
-            (Request::Interval { .. }, Ok(_)) => {}
+            (Request::Interval { ns }, Ok(_)) => {
+                let hz = 1_000_000_000 / ns.max(1);
+                self.tell(format!("the program takes it: {hz} snapshots a second"));
+            }
             // Answered after the user was told that nobody answers: it is done all the same.
             (request, Ok(epoch)) if self.pending.is_none() => {
                 self.pending = Some(Pending {
@@ -101,6 +106,8 @@ impl Model {
             Request::Undo => "undo",
             Request::Interval { .. } => "rate",
             Request::Mode(_) => "mode",
+            Request::SitesOff(_) => "off",
+            Request::SitesOn(_) => "on",
         };
         if self.pending.is_some_and(|pending| pending.request == request) {
             self.pending = None;
@@ -173,7 +180,11 @@ impl Model {
             return;
         }
         self.pending = None;
-        self.undoable = request == Request::Reset;
+        self.undoable = match request {
+            Request::Reset => true,
+            Request::SitesOff(_) | Request::SitesOn(_) => self.undoable,
+            Request::Undo | Request::Mode(_) | Request::Interval { .. } => false,
+        };
         self.tell(self.done(request));
         self.dirty = true;
     }
@@ -186,6 +197,8 @@ impl Model {
             }
             Request::Reset => "counting from zero; u takes it back".into(),
             Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
+            Request::SitesOff(pattern) => self.switched(&pattern, Switch::Off),
+            Request::SitesOn(pattern) => self.switched(&pattern, Switch::On),
             Request::Mode(mode) => {
                 let behind = if self.frozen {
                     " behind the frozen screen"
@@ -199,6 +212,16 @@ impl Model {
                 )
             }
         }
+    }
+}
+
+// === impl Model, of sites ===
+
+impl Model {
+    /// How many sites a pattern has switched.
+    fn switched(&self, pattern: &Pattern, switch: Switch) -> String {
+        let newest = self.newest.as_deref();
+        newest.map_or_else(String::new, |newest| switch::outcome(newest, pattern, switch))
     }
 }
 

@@ -10,6 +10,8 @@ use tickscope_format::ids::ThreadId;
 use tui_input::InputRequest;
 
 use crate::action::Action;
+use crate::args::Format;
+use crate::editor::Place;
 use crate::news::{News, Request};
 
 /// Something happened.
@@ -17,7 +19,7 @@ use crate::news::{News, Request};
 pub(crate) enum Message {
     /// A key with a meaning.
     Do(Action),
-    /// A key in the search line.
+    /// A key in the search line or the command line.
     Edit(InputRequest),
     /// A click on a cell.
     Click(u16, u16),
@@ -35,7 +37,7 @@ pub(crate) enum Message {
     Wrote(&'static str, Result<PathBuf, String>),
     /// A request could not even be sent.
     NotSent(Request, String),
-    /// A ring file could not be opened.
+    /// A ring file or a source could not be opened.
     NotOpened(String),
 }
 
@@ -60,14 +62,22 @@ pub(crate) enum Effect {
         thread: Option<ThreadId>,
         /// Without what measuring costs at least.
         compensated: bool,
+        /// For reading, or for programs.
+        format: Format,
+        /// The new file; without it one that is named after program and time.
+        file: Option<PathBuf>,
     },
     /// Keep a snapshot.
     KeepSnapshot {
         /// What is on the screen.
         snapshot: Rc<Snapshot>,
+        /// The new file; without it one that is named after program and time.
+        file: Option<PathBuf>,
     },
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),
+    /// Open a place in the source.
+    Edit(Place),
     /// Put a text where the terminal pastes from.
     Copy(String),
 }

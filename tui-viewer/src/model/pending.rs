@@ -26,7 +26,7 @@ impl Pending {
         match self.request {
             Request::Reset => "resetting",
             Request::Undo => "undoing",
-            Request::Mode(_) => "switching",
+            Request::Mode(_) | Request::SitesOff(_) | Request::SitesOn(_) => "switching",
             Request::Interval { .. } => "",
         }
     }

@@ -2,11 +2,11 @@
 
 use ratatui::layout::{Position, Rect};
 
-use crate::action::Action;
+use crate::action::{Action, Context};
 use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::model::row::Fold;
-use crate::model::view::View;
+use crate::model::view::{TabForm, View};
 
 // === impl Model ===
 
@@ -14,7 +14,7 @@ impl Model {
     /// A click selects a row, folds by the mark before its name, sorts by a title, or changes the view.
     pub(super) fn click(&mut self, x: u16, y: u16) {
         let layout = self.layout();
-        let typing = self.search.as_ref().is_some_and(|search| search.typing);
+        let typing = matches!(self.context(), Context::Typing | Context::Commanding);
         if self.popup.is_some() || self.data.is_none() || typing || layout.too_small {
             return;
         }
@@ -31,7 +31,7 @@ impl Model {
             }
         } else if (on(layout.tabs)
             || (layout.tabs.is_none() && self.notice_line() != layout.footer && on(layout.footer)))
-            && let Some(view) = View::at(x)
+            && let Some(view) = View::at(x, self.view, TabForm::of(&layout))
         {
             self.show(view);
         }

@@ -75,6 +75,7 @@ impl Model {
             self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
             self.rows_stale = true;
             self.detail_of = None;
+            self.count_calls();
             self.greet();
         }
         if std::mem::take(&mut self.rows_stale) {
@@ -157,7 +158,9 @@ impl Model {
             return;
         }
         self.greeted = true;
-        let open = travel::first_look(data, self.page());
+        // The line for the first look soon leaves its place to the list.
+        let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
+        let open = travel::first_look(data, page);
         self.open.extend(open);
     }
 }

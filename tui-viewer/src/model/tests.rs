@@ -1,12 +1,15 @@
 //! What every key does, and what it never does.
 
+mod commanding;
 mod measuring;
+mod units;
 
 use std::rc::Rc;
 
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
 
+use crate::args::Format;
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::{Effect, Message};
@@ -695,8 +698,13 @@ fn files_are_written_from_what_is_on_the_screen() {
             snapshot: a,
             thread,
             compensated: false,
+            format: Format::Text,
+            file: None,
         },
-        Effect::KeepSnapshot { snapshot: b },
+        Effect::KeepSnapshot {
+            snapshot: b,
+            file: None,
+        },
     ] = &effects[..]
     else {
         panic!("{effects:?}");
@@ -800,7 +808,7 @@ fn the_rest_of_the_keys() {
     assert_eq!(model.theme, ThemeKind::Mono);
     assert!(last_line(&model).contains("theme: no colours"));
     let tree = live(120, 30);
-    assert!(last_line(&tree).contains("% base"), "{}", last_line(&tree));
+    assert!(last_line(&tree).contains("w window"), "{}", last_line(&tree));
     assert!(matches!(key(&mut model, Code::Ctrl('l'))[..], [Effect::Repaint]));
     assert!(matches!(key(&mut model, Code::Ctrl('z'))[..], [Effect::Suspend]));
     let mut small = live(60, 7);
@@ -870,7 +878,7 @@ fn the_help_scrolls_to_its_end_and_no_further() {
     keys(&mut model, "?");
     key(&mut model, Code::End);
     let end = text(&model);
-    assert!(end.contains("suspend"), "{end}");
+    assert!(end.contains("question: yes"), "{end}");
     keys(&mut model, "jjjk");
     assert_ne!(text(&model), end, "one line up at once");
     key(&mut model, Code::F1);

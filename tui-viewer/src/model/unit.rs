@@ -1,17 +1,116 @@
 //! What numbers are per, and what they are in.
 
+use tickscope_format::profile::tree::PathId;
+
 use crate::model::Model;
+use crate::model::data::{Data, What};
+use crate::model::row::RowId;
+
+/// Whose calls every number is divided by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PerCall {
+    of: Of,
+    /// Its short name.
+    pub(crate) label: String,
+    /// Its calls in the snapshot on screen; without any nothing can be said.
+    pub(crate) calls: u64,
+}
+
+/// What it is, whatever the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// A path of functions.
+    Path(PathId),
+    /// A function wherever it is called, by its key.
+    Function(u64),
+}
+
+// === impl Of ===
+
+impl Of {
+    fn calls(self, data: &Data) -> u64 {
+        match self {
+            Self::Path(path) => {
+                let found = data.tree.rows.iter().find(|row| row.path == path);
+                found.map_or(0, |row| row.calls)
+            }
+            Self::Function(key) => {
+                let of_it = |function| data.tree.functions.get(function).key == key;
+                let found = data.hot().iter().find(|row| of_it(row.function));
+                found.map_or(0, |row| row.calls)
+            }
+        }
+    }
+}
 
 // === impl Model ===
 
 impl Model {
     /// Every number per call of the selected row, or as it is.
     pub(super) fn per_call(&mut self) {
-        self.tell("not here yet");
+        if self.per_call_end() {
+            return;
+        }
+        let Some((data, row)) = self.data.as_ref().zip(self.list().selected()) else {
+            return;
+        };
+        let key = |what: What| {
+            let function = data.function(what)?;
+            Some(Of::Function(data.tree.functions.get(function).key))
+        };
+        let of = if let RowId::Path(path) = row.id {
+            Some(Of::Path(path))
+        } else {
+            key(row.what)
+        };
+        let label = data.label(row.what).to_string();
+        let counted = of.map(|of| (of, of.calls(data))).filter(|&(_, calls)| calls > 0);
+        let Some((of, calls)) = counted else {
+            self.complain(format!("{label} has no calls to divide by"));
+            return;
+        };
+        self.tell(format!("every number per call of {label}; b or Esc: totals"));
+        self.per_call = Some(PerCall { of, label, calls });
+    }
+
+    /// Back to totals; false where they are shown already.
+    pub(super) fn per_call_end(&mut self) -> bool {
+        let ends = self.per_call.take().is_some();
+        if ends {
+            self.tell("totals again");
+        }
+        ends
     }
 
     /// Nanoseconds, or ticks of the clock.
     pub(super) fn change_units(&mut self) {
-        self.tell("not here yet");
+        self.ticks = !self.ticks;
+        let hz = self.shown.as_ref().map(|shown| shown.clock.ticks_per_second);
+        self.tell(match (self.ticks, hz) {
+            (true, Some(hz)) => format!(
+                "times in ticks of the clock, {:.2} of them a nanosecond",
+                hz / 1e9
+            ),
+            (true, None) => "times in ticks of the clock".to_string(),
+            (false, _) => "times in seconds".to_string(),
+        });
+    }
+
+    /// There is other data: the row that numbers are per has other calls.
+    pub(super) fn count_calls(&mut self) {
+        if let (Some(per), Some(data)) = (&mut self.per_call, &self.data) {
+            per.calls = per.of.calls(data);
+        }
+    }
+
+    /// What numbers are per and in, in so many words; nothing where they are totals of time.
+    pub(crate) fn unit_words(&self, wordy: bool) -> Vec<String> {
+        let per = self.per_call.as_ref().map(|per| match wordy {
+            true => format!("per call of {}", per.label),
+            false => "per call".to_string(),
+        });
+        per.into_iter()
+            .chain(self.ticks.then(|| "ticks".to_string()))
+            .collect()
     }
 }

@@ -39,6 +39,12 @@ impl Signals {
         &self.wakeup
     }
 
+    /// Whoever had the terminal was meant, not this program.
+    pub(super) fn forget_interrupt(&self) {
+        let [_, _, interrupted, _] = &self.flags;
+        interrupted.store(false, Ordering::Relaxed);
+    }
+
     /// What has come since the last call.
     pub(super) fn take(&mut self) -> Woken {
         let mut bytes = [0; 64];

@@ -8,9 +8,17 @@ use crate::status::Mark;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
 
+/// From this width on the first look is told more than how to read the columns.
+const WORDY: u16 = 110;
+
+/// A pane below the list of so many lines says how to read the columns itself.
+const EXPLAINS: u16 = 7;
+
 /// Draws the line.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
-    let Some(text) = model.banner() else { return };
+    let Some(text) = model.banner() else {
+        return first_look(pen, model, area);
+    };
     let (_, mark) = model.face();
     // What a program that is well warns of is not about its state.
     let mark = if mark == Mark::Live { Mark::Stale } else { mark };
@@ -21,6 +29,26 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         area.y,
         area.right().saturating_sub(x + 1),
         &text,
+        Meaning::Strong,
+    );
+}
+
+/// How to read the screen, in one line.
+fn first_look(pen: &mut Pen<'_>, model: &Model, area: Rect) {
+    let told = model
+        .layout()
+        .detail
+        .is_some_and(|detail| detail.height >= EXPLAINS);
+    let text = if area.width >= WORDY && told {
+        "Enter: who calls it, what it calls   2: which function costs most itself   : commands   ?: all keys"
+    } else {
+        "%TOT: of all time  TOTAL: with callees  SELF: without  Enter: callers  ?: keys"
+    };
+    pen.put_cut(
+        area.x + 1,
+        area.y,
+        area.width.saturating_sub(1),
+        text,
         Meaning::Strong,
     );
 }

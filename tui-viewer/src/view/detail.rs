@@ -17,6 +17,7 @@ use crate::view::bar::bar;
 use crate::view::figure::{self, ABOUT, UNKNOWN};
 use crate::view::latency;
 use crate::view::pen::Pen;
+use crate::view::unit;
 
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
@@ -101,33 +102,48 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     let figures = data.figures(row.what);
     let (of_total, of_self) = model.shares(data, row.what);
     let spread = data.spread(row.what).unwrap_or_default();
-    let time = |ns: u64, (estimated, error): (bool, f64), share: f64| {
-        let (text, percent) = (pen.duration(ns), number::percent(share));
+    let per = model.per_call.as_ref().map(|per| per.calls);
+    let scaled = |ns: u64, ticks: u64| unit::scaled(pen, model.ticks, per, ns, ticks, false);
+    let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
+        let percent = number::percent(share);
+        let Some(text) = scaled(ns, ticks) else {
+            return UNKNOWN.to_string();
+        };
         if !estimated {
             return format!("{text} {percent}");
         }
         // An estimate may be without a known error.
         let error = match data.snapshot.nanos(error.round() as u64) {
             0 => String::new(),
+            _ if model.ticks || per.is_some() => {
+                let error_ns = data.snapshot.nanos(error.round() as u64);
+                let text = scaled(error_ns, error.round() as u64).unwrap_or_default();
+                format!(" {}{text}", pen.glyphs.give_or_take)
+            }
             error_ns => format!(" {}{}", pen.glyphs.give_or_take, pen.rough(error_ns)),
         };
         format!("{ABOUT}{text}{error} {ABOUT}{percent}")
     };
     let of_self_time = (spread.self_estimated, spread.self_error);
     let of_total_time = (spread.total_estimated, spread.total_error);
+    let ticks = unit::ticks(data, row.what);
     let mut facts = vec![
-        ("self", time(figures.self_ns, of_self_time, of_self)),
-        ("total", time(figures.total_ns, of_total_time, of_total)),
+        ("self", time((figures.self_ns, ticks.1), of_self_time, of_self)),
+        (
+            "total",
+            time((figures.total_ns, ticks.0), of_total_time, of_total),
+        ),
     ];
     if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
-        let often = if rate >= 1.0 {
+        let often = if rate >= 1.0 && per.is_none() {
             format!("  {}/s", number::count(rate as u64))
         } else {
             String::new()
         };
-        facts.push(("calls", format!("{}{often}", number::count(figures.calls))));
+        let calls = unit::calls(model, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
+        facts.push(("calls", format!("{calls}{often}")));
         facts.push(("avg", figure::text(pen, model, data, row.what, Column::Avg)));
     }
     if figures.open > 0 {

@@ -2,17 +2,17 @@
 
 use tickscope_format::render::number;
 
-use crate::cells::width;
 use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::model::data::{Data, What};
 use crate::view::pen::Pen;
+use crate::view::unit::{calls, length, length_up, rounded, scaled, ticks};
 
 /// Before a number that is an estimate.
 pub(super) const ABOUT: &str = "~";
 
 /// A number of so many cells leaves one of its column's six for the mark.
-const LONGEST_MARKED: usize = 5;
+pub(super) const LONGEST_MARKED: usize = 5;
 
 /// For what is not known.
 pub(super) const UNKNOWN: &str = "-";
@@ -23,35 +23,41 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
     let (of_total, of_self) = model.shares(data, what);
     let spread = data.spread(what).unwrap_or_default();
     let (total_is_estimated, self_is_estimated) = (spread.total_estimated, spread.self_estimated);
-    let quantile = |share: f64| {
-        let ticks = data.latency(what).quantile(share)?;
-        Some(pen.rough(data.snapshot.nanos(ticks)))
-    };
+    let quantile = |share: f64| Some(length(pen, model, data, data.latency(what).quantile(share)?));
+    let ticks = ticks(data, what);
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
     let tight = columns::gap(model.size.width) == 1;
-    let time = |ns: u64, estimated: bool| match pen.duration(ns) {
-        text if estimated && tight && width(&text) > LONGEST_MARKED => pen.rough(ns),
-        text => text,
+    let time = |ns: u64, ticks: u64, estimated: bool| {
+        let per = model.per_call.as_ref().map(|per| per.calls);
+        scaled(pen, model.ticks, per, ns, ticks, estimated && tight)
     };
     let (text, estimated) = match column {
         Column::TotalShare => (Some(percent(of_total, total_is_estimated)), total_is_estimated),
         Column::SelfShare => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
         Column::Total => (
-            Some(time(figures.total_ns, total_is_estimated)),
+            time(figures.total_ns, ticks.0, total_is_estimated),
             total_is_estimated,
         ),
-        Column::SelfTime => (Some(time(figures.self_ns, self_is_estimated)), self_is_estimated),
+        Column::SelfTime => (
+            time(figures.self_ns, ticks.1, self_is_estimated),
+            self_is_estimated,
+        ),
         Column::Calls => (
-            (what != What::Outside).then(|| number::count(figures.calls)),
+            (what != What::Outside)
+                .then(|| calls(model, figures.calls))
+                .flatten(),
             false,
         ),
         Column::Avg => (
-            figures.avg_ns().map(|ns| time(ns, total_is_estimated)),
+            figures.avg_ns().and_then(|ns| {
+                let ticks = rounded(ticks.0, figures.calls);
+                scaled(pen, model.ticks, None, ns, ticks, total_is_estimated && tight)
+            }),
             total_is_estimated,
         ),
         Column::P50 => (quantile(0.50), timed_in_part(data, what)),
         Column::P99 => (quantile(0.99), timed_in_part(data, what)),
-        Column::Max => (longest(pen, data, what), timed_in_part(data, what)),
+        Column::Max => (longest(pen, model, data, what), timed_in_part(data, what)),
         Column::Bar | Column::Name | Column::Where => (None, false),
     };
     match text {
@@ -62,13 +68,14 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
 }
 
 /// The longest call: exactly, at most so long, or about so long where not all calls were timed.
-pub(super) fn longest(pen: &Pen<'_>, data: &Data, what: What) -> Option<String> {
+pub(super) fn longest(pen: &Pen<'_>, model: &Model, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     let ns = data.snapshot.nanos(ticks);
     Some(match (timed_in_part(data, what), exact) {
-        (true, _) => pen.rough(ns),
+        (true, _) => length(pen, model, data, ticks),
+        (false, true) if model.ticks => number::count(ticks),
         (false, true) => pen.duration(ns),
-        (false, false) => format!("{}{}", pen.glyphs.at_most, pen.rough_up(ns)),
+        (false, false) => format!("{}{}", pen.glyphs.at_most, length_up(pen, model, data, ticks)),
     })
 }
 

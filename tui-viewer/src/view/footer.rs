@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 use tickscope_format::render::number;
+use tui_input::Input;
 
 use crate::action::{Context, Hint, lines};
 use crate::cells::{cut_start, safe, width};
@@ -12,7 +13,7 @@ use crate::model::search::Search;
 use crate::model::view::View;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
-use crate::view::tabs;
+use crate::view::{command, tabs};
 
 /// Cells that the text of a search keeps beside what was found.
 const LEAST_TEXT: usize = 15;
@@ -21,9 +22,36 @@ const LEAST_TEXT: usize = 15;
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
     let context = model.context();
     let line = layout.bottom_line();
-    if let (Context::Typing, Some(search)) = (context, &model.search) {
+    if let (Context::Typing, Some(search)) =
+        (context, model.help_search.as_ref().filter(|search| search.typing))
+    {
         pen.clear(line);
-        typed(pen, model, search, line);
+        let found = match model.help_found().len() {
+            0 if search.input.value().is_empty() => String::new(),
+            0 => "no match  ".into(),
+            all => format!("match {}/{all}  ", search.at + 1),
+        };
+        typed(
+            pen,
+            "/",
+            &search.input,
+            &format!("{found}Enter keep  Esc clear"),
+            line,
+        );
+    } else if let (Context::Typing, Some(search)) = (context, &model.search) {
+        pen.clear(line);
+        searched(pen, model, search, line);
+    } else if let (Context::Commanding, Some(command)) = (context, &model.command) {
+        pen.clear(line);
+        let keys = "Tab complete  Up older  Enter do it  Esc leave";
+        let room = usize::from(line.width).saturating_sub(3);
+        let keys = if room > width(command.input.value()) + keys.len() + 5 {
+            keys
+        } else {
+            ""
+        };
+        typed(pen, ":", &command.input, keys, line);
+        command::draw(pen, model, command);
     } else if layout.footer.is_some() && model.notice_line() != layout.footer {
         let views = model.data.is_some() && layout.tabs.is_none();
         let x = if views && model.popup.is_none() {
@@ -65,7 +93,8 @@ fn place(pen: &mut Pen<'_>, model: &Model, line: Rect) -> u16 {
     pen.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
 }
 
-fn typed(pen: &mut Pen<'_>, model: &Model, search: &Search, line: Rect) {
+/// The search as it is typed, and what it has found.
+fn searched(pen: &mut Pen<'_>, model: &Model, search: &Search, line: Rect) {
     let keys = "Enter keep  Esc clear";
     let room = usize::from(line.width).saturating_sub(3);
     let text_cells = width(search.text()).max(LEAST_TEXT);
@@ -80,14 +109,20 @@ fn typed(pen: &mut Pen<'_>, model: &Model, search: &Search, line: Rect) {
     } else {
         format!("{found}  {keys}")
     };
-    let text_room = room.saturating_sub(width(&right) + 3).max(4);
+    typed(pen, "/", &search.input, &right, line);
+}
+
+/// A line as it is typed behind its sign, and what stands at its end.
+fn typed(pen: &mut Pen<'_>, sign: &str, input: &Input, right: &str, line: Rect) {
+    let room = usize::from(line.width).saturating_sub(3);
+    let text_room = room.saturating_sub(width(right) + 3).max(4);
     // What is before the cursor stays in sight.
-    let cursor = search.input.cursor();
-    let before: String = search.text().chars().take(cursor).collect();
-    let at: String = search.text().chars().skip(cursor).take(1).collect();
-    let after: String = search.text().chars().skip(cursor + 1).collect();
+    let (text, cursor) = (input.value(), input.cursor());
+    let before: String = text.chars().take(cursor).collect();
+    let at: String = text.chars().skip(cursor).take(1).collect();
+    let after: String = text.chars().skip(cursor + 1).collect();
     let before = cut_start(&safe(&before, pen.ascii), text_room, pen.glyphs.cut).into_owned();
-    let x = pen.put(line.x + 1, line.y, 1, "/", Meaning::Strong);
+    let x = pen.put(line.x + 1, line.y, 1, sign, Meaning::Strong);
     let x = pen.put(x, line.y, text_room as u16, &before, Meaning::Plain);
     let under = if at.is_empty() {
         " ".into()
@@ -97,13 +132,13 @@ fn typed(pen: &mut Pen<'_>, model: &Model, search: &Search, line: Rect) {
     let x = pen.put(x, line.y, 2, &under, Meaning::Selected);
     let rest = (usize::from(line.x) + 2 + text_room).saturating_sub(usize::from(x)) as u16;
     pen.put(x, line.y, rest, &safe(&after, pen.ascii), Meaning::Plain);
-    let cells = width(&right) as u16;
+    let cells = width(right) as u16;
     if usize::from(cells) + 8 <= room {
         pen.put_right(
             line.x,
             line.y,
             line.width.saturating_sub(1),
-            &right,
+            right,
             Meaning::Quiet,
         );
     }
@@ -143,6 +178,7 @@ fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
     let esc = match context {
         Context::Help | Context::Choosing | Context::Asking => Some("close"),
         _ if model.search.is_some() => Some("clear"),
+        _ if model.per_call.is_some() => Some("totals"),
         Context::Tree
         | Context::Hot
         | Context::Function

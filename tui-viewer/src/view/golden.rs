@@ -96,6 +96,36 @@ fn a_search() {
 }
 
 #[test]
+fn a_command() {
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut model = live(width, height);
+        keys(&mut model, ":re");
+        key(&mut model, Code::Tab);
+        assert_snapshot!(format!("command_{width}x{height}"), looks(&model));
+    }
+    let mut model = live(80, 24);
+    keys(&mut model, ":off book::");
+    key(&mut model, Code::Tab);
+    key(&mut model, Code::Tab);
+    assert_snapshot!("command_patterns_80x24", looks(&model));
+    let mut model = live(80, 24);
+    keys(&mut model, ":mode nothing");
+    key(&mut model, Code::Enter);
+    assert_snapshot!("command_wrong_80x24", looks(&model));
+}
+
+#[test]
+fn per_call_and_ticks() {
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut model = live(width, height);
+        keys(&mut model, "jb");
+        assert_snapshot!(format!("per_call_{width}x{height}"), looks(&model));
+        keys(&mut model, "bU");
+        assert_snapshot!(format!("ticks_{width}x{height}"), looks(&model));
+    }
+}
+
+#[test]
 fn without_data() {
     for (width, height) in SIZES {
         assert_snapshot!(
@@ -178,7 +208,9 @@ fn without_colour_and_without_unicode() {
     keys(&mut model, "jj");
     assert_snapshot!("mono_80x24", looks(&model));
     for (width, height) in SIZES {
-        for typed in ["jj", "2j", "?", "/book", "a", "p", "%", "x"] {
+        for typed in [
+            "jj", "2j", "?", "/book", "a", "p", "%", "x", ":off ", ":mode z", "jbU", "?/re",
+        ] {
             let mut model = Model::new(Size::new(width, height), ThemeKind::Sixteen, true, Some(0));
             news(&mut model, Status::Live, Some(orderbook::snapshot(1_340)));
             keys(&mut model, typed);
@@ -192,7 +224,7 @@ fn without_colour_and_without_unicode() {
 
 #[test]
 fn mono_names_no_colour() {
-    for typed in ["jj", "2", "?", "/book", "a", "p"] {
+    for typed in ["jj", "2", "?", "/book", "a", "p", ":re", "?/re"] {
         let mut model = live(120, 30);
         model.theme = ThemeKind::Mono;
         keys(&mut model, typed);
@@ -457,7 +489,7 @@ proptest! {
 fn every_small_size_draws_every_screen() {
     for width in 0..=40 {
         for height in 0..=12 {
-            for typed in ["", "2", "?", "a", "/book", "%", "p"] {
+            for typed in ["", "2", "?", "a", "/book", "%", "p", ":off ", "?/re", "bU"] {
                 let mut model = live(width, height);
                 keys(&mut model, typed);
                 stage::screen(&model);
@@ -466,7 +498,7 @@ fn every_small_size_draws_every_screen() {
         }
     }
     for (width, height) in [(1, 1), (300, 100), (20, 100), (300, 5), (59, 19), (100, 20)] {
-        for typed in ["", "2", "?", "a", "/book", "%", "p"] {
+        for typed in ["", "2", "?", "a", "/book", "%", "p", ":off ", "?/re", "bU"] {
             let mut model = live(width, height);
             keys(&mut model, typed);
             stage::screen(&model);

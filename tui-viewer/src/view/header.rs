@@ -12,6 +12,7 @@ use crate::process_time::running;
 use crate::status::Status;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
+use crate::view::tabs;
 
 /// From this width on words are written out.
 const WORDY: u16 = 100;
@@ -52,8 +53,13 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         if let Some(mode) = mode(snapshot, area.width) {
             left.push(part(mode, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
         }
-        if model.compensated && model.layout().tabs.is_none() {
-            left.push(part("at least", Meaning::Notable, 1, 1));
+        if model.layout().tabs.is_none() || area.width < tabs::WORDY {
+            if model.compensated {
+                left.push(part("at least", Meaning::Notable, 1, 1));
+            }
+            for words in model.unit_words(false) {
+                left.push(part(words, Meaning::Notable, 1, 1));
+            }
         }
         let since = running(snapshot.capture.since_reset_ns);
         let since = if wordy {

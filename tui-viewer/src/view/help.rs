@@ -2,7 +2,6 @@
 
 use ratatui::layout::Rect;
 
-use crate::cells::width;
 use crate::help::{self, HelpLine};
 use crate::model::Model;
 use crate::theme::Meaning;
@@ -28,29 +27,33 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
         let x = inner.x + index as u16 * (each + GUTTER);
         let keys_cells = lines
             .iter()
-            .map(cells_of_keys)
+            .map(help::cells_of_keys)
             .max()
             .unwrap_or(0)
             .min(usize::from(each) / 2) as u16;
         for (line, y) in lines.iter().skip(scroll).zip(inner.top()..inner.bottom()) {
+            let found = model
+                .help_search
+                .as_ref()
+                .is_some_and(|search| search.finds(line));
+            let of = |meaning| if found { Meaning::Match } else { meaning };
             match line {
                 HelpLine::Title(title) => {
-                    pen.put(x, y, each, title, Meaning::Strong);
+                    pen.put(x, y, each, title, of(Meaning::Strong));
                 }
                 HelpLine::Keys(keys, text) => {
                     let after = pen.put(x + 2, y, each.saturating_sub(2), keys, Meaning::Plain);
                     let start = after.max(x + 2 + keys_cells) + 2;
-                    pen.put_cut(start, y, (x + each).saturating_sub(start), text, Meaning::Plain);
+                    pen.put_cut(
+                        start,
+                        y,
+                        (x + each).saturating_sub(start),
+                        text,
+                        of(Meaning::Plain),
+                    );
                 }
                 HelpLine::Gap => {}
             }
         }
-    }
-}
-
-fn cells_of_keys(line: &HelpLine) -> usize {
-    match line {
-        HelpLine::Keys(keys, _) if width(keys) <= 18 => width(keys),
-        HelpLine::Keys(..) | HelpLine::Title(_) | HelpLine::Gap => 0,
     }
 }

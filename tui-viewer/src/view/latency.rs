@@ -10,6 +10,7 @@ use crate::model::data::{Data, What};
 use crate::theme::Meaning;
 use crate::view::figure::{self, ABOUT};
 use crate::view::pen::Pen;
+use crate::view::unit;
 
 /// Which quantiles, and what they are called.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
@@ -40,12 +41,11 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     } else {
         ""
     };
-    let ns = |ticks: u64| data.snapshot.nanos(ticks);
     let mut facts: Vec<(&str, String)> = QUANTILES
         .iter()
-        .filter_map(|&(share, word)| Some((word, pen.rough(ns(latency.quantile(share)?)))))
+        .filter_map(|&(share, word)| Some((word, unit::length(pen, model, data, latency.quantile(share)?))))
         .collect();
-    facts.extend(figure::longest(pen, data, what).map(|text| ("max", text)));
+    facts.extend(figure::longest(pen, model, data, what).map(|text| ("max", text)));
     let mut x = x;
     for (word, text) in facts {
         let text = format!("{about}{text}");
@@ -56,7 +56,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
         x = pen.put(x + 1, y, area.width, &text, Meaning::Plain) + 2;
     }
     let (from, to) = ends(latency);
-    let (from, to) = (pen.rough(ns(from)), pen.rough_up(ns(to)));
+    let (from, to) = (
+        unit::length(pen, model, data, from),
+        unit::length_up(pen, model, data, to),
+    );
     let cells = width(&from) + CHART + width(&to) + 4;
     if usize::from(x) + cells <= usize::from(area.right()) {
         let chart = chart(latency, pen.glyphs.heights);

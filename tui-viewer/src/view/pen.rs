@@ -143,7 +143,7 @@ impl<'a> Pen<'a> {
 }
 
 /// The least number of two significant digits that is not below.
-fn up(n: u64) -> u64 {
+pub(super) fn up(n: u64) -> u64 {
     let unit = 10u64.pow(n.max(1).ilog10().saturating_sub(1));
     n.div_ceil(unit).saturating_mul(unit)
 }

@@ -116,6 +116,11 @@ pub(super) fn ask(pen: &mut Pen<'_>, model: &Model, request: Request) {
             "They see it too, and all begin at zero.",
             "y switch    Esc go on as it is",
         ),
+        Request::SitesOff(pattern) | Request::SitesOn(pattern) => (
+            format!("Switch {}?", safe(pattern.as_str(), pen.ascii)),
+            "They see it too.",
+            "y switch    Esc go on as it is",
+        ),
         Request::Reset | Request::Undo | Request::Interval { .. } => (
             "Count from zero?".to_string(),
             "They see the reset too. u takes it back.",

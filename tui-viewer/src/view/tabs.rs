@@ -2,12 +2,18 @@
 
 use ratatui::layout::Rect;
 
-use crate::cells::{safe, width};
+use crate::cells::{cut_end, safe, width};
 use crate::columns;
 use crate::model::Model;
-use crate::model::view::View;
+use crate::model::view::{TabForm, View};
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
+
+/// From this width on the line says what numbers are per; below, the header does in fewer words.
+pub(super) const WORDY: u16 = 100;
+
+/// What numbers are per takes no more cells.
+const LONGEST_UNIT: usize = 40;
 
 /// Draws the line.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
@@ -27,16 +33,16 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     }
 }
 
-/// `[1 Tree]  2 Hot`; gives the cell after it.
+/// `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; gives the cell after it.
 pub(super) fn views(pen: &mut Pen<'_>, model: &Model, mut x: u16, y: u16) -> u16 {
-    for (index, view) in View::ALL.into_iter().enumerate() {
-        let text = format!("{} {}", index + 1, view.title());
-        x = if view == model.view {
-            pen.put(x, y, 20, &format!("[{text}]"), Meaning::Strong)
+    let form = TabForm::of(&model.layout());
+    for view in View::ALL {
+        let meaning = if view == model.view {
+            Meaning::Strong
         } else {
-            pen.put(x, y, 20, &format!(" {text} "), Meaning::Quiet)
+            Meaning::Quiet
         };
-        x += 1;
+        x = pen.put(x, y, 20, &view.tab(model.view, form), meaning) + form.gap();
     }
     x
 }
@@ -60,6 +66,12 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     if model.compensated {
         // At the end: it is the last to give way.
         all.push("compensated (at least)".to_string());
+    }
+    if model.size.width >= WORDY {
+        all.extend(model.unit_words(true).iter().map(|words| {
+            let words = safe(words, pen.ascii);
+            cut_end(&words, LONGEST_UNIT, pen.glyphs.cut).into_owned()
+        }));
     }
     all
 }

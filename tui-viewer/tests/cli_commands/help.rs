@@ -8,8 +8,20 @@ fn help_shows_examples_and_every_command() {
     let help = place.tickscope(&["--help"]).ok().quiet().out;
     assert!(help.contains("Examples:\n  tickscope "), "{help}");
     for command in [
-        "attach", "list", "report", "stacks", "snapshot", "reset", "mode", "off", "on", "sites", "run",
+        "attach",
+        "list",
+        "report",
+        "stacks",
+        "snapshot",
+        "reset",
+        "mode",
+        "off",
+        "on",
+        "sites",
+        "run",
         "demo",
+        "completions",
+        "man",
     ] {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
         let own = place.tickscope(&[command, "--help"]).ok().quiet().out;
@@ -35,4 +47,71 @@ fn help_fits_a_narrow_terminal() {
     for line in help.lines() {
         assert!(line.chars().count() <= 120, "{line}");
     }
+}
+
+/// Whether a program reads a text without complaint; none where there is no such program.
+fn accepts(program: &str, arguments: &[&str], text: &str) -> Option<bool> {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut input = child.stdin.take().expect("piped");
+    // Who stops reading has seen enough.
+    let _ = input.write_all(text.as_bytes());
+    drop(input);
+    let out = child.wait_with_output().expect("it ends");
+    Some(out.status.success() && out.stderr.is_empty())
+}
+
+#[test]
+fn completions_are_scripts_that_the_shells_accept() {
+    let place = Place::new();
+    for (shell, needle) in [
+        ("bash", "complete -F _tickscope"),
+        ("zsh", "#compdef tickscope"),
+        ("fish", "complete -c tickscope"),
+    ] {
+        let script = place.tickscope(&["completions", shell]).ok().quiet().out;
+        for word in [needle, "snapshot", "compensated"] {
+            assert!(script.contains(word), "{shell}: no {word}");
+        }
+        for hidden in ["demo-program", "panic-after"] {
+            assert!(!script.contains(hidden), "{shell}: {hidden}");
+        }
+        assert_ne!(accepts(shell, &["-n"], &script), Some(false), "{shell} -n");
+    }
+    let wrong = place.tickscope(&["completions", "tcsh"]);
+    assert!(wrong.err.contains("possible values"), "{}", wrong.err);
+}
+
+#[test]
+fn the_manual_has_a_page_for_all_and_for_each_command() {
+    let place = Place::new();
+    let page = place.tickscope(&["man"]).ok().quiet().out;
+    for word in [
+        ".TH tickscope 1",
+        ".SH SYNOPSIS",
+        ".SH EXAMPLES\n.nf\n  tickscope ",
+        "adaptive",
+    ] {
+        assert!(page.contains(word), "no {word}: {page}");
+    }
+    let of_report = place.tickscope(&["man", "report"]).ok().quiet().out;
+    assert!(of_report.contains(".TH tickscope-report 1"), "{of_report}");
+    assert!(of_report.contains("500ms"), "{of_report}");
+    for page in [page, of_report] {
+        let groff = ["-man", "-Tascii", "-ww", "-z"];
+        assert_ne!(accepts("groff", &groff, &page), Some(false), "groff -man");
+    }
+    let wrong = place.tickscope(&["man", "reprot"]);
+    assert!(
+        wrong.err.contains("no command reprot") && wrong.err.contains("report"),
+        "{}",
+        wrong.err
+    );
 }

@@ -155,6 +155,7 @@ fn made_ring(name: &str, nonce: u64) -> OwnRing {
         run_token: 0,
         started_unix_ns: nonce,
         ring_words: (64 << 10) / 8,
+        coarse_words: 0,
         control: true,
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };

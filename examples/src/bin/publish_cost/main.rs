@@ -40,7 +40,9 @@ fn main() -> Result<(), String> {
     println!(
         "Medians of 50, in microseconds; \"still\": nothing was called since the capture before, \"all\": every node was."
     );
-    println!("   nodes histograms  since  capture   encode    write      sum   decode     bytes");
+    println!(
+        "   nodes histograms  since  capture   encode    write      sum   decode     bytes   coarse     bytes"
+    );
     for nodes in chosen.map_or(vec![1_000, 10_000, 100_000], |nodes| vec![nodes]) {
         for histograms in [false, true] {
             child("stages", nodes, histograms)?;

@@ -48,6 +48,7 @@ fn ring() -> Result<OwnRing, FormatError> {
         run_token: 0,
         started_unix_ns: 0,
         ring_words: (64 << 20) / 8,
+        coarse_words: (16 << 20) / 8,
         control: false,
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };
@@ -75,7 +76,8 @@ pub(crate) fn print(nodes: usize, histograms: bool) -> Result<(), String> {
 fn parts(nodes: usize, histograms: bool, all: bool) -> Result<(), FormatError> {
     let mut ring = ring()?;
     let mut payload = Vec::new();
-    let mut times: [Vec<f64>; 4] = Default::default();
+    let mut small = Vec::new();
+    let mut times: [Vec<f64>; 5] = Default::default();
     // The first few fill caches and buffers.
     for round in 0..REPEATS + 5 {
         if all {
@@ -96,24 +98,30 @@ fn parts(nodes: usize, histograms: bool, all: bool) -> Result<(), FormatError> {
         let written = Instant::now();
         let back = codec::decode(&payload)?;
         let decoded = Instant::now();
+        small.clear();
+        codec::encode_small(&snapshot, &mut small)?;
+        ring.coarse_room(small.len() as u64)?;
+        ring.publish_coarse(stamp, &small)?;
+        let coarse = Instant::now();
         assert_eq!((back.nodes.len(), snapshot.nodes.len()), (nodes, nodes));
         if round >= 5 {
-            let stages = [begin, captured, encoded, written, decoded];
+            let stages = [begin, captured, encoded, written, decoded, coarse];
             for (times, pair) in times.iter_mut().zip(stages.windows(2)) {
                 times.push((pair[1] - pair[0]).as_secs_f64() * 1e6);
             }
         }
     }
-    let [capture, encode, write, decode] = times.map(|mut times| {
+    let [capture, encode, write, decode, coarse] = times.map(|mut times| {
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     });
     println!(
-        "{nodes:8} {:10} {:>6} {capture:8.0} {encode:8.0} {write:8.0} {:8.0} {decode:8.0} {:9}",
+        "{nodes:8} {:10} {:>6} {capture:8.0} {encode:8.0} {write:8.0} {:8.0} {decode:8.0} {:9} {coarse:8.0} {:9}",
         if histograms { "on" } else { "off" },
         if all { "all" } else { "still" },
         capture + encode + write,
         payload.len(),
+        small.len(),
     );
     Ok(())
 }

@@ -1,0 +1,145 @@
+//! What goes into the coarse ring, an hour of history: a record each ten seconds, those that close a reset epoch, and
+//! the last one, without latencies.
+
+use std::time::Duration;
+
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{FormatError, Snapshot, codec};
+
+use super::record;
+
+/// Between two records of the coarse ring: 360 an hour.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// So many epochs may close at once; then one for each periodic record, so that a program that resets all the time
+/// does not write the hour over with its closing records.
+const CLOSINGS_MOST: u32 = 16;
+
+/// Which records go into the coarse ring.
+#[derive(Debug)]
+struct Schedule {
+    /// How many times [`EVERY`] had passed at the last periodic one.
+    passed: u64,
+    /// Closing ones that still may.
+    closings: u32,
+}
+
+/// Those that wait until there is time to write them: answers come first.
+#[derive(Debug)]
+pub(super) struct Coarse {
+    schedule: Schedule,
+    waiting: Vec<Snapshot>,
+}
+
+// === impl Schedule ===
+
+impl Schedule {
+    fn new() -> Self {
+        Self {
+            passed: 0,
+            closings: CLOSINGS_MOST,
+        }
+    }
+
+    /// Whether a record is one, by its kind and by how long the publisher has run.
+    fn is_due(&mut self, kind: CaptureKind, ran: Duration) -> bool {
+        match kind {
+            CaptureKind::Closing => {
+                let due = self.closings > 0;
+                self.closings -= u32::from(due);
+                due
+            }
+            CaptureKind::Final => true,
+            CaptureKind::Periodic | _ => {
+                let passed = ran.as_secs() / EVERY.as_secs();
+                let due = passed > self.passed;
+                if due {
+                    self.passed = passed;
+                    self.closings = (self.closings + 1).min(CLOSINGS_MOST);
+                }
+                due
+            }
+        }
+    }
+}
+
+// === impl Coarse ===
+
+impl Coarse {
+    pub(super) fn new() -> Self {
+        Self {
+            schedule: Schedule::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Keeps what has just been published, if it is to be in the coarse ring as well.
+    pub(super) fn offer(&mut self, snapshot: Snapshot, ran: Duration) {
+        if self.schedule.is_due(snapshot.capture.kind, ran) {
+            self.waiting.push(snapshot);
+        }
+    }
+
+    /// Writes what waits, with the payload's buffer of others.
+    ///
+    /// # Errors
+    /// Of the first that could not be written; the others are.
+    pub(super) fn write(&mut self, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
+        let mut result = Ok(());
+        for snapshot in self.waiting.drain(..) {
+            // A program that ends before it has any history does not begin with it.
+            if snapshot.capture.kind != CaptureKind::Final || ring.has_coarse() {
+                result = result.and(publish(&snapshot, ring, payload));
+            }
+        }
+        result
+    }
+}
+
+fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
+    payload.clear();
+    codec::encode_small(snapshot, payload)?;
+    let longest = ring.coarse_room(payload.len() as u64)?;
+    record::shorten(snapshot, payload, longest, codec::encode_small)?;
+    ring.publish_coarse(record::stamp(snapshot), payload).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn due(schedule: &mut Schedule, kind: CaptureKind, ms: u64) -> bool {
+        schedule.is_due(kind, Duration::from_millis(ms))
+    }
+
+    #[test]
+    fn one_is_due_each_ten_seconds_however_often_there_are_records() {
+        use CaptureKind::Periodic;
+        for between_ms in [10, 100, 1_000, 1_003, 3_000, 7_000, 10_000] {
+            let mut schedule = Schedule::new();
+            let times = (0..=3_600_000).step_by(between_ms);
+            let due: Vec<u64> = times.filter(|&ms| due(&mut schedule, Periodic, ms)).collect();
+            assert!((10_000..10_000 + between_ms as u64).contains(&due[0]), "{due:?}");
+            assert!((359..=360).contains(&due.len()), "{}", due.len());
+        }
+        // Records that are rarer are all in it.
+        let mut schedule = Schedule::new();
+        assert!((1..100).all(|minute| due(&mut schedule, Periodic, minute * 60_000)));
+        assert!(due(&mut schedule, CaptureKind::Final, 0));
+    }
+
+    #[test]
+    fn closing_records_leave_half_of_it_to_the_others() {
+        let mut schedule = Schedule::new();
+        let mut counts = [0, 0];
+        for ms in 0..3_600_000 {
+            counts[0] += u32::from(due(&mut schedule, CaptureKind::Closing, ms));
+            counts[1] += u32::from(due(&mut schedule, CaptureKind::Periodic, ms));
+            if ms == 20 {
+                assert_eq!(counts, [CLOSINGS_MOST, 0]);
+            }
+        }
+        assert_eq!(counts, [359 + CLOSINGS_MOST, 359]);
+    }
+}

@@ -1,0 +1,127 @@
+//! Sites and call trees in fewer bytes, for records that are many and made seldom: each text once, and small numbers
+//! in one byte.
+
+use std::collections::HashMap;
+
+use bincode::config::{Configuration, Limit};
+use serde::{Deserialize, Serialize};
+
+use super::{DECODE_LIMIT, damaged};
+use crate::error::FormatError;
+use crate::ids::NO_PARENT;
+use crate::snapshot::{Nodes, Site};
+
+/// Little-endian, and integers as short as they are.
+pub(super) const CONFIG: Configuration<
+    bincode::config::LittleEndian,
+    bincode::config::Varint,
+    Limit<DECODE_LIMIT>,
+> = bincode::config::standard().with_limit::<DECODE_LIMIT>();
+
+/// All texts, and of each site the numbers of name, module, file and group among them, and the line.
+#[derive(Serialize)]
+pub(super) struct SitesOut<'a>(Vec<&'a str>, Vec<[u32; 5]>);
+
+#[derive(Deserialize)]
+pub(super) struct SitesIn(Vec<String>, Vec<[u32; 5]>);
+
+/// How many rows up the parent is, 0 for none; site, calls, self ticks.
+#[derive(Serialize)]
+pub(super) struct NodesOut<'a>(Vec<u32>, &'a [u32], &'a [u64], &'a [u64]);
+
+#[derive(Deserialize)]
+pub(super) struct NodesIn(Vec<u32>, Vec<u32>, Vec<u64>, Vec<u64>);
+
+// === impl SitesOut ===
+
+impl<'a> SitesOut<'a> {
+    pub(super) fn new(sites: &'a [Site]) -> Self {
+        let mut texts = Vec::new();
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut number = |text: &'a str| {
+            *numbers.entry(text).or_insert_with(|| {
+                texts.push(text);
+                texts.len() as u32 - 1
+            })
+        };
+        let rows = sites.iter().map(|site| {
+            let [name, module, file, group] =
+                [&site.name, &site.module, &site.file, &site.group].map(|text| number(text));
+            [name, module, file, group, site.line]
+        });
+        let rows = rows.collect();
+        Self(texts, rows)
+    }
+}
+
+// === impl SitesIn ===
+
+impl SitesIn {
+    /// # Errors
+    /// A text that is not there, or more of them than a reader accepts.
+    pub(super) fn sites(self, at: usize) -> Result<Vec<Site>, FormatError> {
+        let Self(texts, rows) = self;
+        let text = |number: u32| {
+            let found = texts.get(number as usize);
+            found.ok_or_else(|| damaged("text of a site", at, number, format!("below {}", texts.len())))
+        };
+        // One long text could stand in very many sites.
+        let mut bytes = 0;
+        for &number in rows.iter().flat_map(|row| &row[..4]) {
+            bytes += text(number)?.len();
+        }
+        if bytes > DECODE_LIMIT {
+            return Err(damaged(
+                "texts of sites",
+                at,
+                bytes,
+                format!("at most {DECODE_LIMIT}"),
+            ));
+        }
+        let text = |number: u32| text(number).cloned();
+        let sites = rows.into_iter().map(|[name, module, file, group, line]| {
+            Ok(Site {
+                name: text(name)?,
+                module: text(module)?,
+                file: text(file)?,
+                line,
+                group: text(group)?,
+            })
+        });
+        sites.collect()
+    }
+}
+
+// === impl NodesOut ===
+
+impl<'a> NodesOut<'a> {
+    pub(super) fn new(nodes: &'a Nodes) -> Self {
+        let up = nodes
+            .parent
+            .iter()
+            .zip(0u32..)
+            .map(|(&parent, row)| match parent {
+                NO_PARENT => 0,
+                parent => row.wrapping_sub(parent),
+            });
+        Self(up.collect(), &nodes.site, &nodes.calls, &nodes.self_ticks)
+    }
+}
+
+// === impl NodesIn ===
+
+impl NodesIn {
+    pub(super) fn nodes(self) -> Nodes {
+        let Self(up, site, calls, self_ticks) = self;
+        let parent = up.into_iter().zip(0u32..).map(|(up, row)| match up {
+            0 => NO_PARENT,
+            up => row.wrapping_sub(up),
+        });
+        Nodes {
+            parent: parent.collect(),
+            site,
+            calls,
+            self_ticks,
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! A ring that begins small and doubles, for what only a program that runs for long fills.
+//!
+//! A position's place is its remainder by the ring's size: as long as all positions lie below the size, doubling
+//! moves none of them. So a ring doubles before it would wrap for the first time, or never again. How large it is
+//! stands in a word of its own; a reader that has an old size and a new position finds another position there, and
+//! looks again.
+
+use crate::error::FormatError;
+use crate::layout::{WORD, record};
+use crate::ring::{self, Record, Region, Stamp, Writer};
+use crate::words::{ReadWords, Words, read_one};
+
+/// What such a ring begins with, in words: 1 MiB.
+const FIRST_WORDS: u64 = (1 << 20) / WORD as u64;
+
+/// How often a reader looks at the size again; it doubles far less often.
+const TRIES: u32 = 64;
+
+/// A ring that doubles: where it lies when it has grown as large as it may, and the index of the word that says how
+/// many words it has so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growing {
+    /// The ring at its largest.
+    pub most: Region,
+    /// Index of the word that holds its size, 0 before its first record.
+    pub size: usize,
+}
+
+/// The writing side of a ring that doubles.
+#[derive(Debug)]
+pub struct GrowingWriter {
+    /// Its region has the words there are so far.
+    writer: Writer,
+    growing: Growing,
+}
+
+// === impl Growing ===
+
+impl Growing {
+    /// Where the ring lies now; none before its first record.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub fn region(&self, words: &impl ReadWords) -> Result<Option<Region>, FormatError> {
+        let size = read_one(words, self.size)?;
+        let fits = size.is_power_of_two() && size <= self.most.words;
+        Ok(fits.then_some(Region {
+            words: size,
+            ..self.most
+        }))
+    }
+
+    /// Copies the newest whole record; none where there is none.
+    ///
+    /// # Errors
+    /// [`FormatError::Lapped`] where the writer was faster on every try, and what reading gives.
+    pub fn read_newest(&self, words: &impl ReadWords) -> Result<Option<Record>, FormatError> {
+        let mut before = None;
+        for _ in 0..TRIES {
+            let Some(region) = self.region(words)? else {
+                return Ok(None);
+            };
+            match ring::read_newest(words, &region) {
+                Ok(record) => return Ok(Some(record)),
+                // It may have doubled meanwhile.
+                Err(FormatError::NoRecord | FormatError::Lapped { .. }) if before != Some(region) => {
+                    before = Some(region);
+                }
+                Err(FormatError::NoRecord) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Copies the record before another one; none where it has been written over or there was none.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub fn read_before(
+        &self,
+        words: &impl ReadWords,
+        record: &Record,
+    ) -> Result<Option<Record>, FormatError> {
+        // A size read behind the record is at least what held it.
+        match (record.previous, self.region(words)?) {
+            (Some(position), Some(region)) => ring::read_at(words, &region, position),
+            _ => Ok(None),
+        }
+    }
+}
+
+// === impl GrowingWriter ===
+
+impl GrowingWriter {
+    /// A writer of a ring that has no words so far.
+    pub fn new(growing: Growing) -> Self {
+        let nothing = Region {
+            words: 0,
+            ..growing.most
+        };
+        Self {
+            writer: Writer::new(nothing),
+            growing,
+        }
+    }
+
+    /// Words that the ring has so far.
+    pub fn size(&self) -> u64 {
+        self.writer.region.words
+    }
+
+    /// Words that the ring should have before a payload of so many bytes is published; none where it is large
+    /// enough, or cannot grow any more.
+    pub fn wanted(&self, payload_bytes: u64) -> Option<u64> {
+        let (size, next, most) = (self.size(), self.writer.next, self.growing.most.words);
+        let length = record::WORDS as u64 + payload_bytes.div_ceil(WORD as u64);
+        let fits = |words: u64| next + length <= words && length <= words / 2;
+        if size == most || next > size || fits(size) {
+            return None;
+        }
+        let mut wanted = (size * 2).max(FIRST_WORDS).min(most);
+        while wanted < most && !fits(wanted) {
+            wanted *= 2;
+        }
+        Some(wanted)
+    }
+
+    /// The ring has so many words from now on, as [`Self::wanted`] said or a half of that; they must be there.
+    pub fn grow(&mut self, words: &impl Words, size: u64) {
+        debug_assert!(size.is_power_of_two() && size <= self.growing.most.words);
+        debug_assert!(size > self.size() && self.writer.next <= self.size());
+        self.writer.region.words = size;
+        words.store_release(self.growing.size, size);
+    }
+
+    /// There is no room for more: the ring stays as large as it is.
+    pub fn stay(&mut self) {
+        self.growing.most.words = self.size();
+    }
+
+    /// The longest payload that fits now, in bytes.
+    pub fn longest_payload(&self) -> u64 {
+        match self.size() {
+            0 => 0,
+            _ => self.writer.longest_payload(),
+        }
+    }
+
+    /// Publishes a record and gives its sequence number.
+    ///
+    /// # Errors
+    /// [`FormatError::TooLarge`]; the ring is as it was.
+    pub fn publish(&mut self, words: &impl Words, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
+        if self.size() == 0 {
+            let found = payload.len() as u64;
+            return Err(FormatError::TooLarge { found, wanted: 0 });
+        }
+        self.writer.publish(words, stamp, payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::CaptureKind;
+    use crate::words::recorder::Recorder;
+    use proptest::prelude::*;
+
+    /// A fine ring of 64 words and a coarse one of up to 256 behind it.
+    const FINE: Region = Region {
+        first: 8,
+        words: 64,
+        intent: 0,
+        latest: 1,
+    };
+
+    const COARSE: Growing = Growing {
+        most: Region {
+            first: 72,
+            words: 256,
+            intent: 2,
+            latest: 3,
+        },
+        size: 4,
+    };
+
+    fn stamp(tick: u64) -> Stamp {
+        Stamp {
+            kind: CaptureKind::Periodic,
+            tick,
+            unix_ns: tick,
+        }
+    }
+
+    /// The smallest step that holds the payload, as `wanted` would give it, were 1 MiB 32 words.
+    fn grow_for(writer: &mut GrowingWriter, words: &Recorder, bytes: u64) {
+        let length = record::WORDS as u64 + bytes.div_ceil(8);
+        while writer.wanted(bytes).is_some() {
+            writer.grow(words, (writer.size() * 2).max(32));
+            if writer.writer.next + length <= writer.size() && length <= writer.size() / 2 {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn a_ring_says_what_it_needs_and_stays_where_there_is_no_more() {
+        let large = Growing {
+            most: Region {
+                first: 8,
+                words: 4 * FIRST_WORDS,
+                intent: 0,
+                latest: 1,
+            },
+            size: 4,
+        };
+        let mut writer = GrowingWriter::new(large);
+        assert_eq!(
+            (writer.wanted(1), writer.longest_payload()),
+            (Some(FIRST_WORDS), 0)
+        );
+        assert_eq!(writer.wanted(800 << 10), Some(2 * FIRST_WORDS), "at most a half");
+        assert_eq!(
+            writer.wanted(80 << 20),
+            Some(4 * FIRST_WORDS),
+            "it gets no larger"
+        );
+        let words = Recorder::new(8 + FIRST_WORDS as usize);
+        assert!(writer.publish(&words, stamp(1), &[]).is_err());
+        writer.grow(&words, FIRST_WORDS);
+        writer.publish(&words, stamp(1), &vec![1; 400 << 10]).unwrap();
+        assert_eq!(writer.wanted(400 << 10), None);
+        writer.publish(&words, stamp(2), &vec![2; 400 << 10]).unwrap();
+        assert_eq!(writer.wanted(400 << 10), Some(2 * FIRST_WORDS));
+        writer.stay();
+        assert_eq!(writer.wanted(400 << 10), None);
+        writer.publish(&words, stamp(3), &vec![3; 400 << 10]).unwrap();
+        let three = large.read_newest(&words).unwrap().unwrap();
+        let two = large.read_before(&words, &three).unwrap().unwrap();
+        assert_eq!((three.sequence, two.payload[0]), (3, 2));
+        assert_eq!(large.read_before(&words, &two).unwrap(), None, "written over");
+    }
+
+    #[test]
+    fn what_was_written_before_it_grew_is_found_behind() {
+        let words = Recorder::new(72 + 256);
+        let mut writer = GrowingWriter::new(COARSE);
+        assert_eq!(COARSE.read_newest(&words).unwrap(), None);
+        let mut records = 0;
+        while writer.size() < 256 || writer.wanted(40).is_some() {
+            grow_for(&mut writer, &words, 40);
+            records += 1;
+            writer
+                .publish(&words, stamp(records), &[records as u8; 40])
+                .unwrap();
+        }
+        let mut found = COARSE.read_newest(&words).unwrap();
+        for sequence in (1..=records).rev() {
+            let record = found.unwrap();
+            assert_eq!((record.sequence, record.payload[0]), (sequence, sequence as u8));
+            found = COARSE.read_before(&words, &record).unwrap();
+        }
+        assert_eq!(found, None);
+    }
+
+    #[test]
+    fn a_size_that_no_writer_writes_is_no_ring() {
+        let words = Recorder::new(72 + 256);
+        for size in [3, 512, u64::MAX] {
+            words.store(COARSE.size, size);
+            assert_eq!(COARSE.read_newest(&words).unwrap(), None, "{size}");
+        }
+        // The size is there, and the first record is not.
+        words.store(COARSE.size, 32);
+        assert_eq!(COARSE.read_newest(&words).unwrap(), None);
+    }
+
+    /// Under loom: the ring has four words, then eight, and the third record comes behind the first. Whoever copies it
+    /// with the old size finds another position in front, and the new size is there when it looks again.
+    #[test]
+    fn a_copy_made_while_the_ring_doubles_is_never_mixed() {
+        use crate::ring::tests::model::LoomWords;
+        use crate::ring::{copy_words, publish_words, read_latest};
+        use loom::sync::atomic::AtomicU64;
+        use std::sync::Arc;
+
+        const DOUBLES: Growing = Growing {
+            most: Region {
+                first: 3,
+                words: 8,
+                intent: 0,
+                latest: 1,
+            },
+            size: 2,
+        };
+        const HALF: Region = Region {
+            words: 4,
+            ..DOUBLES.most
+        };
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let words = Arc::new(LoomWords((0..11).map(|_| AtomicU64::new(0)).collect()));
+            // Each record begins with its position.
+            words.store_release(DOUBLES.size, HALF.words);
+            publish_words(&*words, &HALF, 0, [0, 10].into_iter(), 2);
+            publish_words(&*words, &HALF, 2, [2, 12].into_iter(), 2);
+            let writer = Arc::clone(&words);
+            let thread = loom::thread::spawn(move || {
+                writer.store_release(DOUBLES.size, DOUBLES.most.words);
+                publish_words(&*writer, &DOUBLES.most, 4, [4, 14].into_iter(), 2);
+            });
+            let region = DOUBLES.region(&*words).unwrap().unwrap();
+            let latest = read_latest(&*words, &region).unwrap();
+            for region in [region, DOUBLES.region(&*words).unwrap().unwrap()] {
+                let mut copy = [0; 2];
+                let whole = copy_words(&*words, &region, latest, 0, &mut copy).unwrap();
+                assert!(whole && (copy[0] != latest || copy[1] == latest + 10));
+                if latest == 2 || region == DOUBLES.most {
+                    assert_eq!(copy[0], latest);
+                }
+            }
+            if latest == 4 {
+                assert_eq!(DOUBLES.region(&*words).unwrap(), Some(DOUBLES.most));
+            }
+            thread.join().unwrap();
+        });
+    }
+
+    proptest! {
+        /// What a program leaves that dies between any two stores into either ring: the newest finished record of
+        /// each, whole, and what is behind it in the coarse one while that has not been written over.
+        #[test]
+        fn every_store_prefix_leaves_the_newest_finished_record_of_both(
+            lengths in proptest::collection::vec((any::<bool>(), 0usize..=(32 - 8) * 8), 1..10),
+        ) {
+            let publish_all = |words: &Recorder| {
+                let mut fine = Writer::new(FINE);
+                let mut coarse = GrowingWriter::new(COARSE);
+                // After how many stores which ring held which record.
+                let mut finished: [Vec<(u64, usize)>; 2] = Default::default();
+                for (index, &(is_coarse, length)) in lengths.iter().enumerate() {
+                    let payload = vec![index as u8 + 1; length];
+                    if is_coarse {
+                        grow_for(&mut coarse, words, length as u64);
+                        coarse.publish(words, stamp(index as u64), &payload).unwrap();
+                    } else {
+                        fine.publish(words, stamp(index as u64), &payload).unwrap();
+                    }
+                    let finished = &mut finished[usize::from(is_coarse)];
+                    // A ring of zeros says already that the newest is at 0.
+                    let stores = words.stores() - u64::from(finished.is_empty());
+                    finished.push((stores, index));
+                }
+                finished
+            };
+            let whole = Recorder::new(72 + 256);
+            let finished = publish_all(&whole);
+            for cut in 0..=whole.stores() {
+                let words = Recorder::new(72 + 256);
+                words.cut_after(cut);
+                publish_all(&words);
+                let newest = |ring: usize| {
+                    let before = finished[ring].iter().take_while(|&&(stores, _)| stores <= cut);
+                    before.map(|&(_, index)| index as u64).last()
+                };
+                let of_fine = newest(0).map(|_| ring::read_newest(&words, &FINE).unwrap());
+                prop_assert_eq!(of_fine.map(|record| record.stamp.tick), newest(0), "fine, cut after {}", cut);
+                let mut found = COARSE.read_newest(&words).unwrap();
+                prop_assert_eq!(found.as_ref().map(|record| record.stamp.tick), newest(1), "cut after {}", cut);
+                while let Some(record) = found {
+                    let index = record.stamp.tick as usize;
+                    prop_assert_eq!(&record.payload, &vec![index as u8 + 1; lengths[index].1]);
+                    found = COARSE.read_before(&words, &record).unwrap();
+                }
+            }
+        }
+    }
+}

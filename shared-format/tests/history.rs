@@ -1,0 +1,127 @@
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+//! How far back the coarse ring of the default size reaches: real snapshots, written and read back.
+
+use std::collections::VecDeque;
+
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::{CaptureKind, OpenFrame, Site, Thread};
+use tickscope_format::{Snapshot, codec, os};
+
+/// Records an hour.
+const HOUR: u64 = 360;
+
+/// A program with so many nodes and sites, eight threads, paths and names of usual length, after a day of work.
+fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
+    let mut s = Snapshot::default();
+    s.process.name = "order-book".into();
+    s.capture.seq = second;
+    s.sites = (0..sites)
+        .map(|site| Site {
+            name: format!("Book::insert_{site}"),
+            module: format!("order_book::engine::part_{}", site / 20),
+            file: format!("crates/order-book/src/engine/part_{}.rs", site / 20),
+            line: 10 + site as u32 % 900,
+            group: String::new(),
+        })
+        .collect();
+    let each = rows / 8;
+    for thread in 0..8 {
+        let first = thread * each;
+        for row in 0..each {
+            let parent = row.checked_sub(1).map(|last| NodeId((first + last / 3) as u32));
+            let site = SiteId(((first + row) % sites) as u32);
+            let calls = (second * 99_991) >> (row % 25);
+            s.nodes.push(
+                parent,
+                site,
+                calls,
+                second * 2_400_000_000 / (row as u64 % 50 + 1),
+            );
+        }
+        s.threads.push(Thread {
+            name: format!("worker-{thread}"),
+            tid: 41_873 + thread as u32,
+            count: 1,
+            cpu_ns: Some(second * 1_000_000_000),
+            first_row: first as u32,
+            rows: each as u32,
+            open: vec![OpenFrame {
+                node: NodeId(first as u32),
+                began_tick: second,
+            }],
+            ..Thread::default()
+        });
+    }
+    s
+}
+
+/// Writes an hour of such records after a day, and gives the bytes of one and how many are found again.
+fn hour_of(rows: usize, sites: usize) -> (usize, usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let header = Header {
+        name: "app".into(),
+        pid: std::process::id(),
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce: 1,
+        run_token: 0,
+        started_unix_ns: 1,
+        ring_words: (16 << 20) / 8,
+        coarse_words: (16 << 20) / 8,
+        control: true,
+        version: (1, 1),
+    };
+    let mut ring = OwnRing::create(dir.path(), header).unwrap();
+    ring.publish(stamp(0), &[]).unwrap();
+    ring.link().unwrap();
+    let mut payload = Vec::new();
+    let mut written = VecDeque::new();
+    for number in 1..=HOUR {
+        let snapshot = program(rows, sites, 86_400 + number * 10);
+        payload.clear();
+        codec::encode_small(&snapshot, &mut payload).unwrap();
+        assert!(ring.coarse_room(payload.len() as u64).unwrap() >= payload.len() as u64);
+        ring.publish_coarse(stamp(number), &payload).unwrap();
+        written.push_front(snapshot);
+    }
+    let seen = RingFile::open(ring.path()).unwrap();
+    let newest = seen.coarse_newest().unwrap();
+    let found = std::iter::successors(newest, |record| seen.coarse_before(record).unwrap());
+    let same = found.zip(&written).inspect(|(record, written)| {
+        assert_eq!(&codec::decode(&record.payload).unwrap(), *written);
+    });
+    (payload.len(), same.count())
+}
+
+fn stamp(number: u64) -> Stamp {
+    Stamp {
+        kind: CaptureKind::Periodic,
+        tick: number,
+        unix_ns: number * 10_000_000_000,
+    }
+}
+
+#[test]
+fn an_hour_of_a_thousand_nodes_fits() {
+    let (bytes, records) = hour_of(1000, 300);
+    assert_eq!(records as u64, HOUR, "{bytes} bytes each");
+    assert!((24_000..28_000).contains(&bytes), "{bytes}");
+    // Also where hardly a function is called from two places.
+    let (bytes, records) = hour_of(1000, 800);
+    assert_eq!(records as u64, HOUR, "{bytes} bytes each");
+}
+
+#[test]
+fn of_ten_thousand_nodes_it_keeps_what_fits() {
+    let (bytes, records) = hour_of(10_000, 500);
+    let minutes = records / 6;
+    assert!(
+        (12..20).contains(&minutes),
+        "{minutes} minutes of {bytes} bytes each"
+    );
+}

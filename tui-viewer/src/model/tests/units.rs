@@ -1,0 +1,165 @@
+//! Numbers per call of a row, and in ticks.
+
+use proptest::prelude::*;
+use tickscope_format::Snapshot;
+
+use crate::keyboard::Code;
+use crate::model::Model;
+use crate::orderbook::snapshot;
+use crate::stage::{key, keys, live, news, text};
+use crate::status::Status;
+
+/// The numbers of a row of the screen, by its name.
+fn row(model: &Model, name: &str) -> Vec<String> {
+    let screen = text(model);
+    let line = screen.lines().skip(3).find(|line| line.contains(name));
+    let line = line.unwrap_or_else(|| panic!("no {name} in {screen}"));
+    line.trim_start_matches('>')
+        .split_whitespace()
+        .filter(|word| word.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '%' || c == '-'))
+        .take(8)
+        .map(String::from)
+        .collect()
+}
+
+#[test]
+fn numbers_are_divided_by_the_calls_of_the_row() {
+    let mut model = live(120, 30);
+    // match::step: 8.41 M calls; tree::rebalance: 1.87 M.
+    keys(&mut model, "j");
+    let totals = row(&model, "book::insert");
+    keys(&mut model, "b");
+    let screen = text(&model);
+    assert!(screen.contains("per call of match::step"), "{screen}");
+    let step = row(&model, "match::step");
+    assert_eq!(step[4], "1.00", "{screen}");
+    assert_eq!(step[1], step[5], "its total is what a call takes: {screen}");
+    let insert = row(&model, "book::insert");
+    assert_eq!(insert[4], "0.67", "{screen}");
+    for same in [0, 3, 5, 6] {
+        assert_eq!(
+            insert[same], totals[same],
+            "shares, AVG and P50 are what they were: {screen}"
+        );
+    }
+    assert!(
+        row(&model, "match::run").contains(&"<0.01".to_string()),
+        "{screen}"
+    );
+    // In the other views too, and over snapshots.
+    keys(&mut model, "2");
+    assert!(text(&model).contains("per call of match::step"));
+    assert_eq!(row(&model, "match::step")[4], "1.00", "{}", text(&model));
+    news(&mut model, Status::Live, Some(snapshot(2_000)));
+    assert_eq!(row(&model, "match::step")[4], "1.00", "{}", text(&model));
+    keys(&mut model, "b");
+    assert!(!text(&model).contains("per call of"), "{}", text(&model));
+    keys(&mut model, "b");
+    key(&mut model, Code::Esc);
+    assert!(model.per_call.is_none() && model.view == crate::model::view::View::Hot);
+}
+
+#[test]
+fn without_calls_nothing_is_known_until_there_are_some() {
+    let mut model = live(120, 30);
+    keys(&mut model, "jb");
+    news(
+        &mut model,
+        Status::Live,
+        Some(without_calls(snapshot(1_341), "step")),
+    );
+    let step = row(&model, "book::insert");
+    assert_eq!(
+        (step[1].as_str(), step[2].as_str(), step[4].as_str()),
+        ("-", "-", "-")
+    );
+    assert!(text(&model).contains("calls -"), "{}", text(&model));
+    news(&mut model, Status::Live, Some(snapshot(1_342)));
+    assert_eq!(row(&model, "match::step")[4], "1.00");
+    // Nothing to divide by from the beginning is said.
+    let mut model = live(120, 30);
+    news(
+        &mut model,
+        Status::Live,
+        Some(without_calls(snapshot(1_341), "step")),
+    );
+    keys(&mut model, "jb");
+    assert!(model.per_call.is_none());
+    assert!(
+        text(&model).contains("match::step has no calls to divide by"),
+        "{}",
+        text(&model)
+    );
+}
+
+fn without_calls(mut snapshot: Snapshot, name: &str) -> Snapshot {
+    for node in 0..snapshot.nodes.site.len() {
+        if snapshot.sites[snapshot.nodes.site[node] as usize].name == name {
+            snapshot.nodes.calls[node] = 0;
+        }
+    }
+    snapshot
+}
+
+#[test]
+fn ticks_are_counts() {
+    let mut model = live(120, 30);
+    keys(&mut model, "jU");
+    let screen = text(&model);
+    assert!(screen.contains("   ticks"), "{screen}");
+    let step = row(&model, "match::step");
+    let (total, _) = {
+        let data = model.data.as_ref().expect("data");
+        let row = data.tree.rows.iter().find(|row| row.depth == 1).expect("a row");
+        (row.total_ticks, ())
+    };
+    assert_eq!(
+        step[1],
+        tickscope_format::render::number::count(total),
+        "{screen}"
+    );
+    assert!(
+        !screen
+            .lines()
+            .skip(3)
+            .take(15)
+            .any(|line| line.contains("ns ") || line.contains("µs "))
+    );
+    keys(&mut model, "b");
+    assert!(
+        text(&model).contains("per call of match::step   ticks"),
+        "{}",
+        text(&model)
+    );
+    keys(&mut model, "U");
+    assert!(!text(&model).contains("   ticks"));
+    // Narrow screens say it in the header.
+    for (width, height) in [(80, 24), (60, 15)] {
+        let mut model = live(width, height);
+        keys(&mut model, "jbU");
+        let screen = text(&model);
+        let header = screen.lines().next().unwrap_or_default();
+        assert!(header.contains("per call ticks"), "{screen}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn numbers_never_outgrow_their_columns(per in 0u64.., shift in 0u32..64) {
+        let mut model = live(120, 30);
+        keys(&mut model, "jb");
+        model.per_call.as_mut().expect("per call").calls = per >> shift;
+        for ticks in [false, true] {
+            model.ticks = ticks;
+            let screen = text(&model);
+            for line in screen.lines().skip(3).take(15) {
+                let cells: Vec<char> = line.chars().collect();
+                for gap in [19, 20, 27, 28, 35, 36, 43, 44, 51, 52] {
+                    prop_assert!(cells.get(gap).is_none_or(|&c| c == ' '), "{} in {}", gap, line);
+                }
+            }
+        }
+    }
+}
