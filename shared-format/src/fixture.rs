@@ -128,3 +128,25 @@ pub(crate) fn recursion() -> Snapshot {
     };
     s
 }
+
+/// even and odd call each other, and even a leaf; odd is called from main as well.
+pub(crate) fn mutual_recursion() -> Snapshot {
+    let mut s = recursion();
+    s.sites[0].name = "even".into();
+    for name in ["odd", "leaf"] {
+        let mut site = s.sites[0].clone();
+        site.name = name.into();
+        s.sites.push(site);
+    }
+    s.nodes = Default::default();
+    let main = s.nodes.push(None, SiteId(1), 1, 10);
+    let even = s.nodes.push(Some(main), SiteId(0), 2, 100);
+    let odd = s.nodes.push(Some(even), SiteId(2), 3, 50);
+    let inner = s.nodes.push(Some(odd), SiteId(0), 4, 30);
+    let _ = s.nodes.push(Some(inner), SiteId(3), 5, 7);
+    let deeper = s.nodes.push(Some(inner), SiteId(2), 6, 3);
+    let _ = s.nodes.push(Some(deeper), SiteId(3), 1, 1);
+    let _ = s.nodes.push(Some(main), SiteId(2), 1, 20);
+    s.threads[0].rows = 8;
+    s
+}

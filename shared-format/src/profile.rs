@@ -2,14 +2,19 @@
 //!
 //! ```text
 //! Snapshot -> sites
-//!          -> functions, spread -> tree (threads merged by path) -> hot (per function)
+//!          -> functions, spread, parts -> tree (threads merged by path) -> hot (per function)
+//!                                                                           -> shape -> tree
+//!                                                                           -> graph (callers, callees)
 //!          -> compensate, narrow -> Snapshot
 //! ```
 
 pub mod compensate;
 pub mod functions;
+pub mod graph;
 pub mod hot;
 pub mod narrow;
+mod parts;
+pub mod shape;
 pub mod sites;
 pub mod spread;
 pub mod tree;

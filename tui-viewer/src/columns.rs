@@ -1,5 +1,7 @@
 //! Which columns stand where at which width. Positions depend on view and width alone, so nothing jitters.
 
+mod tables;
+
 use crate::model::sort::SortKey;
 use crate::model::view::View;
 
@@ -8,6 +10,8 @@ use crate::model::view::View;
 pub(crate) enum Column {
     /// Share of total time.
     TotalShare,
+    /// Share of the function on the screen.
+    OfShare,
     /// Share of self time.
     SelfShare,
     /// The view's main share as a bar.
@@ -18,6 +22,8 @@ pub(crate) enum Column {
     SelfTime,
     /// Number of calls.
     Calls,
+    /// Calls of one function by another, of all its calls.
+    CallsOf,
     /// Total time of a call, on average.
     Avg,
     /// What half of the calls did not exceed.
@@ -30,6 +36,24 @@ pub(crate) enum Column {
     Name,
     /// Its file and line.
     Where,
+    /// The thread.
+    Thread,
+    /// Its kernel id, or how many have finished.
+    Tid,
+    /// What a thread does; whether a site was met or is off.
+    State,
+    /// Share of a CPU in the last interval.
+    Busy,
+    /// The same of the last intervals, side by side.
+    Course,
+    /// Time on a CPU.
+    Cpu,
+    /// Time outside any scope.
+    Outside,
+    /// The innermost function that is open.
+    Now,
+    /// The module of a site.
+    Module,
 }
 
 /// A column in its place.
@@ -50,38 +74,63 @@ impl Column {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::TotalShare => "%TOT",
+            Self::OfShare => "%OF",
             Self::SelfShare => "%SELF",
             Self::Bar => "",
             Self::Total => "TOTAL",
             Self::SelfTime => "SELF",
-            Self::Calls => "CALLS",
+            Self::Calls | Self::CallsOf => "CALLS",
             Self::Avg => "AVG",
             Self::P50 => "P50",
             Self::P99 => "P99",
             Self::Max => "MAX",
             Self::Name => "FUNCTION",
             Self::Where => "WHERE",
+            Self::Thread => "THREAD",
+            Self::Tid => "TID",
+            Self::State => "STATE",
+            Self::Busy => "BUSY",
+            Self::Course => "LATELY",
+            Self::Cpu => "CPU",
+            Self::Outside => "OUTSIDE",
+            Self::Now => "NOW IN",
+            Self::Module => "MODULE",
         }
     }
 
     /// What sorting by it means.
     pub(crate) fn sort_key(self) -> Option<SortKey> {
         match self {
-            Self::TotalShare | Self::Total => Some(SortKey::Total),
+            Self::TotalShare | Self::OfShare | Self::Total => Some(SortKey::Total),
             Self::SelfShare | Self::SelfTime => Some(SortKey::SelfTime),
-            Self::Calls => Some(SortKey::Calls),
+            Self::Calls | Self::CallsOf => Some(SortKey::Calls),
             Self::Avg => Some(SortKey::Avg),
             Self::P50 => Some(SortKey::P50),
             Self::P99 => Some(SortKey::P99),
             Self::Max => Some(SortKey::Max),
-            Self::Name => Some(SortKey::Name),
-            Self::Bar | Self::Where => None,
+            Self::Name | Self::Thread => Some(SortKey::Name),
+            Self::Tid => Some(SortKey::Tid),
+            Self::State => Some(SortKey::State),
+            Self::Busy => Some(SortKey::Busy),
+            Self::Cpu => Some(SortKey::Cpu),
+            Self::Outside => Some(SortKey::Outside),
+            Self::Bar | Self::Where | Self::Course | Self::Now | Self::Module => None,
         }
     }
 
     /// Whether its text ends where the column ends.
     pub(crate) fn is_number(self) -> bool {
-        !matches!(self, Self::Bar | Self::Name | Self::Where)
+        !matches!(
+            self,
+            Self::Bar
+                | Self::Name
+                | Self::Where
+                | Self::Thread
+                | Self::State
+                | Self::Course
+                | Self::Now
+                | Self::Module
+        )
     }
 
     /// Cells for its longest text: numbers never grow beyond.
@@ -90,9 +139,19 @@ impl Column {
             Self::Bar => bar,
             // A mark for an upper bound stands before the number.
             Self::Max => 7,
-            Self::TotalShare | Self::SelfShare | Self::Total | Self::SelfTime => 6,
+            Self::TotalShare | Self::OfShare | Self::SelfShare | Self::Total | Self::SelfTime => 6,
+            // Two counts and what stands between them.
+            Self::CallsOf => 11,
             Self::Calls | Self::Avg | Self::P50 | Self::P99 => 6,
-            Self::Name | Self::Where => 0,
+            Self::Tid | Self::Outside => 8,
+            Self::Busy | Self::Cpu => 6,
+            Self::Name
+            | Self::Where
+            | Self::Thread
+            | Self::State
+            | Self::Course
+            | Self::Now
+            | Self::Module => 0,
         }
     }
 }
@@ -117,7 +176,12 @@ pub(crate) fn gap(width: u16) -> u16 {
 
 /// The columns of a view that is `width` cells wide, from left to right.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
-    use Column::{Avg, Bar, Calls, Max, Name, P50, P99, SelfShare, SelfTime, Total, TotalShare, Where};
+    use Column::{
+        Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, SelfShare, SelfTime, Total, TotalShare, Where,
+    };
+    if let Some(places) = tables::places(view, width) {
+        return places;
+    }
     let columns: &[Column] = match (view, width) {
         (View::Tree, 120..) => &[
             TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Name,
@@ -127,6 +191,11 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
         (View::Tree, 40..) => &[TotalShare, Total, Name],
         (View::Tree, _) => &[TotalShare, Name],
+        (View::Function, 100..) => &[OfShare, Bar, Total, CallsOf, Avg, Name, Where],
+        (View::Function, 80..) => &[OfShare, Bar, Total, CallsOf, Avg, Name],
+        (View::Function, 60..) => &[OfShare, Bar, Total, CallsOf, Name],
+        (View::Function, 40..) => &[OfShare, Total, Name],
+        (View::Function, _) => &[OfShare, Name],
         (_, 136..) => &[
             SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Name, Where,
         ],
@@ -169,7 +238,7 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
             width: cells,
         });
         x += cells
-            + if matches!(column, TotalShare | SelfShare) && out.len() == 1 {
+            + if matches!(column, TotalShare | OfShare | SelfShare) && out.len() == 1 {
                 1
             } else {
                 gap
@@ -193,11 +262,10 @@ mod tests {
                     x = place.x + place.width + 1;
                 }
                 assert!(x <= width + 1, "{view:?} {width}");
-                let name = places
-                    .iter()
-                    .find(|p| p.column == Column::Name)
-                    .expect("there is always a name");
-                assert!(name.width >= 10, "{view:?} {width}: {}", name.width);
+                let names = [Column::Name, Column::Thread];
+                let name = places.iter().find(|p| names.contains(&p.column));
+                let cells = name.map_or(0, |name| name.width);
+                assert!(cells >= 10 || view == View::Flame, "{view:?} {width}: {cells}");
             }
         }
     }

@@ -12,6 +12,9 @@ const SHORT_DETAIL_LINES: u16 = 6;
 /// From this height on the detail pane has all its lines.
 const ROOM_FOR_DETAIL: u16 = 26;
 
+/// From this height on what a list is about has two lines.
+const ROOM_FOR_TITLE: u16 = 12;
+
 /// One screen, cut into lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -21,6 +24,8 @@ pub(crate) struct Layout {
     pub(crate) header: Rect,
     /// Views and settings, on tall screens.
     pub(crate) tabs: Option<Rect>,
+    /// What the list is about, where it is about one thing.
+    pub(crate) title: Option<Rect>,
     /// Titles of the columns.
     pub(crate) columns: Rect,
     /// The list.
@@ -72,6 +77,7 @@ impl Layout {
             area,
             header,
             tabs,
+            title: None,
             columns,
             rows,
             banner,
@@ -79,6 +85,23 @@ impl Layout {
             footer,
             too_small,
         }
+    }
+
+    /// The same with some lines on what the list is about, as far as there is room.
+    pub(crate) fn with_title(mut self) -> Self {
+        let lines = match self.area.height {
+            ROOM_FOR_TITLE.. => 2,
+            10.. => 1,
+            _ => 0,
+        };
+        self.title = (lines > 0).then_some(Rect {
+            height: lines,
+            ..self.columns
+        });
+        self.columns.y += lines;
+        self.rows.y += lines;
+        self.rows.height = self.rows.height.saturating_sub(lines);
+        self
     }
 
     /// The line for what is typed and told: the footer, or the last row where there is none.
@@ -99,11 +122,13 @@ mod tests {
     fn lines_never_overlap_and_fill_the_screen() {
         for width in [20, 60, 120] {
             for height in 5..60 {
-                for banner in [false, true] {
+                for (banner, title) in [(false, false), (true, false), (false, true), (true, true)] {
                     let l = Layout::compute(Size::new(width, height), banner);
+                    let l = if title { l.with_title() } else { l };
                     let parts = [
                         Some(l.header),
                         l.tabs,
+                        l.title,
                         Some(l.columns),
                         Some(l.rows),
                         l.detail,

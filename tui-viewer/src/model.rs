@@ -7,15 +7,20 @@ mod banner;
 pub(crate) mod base;
 mod can;
 pub(crate) mod command;
+pub(crate) mod cpu_history;
 pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod detail;
 mod editor;
 mod find;
+pub(crate) mod flame;
 mod focus;
+pub(crate) mod function;
 pub(crate) mod hear;
 pub(crate) mod help;
+pub(crate) mod icicle;
 pub(crate) mod keyhash;
+pub(crate) mod lens;
 mod listing;
 pub(crate) mod message;
 mod names;
@@ -27,10 +32,12 @@ mod refresh;
 pub(crate) mod row;
 pub(crate) mod scope;
 pub(crate) mod search;
+pub(crate) mod site_rows;
 mod sites;
 pub(crate) mod sort;
 #[cfg(test)]
 mod tests;
+pub(crate) mod thread_rows;
 pub(crate) mod threads;
 mod time;
 mod travel;
@@ -49,17 +56,22 @@ use crate::action::Context;
 use crate::layout::Layout;
 use crate::model::base::Base;
 use crate::model::command::CommandLine;
+use crate::model::cpu_history::CpuHistory;
 use crate::model::cursor::Cursor;
 use crate::model::data::{Data, What, share};
 use crate::model::detail::Detail;
+use crate::model::flame::Flame;
+use crate::model::function::FunctionView;
 use crate::model::help::HelpSearch;
 use crate::model::keyhash::KeySet;
+use crate::model::lens::Lens;
 use crate::model::notice::Notice;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
 use crate::model::row::{Row, RowId};
 use crate::model::scope::Scope;
 use crate::model::search::Search;
+use crate::model::sites::Switching;
 use crate::model::sort::Sort;
 use crate::model::unit::PerCall;
 use crate::model::view::View;
@@ -123,6 +135,10 @@ pub(crate) struct Model {
     /// Whose time is shown.
     pub(crate) scope: Scope,
     base: Base,
+    /// What part of the calls is shown, and which way round.
+    pub(crate) lens: Lens,
+    /// The function with its callers and callees.
+    pub(crate) function: FunctionView,
     /// By view, in the order of the tabs.
     lists: [List; View::ALL.len()],
     /// Rows of the tree that are open.
@@ -141,6 +157,12 @@ pub(crate) struct Model {
     pub(crate) popup: Option<Popup>,
     /// Threads of the snapshot on screen in the order of the list to choose from, while that is open.
     pub(crate) thread_order: Vec<ThreadId>,
+    /// How busy threads were of late.
+    cpu_history: CpuHistory,
+    /// Which part of the flame graph is on the screen.
+    pub(crate) flame: Flame,
+    /// Sites that the program was asked to switch.
+    switching: Vec<Switching>,
     /// A reset on its way.
     pub(crate) pending: Option<Pending>,
     /// A reset was made from here and can be taken back.
@@ -161,6 +183,8 @@ pub(crate) struct Model {
     unknown_keys: u8,
     last_key: Option<Duration>,
     data_stale: bool,
+    /// The data is to be looked at in another way.
+    lens_stale: bool,
     rows_stale: bool,
     /// Rows may change places whatever the hold says: the user asked for it.
     sort_now: bool,
@@ -212,6 +236,8 @@ impl Model {
             ticks: false,
             scope: Scope::default(),
             base: Base::default(),
+            lens: Lens::default(),
+            function: FunctionView::default(),
             lists: View::ALL.map(List::of),
             open: KeySet::default(),
             greeted: false,
@@ -221,6 +247,9 @@ impl Model {
             help_search: None,
             popup: None,
             thread_order: Vec::new(),
+            cpu_history: CpuHistory::default(),
+            flame: Flame::default(),
+            switching: Vec::new(),
             pending: None,
             undoable: false,
             wished_hz: None,
@@ -233,6 +262,7 @@ impl Model {
             unknown_keys: 0,
             last_key: None,
             data_stale: false,
+            lens_stale: false,
             rows_stale: false,
             sort_now: false,
             dirty: true,
@@ -248,9 +278,18 @@ impl Model {
         &mut self.lists[self.view as usize]
     }
 
+    fn list_of(&mut self, view: View) -> &mut List {
+        &mut self.lists[view as usize]
+    }
+
     /// Where things stand on the screen.
     pub(crate) fn layout(&self) -> Layout {
-        Layout::compute(self.size, self.banner().is_some() || self.is_first_look())
+        let banner = self.banner().is_some() || self.is_first_look();
+        let layout = Layout::compute(self.size, banner);
+        match self.view == View::Function && self.data.is_some() {
+            true => layout.with_title(),
+            false => layout,
+        }
     }
 
     fn page(&self) -> usize {
@@ -282,7 +321,35 @@ impl Model {
 
     /// What percents are of, in this view.
     pub(crate) fn base(&self) -> Base {
-        self.base.within(self.view)
+        match (self.base.within(self.view), self.view) {
+            (_, View::Function) if self.function.of_all => Base::Measured,
+            // Of the function on the screen, which is what its lines are parts of.
+            (_, View::Function) => Base::Parent,
+            // Nothing is known of the time outside of what is in focus.
+            (Base::Wall, view) if self.lens.focuses(view) => Base::Measured,
+            (base, _) => base,
+        }
+    }
+
+    /// What percents are of, in words.
+    pub(crate) fn base_label(&self) -> &'static str {
+        match (self.base(), self.view) {
+            (Base::Parent, View::Function) => "% of this function",
+            (Base::Measured, view) if self.lens.focuses(view) => "% of focus",
+            (base, _) => base.label(),
+        }
+    }
+
+    /// The next thing percents are of.
+    fn next_base(&mut self) {
+        if self.view == View::Function {
+            self.function.of_all = !self.function.of_all;
+            return;
+        }
+        self.base = self.base().next(self.view);
+        if self.base == Base::Wall && self.lens.focuses(self.view) {
+            self.base = self.base.next(self.view);
+        }
     }
 
     /// Shares of total and self time of a row, 0 to 1.
@@ -313,10 +380,15 @@ impl Model {
         let page = self.page();
         let list = self.list();
         let index = index.min(list.rows.len().saturating_sub(1));
+        let index = function::past_headings(&list.rows, index, index >= list.cursor.index);
         let want = self.lineage_of(index);
         let list = self.list_mut();
         let rows = list.rows.len();
         list.cursor.choose(index, want, rows, page);
+        if list.rows[..index.min(rows)].iter().all(Row::is_heading) {
+            list.cursor.offset = 0;
+            list.cursor.keep_on_screen(rows, page);
+        }
         self.recount_hits();
     }
 

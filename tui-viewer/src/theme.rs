@@ -76,6 +76,10 @@ pub(crate) struct Glyphs {
     pub(crate) leaf: &'static str,
     /// Running now.
     pub(crate) running: &'static str,
+    /// Recursion in one row, or a function that calls back.
+    pub(crate) again: &'static str,
+    /// Before who calls, what is itself, and what is called.
+    pub(crate) calls: [&'static str; 3],
     /// For what was cut.
     pub(crate) cut: &'static str,
     /// Sorted, largest first.
@@ -114,6 +118,8 @@ const UNICODE: Glyphs = Glyphs {
     closed: "▸",
     leaf: "─",
     running: "•",
+    again: "↻",
+    calls: ["↑ ", "· ", "↓ "],
     cut: "…",
     falls: "▼",
     rises: "▲",
@@ -138,6 +144,8 @@ const ASCII: Glyphs = Glyphs {
     closed: ">",
     leaf: "-",
     running: "*",
+    again: "@",
+    calls: ["^ ", "= ", "v "],
     cut: "...",
     falls: "v",
     rises: "^",

@@ -5,9 +5,13 @@ mod bar;
 mod command;
 mod detail;
 mod figure;
+mod flame;
 mod footer;
+mod function;
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod golden_tables;
 mod header;
 mod help;
 mod latency;
@@ -15,7 +19,9 @@ mod pen;
 mod picker;
 mod popup;
 mod rows;
+mod sites;
 mod tabs;
+mod threads;
 mod titles;
 mod unit;
 mod waiting;
@@ -26,6 +32,7 @@ use ratatui::layout::Size;
 use crate::layout::SMALLEST;
 use crate::model::Model;
 use crate::model::popup::Popup;
+use crate::model::view::View;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
 
@@ -42,8 +49,21 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) {
             if let Some(area) = layout.tabs {
                 tabs::draw(&mut pen, model, area);
             }
-            titles::draw(&mut pen, model, layout.columns);
-            rows::draw(&mut pen, model, data, layout.rows);
+            if let Some(area) = layout.title {
+                function::title(&mut pen, model, data, area);
+            }
+            match model.view {
+                View::Flame => flame::title(&mut pen, model, data, layout.columns),
+                View::Tree | View::Hot | View::Function | View::Threads | View::Sites => {
+                    titles::draw(&mut pen, model, layout.columns)
+                }
+            }
+            match model.view {
+                View::Tree | View::Hot | View::Function => rows::draw(&mut pen, model, data, layout.rows),
+                View::Threads => threads::draw(&mut pen, model, data, layout.rows),
+                View::Flame => flame::draw(&mut pen, model, data, layout.rows),
+                View::Sites => sites::draw(&mut pen, model, data, layout.rows),
+            }
             if let Some(area) = layout.detail {
                 detail::draw(&mut pen, model, data, area);
             }

@@ -20,7 +20,7 @@ pub struct HotRow {
     pub self_ns: u64,
     /// Nanoseconds in its outermost calls and all below.
     pub total_ns: u64,
-    /// In how many places of the tree it is open now, counted by threads.
+    /// In how many threads it is open now, recursive calls not counted again.
     pub open: u32,
     /// Clock errors.
     pub errors: u64,
@@ -62,7 +62,6 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         entry.calls += row.calls;
         entry.self_ticks += row.self_ticks;
         entry.self_ns += row.self_ns;
-        entry.open += row.open;
         entry.errors += row.errors;
         entry.rows.push(index);
         let latency = tree.latency(index);
@@ -73,6 +72,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         if outermost {
             entry.total_ticks += row.total_ticks;
             entry.total_ns += row.total_ns;
+            entry.open += row.open;
         }
         if let Some(spread) = tree.merged_spread(index) {
             let sum = entry.spread.get_or_insert_default();
@@ -98,7 +98,7 @@ mod tests {
     use crate::fixture;
     use crate::ids::NodeId;
     use crate::latency::bucket_of;
-    use crate::snapshot::Estimate;
+    use crate::snapshot::{Estimate, OpenFrame};
 
     #[test]
     fn latencies_and_errors_of_recursion() {
@@ -137,13 +137,21 @@ mod tests {
 
     #[test]
     fn recursion_is_counted_once_in_totals() {
-        let tree = CallTree::build(&fixture::recursion(), |_| true);
+        let mut snapshot = fixture::recursion();
+        snapshot.threads[0].open = (0..4)
+            .map(|row| OpenFrame {
+                node: NodeId(row),
+                began_tick: 1,
+            })
+            .collect();
+        let tree = CallTree::build(&snapshot, |_| true);
         let rows = hot(&tree);
         let fib = rows
             .iter()
             .find(|row| tree.functions.get(row.function).name == "fib");
         let fib = fib.expect("fib is there");
         assert_eq!((fib.calls, fib.self_ticks, fib.total_ticks), (7, 600, 600));
+        assert_eq!(fib.open, 1, "one thread is in it");
         assert_eq!(
             rows.iter().map(|row| row.self_ns).sum::<u64>(),
             tree.measured_ns()

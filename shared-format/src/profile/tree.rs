@@ -1,10 +1,12 @@
 //! The call tree as people read it: the threads in scope merged by path of functions, totals summed up.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::ids::{NO_PARENT, ThreadId};
+use crate::ids::{NO_PARENT, NodeId, ThreadId};
 use crate::latency::Histogram;
 use crate::profile::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
+use crate::profile::parts::Parts;
 use crate::profile::spread::{Spread, spreads};
 use crate::snapshot::Snapshot;
 
@@ -43,18 +45,54 @@ pub struct TreeRow {
 #[derive(Clone, Debug, Default)]
 pub struct CallTree {
     /// The functions that rows name.
-    pub functions: Functions,
+    pub functions: Arc<Functions>,
     /// The rows, parents before children.
     pub rows: Vec<TreeRow>,
     /// Ticks outside any scope, of the threads in scope.
     pub outside_ticks: u64,
-    /// By row; empty where no node has a histogram.
-    latencies: Vec<Histogram>,
+    /// Its row by node, [`NO_PARENT`] where its thread is not in scope: of the tree as it was built.
+    row_of_node: Arc<Vec<u32>>,
+    pub(super) parts: Parts,
     /// By row; empty where all times are exact.
-    spreads: Vec<Spread>,
+    pub(super) spreads: Vec<Spread>,
+    /// By row, whether recursive calls were folded into it; empty where none were.
+    pub(super) folded: Vec<bool>,
     children: Vec<u32>,
     child_ranges: Vec<(u32, u32)>,
     top: Vec<u32>,
+}
+
+// === impl PathId ===
+
+impl PathId {
+    /// The path of no function at all: what stands at the top is below it.
+    pub(super) const TOP: Self = Self(FNV_SEED);
+
+    /// The path that goes on with the function of this key.
+    pub(super) fn below(self, key: u64) -> Self {
+        Self(fnv1a(self.0, &key.to_le_bytes()))
+    }
+}
+
+// === impl TreeRow ===
+
+impl TreeRow {
+    /// A row without calls.
+    pub(super) fn new(path: PathId, parent: Option<u32>, function: FunctionId, depth: u32) -> Self {
+        Self {
+            path,
+            parent,
+            function,
+            depth,
+            calls: 0,
+            self_ticks: 0,
+            total_ticks: 0,
+            self_ns: 0,
+            total_ns: 0,
+            open: 0,
+            errors: 0,
+        }
+    }
 }
 
 // === impl CallTree ===
@@ -64,11 +102,10 @@ impl CallTree {
     ///
     /// Rows come in the order in which they are first met; sorting is the reader's choice.
     pub fn build(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -> Self {
-        let functions = Functions::of(snapshot);
         let self_ns = snapshot.self_nanos();
         let nodes = &snapshot.nodes;
         let mut tree = Self {
-            functions,
+            functions: Arc::new(Functions::of(snapshot)),
             ..Self::default()
         };
         let mut known: HashMap<(u32, FunctionId), u32> = HashMap::with_capacity(nodes.len());
@@ -86,27 +123,16 @@ impl CallTree {
                 };
                 let function = tree.functions.of_site[nodes.site[node] as usize];
                 let row = *known.entry((parent, function)).or_insert_with(|| {
-                    let (seed, depth) = match parent {
-                        NO_PARENT => (FNV_SEED, 0),
+                    let (above, depth) = match parent {
+                        NO_PARENT => (PathId::TOP, 0),
                         parent => {
                             let parent = &tree.rows[parent as usize];
-                            (parent.path.0, parent.depth + 1)
+                            (parent.path, parent.depth + 1)
                         }
                     };
-                    let key = tree.functions.get(function).key;
-                    tree.rows.push(TreeRow {
-                        path: PathId(fnv1a(seed, &key.to_le_bytes())),
-                        parent: (parent != NO_PARENT).then_some(parent),
-                        function,
-                        depth,
-                        calls: 0,
-                        self_ticks: 0,
-                        total_ticks: 0,
-                        self_ns: 0,
-                        total_ns: 0,
-                        open: 0,
-                        errors: 0,
-                    });
+                    let path = above.below(tree.functions.get(function).key);
+                    let parent = (parent != NO_PARENT).then_some(parent);
+                    tree.rows.push(TreeRow::new(path, parent, function, depth));
                     tree.rows.len() as u32 - 1
                 });
                 row_of_node[node] = row;
@@ -136,16 +162,27 @@ impl CallTree {
         tree.merge_spreads(snapshot, &row_of_node);
         tree.sum_totals();
         tree.link_children();
+        tree.row_of_node = Arc::new(row_of_node);
         tree
+    }
+
+    /// A tree of the same calls in which no row is yet.
+    pub(super) fn without_rows(of: &Self) -> Self {
+        Self {
+            functions: Arc::clone(&of.functions),
+            outside_ticks: of.outside_ticks,
+            row_of_node: Arc::clone(&of.row_of_node),
+            ..Self::default()
+        }
     }
 
     fn merge_latencies(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
         if snapshot.latencies.row.is_empty() {
             return;
         }
-        self.latencies = vec![Histogram::default(); self.rows.len()];
+        let mut latencies = vec![Histogram::default(); self.rows.len()];
         for &node in &snapshot.latencies.row {
-            if let Some(latency) = self.latencies.get_mut(row_of_node[node as usize] as usize) {
+            if let Some(latency) = latencies.get_mut(row_of_node[node as usize] as usize) {
                 let of_node = snapshot.latencies.of(node);
                 if latency.is_empty() {
                     *latency = of_node;
@@ -154,6 +191,7 @@ impl CallTree {
                 }
             }
         }
+        self.parts = Parts::built(latencies);
     }
 
     fn merge_spreads(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
@@ -170,7 +208,7 @@ impl CallTree {
         }
     }
 
-    fn sum_totals(&mut self) {
+    pub(super) fn sum_totals(&mut self) {
         for row in &mut self.rows {
             row.total_ticks = row.self_ticks;
             row.total_ns = row.self_ns;
@@ -190,7 +228,7 @@ impl CallTree {
         }
     }
 
-    fn link_children(&mut self) {
+    pub(super) fn link_children(&mut self) {
         let mut counts = vec![0u32; self.rows.len()];
         for (index, row) in self.rows.iter().enumerate() {
             match row.parent {
@@ -233,11 +271,38 @@ impl CallTree {
 
     /// How long the finished calls of a row took; empty where none has finished, or histograms are off.
     pub fn latency(&self, row: u32) -> &Histogram {
-        static EMPTY: Histogram = Histogram {
-            buckets: Vec::new(),
-            max_ticks: 0,
-        };
-        self.latencies.get(row as usize).unwrap_or(&EMPTY)
+        self.parts.latency(row)
+    }
+
+    /// The nodes of the snapshot that are a row, those of its children not among them: a test for each node. Of a tree
+    /// from the bottom up they are those of the row's topmost function when called so.
+    ///
+    /// # Panics
+    /// Where the row does not exist.
+    pub fn nodes_of(&self, rows: impl IntoIterator<Item = u32>) -> impl Fn(NodeId) -> bool {
+        let mut is_part = vec![
+            false;
+            self.row_of_node
+                .iter()
+                .map(|&row| row.wrapping_add(1))
+                .max()
+                .unwrap_or(0) as usize
+        ];
+        for row in rows {
+            for &part in self.parts.rows(&row) {
+                is_part[part as usize] = true;
+            }
+        }
+        let row_of_node = Arc::clone(&self.row_of_node);
+        move |node| {
+            let row = row_of_node.get(node.index()).copied().unwrap_or(NO_PARENT);
+            is_part.get(row as usize).copied().unwrap_or(false)
+        }
+    }
+
+    /// Whether recursive calls were folded into a row.
+    pub fn is_folded(&self, row: u32) -> bool {
+        self.folded.get(row as usize).copied().unwrap_or(false)
     }
 
     /// How far the times of a row are estimates; none where they are exact.
@@ -269,7 +334,6 @@ impl CallTree {
 mod tests {
     use super::*;
     use crate::fixture;
-    use crate::ids::NodeId;
     use crate::latency::bucket_of;
     use crate::snapshot::Estimate;
 

@@ -17,7 +17,7 @@ const NOT_TYPING: &[Context] = &[
 const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites];
 /// Views whose rows are functions or places.
 const ROWS: &[Context] = &[Tree, Hot, Function, Sites];
-const LISTS: &[Context] = &[Tree, Hot, Function, Threads, Sites, Help, Choosing, Start];
+const LISTS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Start];
 pub(super) const TREE: &[Context] = &[Tree];
 
 const fn line(
@@ -187,6 +187,19 @@ pub(crate) const KEYS: &[Line] = &[
     )
     .left("fold", 4),
     line(Section::Tree, TREE, &[(Char(' '), Action::Fold)], "open or close"),
+    line(
+        Section::Tree,
+        &[Flame],
+        &[
+            (Code::Left, Action::PreviousSibling),
+            (Code::Right, Action::NextSibling),
+            (Char('h'), Action::PreviousSibling),
+            (Char('l'), Action::NextSibling),
+        ],
+        "in Flame: the frame beside it",
+    )
+    .note("; up and down lead to who calls it and to the largest it calls")
+    .left("beside", 4),
     line(
         Section::Tree,
         VIEWS,

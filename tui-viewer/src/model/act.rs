@@ -76,6 +76,8 @@ impl Model {
             Message::Resize(size) => {
                 self.dirty |= self.size != size;
                 self.size = size;
+                // How many cells there are decides which frames have one.
+                self.rows_stale |= self.view == View::Flame;
             }
             Message::Wrote(what, Ok(path)) => {
                 self.tell(format!("{what} written to {}", path.display()));
@@ -159,7 +161,7 @@ impl Model {
                 self.sort_again();
             }
             Action::Percent => {
-                self.base = self.base.next(self.view);
+                self.next_base();
                 self.sort_again();
             }
             Action::Compensate => self.compensate(),
@@ -215,10 +217,18 @@ impl Model {
     /// Another view: its rows are old, and nothing is under the finger there.
     pub(super) fn show(&mut self, view: View) {
         self.came_from = None;
-        if self.view != view {
-            self.view = view;
-            self.sort_again();
+        self.forget_way();
+        self.switch_to(view);
+    }
+
+    /// The same on the way back, or on a way that leads back.
+    pub(super) fn switch_to(&mut self, view: View) {
+        if view == View::Function {
+            self.choose_function();
         }
+        self.lens_stale = true;
+        self.view = view;
+        self.sort_again();
     }
 
     fn sort_again(&mut self) {
@@ -239,8 +249,11 @@ impl Model {
             self.search_end(typing);
         } else if self.per_call.is_some() {
             self.per_call_end();
+        } else if self.view == View::Flame && self.zoom_all() {
+            // All of the graph is one step back.
         } else if let Some(view) = self.came_from.take() {
-            self.show(view);
+            self.switch_to(view);
+        } else if self.go_back() || self.leave_focus() {
         } else if !told && self.notice.take().is_none() {
             self.warnings_seen = true;
         }
@@ -266,6 +279,7 @@ impl Model {
             None if self.data.is_none() => {
                 self.ring = travel::target(action, self.ring, self.rings.len(), page)
             }
+            None if self.view == View::Flame => self.flame_travel(action),
             None => self.travel(action),
         }
     }

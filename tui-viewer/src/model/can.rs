@@ -2,6 +2,7 @@
 
 use crate::action::Action;
 use crate::model::Model;
+use crate::model::view::View;
 
 // === impl Model ===
 
@@ -24,14 +25,18 @@ impl Model {
         match action {
             Action::Search if self.in_help() => true,
             Action::NextMatch | Action::PreviousMatch if self.in_help() => self.help_search.is_some(),
-            Action::NextMatch | Action::PreviousMatch | Action::MatchesOnly => searching,
+            Action::NextMatch | Action::PreviousMatch => searching,
+            // A graph has neither an order to choose nor rows to leave out.
+            Action::MatchesOnly => searching && self.view != View::Flame,
+            Action::SortLeft | Action::SortRight | Action::Reverse => self.view != View::Flame,
+            Action::Centre => rows && self.view != View::Flame,
             // Where there is nothing to ask or nobody to ask it of, they tell why not.
             Action::Undo | Action::Reset | Action::NextMode | Action::Slower | Action::Faster => {
                 self.shown.is_some() && self.pending.is_none()
             }
             Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown.is_some(),
             Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => rows,
-            Action::HotPath | Action::ToTree | Action::Copy | Action::Centre | Action::Search => rows,
+            Action::HotPath | Action::ToTree | Action::Copy | Action::Search => rows,
             Action::Choose => self.data.is_some() || !self.rings.is_empty(),
             Action::Enter
             | Action::FocusFunction
@@ -75,9 +80,6 @@ impl Model {
             | Action::Last
             | Action::PreviousSibling
             | Action::NextSibling
-            | Action::SortLeft
-            | Action::SortRight
-            | Action::Reverse
             | Action::Percent
             | Action::Compensate
             | Action::Yes

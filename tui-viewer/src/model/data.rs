@@ -4,17 +4,22 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
-use tickscope_format::ids::ThreadId;
+use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::profile::hot::{HotRow, hot};
 use tickscope_format::profile::spread::Spread;
-use tickscope_format::profile::tree::CallTree;
+use tickscope_format::profile::tree::{CallTree, PathId};
 
 use crate::model::base::Base;
+use crate::model::cpu_history::CpuHistory;
+use crate::model::function::Around;
+use crate::model::lens::{Seen, function_of};
 use crate::model::names::Names;
-use crate::model::row::RowId;
+use crate::model::row::{Row, RowId};
 use crate::model::scope::Scope;
+use crate::model::site_rows::{self, SiteRow};
+use crate::model::thread_rows::{self, ThreadRow};
 
 /// Where a row's figures stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +28,12 @@ pub(crate) enum What {
     Tree(u32),
     /// A row of the hotspots.
     Hot(u32),
+    /// A line of a function's callers and callees.
+    Call(u32),
+    /// A row of the threads.
+    Thread(u32),
+    /// A row of the sites.
+    Site(u32),
     /// The time outside any scope.
     Outside,
 }
@@ -47,8 +58,8 @@ pub(crate) struct Figures {
 pub(crate) struct Data {
     /// The snapshot itself.
     pub(crate) snapshot: Rc<Snapshot>,
-    /// The threads in scope, merged by path.
-    pub(crate) tree: CallTree,
+    /// The threads in scope, merged by path, as the view shows them.
+    pub(crate) tree: Rc<CallTree>,
     /// The names of its functions.
     pub(crate) names: Rc<Names>,
     /// All measured time in scope.
@@ -57,8 +68,23 @@ pub(crate) struct Data {
     pub(crate) outside_ns: u64,
     /// The one thread in scope; none for all, and for one that is not there any more.
     pub(crate) thread: Option<ThreadId>,
+    /// The function on the screen of callers and callees.
+    pub(crate) around: Option<Around>,
+    /// All calls in scope.
+    whole: Rc<CallTree>,
+    /// Those in focus, each in its place.
+    calls: Rc<CallTree>,
+    /// The tree is from the bottom up.
+    pub(crate) bottom_up: bool,
+    /// Opening rows asks for more of the tree.
+    pub(super) in_part: bool,
+    /// How busy its threads were up to this moment.
+    pub(crate) cpu_history: CpuHistory,
+    ascii: bool,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
+    threads: OnceCell<Vec<ThreadRow>>,
+    sites: OnceCell<Vec<SiteRow>>,
 }
 
 // === impl Figures ===
@@ -77,27 +103,68 @@ impl Data {
     pub(crate) fn of(snapshot: Rc<Snapshot>, scope: &Scope, former: Option<&Rc<Names>>, ascii: bool) -> Self {
         let thread = scope.thread(&snapshot);
         let tree = CallTree::build(&snapshot, |id| *scope == Scope::All || thread == Some(id));
-        let mut below = vec![0u32; tree.rows.len()];
-        for index in (0..tree.rows.len()).rev() {
-            if let Some(parent) = tree.rows[index].parent {
-                below[parent as usize] += below[index] + 1;
-            }
-        }
+        let tree = Rc::new(tree);
         Self {
             names: Names::of(&tree.functions, former, ascii),
             measured_ns: tree.measured_ns(),
             outside_ns: snapshot.nanos(tree.outside_ticks),
+            cpu_history: CpuHistory::default(),
+            ascii,
             hot: OnceCell::new(),
+            threads: OnceCell::new(),
+            sites: OnceCell::new(),
             thread,
-            below,
+            below: rows_below(&tree),
+            around: None,
+            whole: Rc::clone(&tree),
+            calls: Rc::clone(&tree),
+            bottom_up: false,
+            in_part: false,
             tree,
             snapshot,
         }
     }
 
-    /// The hotspots, derived when first asked for.
+    /// All calls in scope, whatever is in focus.
+    pub(crate) fn whole(&self) -> &Rc<CallTree> {
+        &self.whole
+    }
+
+    /// The calls in focus, each in its place.
+    pub(super) fn calls(&self) -> &CallTree {
+        &self.calls
+    }
+
+    /// What a view shows of them.
+    pub(super) fn see(&mut self, seen: Seen) {
+        if !Rc::ptr_eq(&self.calls, &seen.calls) {
+            self.hot = OnceCell::new();
+        }
+        if !Rc::ptr_eq(&self.tree, &seen.tree) {
+            self.measured_ns = seen.tree.measured_ns();
+            self.outside_ns = self.snapshot.nanos(seen.tree.outside_ticks);
+            self.below = rows_below(&seen.tree);
+        }
+        self.calls = seen.calls;
+        self.tree = seen.tree;
+        self.bottom_up = seen.bottom_up;
+        self.in_part = seen.in_part;
+    }
+
+    /// The hotspots of what is in focus, derived when first asked for.
     pub(crate) fn hot(&self) -> &[HotRow] {
-        self.hot.get_or_init(|| hot(&self.tree))
+        self.hot.get_or_init(|| hot(&self.calls))
+    }
+
+    /// All threads of the snapshot, in scope or not, by thread id; derived when first asked for.
+    pub(crate) fn threads(&self) -> &[ThreadRow] {
+        self.threads.get_or_init(|| thread_rows::of(self, self.ascii))
+    }
+
+    /// The places in the source that were met, derived when first asked for.
+    pub(crate) fn sites(&self) -> &[SiteRow] {
+        self.sites
+            .get_or_init(|| site_rows::of(&self.snapshot, self.ascii))
     }
 
     /// How long the finished calls of a row took.
@@ -109,7 +176,7 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.latency(row),
             What::Hot(row) => &self.hot()[row as usize].latency,
-            What::Outside => &NONE,
+            What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => &NONE,
         }
     }
 
@@ -118,7 +185,8 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.spread(row),
             What::Hot(row) => self.hot()[row as usize].spread,
-            What::Outside => None,
+            What::Call(line) => self.around.as_ref().and_then(|around| around.spread(line)),
+            What::Thread(_) | What::Site(_) | What::Outside => None,
         }
     }
 
@@ -138,6 +206,12 @@ impl Data {
         match what {
             What::Tree(row) => RowId::Path(self.tree.rows[row as usize].path),
             What::Hot(row) => RowId::Function(self.tree.functions.get(self.hot()[row as usize].function).key),
+            What::Call(line) => match &self.around {
+                Some(around) => RowId::Call(around.id(&self.tree, line)),
+                None => RowId::Outside,
+            },
+            What::Thread(row) => RowId::Thread(self.threads()[row as usize].key),
+            What::Site(row) => RowId::Site(self.sites()[row as usize].key),
             What::Outside => RowId::Outside,
         }
     }
@@ -165,6 +239,23 @@ impl Data {
                     errors: row.errors,
                 }
             }
+            What::Call(line) => match &self.around {
+                Some(around) => around.figures(line),
+                None => Figures::default(),
+            },
+            What::Thread(row) => {
+                let row = &self.threads()[row as usize];
+                Figures {
+                    total_ns: row.measured_ns,
+                    self_ns: row.measured_ns,
+                    calls: row.calls,
+                    ..Figures::default()
+                }
+            }
+            What::Site(row) => Figures {
+                calls: self.sites()[row as usize].calls,
+                ..Figures::default()
+            },
             What::Outside => Figures {
                 total_ns: self.outside_ns,
                 self_ns: self.outside_ns,
@@ -178,20 +269,41 @@ impl Data {
         match what {
             What::Tree(row) => Some(self.tree.rows[row as usize].function),
             What::Hot(row) => Some(self.hot()[row as usize].function),
-            What::Outside => None,
+            What::Call(line) => self.around.as_ref()?.function(line),
+            What::Site(row) => {
+                let site = self.sites()[row as usize].site;
+                Some(self.tree.functions.of_site[site.index()])
+            }
+            What::Thread(_) | What::Outside => None,
         }
+    }
+
+    /// The function of a row of the snapshot.
+    pub(crate) fn function_of_node(&self, node: NodeId) -> Option<FunctionId> {
+        let site = *self.snapshot.nodes.site.get(node.index())?;
+        self.tree.functions.of_site.get(site as usize).copied()
     }
 
     /// The short name of a row.
     pub(crate) fn label(&self, what: What) -> &str {
-        self.function(what)
-            .map_or("(outside)", |f| &self.names.short[f.index()])
+        let words = match what {
+            What::Call(line) => self.around.as_ref().and_then(|around| around.label(line)),
+            What::Thread(row) => Some(self.threads()[row as usize].name.as_str()),
+            What::Tree(_) | What::Hot(_) | What::Site(_) | What::Outside => None,
+        };
+        words.unwrap_or_else(|| {
+            self.function(what)
+                .map_or("(outside)", |f| &self.names.short[f.index()])
+        })
     }
 
     /// The full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
+        if let What::Thread(_) = what {
+            return self.label(what);
+        }
         self.function(what)
-            .map_or("(outside)", |f| &self.names.full[f.index()])
+            .map_or_else(|| self.label(what), |f| &self.names.full[f.index()])
     }
 
     /// A row and all above it, the topmost first.
@@ -209,6 +321,63 @@ impl Data {
         line
     }
 
+    /// Whether recursion is in a row that stands for several calls of a function.
+    pub(crate) fn is_recursive(&self, what: What) -> bool {
+        match what {
+            What::Tree(row) => self.tree.is_folded(row),
+            What::Call(line) => self
+                .around
+                .as_ref()
+                .is_some_and(|around| around.is_recursive(line)),
+            What::Hot(_) | What::Thread(_) | What::Site(_) | What::Outside => false,
+        }
+    }
+
+    /// Whether a call in focus stands below another of the same function.
+    pub(super) fn recursion_at(&self, row: u32) -> bool {
+        let rows = &self.calls.rows;
+        let mut above = rows[row as usize].parent;
+        while let Some(at) = above.filter(|&at| rows[at as usize].function != rows[row as usize].function) {
+            above = rows[at as usize].parent;
+        }
+        above.is_some()
+    }
+
+    /// The row of the tree where a function costs most itself; bottom-up where it stands at the top.
+    pub(super) fn place_of(&self, key: u64) -> Option<u32> {
+        self.heaviest_place(function_of(&self.tree, key)?)
+    }
+
+    /// The same of a function of this snapshot.
+    pub(super) fn heaviest_place(&self, function: FunctionId) -> Option<u32> {
+        let rows = self.tree.rows.iter().zip(0u32..);
+        let places = rows.filter(|(row, _)| row.function == function && !(self.bottom_up && row.depth > 0));
+        places
+            .max_by_key(|(row, _)| (row.self_ns, row.total_ns))
+            .map(|(_, index)| index)
+    }
+
+    /// Whether calls in focus stand in a place.
+    pub(super) fn is_place(&self, path: PathId) -> bool {
+        self.calls.rows.iter().any(|row| row.path == path)
+    }
+
+    /// The row with the figures of a line's whole function, where the line tells those of a part of it.
+    pub(crate) fn in_full(&self, row: &Row) -> Row {
+        let what = match row.what {
+            What::Call(_) => self.function(row.what).and_then(|function| {
+                let hot = self.hot();
+                let at = hot.binary_search_by_key(&function, |row| row.function).ok()?;
+                Some(What::Hot(at as u32))
+            }),
+            What::Tree(_) | What::Hot(_) | What::Thread(_) | What::Site(_) | What::Outside => None,
+        };
+        Row {
+            what: what.unwrap_or(row.what),
+            ..*row
+        }
+    }
+
     /// The whole that a row is a share of.
     pub(crate) fn whole_ns(&self, what: What, base: Base) -> u64 {
         match (base, what) {
@@ -217,9 +386,24 @@ impl Data {
                 Some(parent) => self.tree.rows[parent as usize].total_ns,
                 None => self.measured_ns,
             },
-            (Base::Parent, What::Hot(_) | What::Outside) | (Base::Measured, _) => self.measured_ns,
+            (Base::Parent, What::Call(_)) => match &self.around {
+                Some(around) => around.neighbours.total_ns,
+                None => self.measured_ns,
+            },
+            (Base::Parent | Base::Measured, _) => self.measured_ns,
         }
     }
+}
+
+/// By row, the rows below it.
+fn rows_below(tree: &CallTree) -> Vec<u32> {
+    let mut below = vec![0u32; tree.rows.len()];
+    for index in (0..tree.rows.len()).rev() {
+        if let Some(parent) = tree.rows[index].parent {
+            below[parent as usize] += below[index] + 1;
+        }
+    }
+    below
 }
 
 /// A part of a whole, 0 to 1; 0 of nothing.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
+use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::profile::functions::FunctionId;
 
 use crate::model::data::{Data, What, share};
@@ -35,17 +35,12 @@ impl Detail {
     pub(crate) fn of(data: &Data, what: What) -> Self {
         match what {
             What::Tree(row) => {
-                let path: Vec<FunctionId> = data
-                    .lineage(What::Tree(row))
-                    .into_iter()
-                    .filter_map(|w| data.function(w))
-                    .collect();
+                let is_row = data.tree.nodes_of([row]);
+                let is_below = data.tree.nodes_of(rows_below(data, row));
                 Self {
-                    threads: threads(data, |thread| ticks_below(data, thread, &path)),
+                    threads: threads(data, |thread| ticks_in(data, thread, &is_below)),
                     callers: Vec::new(),
-                    began: began(data, |frame| {
-                        functions_above(data, frame).eq(path.iter().rev().copied())
-                    }),
+                    began: began(data, is_row),
                 }
             }
             What::Hot(row) => {
@@ -58,6 +53,7 @@ impl Detail {
                     }),
                 }
             }
+            What::Call(_) | What::Thread(_) | What::Site(_) => Self::default(),
             What::Outside => Self {
                 threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
                 callers: Vec::new(),
@@ -109,32 +105,24 @@ fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// Ticks of one thread at the end of a path and below.
-fn ticks_below(data: &Data, thread: ThreadId, path: &[FunctionId]) -> u64 {
-    let nodes = &data.snapshot.nodes;
-    let rows = data.snapshot.rows_of(thread);
-    let first = rows.start;
-    // How many functions of the path a node has walked; past the end all below belongs to it.
-    let mut walked: Vec<Option<usize>> = vec![None; rows.len()];
-    let mut ticks = 0;
-    for node in rows {
-        let above = match nodes.parent[node] {
-            NO_PARENT => Some(0),
-            parent => walked
-                .get((parent as usize).wrapping_sub(first))
-                .copied()
-                .flatten(),
-        };
-        let function = data.tree.functions.of_site[nodes.site[node] as usize];
-        walked[node - first] = above.and_then(|steps| match path.get(steps) {
-            None => Some(steps),
-            Some(&wanted) => (wanted == function).then_some(steps + 1),
-        });
-        if walked[node - first] == Some(path.len()) {
-            ticks += nodes.self_ticks[node];
-        }
+/// A row of the tree and all below it; bottom-up a row has its whole time itself.
+fn rows_below(data: &Data, row: u32) -> Vec<u32> {
+    let mut rows = vec![row];
+    let mut next = 0;
+    while let Some(&row) = rows.get(next).filter(|_| !data.bottom_up) {
+        rows.extend(data.tree.children(row));
+        next += 1;
     }
-    ticks
+    rows
+}
+
+/// Ticks of one thread in some of its nodes.
+fn ticks_in(data: &Data, thread: ThreadId, is_part: impl Fn(NodeId) -> bool) -> u64 {
+    let nodes = data.snapshot.rows_of(thread);
+    nodes
+        .filter(|&node| is_part(NodeId(node as u32)))
+        .map(|node| data.snapshot.nodes.self_ticks[node])
+        .sum()
 }
 
 /// Self ticks of one thread in a function, wherever it stands.

@@ -1,37 +1,256 @@
-//! What part of the tree is shown, and which way round.
+//! Keys that choose what part of the tree is shown, and which way round.
 
-use crate::model::Model;
+use crate::model::data::What;
+use crate::model::function::Chosen;
+use crate::model::lens::{Focus, FocusOn};
+use crate::model::row::RowId;
+use crate::model::view::View;
+use crate::model::{Model, travel};
 
 // === impl Model ===
 
 impl Model {
-    /// Opens the selected row: a function with its callers, or a thread alone.
+    /// Opens the selected row: a function with its callers.
     pub(super) fn enter_row(&mut self) {
-        self.tell("not here yet");
+        match self.view {
+            View::Threads => self.enter_thread(),
+            View::Flame => self.zoom_in(),
+            View::Tree | View::Hot | View::Function | View::Sites => {
+                let chosen = self.selected_function();
+                match chosen {
+                    Some(chosen) if self.view == View::Function && self.is_chosen(chosen.key) => {
+                        self.tell(
+                            "this is the function itself: who calls it stands above, what it calls below",
+                        );
+                    }
+                    Some(chosen) => self.go_to_function(chosen),
+                    None if self.view == View::Function => {
+                        self.tell("nobody called it: these calls stand at the top of their threads");
+                    }
+                    None => self.tell("no function: nobody calls it, and it calls nothing"),
+                }
+            }
+        }
+    }
+
+    fn is_chosen(&self, key: u64) -> bool {
+        let chosen = self.function.chosen.as_ref();
+        chosen.is_some_and(|chosen| chosen.key == key)
     }
 
     /// Only this function, wherever it is called, or everything again.
     pub(super) fn focus_function(&mut self) {
-        self.tell("not here yet");
+        let Some(Chosen { key, .. }) = self.selected_function() else {
+            return self.tell("no function to focus on: choose a row that has one");
+        };
+        self.focus_on(FocusOn::Function(key));
     }
 
     /// Only what is below this row, or everything again.
     pub(super) fn focus_subtree(&mut self) {
-        self.tell("not here yet");
+        if self.view == View::Tree && self.lens.inverted {
+            return self.tell("bottom-up there is no subtree of calls: i turns back, f takes the function");
+        }
+        let Some((data, row)) = self.data.as_ref().zip(self.list().selected()) else {
+            return;
+        };
+        let place = match row.what {
+            What::Tree(row) => Some(row),
+            what @ (What::Hot(_) | What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside) => data
+                .function(what)
+                .and_then(|function| data.heaviest_place(function)),
+        };
+        let Some(path) = place.map(|row| data.tree.rows[row as usize].path) else {
+            return self.tell("no subtree to focus on: choose a row that has one");
+        };
+        if !data.is_place(path) {
+            return self.tell("folded recursion put this row here: c unfolds it, then F");
+        }
+        self.focus_on(FocusOn::Subtree(path));
+    }
+
+    fn focus_on(&mut self, on: FocusOn) {
+        if self.lens.focus.last().is_some_and(|focus| focus.on == on) {
+            self.leave_focus();
+            return;
+        }
+        let Some((data, row)) = self.data.as_ref().zip(self.list().selected()) else {
+            return;
+        };
+        let (name, id) = (data.label(row.what).to_string(), row.id);
+        self.lens.focus.push(Focus {
+            on,
+            name,
+            view: self.view,
+            cursor: self.list().cursor.clone(),
+        });
+        self.came_from = None;
+        self.look_again();
+        let open = self
+            .data
+            .as_ref()
+            .filter(|_| !self.lens.inverted)
+            .map(|data| travel::first_look(data, self.page()));
+        self.open.extend(open.unwrap_or_default());
+        self.rows_stale = true;
+        if let FocusOn::Function(_) = on
+            && self.view == View::Tree
+            && !self.lens.inverted
+        {
+            let top = self.data.as_ref().and_then(|data| {
+                let row = *data.tree.top().first()?;
+                Some(RowId::Path(data.tree.rows[row as usize].path))
+            });
+            self.list_mut().cursor.want = top.into_iter().collect();
+        } else {
+            self.list_mut().cursor.want = vec![id];
+        }
+        self.refresh();
+    }
+
+    /// Everything again, or what the focus before left; false where there is none in this view.
+    pub(super) fn leave_focus(&mut self) -> bool {
+        if !self.lens.focuses(self.view) {
+            return false;
+        }
+        let Some(focus) = self.lens.focus.pop() else {
+            return false;
+        };
+        if focus.view == self.view {
+            self.list_mut().cursor = focus.cursor;
+        }
+        self.look_again();
+        true
     }
 
     /// From the bottom up, or from the top down.
     pub(super) fn invert(&mut self) {
-        self.tell("not here yet");
+        let chosen = self.selected_function();
+        self.lens.inverted = !self.lens.inverted;
+        self.look_again();
+        self.find_function(chosen);
+        self.tell(match self.lens.inverted {
+            true => "bottom-up: self time of functions, by who called them; i turns back",
+            false => "top-down: who calls what",
+        });
     }
 
     /// Recursion in one row, or call by call.
     pub(super) fn fold_recursion(&mut self) {
-        self.tell("not here yet");
+        self.lens.folded = !self.lens.folded;
+        self.look_again();
+        let data = self.data.as_ref();
+        let any =
+            data.is_some_and(|data| (0..data.calls().rows.len() as u32).any(|row| data.recursion_at(row)));
+        self.tell(match (self.lens.folded, any) {
+            (true, true) => "recursion in one row; c shows it call by call",
+            (true, false) => "recursion in one row, but nothing calls itself here",
+            (false, _) => "recursion call by call",
+        });
+    }
+
+    /// The data is looked at in another way.
+    pub(super) fn look_again(&mut self) {
+        self.lens_stale = true;
+        self.rows_stale = true;
+        self.sort_now = true;
+        self.refresh();
     }
 
     /// To the next place of the same function.
     pub(super) fn other_place(&mut self) {
-        self.tell("not here yet");
+        let Some((data, What::Tree(selected))) =
+            self.data.as_ref().zip(self.list().selected().map(|row| row.what))
+        else {
+            return;
+        };
+        let function = data.tree.rows[selected as usize].function;
+        let rows = data.tree.rows.iter().zip(0u32..);
+        let places: Vec<u32> = rows
+            .filter(|(row, _)| row.function == function)
+            .map(|(_, index)| index)
+            .collect();
+        let next = places.iter().position(|&place| place > selected).unwrap_or(0);
+        let count = places.len();
+        let Some(&place) = places.get(next) else { return };
+        if count == 1 {
+            return self.tell("this is its only place");
+        }
+        self.show_all_rows();
+        self.reveal(What::Tree(place));
+        self.tell(format!("place {} of {count}", next + 1));
+    }
+
+    /// From a function to its heaviest place in the tree.
+    pub(super) fn show_in_tree(&mut self) {
+        let Some(chosen) = self.selected_function() else {
+            return self.tell("no function, so no place in the tree");
+        };
+        let (key, from) = (chosen.key, self.view);
+        // A frame of the graph is one place; elsewhere a function has many.
+        let place = self.data.as_ref().zip(self.list().selected());
+        let place = place.and_then(|(data, row)| match row.what {
+            What::Tree(row) => Some(data.tree.rows[row as usize].path),
+            _ => None,
+        });
+        self.switch_to(View::Tree);
+        self.refresh();
+        let found = self.data.as_ref().zip(place);
+        let found = found.and_then(|(data, path)| data.tree.rows.iter().position(|row| row.path == path));
+        if let Some(row) = found {
+            self.show_all_rows();
+            self.reveal(What::Tree(row as u32));
+        } else if !self.find_function(Some(chosen)) {
+            // It is not in what the focus leaves.
+            self.lens.focus.clear();
+            self.look_again();
+            let found = self.data.as_ref().and_then(|data| data.place_of(key));
+            if let Some(row) = found {
+                self.show_all_rows();
+                self.reveal(What::Tree(row));
+            }
+        }
+        self.came_from = Some(from);
+    }
+
+    /// Selects the heaviest place of a function in the tree; false where it has none.
+    fn find_function(&mut self, chosen: Option<Chosen>) -> bool {
+        let place = self
+            .data
+            .as_ref()
+            .zip(chosen)
+            .and_then(|(data, chosen)| data.place_of(chosen.key));
+        let Some(row) = place else { return false };
+        self.show_all_rows();
+        self.reveal(What::Tree(row));
+        true
+    }
+
+    /// A row may be none of the matches that a search shows alone.
+    fn show_all_rows(&mut self) {
+        if let Some(search) = &mut self.search
+            && std::mem::take(&mut search.only)
+        {
+            self.rows_stale = true;
+        }
+    }
+
+    /// Why there is nothing to list, where the choice of what to look at is the reason.
+    pub(crate) fn nothing_chosen(&self) -> Option<String> {
+        let data = self.data.as_ref()?;
+        if self.view == View::Function {
+            let chosen = self.function.chosen.as_ref().filter(|_| data.around.is_none())?;
+            return Some(format!(
+                "No call of {} in this snapshot. 2 shows what was called.",
+                chosen.name
+            ));
+        }
+        let focus = self.lens.focus.last().filter(|_| self.lens.focuses(self.view))?;
+        data.calls().rows.is_empty().then(|| {
+            format!(
+                "No call of {} in this snapshot. Esc shows everything.",
+                focus.name
+            )
+        })
     }
 }

@@ -4,14 +4,15 @@ use std::rc::Rc;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;
 
-use crate::command::switch::{self, Switch};
 use crate::model::Model;
+use crate::model::flame::Flame;
+use crate::model::function::FunctionView;
+use crate::model::lens::Lens;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
-use crate::model::threads;
+use crate::model::{sites, threads};
 use crate::news::{News, Outcome, Request};
 
 // === impl Model ===
@@ -35,6 +36,7 @@ impl Model {
             self.undoable = false;
             self.warnings_seen = false;
             self.pending = None;
+            self.switching.clear();
             self.tell(format!("new run: pid {new}, followed; it was {old}"));
             self.dirty = true;
         }
@@ -57,6 +59,10 @@ impl Model {
         self.greeted = false;
         self.warnings_seen = false;
         self.open.clear();
+        self.lens = Lens::default();
+        self.function = FunctionView::default();
+        self.flame = Flame::default();
+        self.switching.clear();
         self.data_stale = true;
     }
 
@@ -79,6 +85,7 @@ impl Model {
                 let hz = 1_000_000_000 / ns.max(1);
                 self.tell(format!("the program takes it: {hz} snapshots a second"));
             }
+            (request @ (Request::SitesOff(_) | Request::SitesOn(_)), Ok(_)) => self.switch_granted(request),
             // Answered after the user was told that nobody answers: it is done all the same.
             (request, Ok(epoch)) if self.pending.is_none() => {
                 self.pending = Some(Pending {
@@ -109,6 +116,7 @@ impl Model {
             Request::SitesOff(_) => "off",
             Request::SitesOn(_) => "on",
         };
+        self.switching.retain(|switching| switching.request != request);
         if self.pending.is_some_and(|pending| pending.request == request) {
             self.pending = None;
         }
@@ -124,12 +132,14 @@ impl Model {
         if self.wished_hz.is_some_and(|hz| hz == rate_hz(&snapshot)) {
             self.wished_hz = None;
         }
+        self.cpu_history.note(&snapshot);
         self.newest = Some(Rc::clone(&snapshot));
         if !self.frozen {
             self.shown = Some(snapshot);
             self.data_stale = true;
             self.dirty = true;
         }
+        self.settle_switching();
     }
 
     /// The list of threads may be open while threads come and go: the choice stays on its thread.
@@ -197,8 +207,10 @@ impl Model {
             }
             Request::Reset => "counting from zero; u takes it back".into(),
             Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
-            Request::SitesOff(pattern) => self.switched(&pattern, Switch::Off),
-            Request::SitesOn(pattern) => self.switched(&pattern, Switch::On),
+            Request::SitesOff(_) | Request::SitesOn(_) => self
+                .newest
+                .as_deref()
+                .map_or(String::new(), |newest| sites::said(newest, request)),
             Request::Mode(mode) => {
                 let behind = if self.frozen {
                     " behind the frozen screen"
@@ -212,16 +224,6 @@ impl Model {
                 )
             }
         }
-    }
-}
-
-// === impl Model, of sites ===
-
-impl Model {
-    /// How many sites a pattern has switched.
-    fn switched(&self, pattern: &Pattern, switch: Switch) -> String {
-        let newest = self.newest.as_deref();
-        newest.map_or_else(String::new, |newest| switch::outcome(newest, pattern, switch))
     }
 }
 

@@ -3,10 +3,14 @@
 use tickscope_format::profile::tree::PathId;
 
 use crate::model::data::{Data, What};
+use crate::model::function::Around;
 use crate::model::keyhash::KeySet;
 use crate::model::row::{Fold, Row, RowId};
 use crate::model::search::Filter;
 use crate::model::sort::{Before, Sort};
+
+/// Fewer lines than this are for rows alone.
+pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
 
 /// Everything that shapes a list beside its data.
 #[derive(Debug)]
@@ -62,6 +66,47 @@ pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
     if shape.outside {
         all.push(What::Outside);
     }
+    walk(data, shape, all)
+}
+
+/// The callers of a function, the function itself, and its callees.
+pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool) -> Listing {
+    let Some(around) = &data.around else {
+        return Listing::default();
+    };
+    let sorted = |lines: std::ops::Range<u32>| arranged(data, shape, lines.map(What::Call).collect());
+    let heading = |line: u32| headings.then_some(What::Call(line));
+    let mut items: Vec<What> = Vec::new();
+    items.extend(heading(Around::CALLED_FROM));
+    items.extend(sorted(around.callers()));
+    items.extend(heading(around.time_goes_to()));
+    items.extend(sorted(around.own()..around.own() + 1));
+    items.extend(sorted(around.callees()));
+    let mut out = Listing::default();
+    for what in items {
+        let id = data.id(what);
+        let hit = shape.filter.is_some_and(|filter| filter.hits(data, what));
+        if shape.selected == Some(id) {
+            out.before = out.hits.len();
+        }
+        if hit {
+            out.hits.push(what);
+        }
+        out.rows.push(Row {
+            id,
+            what,
+            depth: 0,
+            parent: None,
+            last: false,
+            fold: Fold::Leaf,
+            hit,
+        });
+    }
+    out
+}
+
+/// Rows side by side.
+pub(crate) fn flat(data: &Data, shape: &Shape<'_>, all: Vec<What>) -> Listing {
     walk(data, shape, all)
 }
 

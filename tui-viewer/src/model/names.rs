@@ -66,3 +66,12 @@ impl Names {
         found
     }
 }
+
+/// Whether a name has the text in it. Capital letters in the text make capitals count.
+pub(crate) fn contains(name: &str, text: &str) -> bool {
+    if text.chars().any(char::is_uppercase) {
+        name.contains(text)
+    } else {
+        name.to_lowercase().contains(text)
+    }
+}

@@ -21,7 +21,12 @@ impl Model {
         let at = Position { x, y };
         let on = |area: Option<Rect>| area.is_some_and(|area| area.contains(at));
         if layout.rows.contains(at) {
-            self.click_row(x, usize::from(y - layout.rows.y));
+            let line = usize::from(y - layout.rows.y);
+            if self.view == View::Flame {
+                self.flame_click(x, line);
+            } else {
+                self.click_row(x, line);
+            }
         } else if layout.columns.contains(at) {
             let mut places = columns::places(self.view, layout.columns.width).into_iter();
             // A title may begin in the gap before its column.
@@ -63,6 +68,9 @@ impl Model {
             return;
         }
         let page = self.page().max(1);
+        if self.view == View::Flame {
+            return self.flame.scroll(rows, page);
+        }
         let list = self.list_mut();
         let last = list.rows.len().saturating_sub(page);
         list.cursor.offset = list.cursor.offset.saturating_add_signed(rows).min(last);

@@ -8,11 +8,12 @@ use tickscope_format::profile::compensate::compensated;
 use crate::model::base::Base;
 use crate::model::data::Data;
 use crate::model::detail::Detail;
+use crate::model::function::{Around, past_headings};
 use crate::model::listing::{self, Shape};
 use crate::model::search::{Filter, Search};
 use crate::model::sort::Before;
 use crate::model::view::View;
-use crate::model::{Model, travel};
+use crate::model::{Model, flame, site_rows, thread_rows, travel};
 use crate::status::Status;
 
 /// Nothing moves under a finger for so long after a key.
@@ -32,7 +33,8 @@ impl Model {
         let resort = self.list().sort_due.then(|| self.hold_until());
         let notice = self.notice.as_ref().map(|notice| notice.until);
         let pending = self.pending.map(|pending| pending.deadline());
-        [resort, notice, pending].into_iter().flatten().min()
+        let switching = self.switching_deadline();
+        [resort, notice, pending, switching].into_iter().flatten().min()
     }
 
     pub(super) fn hold_until(&self) -> Duration {
@@ -58,6 +60,7 @@ impl Model {
             }
             self.dirty = true;
         }
+        self.give_up_switching();
         if self.list().sort_due && self.hold_until() <= now {
             self.rows_stale = true;
             self.dirty = true;
@@ -73,17 +76,27 @@ impl Model {
                 false => Rc::clone(shown),
             });
             self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
+            if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {
+                data.cpu_history = self.cpu_history.until(shown);
+            }
             self.rows_stale = true;
             self.detail_of = None;
             self.count_calls();
+            self.look();
             self.greet();
+        }
+        let more = self.rows_stale && self.data.as_ref().is_some_and(|data| data.in_part);
+        if more || self.lens_stale {
+            self.look();
+            self.rows_stale = true;
         }
         if std::mem::take(&mut self.rows_stale) {
             self.rebuild_rows();
         }
         let (rows, page) = (self.list().rows.len(), self.page());
         self.list_mut().cursor.keep_on_screen(rows, page);
-        let selected = self.list().selected().map(|row| row.what);
+        let selected = self.data.as_ref().zip(self.list().selected());
+        let selected = selected.map(|(data, row)| data.in_full(row).what);
         if self.layout().detail.is_none() {
             self.detail_of = None;
         } else if selected != self.detail_of {
@@ -96,9 +109,26 @@ impl Model {
         }
     }
 
+    /// Makes of the data what the view shows of it.
+    fn look(&mut self) {
+        self.lens_stale = false;
+        if self.view == View::Function && self.data.is_some() {
+            self.choose_function();
+        }
+        let Some(data) = &mut self.data else { return };
+        let seen = self.lens.look(data.whole(), self.view, &self.open);
+        data.see(seen);
+        let chosen = self
+            .function
+            .chosen
+            .as_ref()
+            .filter(|_| self.view == View::Function);
+        data.around = chosen.and_then(|chosen| Around::of(data.whole(), chosen.key));
+    }
+
     fn rebuild_rows(&mut self) {
         let forced = std::mem::take(&mut self.sort_now);
-        let page = self.page();
+        let (page, width) = (self.page(), self.size.width);
         let (view, now, base, hold_until) = (self.view, self.now, self.base(), self.hold_until());
         let Some(data) = self.data.take() else {
             self.list_mut().rows.clear();
@@ -125,7 +155,10 @@ impl Model {
         let listing = match view {
             View::Tree => listing::tree(&data, &shape),
             View::Hot => listing::hot(&data, &shape),
-            View::Function | View::Threads | View::Flame | View::Sites => listing::Listing::default(),
+            View::Function => listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS),
+            View::Threads => thread_rows::list(&data, &shape),
+            View::Sites => site_rows::list(&data, &shape),
+            View::Flame => self.flame.list(&data, &shape, width),
         };
         let list = self.list_mut();
         list.rows = listing.rows;
@@ -133,12 +166,21 @@ impl Model {
         if !hold {
             list.sorted_at = now;
         }
+        let first = match view {
+            View::Flame => flame::largest(&data, &list.rows),
+            View::Tree | View::Hot | View::Function | View::Threads | View::Sites => list.rows.first(),
+        };
         if list.cursor.want.is_empty()
-            && let Some(row) = list.rows.first()
+            && let Some(row) = first
         {
             list.cursor.want = vec![row.id];
         }
         list.cursor.settle(&list.rows, page);
+        let beside = past_headings(&list.rows, list.cursor.index, true);
+        if beside != list.cursor.index {
+            list.cursor.index = beside;
+            list.cursor.keep_on_screen(list.rows.len(), page);
+        }
         if let Some(search) = &mut self.search {
             search.hits = listing.hits;
             search.before = listing.before;
@@ -146,6 +188,7 @@ impl Model {
         }
         self.data = Some(data);
         self.detail_of = None;
+        self.flame_settle();
     }
 
     /// Opens what is hot, once, as soon as the data says what it is.

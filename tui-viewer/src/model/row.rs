@@ -3,6 +3,7 @@
 use tickscope_format::profile::tree::PathId;
 
 use crate::model::data::What;
+use crate::model::function::CallId;
 
 /// What a row is, whatever the snapshot: selection and folds are kept by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,6 +12,12 @@ pub(crate) enum RowId {
     Path(PathId),
     /// A function, by its key.
     Function(u64),
+    /// A line of a function's callers and callees.
+    Call(CallId),
+    /// A thread, by name and id.
+    Thread(u64),
+    /// A place in the source.
+    Site(u64),
     /// Time outside any scope.
     Outside,
 }

@@ -4,6 +4,7 @@ use tickscope_format::profile::tree::PathId;
 use tui_input::Input;
 
 use crate::model::data::{Data, What};
+use crate::model::names;
 use crate::model::row::RowId;
 
 /// A search, typed or kept.
@@ -32,6 +33,7 @@ pub(crate) struct Search {
 /// Which rows of the data match.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
+    text: String,
     by_function: Vec<bool>,
     inside: Vec<bool>,
 }
@@ -65,11 +67,22 @@ impl Filter {
                 inside[parent as usize] = true;
             }
         }
-        Self { by_function, inside }
+        Self {
+            text: text.to_string(),
+            by_function,
+            inside,
+        }
     }
 
     /// Whether the row itself matches.
     pub(crate) fn hits(&self, data: &Data, what: What) -> bool {
+        if let What::Thread(row) = what {
+            let row = &data.threads()[row as usize];
+            let doing = row
+                .doing
+                .is_some_and(|function| self.by_function[function.index()]);
+            return doing || names::contains(&row.name, &self.text);
+        }
         data.function(what)
             .is_some_and(|function| self.by_function[function.index()])
     }
@@ -78,7 +91,7 @@ impl Filter {
     pub(crate) fn inside(&self, what: What) -> bool {
         match what {
             What::Tree(row) => self.inside[row as usize],
-            What::Hot(_) | What::Outside => false,
+            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => false,
         }
     }
 

@@ -26,6 +26,16 @@ pub(crate) enum SortKey {
     Max,
     /// The name.
     Name,
+    /// Its share of a CPU in the last interval.
+    Busy,
+    /// Time on a CPU.
+    Cpu,
+    /// Time outside any scope.
+    Outside,
+    /// What it does, or whether it is switched off.
+    State,
+    /// The kernel's id.
+    Tid,
 }
 
 /// A key and a direction.
@@ -51,7 +61,8 @@ impl Sort {
     /// The order a view starts with.
     pub(crate) fn of(view: View) -> Self {
         let key = match view {
-            View::Tree | View::Function | View::Threads | View::Flame => SortKey::Total,
+            View::Tree | View::Function | View::Flame => SortKey::Total,
+            View::Threads => SortKey::Busy,
             View::Hot => SortKey::SelfTime,
             View::Sites => SortKey::Calls,
         };
@@ -84,12 +95,37 @@ impl Sort {
                 .latency(what)
                 .max()
                 .map_or(0, |(ticks, _)| ticks.saturating_add(1)),
+            SortKey::Busy | SortKey::Cpu | SortKey::Outside | SortKey::State | SortKey::Tid => {
+                self.weight_of_its_kind(data, what)
+            }
             SortKey::Name => 0,
         };
         if self.reversed {
             largest_first
         } else {
             !largest_first
+        }
+    }
+
+    /// What only threads and sites are compared by: the largest comes first.
+    fn weight_of_its_kind(self, data: &Data, what: What) -> u64 {
+        if let What::Site(row) = what {
+            return u64::MAX - data.sites()[row as usize].state as u64;
+        }
+        let What::Thread(row) = what else { return 0 };
+        let (row, thread) = (
+            &data.threads()[row as usize],
+            &data.snapshot.threads[row as usize],
+        );
+        match self.key {
+            // In whole percents, so that threads that are busy alike do not change places all the time.
+            SortKey::Busy => row.busy.map_or(0, |busy| (busy * 100.0).round() as u64 + 1),
+            SortKey::Cpu => thread.cpu_ns.map_or(0, |ns| ns.saturating_add(1)),
+            SortKey::Outside => row.outside_ns,
+            SortKey::State => u64::MAX - row.activity as u64,
+            SortKey::Tid => u64::from(u32::MAX - thread.tid),
+            SortKey::Total | SortKey::SelfTime | SortKey::Calls | SortKey::Avg | SortKey::Name => 0,
+            SortKey::P50 | SortKey::P99 | SortKey::Max => 0,
         }
     }
 

@@ -1,7 +1,11 @@
 //! What every key does, and what it never does.
 
 mod commanding;
+mod flame;
 mod measuring;
+mod shapes;
+mod sites;
+mod threads;
 mod units;
 
 use std::rc::Rc;

@@ -90,6 +90,9 @@ impl Model {
 
     /// To the sibling above or below.
     pub(super) fn step_sibling(&mut self, step: isize) {
+        if self.view == View::Flame {
+            return self.flame_beside(step);
+        }
         let list = self.list();
         let Some(row) = list.selected() else { return };
         let (parent, index) = (row.parent, list.cursor.index);
@@ -197,30 +200,12 @@ impl Model {
         }
     }
 
-    /// From a function to its heaviest place in the tree.
-    pub(super) fn show_in_tree(&mut self) {
-        let Some((data, What::Hot(row))) = self.data.as_ref().zip(self.list().selected().map(|row| row.what))
-        else {
-            return;
-        };
-        let heaviest = data.hot()[row as usize].rows.iter().copied().max_by_key(|&row| {
-            (
-                data.tree.rows[row as usize].self_ns,
-                data.tree.rows[row as usize].total_ns,
-            )
-        });
-        let Some(row) = heaviest else { return };
-        if let Some(search) = &mut self.search {
-            search.only = false;
-        }
-        self.show(View::Tree);
-        self.came_from = Some(View::Hot);
-        self.refresh();
-        self.reveal(What::Tree(row));
-    }
-
     /// Opens what hides a row and selects it; gives back what had to be opened.
     pub(super) fn reveal(&mut self, what: What) -> Vec<PathId> {
+        if self.view == View::Flame {
+            self.flame_reveal(what);
+            return Vec::new();
+        }
         let Some(data) = &self.data else { return Vec::new() };
         let line = data.lineage(what);
         let want: Vec<RowId> = line.iter().map(|&what| data.id(what)).collect();

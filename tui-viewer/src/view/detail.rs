@@ -15,9 +15,8 @@ use crate::process_time::clock_time;
 use crate::theme::Meaning;
 use crate::view::bar::bar;
 use crate::view::figure::{self, ABOUT, UNKNOWN};
-use crate::view::latency;
 use crate::view::pen::Pen;
-use crate::view::unit;
+use crate::view::{latency, sites, threads, unit};
 
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
@@ -31,6 +30,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         ..area
     };
     if let Some(row) = model.list().selected() {
+        // A line of callers and callees has a part of a function's figures: here is the whole.
+        let row = &data.in_full(row);
         let title = cut_middle(
             data.label(row.what),
             usize::from(inner.width).saturating_sub(4),
@@ -43,11 +44,22 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             &format!(" {title} "),
             Meaning::Strong,
         );
+        if let What::Thread(index) = row.what {
+            return threads::detail(pen, model, data, index, Rect { y: area.y, ..inner });
+        }
+        if data.function(row.what).is_none() && row.what != What::Outside {
+            let text = "these calls were made by no function that is measured";
+            pen.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
+            return;
+        }
         name_and_place(pen, data, row, inner, area.y + 1);
+        if let What::Site(index) = row.what {
+            return sites::detail(pen, data, index, Rect { y: area.y, ..inner });
+        }
         figures(pen, model, data, row, inner, area.y + 2);
         match model.view {
-            View::Tree => path(pen, data, row, inner, area.y + 3),
-            View::Hot | View::Function | View::Threads | View::Flame | View::Sites => {
+            View::Tree | View::Flame => path(pen, data, row, inner, area.y + 3),
+            View::Hot | View::Function | View::Threads | View::Sites => {
                 callers(pen, model, inner, area.y + 3)
             }
         }
@@ -56,7 +68,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         let notes = notes(pen, data, row);
         let short = last == area.y + 5;
         if !short || notes.is_empty() {
-            threads(pen, model, inner, area.y + 5);
+            by_thread(pen, model, inner, area.y + 5);
         }
         if !notes.is_empty() {
             pen.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
@@ -127,12 +139,14 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     let of_self_time = (spread.self_estimated, spread.self_error);
     let of_total_time = (spread.total_estimated, spread.total_error);
     let ticks = unit::ticks(data, row.what);
+    // Bottom-up the total is self time, and what a row has itself is what nobody called.
+    let (own, all) = match data.bottom_up {
+        true => ("not called", "self"),
+        false => ("self", "total"),
+    };
     let mut facts = vec![
-        ("self", time((figures.self_ns, ticks.1), of_self_time, of_self)),
-        (
-            "total",
-            time((figures.total_ns, ticks.0), of_total_time, of_total),
-        ),
+        (own, time((figures.self_ns, ticks.1), of_self_time, of_self)),
+        (all, time((figures.total_ns, ticks.0), of_total_time, of_total)),
     ];
     if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
@@ -198,7 +212,7 @@ fn callers(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     shares(pen, &detail.callers, area, x, y, false);
 }
 
-fn threads(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
+fn by_thread(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let Some(detail) = &model.detail else { return };
     let x = pen.put(area.x, y, area.width, "threads", Meaning::Quiet) + 2;
     shares(pen, &detail.threads, area, x, y, true);
@@ -246,11 +260,16 @@ fn notes(pen: &Pen<'_>, data: &Data, row: &Row) -> String {
     notes.join(pen.glyphs.dot)
 }
 
+fn data_is_bottom_up(model: &Model) -> bool {
+    model.data.as_ref().is_some_and(|data| data.bottom_up)
+}
+
 /// How to read the columns: for those who see them for the first time.
 fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     let (dot, running) = (pen.glyphs.dot, pen.glyphs.running);
     let wide = area.width >= 92;
     let whole = match model.base() {
+        Base::Measured if model.base_label() != Base::Measured.label() => "the time in focus",
         Base::Measured => "measured time",
         Base::Wall => "wall time",
         Base::Parent => "its parent's time",
@@ -265,9 +284,21 @@ fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
     } else {
         "SELF the function itself"
     };
+    let again = pen.glyphs.again;
     let text = match model.view {
+        View::Tree if data_is_bottom_up(model) && wide => format!(
+            "TOTAL, AVG self time of the topmost row's function when called so{dot}TOP the part that nobody called"
+        ),
+        View::Tree if data_is_bottom_up(model) => {
+            format!("TOTAL self time of the topmost row{dot}TOP not called")
+        }
+        View::Function if wide => format!(
+            "callers add up to 100%, and so do (self) and what it calls{dot}CALLS of all calls{dot}{again} calls back"
+        ),
+        View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
-        View::Hot | View::Function | View::Threads | View::Flame | View::Sites => {
+        View::Flame => format!("a frame is as wide as its time{dot}blank: the frame above itself"),
+        View::Hot | View::Threads | View::Sites => {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }
     };

@@ -32,7 +32,9 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
         scaled(pen, model.ticks, per, ns, ticks, estimated && tight)
     };
     let (text, estimated) = match column {
-        Column::TotalShare => (Some(percent(of_total, total_is_estimated)), total_is_estimated),
+        Column::TotalShare | Column::OfShare => {
+            (Some(percent(of_total, total_is_estimated)), total_is_estimated)
+        }
         Column::SelfShare => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
         Column::Total => (
             time(figures.total_ns, ticks.0, total_is_estimated),
@@ -48,6 +50,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
                 .flatten(),
             false,
         ),
+        Column::CallsOf => (super::function::calls(data, what), false),
         Column::Avg => (
             figures.avg_ns().and_then(|ns| {
                 let ticks = rounded(ticks.0, figures.calls);
@@ -59,6 +62,8 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
         Column::P99 => (quantile(0.99), timed_in_part(data, what)),
         Column::Max => (longest(pen, model, data, what), timed_in_part(data, what)),
         Column::Bar | Column::Name | Column::Where => (None, false),
+        Column::Thread | Column::Tid | Column::State | Column::Busy | Column::Course => (None, false),
+        Column::Cpu | Column::Outside | Column::Now | Column::Module => (None, false),
     };
     match text {
         Some(text) if estimated => format!("{ABOUT}{text}"),

@@ -87,9 +87,15 @@ fn place(pen: &mut Pen<'_>, model: &Model, line: Rect) -> u16 {
     let x = tabs::views(pen, model, line.x + 1, line.y);
     let list = model.list();
     let rows = usize::from(model.layout().rows.height);
-    let first = (list.cursor.offset + 1).min(list.rows.len());
-    let last = (list.cursor.offset + rows).min(list.rows.len());
-    let text = format!("{first}-{last}/{}", list.rows.len());
+    let (offset, all) = match model.view {
+        View::Flame => (model.flame.top, model.flame.lines()),
+        View::Tree | View::Hot | View::Function | View::Threads | View::Sites => {
+            (list.cursor.offset, list.rows.len())
+        }
+    };
+    let first = (offset + 1).min(all);
+    let last = (offset + rows).min(all);
+    let text = format!("{first}-{last}/{all}");
     pen.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
 }
 
@@ -154,11 +160,26 @@ fn found(model: &Model, search: &Search, cells: usize) -> String {
         return "no match".to_string();
     }
     let (all, rows) = match model.view {
-        View::Tree | View::Flame | View::Threads | View::Sites => (data.tree.rows.len(), "rows"),
-        View::Hot | View::Function => (data.hot().len(), "functions"),
+        View::Tree | View::Flame => (data.tree.rows.len(), "rows"),
+        View::Threads => (data.threads().len(), "threads"),
+        View::Sites => (data.sites().len(), "sites"),
+        View::Function => (
+            model.list().rows.iter().filter(|row| !row.is_heading()).count(),
+            "rows",
+        ),
+        View::Hot => (data.hot().len(), "functions"),
     };
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
+    if matches!(model.view, View::Threads | View::Sites) {
+        // Neither is a part of the time.
+        let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
+        return if long.len() <= cells {
+            long
+        } else {
+            format!("{place}/{hits}")
+        };
+    }
     let time = number::percent(share(search.time_ns, data.measured_ns));
     [
         format!("{hits} of {all} {rows}  match {place}/{hits}  {time} of time"),
@@ -179,15 +200,14 @@ fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
         Context::Help | Context::Choosing | Context::Asking => Some("close"),
         _ if model.search.is_some() => Some("clear"),
         _ if model.per_call.is_some() => Some("totals"),
+        Context::Flame if model.flame.is_zoomed() => Some("zoom out"),
         Context::Tree
         | Context::Hot
         | Context::Function
         | Context::Threads
         | Context::Flame
-        | Context::Sites
-        | Context::Typing
-        | Context::Commanding
-        | Context::Start => None,
+        | Context::Sites => model.way_back(),
+        Context::Typing | Context::Commanding | Context::Start => None,
     };
     hints.extend(esc.map(|text| {
         (

@@ -173,7 +173,7 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
         _ if chosen.is_some_and(|thread| thread.state == ThreadState::Finished) => ever,
         live => live,
     };
-    let nodes = model.data.as_ref().map_or(0, |data| data.tree.rows.len());
+    let nodes = model.data.as_ref().map_or(0, |data| data.whole().rows.len());
     // The nodes beside it are those of the threads on screen.
     let threads = match chosen {
         Some(thread) => format!(

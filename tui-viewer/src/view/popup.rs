@@ -90,7 +90,7 @@ pub(super) fn thread_list(pen: &mut Pen<'_>, model: &Model, index: usize) {
 }
 
 /// `41877` of one thread, `×111` of so many.
-fn who(thread: &Thread, ascii: bool) -> String {
+pub(super) fn who(thread: &Thread, ascii: bool) -> String {
     if thread.count > 1 {
         let times = if ascii { 'x' } else { '×' };
         format!("{times}{}", number::count(thread.count))

@@ -16,16 +16,41 @@ use crate::model::view::View;
 use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
 use crate::view::bar::bar;
-use crate::view::figure;
 use crate::view::pen::Pen;
+use crate::view::{figure, function};
 
 /// Draws the rows.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let list = model.list();
+    if let Some(why) = model.nothing_chosen().filter(|_| list.rows.is_empty()) {
+        let why = safe(&why, pen.ascii);
+        pen.put_cut(
+            area.x + 2,
+            area.y,
+            area.width.saturating_sub(3),
+            &why,
+            Meaning::Plain,
+        );
+        return;
+    }
     if list.rows.is_empty() && data.tree.rows.is_empty() {
         return nothing(pen, model, data, area);
     }
     let places = columns::places(model.view, area.width);
+    each(pen, model, data, area, |pen, row, y, look| {
+        line(pen, model, data, row, &places, y, look);
+    });
+}
+
+/// Draws each row on the screen; the selected one on its ground.
+pub(super) fn each<'a>(
+    pen: &mut Pen<'a>,
+    model: &Model,
+    data: &Data,
+    area: Rect,
+    mut line: impl FnMut(&mut Pen<'a>, &Row, u16, Look),
+) {
+    let list = model.list();
     let on_screen = list
         .rows
         .iter()
@@ -33,6 +58,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         .skip(list.cursor.offset)
         .take(usize::from(area.height));
     for ((index, row), y) in on_screen.zip(area.top()..) {
+        if row.is_heading() {
+            function::heading(pen, data.label(row.what), Rect { y, height: 1, ..area });
+            continue;
+        }
         let selected = index == list.cursor.index;
         let look = Look {
             selected,
@@ -44,20 +73,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
                 pen.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }
-        line(pen, model, data, row, &places, y, look);
+        line(pen, row, y, look);
     }
 }
 
-/// Why the list is empty, whatever the state.
-fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
-    let text = match (&model.scope, data.thread) {
-        (Scope::All, _) if data.snapshot.capture.mode == Mode::Off => {
-            "Measuring is off: no scope is counted."
-        }
-        (Scope::All, _) => "No scope has been entered since the reset.",
-        (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
-        (Scope::One { .. }, None) => "The chosen thread is not there any more.",
-    };
+/// A sentence in place of rows.
+pub(super) fn tell(pen: &mut Pen<'_>, area: Rect, text: &str) {
     pen.put_cut(
         area.x + 2,
         area.y,
@@ -67,15 +88,34 @@ fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     );
 }
 
+/// Fewer cells than this are for a name alone.
+const ROOM_FOR_MARKS: usize = 14;
+
+/// Why the list is empty, whatever the state.
+pub(super) fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+    let text = match (&model.scope, data.thread) {
+        (Scope::All, _) if data.snapshot.capture.mode == Mode::Off => {
+            "Measuring is off: no scope is counted."
+        }
+        (Scope::All, _) => "No scope has been entered since the reset.",
+        (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
+        (Scope::One { .. }, None) => "The chosen thread is not there any more.",
+    };
+    tell(pen, area, text);
+}
+
+/// How a whole row looks.
 #[derive(Clone, Copy)]
-struct Look {
-    selected: bool,
-    stale: bool,
+pub(super) struct Look {
+    /// The selected one.
+    pub(super) selected: bool,
+    /// Old data.
+    pub(super) stale: bool,
 }
 
 impl Look {
     /// The selected row looks like one thing, and old data like old data.
-    fn of(self, meaning: Meaning) -> Meaning {
+    pub(super) fn of(self, meaning: Meaning) -> Meaning {
         match (self.selected, self.stale) {
             (true, _) => Meaning::Selected,
             (false, true) => Meaning::Quiet,
@@ -87,8 +127,8 @@ impl Look {
 fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
     let (of_total, of_self) = model.shares(data, row.what);
     let main = match model.view {
-        View::Tree => of_total,
-        View::Hot | View::Function | View::Threads | View::Flame | View::Sites => of_self,
+        View::Tree | View::Function => of_total,
+        View::Hot | View::Threads | View::Flame | View::Sites => of_self,
     };
     let weight = match main {
         0.25.. => Meaning::Hottest,
@@ -126,6 +166,8 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
             }
             Column::Where => (place_of(pen, data, row.what, place.width), Meaning::Quiet),
             Column::TotalShare
+            | Column::OfShare
+            | Column::CallsOf
             | Column::SelfShare
             | Column::Total
             | Column::SelfTime
@@ -133,7 +175,16 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
             | Column::Avg
             | Column::P50
             | Column::P99
-            | Column::Max => (
+            | Column::Max
+            | Column::Thread
+            | Column::Tid
+            | Column::State
+            | Column::Busy
+            | Column::Course
+            | Column::Cpu
+            | Column::Outside
+            | Column::Now
+            | Column::Module => (
                 figure::text(pen, model, data, row.what, place.column),
                 if index == 0 { weight } else { rest },
             ),
@@ -188,12 +239,22 @@ fn name(
         };
         x = pen.put(x, y, end - x, mark, look.of(meaning)) + 1;
     }
+    if let Some(mark) = function::direction(data, row.what, glyphs) {
+        x = pen.put(x, y, end - x, mark, look.of(Meaning::Rule));
+    }
     let mut marks = Vec::new();
+    if data.is_recursive(row.what) {
+        marks.push((glyphs.again, Meaning::Notable));
+    }
     if data.figures(row.what).open > 0 {
         marks.push((glyphs.running, Meaning::Good));
     }
     if data.is_doubtful(row.what) {
         marks.push((glyphs.doubtful, Meaning::Notable));
+    }
+    if matches!(row.what, What::Call(_)) && usize::from(end.saturating_sub(x)) < ROOM_FOR_MARKS {
+        // The arrow before the name takes their room; the name itself comes first.
+        marks.clear();
     }
     let marks_cells: usize = marks.iter().map(|(mark, _)| width(mark) + 1).sum();
     let hidden = match row.fold {
@@ -203,7 +264,11 @@ fn name(
     let room = usize::from(end.saturating_sub(x));
     // The count of hidden rows is the first to go: the mark before the name says that there are some.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
-    let text = data.label(row.what);
+    let text = match function::is_own(data, row.what) && model.layout().title.is_none() {
+        // No line above says whose callers and callees these are.
+        true => data.label(data.in_full(row).what),
+        false => data.label(row.what),
+    };
     let hidden_fits = width(text) + marks_cells + extra <= room;
     // Without room for the module the function itself says more than half of both.
     let tail = text.rfind("::").map_or(text, |at| &text[at + 2..]);

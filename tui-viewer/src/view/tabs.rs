@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::cells::{cut_end, safe, width};
+use crate::cells::{cut_end, cut_middle, safe, width};
 use crate::columns;
 use crate::model::Model;
 use crate::model::view::{TabForm, View};
@@ -52,17 +52,25 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     let column = columns::places(model.view, u16::MAX)
         .into_iter()
         .find(|place| place.column.sort_key() == Some(sort.key))
-        .map_or("", |place| place.column.title());
+        .map(|place| place.column.title());
     let mark = if sort.rises() {
         pen.glyphs.rises
     } else {
         pen.glyphs.falls
     };
-    let mut all = vec![
-        format!("sort {column} {mark}"),
-        model.base().label().to_string(),
-        safe(&model.scope.label(), pen.ascii).into_owned(),
-    ];
+    let mut all = Vec::new();
+    // What is not sorted, and what has no percents, needs no word for it.
+    all.extend(column.map(|column| format!("sort {column} {mark}")));
+    if !matches!(model.view, View::Threads | View::Sites) {
+        all.push(model.base_label().to_string());
+    }
+    all.push(safe(&model.scope.label(), pen.ascii).into_owned());
+    let words = model.lens.words(model.view);
+    all.extend(
+        words
+            .iter()
+            .map(|words| cut_middle(&safe(words, pen.ascii), 30, pen.glyphs.cut).into_owned()),
+    );
     if model.compensated {
         // At the end: it is the last to give way.
         all.push("compensated (at least)".to_string());

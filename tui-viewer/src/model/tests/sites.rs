@@ -1,0 +1,216 @@
+//! Switching sites off and on from the screen.
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::SiteId;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::Rule;
+
+use crate::model::Model;
+use crate::model::message::Effect;
+use crate::model::tests::{answer, last_line, names};
+use crate::news::Request;
+use crate::orderbook::snapshot;
+use crate::stage::{at, key, keys, live, news, selected, text};
+use crate::status::Status;
+
+fn pattern(text: &str) -> Pattern {
+    Pattern::new(text).unwrap()
+}
+
+/// The made-up program with rules, applied as the library does it.
+fn ruled(rules: &[(&str, bool)]) -> Snapshot {
+    let mut s = snapshot(1_341);
+    for &(text, off) in rules {
+        s.measuring.rules.push(Rule {
+            pattern: text.into(),
+            off,
+        });
+    }
+    let off = |site: &tickscope_format::snapshot::Site| {
+        let last = rules.iter().rev().find(|(text, _)| pattern(text).matches(site));
+        last.is_some_and(|&(_, off)| off)
+    };
+    s.measuring.off_sites = (0..s.sites.len())
+        .filter(|&site| off(&s.sites[site]))
+        .map(|site| SiteId(site as u32))
+        .collect();
+    s
+}
+
+/// Selects a site by its name.
+fn to(model: &mut Model, name: &str) {
+    let line = names(model)
+        .iter()
+        .position(|at| *at == name)
+        .expect("it is listed");
+    keys(model, "g");
+    keys(model, &"j".repeat(line));
+    assert_eq!(selected(model), name);
+}
+
+fn asked(effects: &[Effect]) -> Vec<Request> {
+    let request = |effect: &Effect| {
+        let Effect::Send(request) = effect else {
+            panic!("{effect:?}")
+        };
+        *request
+    };
+    effects.iter().map(request).collect()
+}
+
+#[test]
+fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
+    let mut model = live(120, 30);
+    keys(&mut model, "6");
+    to(&mut model, "book::insert");
+    let own = "orderbook_sim::book::insert";
+    let off = Request::SitesOff(pattern(own));
+    assert_eq!(asked(&keys(&mut model, " ")), [off]);
+    answer(&mut model, off, Ok(1));
+    assert!(
+        !last_line(&model).contains("book::insert off"),
+        "promised is not done"
+    );
+    news(&mut model, Status::Live, Some(ruled(&[(own, true)])));
+    assert!(
+        last_line(&model).contains("book::insert off; Space switches it on again"),
+        "{}",
+        last_line(&model)
+    );
+    assert!(
+        text(&model).contains("off by …im::book::insert"),
+        "{}",
+        text(&model)
+    );
+    assert_eq!(selected(&model), "book::insert");
+
+    let on = Request::SitesOn(pattern(own));
+    assert_eq!(asked(&keys(&mut model, " ")), [on]);
+    news(&mut model, Status::Live, Some(ruled(&[(own, false)])));
+    answer(&mut model, on, Ok(1));
+    assert!(last_line(&model).contains("book::insert on; Space switches it off again"));
+}
+
+#[test]
+fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
+    let mut model = live(120, 30);
+    news(&mut model, Status::Live, Some(ruled(&[("book", true)])));
+    keys(&mut model, "6");
+    to(&mut model, "book::cancel");
+    assert!(text(&model).contains("off by book") && text(&model).contains("switched off by the rule book"));
+    let on = Request::SitesOn(pattern("orderbook_sim::book::cancel"));
+    assert_eq!(asked(&keys(&mut model, " ")), [on]);
+    answer(&mut model, on, Ok(1));
+    let both = [("book", true), ("orderbook_sim::book::cancel", false)];
+    news(&mut model, Status::Live, Some(ruled(&both)));
+    assert!(
+        last_line(&model).contains("book::cancel on"),
+        "{}",
+        last_line(&model)
+    );
+    assert!(text(&model).contains("kept on by the rule orderbook_sim::book::cancel"));
+}
+
+#[test]
+fn twice_before_it_is_seen_goes_back() {
+    let mut model = live(120, 30);
+    keys(&mut model, "6");
+    to(&mut model, "book::insert");
+    let own = pattern("orderbook_sim::book::insert");
+    let requests = asked(&keys(&mut model, "  "));
+    assert_eq!(requests, [Request::SitesOff(own), Request::SitesOn(own)]);
+    to(&mut model, "risk::check");
+    let other = asked(&keys(&mut model, " "));
+    assert_eq!(other, [Request::SitesOff(pattern("orderbook_sim::risk::check"))]);
+    answer(&mut model, requests[0], Ok(1));
+    answer(&mut model, requests[1], Ok(1));
+    assert!(
+        last_line(&model).contains("book::insert on"),
+        "{}",
+        last_line(&model)
+    );
+}
+
+#[test]
+fn refusals_and_silence_are_told() {
+    let mut model = live(120, 30);
+    keys(&mut model, "6");
+    to(&mut model, "book::insert");
+    let request = asked(&keys(&mut model, " "))[0];
+    answer(
+        &mut model,
+        request,
+        Err("the program has as many rules as it takes".into()),
+    );
+    assert!(
+        last_line(&model).contains("! off: the program has as many rules as it takes"),
+        "{}",
+        last_line(&model)
+    );
+    assert_eq!(
+        model.deadline(),
+        model.notice.as_ref().map(|notice| notice.until),
+        "nothing is awaited"
+    );
+
+    keys(&mut model, " ");
+    assert!(model.deadline().is_some());
+    at(&mut model, 2_500);
+    assert!(
+        last_line(&model).contains("no answer from the program in 2 s"),
+        "{}",
+        last_line(&model)
+    );
+
+    news(&mut model, Status::Exited { unix_ns: 1 }, None);
+    assert!(keys(&mut model, " ").is_empty());
+    assert!(last_line(&model).contains("nothing to switch: the program is exited"));
+}
+
+#[test]
+fn a_path_too_long_for_a_rule_is_said_to_be() {
+    let mut model = live(120, 30);
+    let mut s = snapshot(1_341);
+    s.sites[0].name = "x".repeat(97);
+    news(&mut model, Status::Live, Some(s));
+    keys(&mut model, "6G");
+    while !selected(&model).contains("xxx") {
+        key(&mut model, crate::keyboard::Code::Up);
+    }
+    assert!(keys(&mut model, " ").is_empty());
+    assert!(
+        last_line(&model).contains("at most 96 bytes"),
+        "{}",
+        last_line(&model)
+    );
+}
+
+#[test]
+fn a_rule_for_many_is_told_as_the_command_line_tells_it() {
+    let mut model = live(120, 30);
+    let many = Request::SitesOff(pattern("book::*"));
+    answer(&mut model, many, Ok(1));
+    news(&mut model, Status::Live, Some(ruled(&[("book::*", true)])));
+    assert!(
+        last_line(&model).contains("4 sites switched off by book::*; also applies to sites met later"),
+        "{}",
+        last_line(&model)
+    );
+}
+
+#[test]
+fn off_and_never_met_stand_where_state_sorts_them() {
+    let mut model = live(120, 30);
+    let mut s = ruled(&[("slab_get", true)]);
+    for row in 0..s.nodes.len() {
+        if s.nodes.site[row] == 12 {
+            s.nodes.calls[row] = 0;
+        }
+    }
+    news(&mut model, Status::Live, Some(s));
+    keys(&mut model, "6");
+    assert_eq!(names(&model)[0], "wire::encode", "most calls first");
+    keys(&mut model, ">");
+    assert_eq!(names(&model)[..2], ["alloc::slab_get", "queue::push"]);
+    assert!(text(&model).contains("not since reset"));
+}

@@ -1,0 +1,131 @@
+//! What the view of one function has of its own: its title, its headings, and calls that are some of many.
+
+use ratatui::layout::Rect;
+use tickscope_format::render::{label, number};
+
+use crate::cells::{cut_middle, cut_path, safe, width};
+use crate::model::Model;
+use crate::model::data::{Data, What, share};
+use crate::model::function::{Around, Line};
+use crate::theme::{Glyphs, Meaning};
+use crate::view::figure::ABOUT;
+use crate::view::pen::Pen;
+
+/// Cells of a count.
+const COUNT: usize = 5;
+
+/// Name and place of the function, and its figures where there is a second line.
+pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+    let (x, cells) = (area.x + 1, area.width.saturating_sub(2));
+    let Some(around) = &data.around else {
+        let chosen = model.function.chosen.as_ref();
+        let name = chosen.map_or_else(String::new, |chosen| safe(&chosen.name, pen.ascii).into_owned());
+        pen.put_cut(x, area.y, cells, &name, Meaning::Strong);
+        return;
+    };
+    let id = around.neighbours.function;
+    let function = data.tree.functions.get(id);
+    let place = label::place(&function.file, function.line, pen.ascii);
+    let place = safe(&place, pen.ascii);
+    let full = &data.names.full[id.index()];
+    // The name comes first; the place keeps its end, where the file is.
+    let room = usize::from(cells).saturating_sub(width(full) + 3);
+    let place = match room {
+        12.. => cut_path(&place, room, pen.glyphs.cut).into_owned(),
+        _ => String::new(),
+    };
+    let name_cells = usize::from(cells).saturating_sub(if place.is_empty() { 0 } else { width(&place) + 2 });
+    let name = cut_middle(full, name_cells, pen.glyphs.cut).into_owned();
+    pen.put(x, area.y, cells, &name, Meaning::Strong);
+    pen.put_right(x, area.y, cells, &place, Meaning::Quiet);
+    if area.height > 1 {
+        figures(pen, data, around, x, area.y + 1, x + cells);
+    }
+}
+
+fn figures(pen: &mut Pen<'_>, data: &Data, around: &Around, mut x: u16, y: u16, end: u16) {
+    let of = &around.neighbours;
+    let spread = of.spread.unwrap_or_default();
+    let time = |ns: u64, estimated: bool| {
+        let about = if estimated { ABOUT } else { "" };
+        let percent = number::percent(share(ns, data.measured_ns));
+        format!("{about}{} {about}{percent}", pen.duration(ns))
+    };
+    let all = of.outermost_calls + of.recursive_calls;
+    let mut facts = vec![
+        ("total", time(of.total_ns, spread.total_estimated)),
+        ("self", time(of.self_ns, spread.self_estimated)),
+        ("calls", number::count(all)),
+    ];
+    if let Some(ns) = of.total_ns.checked_div(of.outermost_calls) {
+        let about = if spread.total_estimated { ABOUT } else { "" };
+        facts.push(("avg", format!("{about}{}", pen.duration(ns))));
+    }
+    if of.recursive {
+        let text = format!("{} of them recursive", number::count(of.recursive_calls));
+        facts.push((pen.glyphs.again, text));
+    }
+    for (word, text) in facts {
+        if usize::from(x) + width(word) + 1 + width(&text) > usize::from(end) {
+            return;
+        }
+        x = pen.put(x, y, end - x, word, Meaning::Quiet);
+        x = pen.put(x + 1, y, end.saturating_sub(x + 1), &text, Meaning::Plain) + 3;
+    }
+}
+
+/// A line between the two lists.
+pub(super) fn heading(pen: &mut Pen<'_>, text: &str, area: Rect) {
+    pen.rule(area);
+    pen.put(
+        area.x + 1,
+        area.y,
+        area.width.saturating_sub(2),
+        &format!(" {text} "),
+        Meaning::Quiet,
+    );
+}
+
+/// Whether a line calls the function, is it, or is called by it.
+pub(super) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'static str> {
+    let What::Call(line) = what else { return None };
+    let [caller, own, callee] = glyphs.calls;
+    match data.around.as_ref()?.line(line) {
+        Line::Heading(_) => None,
+        Line::Caller(_) => Some(caller),
+        Line::Own => Some(own),
+        Line::Callee(_) => Some(callee),
+    }
+}
+
+/// Whether a line is the function itself.
+pub(super) fn is_own(data: &Data, what: What) -> bool {
+    let (What::Call(line), Some(around)) = (what, &data.around) else {
+        return false;
+    };
+    line == around.own()
+}
+
+/// Calls from the one to the other, of all calls of the other; of the function itself the outermost and the recursive
+/// ones. What stands between the two numbers always stands in the same cell.
+pub(super) fn calls(data: &Data, what: What) -> Option<String> {
+    let What::Call(line) = what else { return None };
+    let around = data.around.as_ref()?;
+    let of = &around.neighbours;
+    let (some, between, others) = match around.line(line) {
+        Line::Heading(_) => return None,
+        Line::Caller(link) | Line::Callee(link) => (link.calls, "/", Some(link.of_calls)),
+        Line::Own => {
+            let recursive = Some(of.recursive_calls).filter(|&calls| calls > 0);
+            (of.outermost_calls, "+", recursive)
+        }
+    };
+    let others = others.map_or(String::new(), |calls| {
+        format!("{between}{}", number::count(calls))
+    });
+    Some(format!(
+        "{:>COUNT$}{others:<rest$}",
+        number::count(some),
+        rest = COUNT + 1
+    ))
+}

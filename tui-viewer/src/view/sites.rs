@@ -1,0 +1,131 @@
+//! The view Sites: what was met in the source, and what is switched off.
+
+use ratatui::layout::Rect;
+use tickscope_format::render::{label, number};
+
+use crate::cells::{cut_end, cut_middle, cut_path, cut_start, safe, width};
+use crate::columns::{self, Column, Place};
+use crate::model::Model;
+use crate::model::data::{Data, What};
+use crate::model::row::Row;
+use crate::model::site_rows::{SiteRow, SiteState};
+use crate::theme::Meaning;
+use crate::view::pen::Pen;
+use crate::view::rows::{self, Look};
+
+/// From so many cells on the rule stands behind the state.
+const ROOM_FOR_RULE: u16 = 20;
+
+/// Draws the rows.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+    if model.list().rows.is_empty() {
+        return rows::tell(pen, area, "No place in the source has been met yet.");
+    }
+    let places = columns::places(model.view, area.width);
+    rows::each(pen, model, data, area, |pen, row, y, look| {
+        if let What::Site(index) = row.what {
+            line(pen, data, index, row, &places, y, look);
+        }
+    });
+}
+
+fn line(pen: &mut Pen<'_>, data: &Data, index: u32, row: &Row, places: &[Place], y: u16, look: Look) {
+    let site = &data.sites()[index as usize];
+    let whole = match site.state {
+        SiteState::Hit => Meaning::Plain,
+        SiteState::NotSince | SiteState::Off => Meaning::Quiet,
+    };
+    for place in places {
+        let text = text(pen, data, site, row.what, *place);
+        let meaning = match (place.column, site.state) {
+            (Column::State, SiteState::Off) => Meaning::Notable,
+            (Column::Name, _) if row.hit => Meaning::Strong,
+            (Column::Module | Column::Where, _) => Meaning::Quiet,
+            _ => whole,
+        };
+        if place.column.is_number() {
+            pen.put_right(place.x, y, place.width, &text, look.of(meaning));
+        } else {
+            pen.put(place.x, y, place.width, &text, look.of(meaning));
+        }
+    }
+}
+
+fn text(pen: &Pen<'_>, data: &Data, site: &SiteRow, what: What, place: Place) -> String {
+    let cells = usize::from(place.width);
+    match place.column {
+        Column::Calls => number::count(site.calls),
+        Column::State => state(pen, site, place.width),
+        Column::Name => {
+            let name = data.label(what);
+            let tail = name.rfind("::").map_or(name, |at| &name[at + 2..]);
+            let name = if width(name) > cells { tail } else { name };
+            cut_middle(name, cells, pen.glyphs.cut).into_owned()
+        }
+        Column::Module => cut_start(&site.module, cells, pen.glyphs.cut).into_owned(),
+        Column::Where => {
+            let of_snapshot = &data.snapshot.sites[site.site.index()];
+            let text = label::place(&of_snapshot.file, of_snapshot.line, pen.ascii);
+            cut_path(&safe(&text, pen.ascii), cells, pen.glyphs.cut).into_owned()
+        }
+        Column::TotalShare
+        | Column::OfShare
+        | Column::SelfShare
+        | Column::CallsOf
+        | Column::Bar
+        | Column::Total
+        | Column::SelfTime
+        | Column::Avg
+        | Column::P50
+        | Column::P99
+        | Column::Max
+        | Column::Thread
+        | Column::Tid
+        | Column::Busy
+        | Column::Course
+        | Column::Cpu
+        | Column::Outside
+        | Column::Now => String::new(),
+    }
+}
+
+/// In words; with the rule that switched it off where there is room, and in a word where there is little.
+fn state(pen: &Pen<'_>, site: &SiteRow, cells: u16) -> String {
+    let words = match (site.state, &site.rule) {
+        (SiteState::Off, Some(rule)) if cells >= ROOM_FOR_RULE => {
+            // The end of a path says more.
+            let room = usize::from(cells) - "off by ".len();
+            format!("off by {}", cut_start(rule, room, pen.glyphs.cut))
+        }
+        (SiteState::NotSince, _) if usize::from(cells) < site.state.words().len() => "none".to_string(),
+        _ => site.state.words().to_string(),
+    };
+    cut_end(&words, usize::from(cells), pen.glyphs.cut).into_owned()
+}
+
+/// The pane below: the whole path, the place, the state with its rule, and what Space does.
+pub(super) fn detail(pen: &mut Pen<'_>, data: &Data, index: u32, area: Rect) {
+    let site = &data.sites()[index as usize];
+    let state = match (site.state, &site.rule) {
+        (SiteState::Off, Some(rule)) => format!("switched off by the rule {rule}"),
+        (SiteState::Off, None) => "switched off".to_string(),
+        (SiteState::NotSince, _) => "not called since the reset".to_string(),
+        (SiteState::Hit, _) => format!("{} calls since the reset", number::count(site.calls)),
+    };
+    let kept_on = site.rule.as_ref().filter(|_| site.state != SiteState::Off);
+    let state = match kept_on {
+        Some(rule) => format!("{state}   kept on by the rule {rule}"),
+        None => state,
+    };
+    let next = match site.state {
+        SiteState::Off => "Space switches it on again, by a rule of its own",
+        SiteState::Hit | SiteState::NotSince => "Space switches it off: its time then counts as its caller's",
+    };
+    pen.put_cut(area.x, area.y + 2, area.width, &state, Meaning::Plain);
+    let group = &data.snapshot.sites[site.site.index()].group;
+    if !group.is_empty() {
+        let text = format!("group {}", safe(group, pen.ascii));
+        pen.put_cut(area.x, area.y + 3, area.width, &text, Meaning::Quiet);
+    }
+    pen.put_cut(area.x, area.bottom() - 1, area.width, next, Meaning::Quiet);
+}
