@@ -28,6 +28,7 @@ pub mod local_time;
 mod model;
 pub mod news;
 mod process_time;
+pub mod report;
 pub mod screen;
 pub mod status;
 pub mod target;

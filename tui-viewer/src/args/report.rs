@@ -1,6 +1,6 @@
 //! What can be typed behind `tickscope report`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -19,14 +19,16 @@ Formats:
                 tickscope report -f folded | inferno-flamegraph --countname ns > now.svg
   speedscope  For speedscope: a profile for each thread, the busiest first on the screen.
               Callees stand side by side; their order is not that of time.
-                tickscope report -f speedscope -o now.json && speedscope now.json
+                tickscope report -o now.speedscope.json && speedscope now.speedscope.json
   pprof       For pprof and all that reads its profile.proto: values calls and time, the thread
               as the tags thread and tid.
-                tickscope report -f pprof -o now.pb.gz && go tool pprof -http=: now.pb.gz
+                tickscope report -o now.pb.gz && go tool pprof -http=: now.pb.gz
   callgrind   For callgrind_annotate and KCachegrind: events Ns and Calls, all threads together
               below one function called [PROGRAM]. Recursion is counted once in inclusive costs.
-                tickscope report -f callgrind -o callgrind.out.1 && callgrind_annotate
-                --inclusive=yes callgrind.out.1
+                tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1
+
+A FILE whose name ends in .txt .json .csv .folded .speedscope.json .pb.gz .callgrind, or begins with
+callgrind.out, says the form itself.
 
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text alone; json has it as a fact of each thread.
@@ -57,9 +59,9 @@ pub struct ReportArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// The form.
-    #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
-    pub format: ReportFormat,
+    /// The form; without it as the ending of FILE says, else text.
+    #[arg(short, long, value_enum)]
+    pub format: Option<ReportFormat>,
     /// One part of the text: the tree, all functions by self time, or the same as gprof's flat profile.
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<ReportView>,
@@ -131,20 +133,55 @@ pub enum ReportUnit {
 // === impl ReportArgs ===
 
 impl ReportArgs {
+    /// The form that is asked for.
+    pub fn form(&self) -> ReportFormat {
+        let by_ending = || self.output.as_deref().and_then(ReportFormat::of_file);
+        self.format.or_else(by_ending).unwrap_or_default()
+    }
+
     /// Whether the options go together.
     ///
     /// # Errors
     /// Which do not.
     pub fn check(&self) -> Result<(), &'static str> {
-        if self.view.is_some() && self.format != ReportFormat::Text {
+        let format = self.form();
+        if self.view.is_some() && format != ReportFormat::Text {
             return Err("--view chooses a part of the text; leave it out, or give -f text");
         }
-        if self.unit.is_some() && self.format != ReportFormat::Csv {
+        if self.unit.is_some() && format != ReportFormat::Csv {
             return Err(
                 "--unit chooses columns of csv; json has nanoseconds and ticks, the others nanoseconds",
             );
         }
         Ok(())
+    }
+}
+
+// === impl ReportFormat ===
+
+impl ReportFormat {
+    /// The ending of a file's name that says this form.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Text => "txt",
+            Self::Json => "json",
+            Self::Folded => "folded",
+            Self::Speedscope => "speedscope.json",
+            Self::Pprof => "pb.gz",
+            Self::Callgrind => "callgrind",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// The form that a file's name says; none where it says nothing.
+    pub fn of_file(file: &Path) -> Option<Self> {
+        let name = file.file_name()?.to_string_lossy().to_lowercase();
+        if name.starts_with("callgrind.out") {
+            return Some(Self::Callgrind);
+        }
+        let forms = Self::value_variants().iter().copied();
+        let said = forms.filter(|form| name.ends_with(&format!(".{}", form.ending())));
+        said.max_by_key(|form| form.ending().len())
     }
 }
 
@@ -192,6 +229,24 @@ mod tests {
     }
 
     #[test]
+    fn a_files_name_says_the_form() {
+        let form = |file: &str| ReportFormat::of_file(Path::new(file));
+        assert_eq!(form("a/now.JSON"), Some(ReportFormat::Json));
+        assert_eq!(form("now.speedscope.json"), Some(ReportFormat::Speedscope));
+        assert_eq!(form("callgrind.out.1"), Some(ReportFormat::Callgrind));
+        assert_eq!(form("now.pb.gz"), Some(ReportFormat::Pprof));
+        assert_eq!(form("csv"), None);
+        let args = ReportArgs {
+            output: Some("now.csv".into()),
+            ..ReportArgs::default()
+        };
+        assert_eq!(args.form(), ReportFormat::Csv);
+        let format = Some(ReportFormat::Json);
+        assert_eq!(ReportArgs { format, ..args }.form(), ReportFormat::Json);
+        assert_eq!(ReportArgs::default().form(), ReportFormat::Text);
+    }
+
+    #[test]
     fn the_help_names_every_column_and_format() {
         let columns = FORMATS.split("Columns of csv:").nth(1).unwrap();
         let words: Vec<&str> = columns.split([',', ' ', '\n']).collect();
@@ -211,7 +266,7 @@ mod tests {
     #[test]
     fn options_that_do_not_go_together() {
         let args = |format, view, unit| ReportArgs {
-            format,
+            format: Some(format),
             view,
             unit,
             ..ReportArgs::default()

@@ -107,7 +107,8 @@ fn units_of_a_table() {
 fn pprof_is_a_gzipped_file() {
     let place = Place::new();
     let kept = kept(&place);
-    let write = ["report", &kept, "-f", "pprof", "-o", "now.pb.gz"];
+    // The file's name says the form.
+    let write = ["report", &kept, "-o", "now.pb.gz"];
     assert_eq!(place.tickscope(&write).ok().quiet().out, "");
     let bytes = fs::read(place.work().join("now.pb.gz")).unwrap();
     assert_eq!(bytes[..2], [0x1f, 0x8b]);
