@@ -250,6 +250,34 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
     Ok(snapshot)
 }
 
+/// A payload in two, which one after the other are a payload again: the section of sites, and all others before it.
+/// Sites seldom change, so that many payloads kept in memory can share theirs.
+///
+/// # Errors
+/// [`FormatError::Truncated`], with the place.
+pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
+    let (mut others, mut sites): (Vec<&[u8]>, Vec<&[u8]>) = (Vec::new(), Vec::new());
+    let mut at = 0usize;
+    while at < payload.len() {
+        let end = usize::try_from(word(payload, at + 8)?)
+            .ok()
+            .and_then(|length| at.checked_add(16)?.checked_add(length));
+        let Some(section) = end.and_then(|end| payload.get(at..end)) else {
+            return Err(FormatError::Truncated {
+                found: payload.len() as u64,
+                wanted: end.map_or(u64::MAX, |end| end as u64),
+            });
+        };
+        match word(payload, at)? {
+            SITES => sites.push(section),
+            _ => others.push(section),
+        }
+        at += section.len();
+    }
+    // No longer than they are: what is kept for long must not have been cut from something larger.
+    Ok((others.concat(), sites.concat()))
+}
+
 fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {
     let end = at.saturating_add(8);
     match bytes.get(at..end).and_then(|b| b.try_into().ok()) {
@@ -507,6 +535,23 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("texts of sites"), "{error}");
+    }
+
+    #[test]
+    fn without_its_sites_a_payload_is_the_rest_of_it() {
+        let snapshot = fixture::two_threads();
+        let payload = encoded(&snapshot);
+        let (mut others, sites) = split_sites(&payload).unwrap();
+        assert_eq!(others.len() + sites.len(), payload.len());
+        assert!(sites.len() > 16 && others.len() > 16);
+        others.extend(&sites);
+        assert_eq!(decode(&others).unwrap(), snapshot);
+        for cut in 1..payload.len() {
+            if let Ok((others, sites)) = split_sites(&payload[..cut]) {
+                assert_eq!(others.len() + sites.len(), cut, "cut between two sections");
+            }
+        }
+        assert!(split_sites(&payload[..payload.len() - 1]).is_err());
     }
 
     #[test]

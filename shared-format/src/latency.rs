@@ -32,8 +32,13 @@ impl Latencies {
 
     /// The same of a histogram that is packed already.
     pub fn push_packed(&mut self, row: u32, packed: &Packed) {
+        self.push_bytes(row, packed.bytes());
+    }
+
+    /// The same of its bytes.
+    pub(crate) fn push_bytes(&mut self, row: u32, packed: &[u8]) {
         if !packed.is_empty() {
-            self.packed.extend_from_slice(packed.bytes());
+            self.packed.extend_from_slice(packed);
             self.end_row(row);
         }
     }
@@ -45,12 +50,14 @@ impl Latencies {
 
     /// The histogram of a row; an empty one where it has none.
     pub fn of(&self, row: u32) -> Histogram {
-        let Ok(at) = self.row.binary_search(&row) else {
-            return Histogram::default();
-        };
+        self.bytes_of(row).and_then(packed::unpack).unwrap_or_default()
+    }
+
+    /// The same, still packed; none where it has none.
+    pub(crate) fn bytes_of(&self, row: u32) -> Option<&[u8]> {
+        let at = self.row.binary_search(&row).ok()?;
         let begin = at.checked_sub(1).map_or(0, |before| self.end[before]);
-        let bytes = self.packed.get(begin as usize..self.end[at] as usize);
-        bytes.and_then(packed::unpack).unwrap_or_default()
+        self.packed.get(begin as usize..self.end[at] as usize)
     }
 }
 

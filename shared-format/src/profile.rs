@@ -6,8 +6,12 @@
 //!                                                                           -> shape -> tree
 //!                                                                           -> graph (callers, callees)
 //!          -> compensate, narrow -> Snapshot
+//! two of them -> between -> Snapshot
+//!             -> align -> two Snapshots with the same rows
 //! ```
 
+pub mod align;
+pub mod between;
 pub mod compensate;
 pub mod functions;
 pub mod graph;
@@ -18,3 +22,6 @@ pub mod shape;
 pub mod sites;
 pub mod spread;
 pub mod tree;
+
+#[cfg(test)]
+mod pairs_of_snapshots;

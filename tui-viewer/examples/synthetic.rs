@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run -p tickscope-cli --example synthetic -- [live|still|stale|exited|crashed|kept|waiting|picker|broken]
-//!     [adaptive|sampled|off] [--panic-after FRAMES] [--nodes N] [--ascii] [--no-color] [--viewers N]
+//!     [adaptive|sampled|off] [--panic-after FRAMES] [--nodes N] [--ascii] [--no-color] [--theme NAME] [--viewers N]
 //!     [--deaf] [--old] [--cost NS]
 //! ```
 
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tickscope_cli::news::{Feed, News, Outcome, Request, RingLine, Target};
 use tickscope_cli::screen::{ScreenOptions, run};
 use tickscope_cli::status::Status;
-use tickscope_cli::theme::ColorChoice;
+use tickscope_cli::theme::{ColorChoice, ThemeKind};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Mode, Site};
@@ -227,12 +227,14 @@ fn main() -> anyhow::Result<ExitCode> {
     };
     let mut options = ScreenOptions {
         color: ColorChoice::Auto,
+        theme: None,
         ascii: false,
         utc_offset_s: Some(0),
         keep: |path, snapshot| {
             std::fs::write(path, format!("{snapshot:?}")).map_err(|error| error.to_string())
         },
         mouse: false,
+        compare: None,
         panic_after: None,
     };
     let mut arguments = std::env::args().skip(1);
@@ -243,6 +245,7 @@ fn main() -> anyhow::Result<ExitCode> {
             "--nodes" => feed.nodes = number(),
             "--viewers" => feed.viewers = number() as u32,
             "--ascii" => options.ascii = true,
+            "--theme" => options.theme = arguments.next().and_then(|word| ThemeKind::named(&word)),
             "--no-color" => options.color = ColorChoice::Never,
             "--deaf" => feed.deaf = true,
             "--old" => feed.old = true,

@@ -12,7 +12,7 @@ use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
 pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
-use crate::theme::ColorChoice;
+use crate::theme::{ColorChoice, ThemeKind};
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
 #[derive(Debug, Parser)]
@@ -27,6 +27,9 @@ pub struct Cli {
     /// How the screen looks.
     #[command(flatten)]
     pub look: LookArgs,
+    /// What to compare with.
+    #[command(flatten)]
+    pub compare: CompareArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -34,6 +37,7 @@ Examples:
   tickscope                        attach to the program that runs
   tickscope order-book             attach by name, or by pid, or open a file
   tickscope run -- ./app --fast    start a program and watch it
+  tickscope --compare before.tks   show what differs from a snapshot kept with s
   tickscope report -f json -o now.json
   tickscope report -f folded | inferno-flamegraph > now.svg
   tickscope stacks 4711            where each thread is right now
@@ -105,12 +109,24 @@ pub struct LookArgs {
     /// Colours: as the terminal and NO_COLOR say, or always, or never.
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
+    /// Which colours: the terminal's sixteen, for a light background, for every kind of colour vision, none. By
+    /// itself as TICKSCOPE_THEME says.
+    #[arg(long, value_parser = theme(), value_name = "NAME")]
+    pub theme: Option<ThemeKind>,
     /// Nothing but ASCII; by itself where the locale is not UTF-8.
     #[arg(long)]
     pub ascii: bool,
     /// Panics after so many frames, for the test of how the terminal is left.
     #[arg(long, hide = true)]
     pub panic_after: Option<u64>,
+}
+
+/// What to compare with.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CompareArgs {
+    /// Show differences to a kept snapshot, or to the newest of a ring file; ' shows plain numbers.
+    #[arg(long, value_name = "FILE")]
+    pub compare: Option<PathBuf>,
 }
 
 /// When to use colours.
@@ -144,6 +160,9 @@ pub enum Command {
         /// How the screen looks.
         #[command(flatten)]
         look: LookArgs,
+        /// What to compare with.
+        #[command(flatten)]
+        compare: CompareArgs,
     },
     /// List the programs that carry tickscope, running and ended.
     #[command(visible_alias = "ls")]
@@ -266,6 +285,11 @@ pub enum Command {
 fn mode() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str))
         .try_map(|name| Mode::named(&name).ok_or("wanted exact, adaptive, sampled or off"))
+}
+
+fn theme() -> impl TypedValueParser<Value = ThemeKind> {
+    PossibleValuesParser::new(ThemeKind::ALL.map(ThemeKind::word))
+        .try_map(|word| ThemeKind::named(&word).ok_or("wanted sixteen, light, cvd or mono"))
 }
 
 fn pattern(text: &str) -> Result<Pattern, String> {

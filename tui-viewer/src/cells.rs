@@ -8,7 +8,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 ///
 /// Right-to-left letters are escaped as well: terminals that reorder lines would move the columns with them.
 pub(crate) fn safe(text: &str, ascii: bool) -> Cow<'_, str> {
-    let odd = |c: char| (ascii && !c.is_ascii()) || right_to_left(c) || c.width().unwrap_or(0) == 0;
+    let odd =
+        |c: char| (ascii && !c.is_ascii()) || right_to_left(c) || joins(c) || c.width().unwrap_or(0) == 0;
     if text.bytes().all(|b| (0x20..0x7f).contains(&b)) || !text.chars().any(odd) {
         return Cow::Borrowed(text);
     }
@@ -25,6 +26,11 @@ pub(crate) fn safe(text: &str, ascii: bool) -> Cow<'_, str> {
 
 fn right_to_left(c: char) -> bool {
     matches!(c as u32, 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x10800..=0x10fff | 0x1e800..=0x1efff)
+}
+
+/// Letters that make one picture with the one before: terminals do not agree on how many cells that takes.
+fn joins(c: char) -> bool {
+    matches!(c as u32, 0x1f1e6..=0x1f1ff | 0x1f3fb..=0x1f3ff)
 }
 
 /// Cells that a text takes.
@@ -107,7 +113,20 @@ fn back(text: &str, cells: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_safe_text_takes_the_cells_of_its_letters(text in any::<String>(), ascii in any::<bool>()) {
+            let safe = safe(&text, ascii);
+            let letters: usize = safe.chars().filter_map(UnicodeWidthChar::width).sum();
+            prop_assert_eq!(width(&safe), letters);
+            prop_assert!(!ascii || safe.is_ascii());
+            prop_assert!(!safe.chars().any(char::is_control));
+        }
+    }
 
     #[test]
     fn odd_names_cannot_move_a_column() {
@@ -116,6 +135,7 @@ mod tests {
         assert_eq!(safe("x\u{202e}y\u{200b}z", false), r"x\u{202e}y\u{200b}z");
         assert_eq!(safe("\u{5d0}e\u{301}", false), r"\u{5d0}e\u{301}");
         assert_eq!(safe("漢字", false), "漢字");
+        assert_eq!(safe("👍🏽", false), r"👍\u{1f3fd}");
         assert_eq!(safe("größe", true), r"gr\u{f6}\u{df}e");
     }
 

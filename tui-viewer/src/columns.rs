@@ -32,6 +32,8 @@ pub(crate) enum Column {
     P99,
     /// The longest call.
     Max,
+    /// How busy it was in the last seconds.
+    Spark,
     /// The function.
     Name,
     /// Its file and line.
@@ -84,6 +86,7 @@ impl Column {
             Self::P50 => "P50",
             Self::P99 => "P99",
             Self::Max => "MAX",
+            Self::Spark => "LAST 30 s",
             Self::Name => "FUNCTION",
             Self::Where => "WHERE",
             Self::Thread => "THREAD",
@@ -114,7 +117,7 @@ impl Column {
             Self::Busy => Some(SortKey::Busy),
             Self::Cpu => Some(SortKey::Cpu),
             Self::Outside => Some(SortKey::Outside),
-            Self::Bar | Self::Where | Self::Course | Self::Now | Self::Module => None,
+            Self::Bar | Self::Spark | Self::Where | Self::Course | Self::Now | Self::Module => None,
         }
     }
 
@@ -123,6 +126,7 @@ impl Column {
         !matches!(
             self,
             Self::Bar
+                | Self::Spark
                 | Self::Name
                 | Self::Where
                 | Self::Thread
@@ -137,6 +141,7 @@ impl Column {
     fn cells(self, bar: u16) -> u16 {
         match self {
             Self::Bar => bar,
+            Self::Spark => 10,
             // A mark for an upper bound stands before the number.
             Self::Max => 7,
             Self::TotalShare | Self::OfShare | Self::SelfShare | Self::Total | Self::SelfTime => 6,
@@ -177,12 +182,16 @@ pub(crate) fn gap(width: u16) -> u16 {
 /// The columns of a view that is `width` cells wide, from left to right.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
     use Column::{
-        Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, SelfShare, SelfTime, Total, TotalShare, Where,
+        Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, SelfShare, SelfTime, Spark, Total,
+        TotalShare, Where,
     };
     if let Some(places) = tables::places(view, width) {
         return places;
     }
     let columns: &[Column] = match (view, width) {
+        (View::Tree, 140..) => &[
+            TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Spark, Name,
+        ],
         (View::Tree, 120..) => &[
             TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Name,
         ],
@@ -196,6 +205,9 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
         (View::Function, 60..) => &[OfShare, Bar, Total, CallsOf, Name],
         (View::Function, 40..) => &[OfShare, Total, Name],
         (View::Function, _) => &[OfShare, Name],
+        (View::Hot, 148..) => &[
+            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Spark, Name, Where,
+        ],
         (_, 136..) => &[
             SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Name, Where,
         ],

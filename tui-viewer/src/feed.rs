@@ -1,5 +1,6 @@
 //! Where the screen's data comes from: a ring file, found, read, asked and followed.
 
+mod pace;
 mod past;
 
 use std::path::{Path, PathBuf};
@@ -14,15 +15,12 @@ use tickscope_format::kept;
 use tickscope_format::ring::Record;
 use tickscope_format::slots::{Op, Outcome as Answer, Reply};
 
+use crate::feed::pace::{LOOK, Pace};
+use crate::feed::past::{Earlier, past_of};
 use crate::news::{Feed, News, Outcome, Past, Request, RingLine, Target};
 use crate::process_time::{UtcOffset, clock_time};
 use crate::status::Status;
 use crate::target::{self, Found, NoTarget, Wanted, is_live};
-
-use self::past::{Earlier, past_of};
-
-/// Between two looks at a program that runs: far below what the eye or a 100 Hz interval tells.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Between two looks at what changes seldom: locks, directories, what has ended.
 const LOOK_AROUND: Duration = Duration::from_millis(400);
@@ -78,6 +76,8 @@ struct Attached {
     earlier: Option<Earlier>,
     /// Requests that wait for the one before: a slot holds one at a time.
     queue: Vec<Request>,
+    /// When to look for the next record.
+    pace: Pace,
 }
 
 // === impl RingFeed ===
@@ -283,7 +283,7 @@ impl Feed for RingFeed {
         let around = self.look_around_at.saturating_duration_since(Instant::now());
         match (&self.open, &self.status) {
             (Open::Ring(attached), _) if attached.earlier.is_some() => PAST_REST.min(around),
-            (Open::Ring(_), Status::Live | Status::Stale { .. }) => LOOK.min(around),
+            (Open::Ring(attached), Status::Live | Status::Stale { .. }) => attached.rest().min(around),
             _ => around,
         }
     }
@@ -309,6 +309,16 @@ impl Attached {
             shown: None,
             earlier: None,
             queue: Vec::new(),
+            pace: Pace::new(Instant::now()),
+        }
+    }
+
+    /// How long nobody needs to look at the ring.
+    fn rest(&self) -> Duration {
+        if self.sent.is_empty() && self.queue.is_empty() {
+            self.pace.rest(Instant::now())
+        } else {
+            LOOK
         }
     }
 
@@ -326,6 +336,7 @@ impl Attached {
             None => self.earlier = Some(Earlier::than(record)),
         }
         past.push(newest);
+        self.pace.saw(Instant::now(), snapshot.capture.interval_ns);
         Ok(Some(Rc::new(snapshot)))
     }
 

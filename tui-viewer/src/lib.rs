@@ -27,6 +27,7 @@ mod layout;
 pub mod local_time;
 mod model;
 pub mod news;
+pub mod picture;
 mod process_time;
 pub mod report;
 pub mod screen;

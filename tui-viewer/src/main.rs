@@ -31,8 +31,12 @@ fn main() -> ExitCode {
 
 fn carry_out(cli: Cli) -> anyhow::Result<u8> {
     match cli.command {
-        None => attach::run(&cli.target, &cli.look),
-        Some(Command::Attach { target, look }) => attach::run(&target, &look),
+        None => attach::run(&cli.target, &cli.look, &cli.compare),
+        Some(Command::Attach {
+            target,
+            look,
+            compare,
+        }) => attach::run(&target, &look, &compare),
         Some(Command::List { json, clean, dir }) => list::run(dir.as_deref(), json, clean),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Stacks { target }) => stacks::run(&target),

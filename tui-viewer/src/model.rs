@@ -7,6 +7,7 @@ mod banner;
 pub(crate) mod base;
 mod can;
 pub(crate) mod command;
+pub(crate) mod compare;
 pub(crate) mod cpu_history;
 pub(crate) mod cursor;
 pub(crate) mod data;
@@ -18,6 +19,7 @@ mod focus;
 pub(crate) mod function;
 pub(crate) mod hear;
 pub(crate) mod help;
+pub(crate) mod history;
 pub(crate) mod icicle;
 pub(crate) mod keyhash;
 pub(crate) mod lens;
@@ -28,6 +30,7 @@ pub(crate) mod notice;
 pub(crate) mod pending;
 mod pointer;
 pub(crate) mod popup;
+pub(crate) mod pulse;
 mod refresh;
 pub(crate) mod row;
 pub(crate) mod scope;
@@ -36,13 +39,14 @@ pub(crate) mod site_rows;
 mod sites;
 pub(crate) mod sort;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod thread_rows;
 pub(crate) mod threads;
 mod time;
 mod travel;
 pub(crate) mod unit;
 pub(crate) mod view;
+pub(crate) mod window;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -73,6 +77,7 @@ use crate::model::scope::Scope;
 use crate::model::search::Search;
 use crate::model::sites::Switching;
 use crate::model::sort::Sort;
+use crate::model::time::Time;
 use crate::model::unit::PerCall;
 use crate::model::view::View;
 use crate::news::{RingLine, Target};
@@ -126,6 +131,8 @@ pub(crate) struct Model {
     pub(crate) data: Option<Data>,
     /// The screen stands still.
     pub(crate) frozen: bool,
+    /// Where it stands in time.
+    pub(crate) time: Time,
     /// Times are shown without what measuring costs at least.
     pub(crate) compensated: bool,
     /// Every number is divided by the calls of this row.
@@ -231,6 +238,7 @@ impl Model {
             shown: None,
             data: None,
             frozen: false,
+            time: Time::default(),
             compensated: false,
             per_call: None,
             ticks: false,

@@ -2,9 +2,11 @@
 
 use std::io;
 use std::process::Command;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use tickscope_format::Snapshot;
 use tickscope_format::render::ProcessState;
 use tickscope_format::render::text::TextOptions;
 use tui_input::InputRequest;
@@ -22,7 +24,7 @@ use crate::report::Report;
 use crate::status::Status;
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
-use crate::theme::{self, ColorChoice};
+use crate::theme::{self, ColorChoice, ThemeKind};
 use crate::view;
 
 /// How long the rest of a key's sequence may take, over a slow line too.
@@ -33,6 +35,8 @@ const REST_OF_A_KEY: Duration = Duration::from_millis(30);
 pub struct ScreenOptions {
     /// What `--color` says.
     pub color: ColorChoice,
+    /// The theme, where there are colours.
+    pub theme: Option<ThemeKind>,
     /// `--ascii`; without it the locale decides.
     pub ascii: bool,
     /// Seconds from UTC to local time; clock times say `UTC` without it.
@@ -41,8 +45,19 @@ pub struct ScreenOptions {
     pub mouse: bool,
     /// How a snapshot is kept.
     pub keep: Keep,
+    /// What is compared with from the beginning.
+    pub compare: Option<Compared>,
     /// Panics after so many frames: how the terminal is left then can be tested in no other way.
     pub panic_after: Option<u64>,
+}
+
+/// A snapshot from a file to compare with.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The snapshot.
+    pub snapshot: Rc<Snapshot>,
+    /// The name of the file.
+    pub label: String,
 }
 
 /// Why the screen ended.
@@ -113,11 +128,14 @@ impl Screen {
     fn new(terminal: Terminal, options: ScreenOptions) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         let ascii = options.ascii || theme::ascii_locale(variable);
-        let theme = theme::decide(options.color, variable);
-        let model = Model::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
+        let theme = theme::decide(options.color, options.theme, variable);
+        let mut model = Model::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
+        if let Some(Compared { snapshot, label }) = options.compare.clone() {
+            model.compare_with(snapshot, label);
+        }
         Self {
             terminal,
-            painter: Painter::new(),
+            painter: Painter::new(theme::truecolor(variable)),
             keyboard: Keyboard::default(),
             held: None,
             model,
@@ -340,7 +358,7 @@ impl Screen {
 }
 
 /// What a key says to whoever has the keyboard.
-fn meaning(context: Context, key: Code) -> Option<Message> {
+pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     /// Rows that one step of the wheel moves.
     const WHEEL: isize = 3;
     let of_the_mouse = [

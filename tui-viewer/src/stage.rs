@@ -13,6 +13,7 @@ use crate::action::{Context, lookup};
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::{Effect, Message};
+use crate::model::view::View;
 use crate::news::{News, Target};
 use crate::orderbook;
 use crate::status::Status;
@@ -67,6 +68,12 @@ pub(crate) fn key(model: &mut Model, key: Code) -> Vec<Effect> {
 /// Letters, one after the other.
 pub(crate) fn keys(model: &mut Model, text: &str) -> Vec<Effect> {
     text.chars().flat_map(|c| key(model, Code::Char(c))).collect()
+}
+
+/// Goes to a view, by its digit.
+pub(crate) fn show(model: &mut Model, view: View) {
+    let digit = char::from_digit(view as u32 + 1, 10).expect("there are fewer than ten");
+    key(model, Code::Char(digit));
 }
 
 /// The screen as cells.

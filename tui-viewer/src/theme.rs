@@ -1,6 +1,11 @@
 //! What things mean, and how that looks: styles per theme, marks per character set.
 
-use ratatui::style::{Color, Modifier, Style};
+mod choice;
+mod palette;
+
+pub(crate) use crate::theme::choice::{chosen, decide, truecolor};
+pub use crate::theme::palette::ThemeKind;
+pub(crate) use crate::theme::palette::indexed;
 
 use crate::status::Mark;
 
@@ -14,16 +19,6 @@ pub enum ColorChoice {
     Always,
     /// No colours.
     Never,
-}
-
-/// Which colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ThemeKind {
-    /// The terminal's own sixteen.
-    #[default]
-    Sixteen,
-    /// None: bold, dim, underlined and reversed text tell the same.
-    Mono,
 }
 
 /// What a text means; its looks follow from that.
@@ -197,80 +192,6 @@ impl Meaning {
     }
 }
 
-// === impl ThemeKind ===
-
-impl ThemeKind {
-    /// The one after this.
-    pub(crate) fn next(self) -> Self {
-        match self {
-            Self::Sixteen => Self::Mono,
-            Self::Mono => Self::Sixteen,
-        }
-    }
-
-    /// All of them.
-    pub(crate) const ALL: [Self; 2] = [Self::Sixteen, Self::Mono];
-
-    /// For whoever types it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Sixteen => "sixteen",
-            Self::Mono => "mono",
-        }
-    }
-
-    /// For whoever changed it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Sixteen => "the terminal's sixteen colours",
-            Self::Mono => "no colours",
-        }
-    }
-
-    /// How a meaning looks. Mono names no colour at all, not even the default one.
-    pub(crate) fn style(self, meaning: Meaning) -> Style {
-        let plain = Style::new();
-        let (bold, dim) = (
-            plain.add_modifier(Modifier::BOLD),
-            plain.add_modifier(Modifier::DIM),
-        );
-        let selected = plain.add_modifier(Modifier::REVERSED);
-        match (self, meaning) {
-            (_, Meaning::Plain) => plain,
-            (_, Meaning::Strong | Meaning::Sorted) => bold,
-            (_, Meaning::Selected) => selected,
-            (Self::Sixteen, Meaning::Quiet | Meaning::Rule | Meaning::Small) => plain.fg(Color::DarkGray),
-            (Self::Sixteen, Meaning::Hottest) => bold.fg(Color::Yellow),
-            (Self::Sixteen, Meaning::Warm | Meaning::Notable) => plain.fg(Color::Yellow),
-            (Self::Sixteen, Meaning::Match) => plain.fg(Color::Black).bg(Color::Cyan),
-            (Self::Sixteen, Meaning::Good) => plain.fg(Color::Green),
-            (Self::Sixteen, Meaning::Ended) => plain.fg(Color::Red),
-            (Self::Sixteen, Meaning::Alarm) => bold.fg(Color::Red),
-            (Self::Mono, Meaning::Quiet | Meaning::Rule | Meaning::Small) => dim,
-            (Self::Mono, Meaning::Warm | Meaning::Good) => plain,
-            (Self::Mono, Meaning::Match) => bold.add_modifier(Modifier::UNDERLINED),
-            (Self::Mono, Meaning::Hottest | Meaning::Notable | Meaning::Ended | Meaning::Alarm) => bold,
-        }
-    }
-}
-
-/// Colours or none: `--color`, then NO_COLOR, then FORCE_COLOR, then a terminal that has none.
-pub(crate) fn decide(choice: ColorChoice, variable: impl Fn(&str) -> Option<String>) -> ThemeKind {
-    let set = |name| variable(name).is_some_and(|value| !value.is_empty());
-    let colours = match choice {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto if set("NO_COLOR") => false,
-        ColorChoice::Auto if set("FORCE_COLOR") => true,
-        ColorChoice::Auto => variable("TERM").is_none_or(|term| term != "dumb" && !term.starts_with("vt1")),
-    };
-    if colours {
-        ThemeKind::Sixteen
-    } else {
-        ThemeKind::Mono
-    }
-}
-
 /// Whether the locale leaves only ASCII: the first of three variables that is set decides.
 pub(crate) fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
@@ -292,36 +213,6 @@ mod tests {
             set.iter()
                 .find(|(known, _)| *known == name)
                 .map(|(_, value)| value.to_string())
-        }
-    }
-
-    type Environment = &'static [(&'static str, &'static str)];
-
-    #[test]
-    fn colour_is_decided_in_order() {
-        let table: [(ColorChoice, Environment, ThemeKind); 7] = [
-            (ColorChoice::Auto, &[("TERM", "xterm")], ThemeKind::Sixteen),
-            (ColorChoice::Auto, &[("NO_COLOR", "")], ThemeKind::Sixteen),
-            (
-                ColorChoice::Auto,
-                &[("NO_COLOR", "1"), ("FORCE_COLOR", "1")],
-                ThemeKind::Mono,
-            ),
-            (ColorChoice::Auto, &[("TERM", "dumb")], ThemeKind::Mono),
-            (
-                ColorChoice::Auto,
-                &[("TERM", "dumb"), ("FORCE_COLOR", "1")],
-                ThemeKind::Sixteen,
-            ),
-            (ColorChoice::Always, &[("NO_COLOR", "1")], ThemeKind::Sixteen),
-            (ColorChoice::Never, &[("FORCE_COLOR", "1")], ThemeKind::Mono),
-        ];
-        for (choice, environment, kind) in table {
-            assert_eq!(
-                decide(choice, with(environment)),
-                kind,
-                "{choice:?} {environment:?}"
-            );
         }
     }
 

@@ -4,12 +4,15 @@ mod banner;
 mod bar;
 mod command;
 mod detail;
+mod difference;
 mod figure;
 mod flame;
 mod footer;
 mod function;
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod golden_moments;
 #[cfg(test)]
 mod golden_tables;
 mod header;
@@ -18,8 +21,11 @@ mod latency;
 mod pen;
 mod picker;
 mod popup;
+#[cfg(test)]
+mod promises;
 mod rows;
 mod sites;
+mod spark;
 mod tabs;
 mod threads;
 mod titles;

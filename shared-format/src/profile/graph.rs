@@ -58,7 +58,7 @@ pub struct Link {
     pub ticks: u64,
     /// The same in nanoseconds.
     pub ns: u64,
-    /// In how many threads it is open now.
+    /// So many of these calls are open now; of a caller, of its outermost ones.
     pub open: u32,
     /// How far its time is an estimate, as that of a total; none where it is exact.
     pub spread: Option<Spread>,
@@ -118,8 +118,11 @@ impl Neighbours {
                 } else {
                     own.recursive_calls += row.calls;
                     own.recursive = true;
-                    if above != Place::Own {
+                    if let Place::Callee(place) = above {
                         callers.link(caller).calls += row.calls;
+                        // The time of this call is none of the callee's: the error of both is that of the difference.
+                        let link = &mut callees.list[place];
+                        link.spread.get_or_insert_default().add_total(&row_spread);
                     }
                 }
                 continue;
@@ -131,6 +134,7 @@ impl Neighbours {
                     link.calls += row.calls;
                     link.outermost_calls += row.calls;
                     link.open += row.open;
+                    link.spread.get_or_insert_default().add_total(&row_spread);
                     Place::Callee(place)
                 }
                 Place::Outside | Place::Callee(_) => above,
@@ -139,12 +143,6 @@ impl Neighbours {
                 let link = &mut callees.list[place];
                 link.ticks += row.self_ticks;
                 link.ns += row.self_ns;
-                // The time is a sum of self times, so its error is that of these.
-                link.spread.get_or_insert_default().add_total(&Spread {
-                    total_error: row_spread.self_error,
-                    total_estimated: row_spread.self_estimated,
-                    ..row_spread
-                });
             }
         }
         if !found {

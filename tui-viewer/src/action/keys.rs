@@ -330,8 +330,9 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Time,
         VIEWS,
         &[(Char('w'), Action::Window)],
-        "since reset, last second, last 10 s",
+        "reset, last second, last 10 s, mark",
     )
+    .note("; `window` above the columns says how long it really is")
     .left("window", 4),
     line(
         Section::Time,
@@ -358,6 +359,10 @@ pub(crate) const KEYS: &[Line] = &[
         VIEWS,
         &[(Char('m'), Action::Mark), (Char('\''), Action::Compare)],
         "mark this moment; compare with it",
+    )
+    .note(
+        ": every number of now less the same number then, both since the reset or both of the same window, percents in \
+         points; AVG change says by how much a call became slower (▲) or faster (▼)",
     )
     .left("mark", 11),
     line(

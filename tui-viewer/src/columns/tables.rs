@@ -75,7 +75,7 @@ pub(super) fn places(view: View, width: u16) -> Option<Vec<Place>> {
             (Where, Parts(1)),
         ],
         (View::Sites, 40..) => &[(Calls, Own), (State, Cells(15)), (Name, Parts(1))],
-        (View::Sites, _) => &[(State, Cells(4)), (Name, Parts(1))],
+        (View::Sites, _) => &[(State, Cells(5)), (Name, Parts(1))],
         (View::Flame, _) => &[],
         (View::Tree | View::Hot | View::Function, _) => return None,
     };

@@ -1,21 +1,33 @@
 //! `tickscope [TARGET]`: the screen, or where there is none the text report.
 
 use std::io::IsTerminal;
+use std::path::Path;
+use std::rc::Rc;
 
-use crate::args::{LookArgs, ReportArgs, TargetArgs};
+use anyhow::Context;
+use tickscope_format::kept;
+
+use crate::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
 use crate::command::{report, snapshot};
 use crate::feed::RingFeed;
 use crate::local_time;
 use crate::news::Feed;
-use crate::screen::{self, ScreenOptions};
-use crate::target::{self, Wanted};
+use crate::screen::{self, Compared, ScreenOptions};
+use crate::target::{self, Found, Wanted};
+use crate::theme;
 
 /// Watches a target.
 ///
 /// # Errors
 /// No such target, or why it cannot be read or shown.
-pub fn run(args: &TargetArgs, look: &LookArgs) -> anyhow::Result<u8> {
+pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
+    // A file that cannot be compared with is told before the screen is taken.
+    let compare = compare.compare.as_deref().map(compared).transpose()?;
     if !has_screen() {
+        anyhow::ensure!(
+            compare.is_none(),
+            "--compare needs a terminal: it shows differences on the screen"
+        );
         return report::run(&ReportArgs {
             target: args.clone(),
             ..ReportArgs::default()
@@ -26,10 +38,26 @@ pub fn run(args: &TargetArgs, look: &LookArgs) -> anyhow::Result<u8> {
         // A file or a process that is not there does not come by waiting: say so before taking the screen.
         target::find(&wanted, args.dir.as_deref())?;
     }
-    watch(
-        &mut RingFeed::new(wanted, args.dir.clone(), local_time::utc_offset_s()),
-        look,
-    )
+    let mut feed = RingFeed::new(wanted, args.dir.clone(), local_time::utc_offset_s());
+    let options = ScreenOptions {
+        compare,
+        ..options(look)?
+    };
+    Ok(screen::run(&mut feed, options)?.exit_code())
+}
+
+/// The newest snapshot of a file, and its name.
+fn compared(path: &Path) -> anyhow::Result<Compared> {
+    let snapshot = match target::find(&Wanted::File(path.to_path_buf()), None)? {
+        Found::Ring(ring, _) => ring.newest_snapshot().map(|(_, snapshot)| snapshot),
+        Found::Kept(path) => kept::read(&path),
+    };
+    let snapshot = snapshot.with_context(|| path.display().to_string())?;
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    Ok(Compared {
+        snapshot: Rc::new(snapshot),
+        label: name.to_string_lossy().into_owned(),
+    })
 }
 
 /// Whether there is a terminal to draw on and to hear keys from.
@@ -43,13 +71,21 @@ pub fn has_screen() -> bool {
 /// # Errors
 /// As [`screen::run`].
 pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
-    let options = ScreenOptions {
+    Ok(screen::run(feed, options(look)?)?.exit_code())
+}
+
+/// # Errors
+/// A theme that does not exist.
+fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
+    let theme = theme::chosen(look.theme, |name| std::env::var(name).ok()).map_err(anyhow::Error::msg)?;
+    Ok(ScreenOptions {
         color: look.color.into(),
+        theme,
         ascii: look.ascii,
         utc_offset_s: local_time::utc_offset_s(),
         mouse: false,
         keep: snapshot::keep,
+        compare: None,
         panic_after: look.panic_after,
-    };
-    Ok(screen::run(feed, options)?.exit_code())
+    })
 }

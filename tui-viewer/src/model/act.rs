@@ -301,6 +301,7 @@ impl Model {
                 name: thread.name.clone(),
                 tid: thread.tid,
             });
+            self.restart_pulse();
             self.data_stale = true;
             self.sort_now = true;
         } else if self.data.is_none() {
@@ -322,6 +323,7 @@ impl Model {
             self.popup = Some(Popup::Threads { index: 0 });
         } else {
             self.scope = Scope::All;
+            self.restart_pulse();
             self.data_stale = true;
             self.sort_now = true;
         }

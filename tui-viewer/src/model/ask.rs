@@ -1,7 +1,5 @@
 //! What is asked of the program, and what is taken from the screen.
 
-use std::rc::Rc;
-
 use tickscope_format::snapshot::Mode;
 
 use crate::model::Model;
@@ -32,16 +30,10 @@ impl Model {
             });
             return;
         }
-        self.frozen = !self.frozen;
-        if !self.frozen
-            && !self
-                .shown
-                .as_ref()
-                .zip(self.newest.as_ref())
-                .is_some_and(|(a, b)| Rc::ptr_eq(a, b))
-        {
-            self.shown = self.newest.clone();
-            self.data_stale = true;
+        if self.frozen {
+            self.go_live();
+        } else {
+            self.stand_still();
         }
     }
 

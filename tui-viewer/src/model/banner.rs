@@ -16,7 +16,9 @@ const ROOM_FOR_FIRST_LOOK: u16 = 20;
 impl Model {
     /// The word and the mark of the state, the screen's own state first.
     pub(crate) fn face(&self) -> (&'static str, Mark) {
-        if self.frozen {
+        if self.time.past {
+            ("PAST", Mark::Frozen)
+        } else if self.frozen {
             ("FROZEN", Mark::Frozen)
         } else {
             (self.status.word(), self.status.mark())
@@ -26,6 +28,9 @@ impl Model {
     /// When the state began, as a clock time that stands still; LIVE has none.
     pub(crate) fn face_time(&self) -> Option<String> {
         let at = |unix_ns| clock_time(unix_ns, self.utc_offset);
+        if self.time.past {
+            return self.past_time();
+        }
         if self.frozen {
             return self
                 .shown
@@ -54,6 +59,7 @@ impl Model {
         let shown = self.shown.as_ref()?;
         // Short enough for 60 cells: who has more room reads it at a glance all the same.
         let text = match &self.status {
+            _ if self.time.past => "A moment of the past: , . go back and forth, L goes on.",
             Status::Exited { .. } | Status::Crashed { .. } if self.frozen => {
                 "Meanwhile the program has ended; p shows its last state."
             }

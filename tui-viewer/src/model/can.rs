@@ -14,6 +14,8 @@ impl Model {
             Action::Reset | Action::NextMode | Action::Slower | Action::Faster | Action::Freeze
         );
         self.can(action)
+            && (action != Action::Live || self.frozen)
+            && (action != Action::Compare || self.time.mark.is_some())
             && (action != Action::Undo || (self.undoable && self.status.answers()))
             && (!of_the_program || self.status.answers() || (action == Action::Freeze && self.frozen))
     }

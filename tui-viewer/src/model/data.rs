@@ -81,10 +81,28 @@ pub(crate) struct Data {
     /// How busy its threads were up to this moment.
     pub(crate) cpu_history: CpuHistory,
     ascii: bool,
+    /// All numbers are divided by so many calls; without any nothing can be said.
+    pub(crate) per_calls: Option<u64>,
+    /// What it is compared with, with the same rows.
+    pub(crate) then: Option<Box<Data>>,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
     threads: OnceCell<Vec<ThreadRow>>,
     sites: OnceCell<Vec<SiteRow>>,
+}
+
+// === impl What ===
+
+impl What {
+    /// Its place in its table.
+    pub(crate) fn row(self) -> Option<u32> {
+        match self {
+            Self::Tree(row) | Self::Hot(row) | Self::Call(row) | Self::Thread(row) | Self::Site(row) => {
+                Some(row)
+            }
+            Self::Outside => None,
+        }
+    }
 }
 
 // === impl Figures ===
@@ -113,6 +131,8 @@ impl Data {
             hot: OnceCell::new(),
             threads: OnceCell::new(),
             sites: OnceCell::new(),
+            then: None,
+            per_calls: None,
             thread,
             below: rows_below(&tree),
             around: None,
@@ -193,7 +213,14 @@ impl Data {
     /// Whether calls are so short that their time is hardly more than what measuring them costs.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let figures = self.figures(what);
-        self.snapshot.is_doubtful(figures.total_ns, figures.calls)
+        // Bottom-up the time is that of the function alone, which may well be short.
+        let is_part = self.bottom_up || matches!(what, What::Call(line) if self.is_own(line));
+        !is_part && self.snapshot.is_doubtful(figures.total_ns, figures.calls)
+    }
+
+    /// Whether a line of callers and callees is the function itself.
+    pub(crate) fn is_own(&self, line: u32) -> bool {
+        self.around.as_ref().is_some_and(|around| line == around.own())
     }
 
     /// Rows of the tree below a row of the tree.

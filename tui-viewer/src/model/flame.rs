@@ -21,8 +21,8 @@ pub(crate) struct Flame {
     pub(crate) frames: Vec<Frame>,
     /// The frame of each row of the list.
     frame_of_row: Vec<u32>,
-    /// The line of what fills the width.
-    zoom_line: usize,
+    /// The line of what fills the width, while something of it is there.
+    zoom_line: Option<usize>,
 }
 
 /// The largest of the outermost frames: the place to begin.
@@ -53,7 +53,7 @@ impl Flame {
                 .cmp(data.label(b))
                 .then_with(|| data.full_name(a).cmp(data.full_name(b)))
         });
-        self.zoom_line = zoom.map_or(0, |row| tree.rows[row as usize].depth as usize);
+        self.zoom_line = zoom.map(|row| tree.rows[row as usize].depth as usize);
         let mut out = Listing::default();
         let mut row_of_frame = vec![None; self.frames.len()];
         self.frame_of_row.clear();
@@ -112,7 +112,7 @@ impl Flame {
 
     /// Not all of the tree is on the screen's width.
     pub(crate) fn is_zoomed(&self) -> bool {
-        !self.zoom.is_empty()
+        self.zoom_line.is_some()
     }
 
     /// Lines of the graph.
@@ -189,7 +189,7 @@ impl Model {
     /// Who calls; above what fills the width only a step of its own leads.
     fn flame_above(&self, row: usize) -> Option<usize> {
         let row = self.list().rows.get(row)?;
-        let at_zoom = !self.flame.zoom.is_empty() && row.depth as usize == self.flame.zoom_line;
+        let at_zoom = Some(row.depth as usize) == self.flame.zoom_line;
         row.parent.filter(|_| !at_zoom).map(|parent| parent as usize)
     }
 
@@ -226,7 +226,7 @@ impl Model {
         self.rows_stale = true;
         self.refresh();
         let (page, line) = (self.page(), self.flame.zoom_line);
-        self.flame.top = line.saturating_sub(page / ABOVE_PART);
+        self.flame.top = line.unwrap_or(0).saturating_sub(page / ABOVE_PART);
         self.flame.scroll(0, page);
         let selected = self.list().cursor.index;
         if let Some(line) = self.flame.frame(selected).map(|frame| frame.line as usize) {
@@ -237,7 +237,7 @@ impl Model {
     /// At the top of what fills the width: one step out.
     fn zoom_up(&mut self) -> bool {
         let selected = self.list().selected().map(|row| row.depth as usize);
-        let at_zoom = !self.flame.zoom.is_empty() && selected == Some(self.flame.zoom_line);
+        let at_zoom = selected.is_some() && selected == self.flame.zoom_line;
         if at_zoom {
             let mut want = self.lineage_of(self.list().cursor.index);
             if want.len() > 1 {
@@ -255,7 +255,7 @@ impl Model {
 
     /// All of the tree again; whether it was not.
     pub(super) fn zoom_all(&mut self) -> bool {
-        let zoomed = !self.flame.zoom.is_empty();
+        let zoomed = self.flame.is_zoomed();
         if zoomed {
             self.zoom_to(Vec::new());
         }

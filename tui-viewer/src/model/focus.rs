@@ -94,8 +94,7 @@ impl Model {
         self.open.extend(open.unwrap_or_default());
         self.rows_stale = true;
         if let FocusOn::Function(_) = on
-            && self.view == View::Tree
-            && !self.lens.inverted
+            && (self.view == View::Flame || (self.view == View::Tree && !self.lens.inverted))
         {
             let top = self.data.as_ref().and_then(|data| {
                 let row = *data.tree.top().first()?;
@@ -191,7 +190,7 @@ impl Model {
         let place = self.data.as_ref().zip(self.list().selected());
         let place = place.and_then(|(data, row)| match row.what {
             What::Tree(row) => Some(data.tree.rows[row as usize].path),
-            _ => None,
+            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => None,
         });
         self.switch_to(View::Tree);
         self.refresh();

@@ -12,6 +12,7 @@ use crate::model::function::FunctionView;
 use crate::model::lens::Lens;
 use crate::model::pending::Pending;
 use crate::model::popup::Popup;
+use crate::model::pulse::Pulse;
 use crate::model::{sites, threads};
 use crate::news::{News, Outcome, Request};
 
@@ -37,6 +38,8 @@ impl Model {
             self.warnings_seen = false;
             self.pending = None;
             self.switching.clear();
+            self.time.history.clear();
+            self.time.pulse = Pulse::default();
             self.tell(format!("new run: pid {new}, followed; it was {old}"));
             self.dirty = true;
         }
@@ -46,8 +49,14 @@ impl Model {
         for outcome in news.outcomes {
             self.hear_outcome(outcome);
         }
+        let more_past = !news.past.is_empty();
+        // Before the snapshot: the record of it need not be made again.
+        self.time.history.remember(news.past);
         if let Some(snapshot) = news.snapshot {
             self.hear_snapshot(snapshot);
+        }
+        if more_past {
+            self.past_has_come();
         }
         self.settle_pending();
     }
@@ -63,6 +72,7 @@ impl Model {
         self.function = FunctionView::default();
         self.flame = Flame::default();
         self.switching.clear();
+        self.forget_past();
         self.data_stale = true;
     }
 
@@ -133,7 +143,10 @@ impl Model {
             self.wished_hz = None;
         }
         self.cpu_history.note(&snapshot);
+        self.time.history.note(&snapshot);
+        let back = self.how_far_back();
         self.newest = Some(Rc::clone(&snapshot));
+        self.dirty |= back != self.how_far_back();
         if !self.frozen {
             self.shown = Some(snapshot);
             self.data_stale = true;

@@ -18,7 +18,7 @@ pub(crate) struct Shape<'a> {
     /// The order of siblings.
     pub(crate) sort: Sort,
     /// Where rows stood before.
-    pub(crate) before: &'a Before,
+    pub(crate) before: &'a Before<'a>,
     /// Which rows of the tree are open.
     pub(crate) open: &'a KeySet<PathId>,
     /// What is searched for.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use tickscope_format::Snapshot;
 use tickscope_format::profile::compensate::compensated;
 
 use crate::model::base::Base;
@@ -71,11 +72,20 @@ impl Model {
     pub(super) fn refresh(&mut self) {
         if std::mem::take(&mut self.data_stale) {
             let former = self.data.take().map(|data| data.names);
-            let shown = self.shown.as_ref().map(|shown| match self.compensated {
-                true => Rc::new(compensated(shown)),
-                false => Rc::clone(shown),
+            let side = |snapshot: Rc<Snapshot>| match self.compensated {
+                true => Rc::new(compensated(&snapshot)),
+                false => snapshot,
+            };
+            let sides = self.shown.as_ref().map(|shown| self.sides(shown));
+            self.time.stretch = sides.as_ref().and_then(|sides| sides.stretch);
+            self.data = sides.map(|sides| {
+                let mut data = Data::of(side(sides.now), &self.scope, former.as_ref(), self.ascii);
+                let names = Some(&data.names);
+                data.then = sides
+                    .then
+                    .map(|then| Box::new(Data::of(side(then), &self.scope, names, self.ascii)));
+                data
             });
-            self.data = shown.map(|shown| Data::of(shown, &self.scope, former.as_ref(), self.ascii));
             if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {
                 data.cpu_history = self.cpu_history.until(shown);
             }
@@ -90,6 +100,7 @@ impl Model {
             self.look();
             self.rows_stale = true;
         }
+        self.beat();
         if std::mem::take(&mut self.rows_stale) {
             self.rebuild_rows();
         }
@@ -115,15 +126,18 @@ impl Model {
         if self.view == View::Function && self.data.is_some() {
             self.choose_function();
         }
+        let chosen = self.function.chosen.as_ref();
+        let chosen = chosen.filter(|_| self.view == View::Function);
+        let (lens, view, open) = (&self.lens, self.view, &self.open);
+        let see = |data: &mut Data| {
+            data.see(lens.look(data.whole(), view, open));
+            data.around = chosen.and_then(|chosen| Around::of(data.whole(), chosen.key));
+        };
         let Some(data) = &mut self.data else { return };
-        let seen = self.lens.look(data.whole(), self.view, &self.open);
-        data.see(seen);
-        let chosen = self
-            .function
-            .chosen
-            .as_ref()
-            .filter(|_| self.view == View::Function);
-        data.around = chosen.and_then(|chosen| Around::of(data.whole(), chosen.key));
+        see(data);
+        if let Some(then) = &mut data.then {
+            see(then);
+        }
     }
 
     fn rebuild_rows(&mut self) {
@@ -136,6 +150,7 @@ impl Model {
             return;
         };
         let hold = !forced && now < hold_until && !self.list().rows.is_empty();
+        let mut flame = std::mem::take(&mut self.flame);
         let before = Before::of(&self.list().rows, hold);
         let text = self
             .search
@@ -158,8 +173,9 @@ impl Model {
             View::Function => listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS),
             View::Threads => thread_rows::list(&data, &shape),
             View::Sites => site_rows::list(&data, &shape),
-            View::Flame => self.flame.list(&data, &shape, width),
+            View::Flame => flame.list(&data, &shape, width),
         };
+        self.flame = flame;
         let list = self.list_mut();
         list.rows = listing.rows;
         list.sort_due = hold;

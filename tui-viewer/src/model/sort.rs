@@ -1,5 +1,6 @@
 //! The order of rows: by one column, and steady where it has nothing to say.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 
 use crate::model::data::{Data, What};
@@ -49,8 +50,10 @@ pub(crate) struct Sort {
 
 /// Where each row stood before, and whether it must stay there.
 #[derive(Debug, Default)]
-pub(crate) struct Before {
-    ranks: KeyMap<RowId, u32>,
+pub(crate) struct Before<'a> {
+    rows: &'a [Row],
+    /// Made when first asked for: where values differ nobody does.
+    ranks: OnceCell<KeyMap<RowId, u32>>,
     /// Rows that were there keep their order, whatever their values; new ones follow.
     pub(crate) hold: bool,
 }
@@ -75,9 +78,27 @@ impl Sort {
     }
 
     /// What a row is compared by: the smallest comes first. Names are compared where they stand.
+    /// Of what is compared the size of the change counts.
     fn weight(self, data: &Data, what: What) -> u64 {
+        let largest_first = match &data.then {
+            None => self.measure(data, what),
+            Some(_) => {
+                let then = data
+                    .counterpart(what)
+                    .map_or(0, |(then, there)| self.measure(then, there));
+                self.measure(data, what).abs_diff(then)
+            }
+        };
+        if self.reversed {
+            largest_first
+        } else {
+            !largest_first
+        }
+    }
+
+    fn measure(self, data: &Data, what: What) -> u64 {
         let figures = data.figures(what);
-        let largest_first = match self.key {
+        match self.key {
             SortKey::Total => figures.total_ns,
             SortKey::SelfTime => figures.self_ns,
             SortKey::Calls => figures.calls,
@@ -99,11 +120,6 @@ impl Sort {
                 self.weight_of_its_kind(data, what)
             }
             SortKey::Name => 0,
-        };
-        if self.reversed {
-            largest_first
-        } else {
-            !largest_first
         }
     }
 
@@ -130,11 +146,11 @@ impl Sort {
     }
 
     /// Puts siblings in order.
-    pub(crate) fn arrange(self, data: &Data, before: &Before, items: &mut [What]) {
+    pub(crate) fn arrange(self, data: &Data, before: &Before<'_>, items: &mut [What]) {
         if items.len() < 2 {
             return;
         }
-        let rank = |what: What| before.ranks.get(&data.id(what)).copied().unwrap_or(u32::MAX);
+        let rank = |what: What| before.rank(data.id(what));
         let by_name = |a: What, b: What| match (self.key == SortKey::Name, self.reversed) {
             (false, _) => Ordering::Equal,
             (true, false) => data.label(a).cmp(data.label(b)),
@@ -143,16 +159,21 @@ impl Sort {
         // Looked up once for each row, not for each comparison.
         let mut keyed: Vec<(u32, u64, What)> = items
             .iter()
-            .map(|&what| (rank(what), self.weight(data, what), what))
+            .map(|&what| {
+                let held = if before.hold { rank(what) } else { 0 };
+                (held, self.weight(data, what), what)
+            })
             .collect();
-        keyed.sort_by(|a, b| {
-            let by_value = || a.1.cmp(&b.1).then_with(|| by_name(a.2, b.2));
-            if before.hold {
-                a.0.cmp(&b.0).then_with(by_value)
-            } else {
-                by_value().then(a.0.cmp(&b.0))
+        let order = |a: &(u32, u64, What), b: &(u32, u64, What)| {
+            let by_value = a.0.cmp(&b.0).then(a.1.cmp(&b.1));
+            by_value.then_with(|| by_name(a.2, b.2))
+        };
+        keyed.sort_by(order);
+        for equal in keyed.chunk_by_mut(|a, b| order(a, b) == Ordering::Equal) {
+            if equal.len() > 1 {
+                equal.sort_by_cached_key(|&(.., what)| rank(what));
             }
-        });
+        }
         for (item, (.., what)) in items.iter_mut().zip(keyed) {
             *item = what;
         }
@@ -161,14 +182,22 @@ impl Sort {
 
 // === impl Before ===
 
-impl Before {
+impl<'a> Before<'a> {
     /// The order of a list as it is.
-    pub(crate) fn of(rows: &[Row], hold: bool) -> Self {
-        let ranks = rows
-            .iter()
-            .enumerate()
-            .map(|(rank, row)| (row.id, rank as u32))
-            .collect();
-        Self { ranks, hold }
+    pub(crate) fn of(rows: &'a [Row], hold: bool) -> Self {
+        Self {
+            rows,
+            ranks: OnceCell::new(),
+            hold,
+        }
+    }
+
+    /// Where a row stood; new ones stand behind all others.
+    fn rank(&self, id: RowId) -> u32 {
+        let ranks = self.ranks.get_or_init(|| {
+            let ranks = self.rows.iter().enumerate();
+            ranks.map(|(rank, row)| (row.id, rank as u32)).collect()
+        });
+        ranks.get(&id).copied().unwrap_or(u32::MAX)
     }
 }

@@ -3,6 +3,7 @@
 mod commanding;
 mod flame;
 mod measuring;
+pub(crate) mod moments;
 mod shapes;
 mod sites;
 mod threads;
@@ -176,9 +177,13 @@ fn views_change_and_t_shows_the_heaviest_place() {
     key(&mut model, Code::Esc);
     assert_eq!(model.view, View::Hot, "one step back");
     key(&mut model, Code::Tab);
-    assert_eq!(model.view, View::Tree);
+    assert_eq!(model.view, View::Function);
     key(&mut model, Code::BackTab);
     assert_eq!(model.view, View::Hot);
+    for view in [View::Tree, View::Sites, View::Flame] {
+        key(&mut model, Code::BackTab);
+        assert_eq!(model.view, view);
+    }
 }
 
 #[test]
@@ -808,7 +813,7 @@ fn the_rest_of_the_keys() {
     assert!(
         matches!(&keys(&mut model, "jjjy")[..], [Effect::Copy(name)] if name == "orderbook_sim::book::insert")
     );
-    keys(&mut model, "T");
+    keys(&mut model, "TTT");
     assert_eq!(model.theme, ThemeKind::Mono);
     assert!(last_line(&model).contains("theme: no colours"));
     let tree = live(120, 30);

@@ -12,8 +12,6 @@ pub(crate) struct PerCall {
     of: Of,
     /// Its short name.
     pub(crate) label: String,
-    /// Its calls in the snapshot on screen; without any nothing can be said.
-    pub(crate) calls: u64,
 }
 
 /// What it is, whatever the snapshot.
@@ -65,17 +63,19 @@ impl Model {
         };
         let label = data.label(row.what).to_string();
         let counted = of.map(|of| (of, of.calls(data))).filter(|&(_, calls)| calls > 0);
-        let Some((of, calls)) = counted else {
+        let Some((of, _)) = counted else {
             self.complain(format!("{label} has no calls to divide by"));
             return;
         };
         self.tell(format!("every number per call of {label}; b or Esc: totals"));
-        self.per_call = Some(PerCall { of, label, calls });
+        self.per_call = Some(PerCall { of, label });
+        self.count_calls();
     }
 
     /// Back to totals; false where they are shown already.
     pub(super) fn per_call_end(&mut self) -> bool {
         let ends = self.per_call.take().is_some();
+        self.count_calls();
         if ends {
             self.tell("totals again");
         }
@@ -98,8 +98,11 @@ impl Model {
 
     /// There is other data: the row that numbers are per has other calls.
     pub(super) fn count_calls(&mut self) {
-        if let (Some(per), Some(data)) = (&mut self.per_call, &self.data) {
-            per.calls = per.of.calls(data);
+        let of = self.per_call.as_ref().map(|per| per.of);
+        let Some(data) = &mut self.data else { return };
+        data.per_calls = of.map(|of| of.calls(data));
+        if let Some(then) = &mut data.then {
+            then.per_calls = of.map(|of| of.calls(then));
         }
     }
 

@@ -6,6 +6,8 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
+use crate::theme::indexed;
+
 /// Holds what the terminal shows.
 #[derive(Debug, Default)]
 pub(crate) struct Painter {
@@ -13,18 +15,21 @@ pub(crate) struct Painter {
     next: Buffer,
     /// The terminal shows something else than it should.
     spoiled: bool,
+    /// It shows every colour there is, not just 256.
+    truecolor: bool,
 }
 
 // === impl Painter ===
 
 impl Painter {
     /// Nothing on the screen yet.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(truecolor: bool) -> Self {
         // Whether there are colours is decided by the theme; left to itself the library would answer NO_COLOR
         // with a bare reset, which takes bold and reversed text away as well.
         crossterm::style::force_color_output(true);
         Self {
             spoiled: true,
+            truecolor,
             ..Self::default()
         }
     }
@@ -40,6 +45,11 @@ impl Painter {
         self.next.resize(area);
         self.next.reset();
         draw(&mut self.next);
+        if !self.truecolor {
+            for cell in &mut self.next.content {
+                (cell.fg, cell.bg) = (indexed(cell.fg), indexed(cell.bg));
+            }
+        }
         let whole = self.spoiled || self.shown.area != area;
         let mut bytes = b"\x1b[?2026h".to_vec();
         if whole {
@@ -62,7 +72,7 @@ impl Painter {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::style::Style;
+    use ratatui::style::{Color, Style};
 
     use super::*;
 
@@ -77,7 +87,7 @@ mod tests {
 
     #[test]
     fn an_equal_frame_writes_nothing() {
-        let mut painter = Painter::new();
+        let mut painter = Painter::new(true);
         assert!(!paint(&mut painter, "hello").is_empty());
         assert_eq!(paint(&mut painter, "hello"), b"");
         let change = String::from_utf8(paint(&mut painter, "hallo")).expect("text");
@@ -91,5 +101,17 @@ mod tests {
                 .expect("text")
                 .contains("hallo")
         );
+    }
+
+    #[test]
+    fn a_terminal_of_256_colours_is_asked_for_nothing_else() {
+        for (truecolor, sequence) in [(true, "38;2;213;94;0"), (false, "38;5;166")] {
+            let draw = |buffer: &mut Buffer| {
+                buffer.set_stringn(0, 0, "x", 1, Style::new().fg(Color::Rgb(213, 94, 0)));
+            };
+            let bytes = Painter::new(truecolor).frame(Size::new(2, 1), draw);
+            let text = String::from_utf8(bytes.expect("a vector takes everything")).expect("text");
+            assert!(text.contains(sequence), "{text:?}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::model::Model;
 use crate::model::base::Base;
 use crate::model::data::{Data, What};
 use crate::model::detail::Began;
+use crate::model::pulse::BEATS;
 use crate::model::row::Row;
 use crate::model::view::View;
 use crate::process_time::clock_time;
@@ -16,7 +17,10 @@ use crate::theme::Meaning;
 use crate::view::bar::bar;
 use crate::view::figure::{self, ABOUT, UNKNOWN};
 use crate::view::pen::Pen;
-use crate::view::{latency, sites, threads, unit};
+use crate::view::{latency, sites, spark, threads, unit};
+
+/// From this width on the last seconds have room beside the threads.
+const ROOM_FOR_PULSE: u16 = 105;
 
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
@@ -65,10 +69,18 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         }
         latency::draw(pen, model, data, row.what, inner, area.y + 4);
         let last = area.bottom() - 1;
-        let notes = notes(pen, data, row);
+        let notes = match &data.then {
+            Some(_) => compared(pen, model, data, row),
+            None => notes(pen, data, row),
+        };
         let short = last == area.y + 5;
         if !short || notes.is_empty() {
-            by_thread(pen, model, inner, area.y + 5);
+            let pulse = pulse(pen, model, row, inner, area.y + 5);
+            let room = Rect {
+                width: inner.width.saturating_sub(pulse),
+                ..inner
+            };
+            by_thread(pen, model, room, area.y + 5);
         }
         if !notes.is_empty() {
             pen.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
@@ -114,7 +126,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     let figures = data.figures(row.what);
     let (of_total, of_self) = model.shares(data, row.what);
     let spread = data.spread(row.what).unwrap_or_default();
-    let per = model.per_call.as_ref().map(|per| per.calls);
+    let per = data.per_calls;
     let scaled = |ns: u64, ticks: u64| unit::scaled(pen, model.ticks, per, ns, ticks, false);
     let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
         let percent = number::percent(share);
@@ -156,9 +168,9 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         } else {
             String::new()
         };
-        let calls = unit::calls(model, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
+        let calls = unit::calls(data, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("calls", format!("{calls}{often}")));
-        facts.push(("avg", figure::text(pen, model, data, row.what, Column::Avg)));
+        facts.push(("avg", figure::plain(pen, model, data, row.what, Column::Avg)));
     }
     if figures.open > 0 {
         let threads = if figures.open == 1 {
@@ -239,6 +251,42 @@ fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: 
         x = pen.put(x, y, area.width, &bar, Meaning::Warm);
         x = pen.put(x, y, area.width, &percent, Meaning::Plain) + 3;
     }
+}
+
+/// How busy the row was in the last seconds, at the end of a line; gives the cells it takes.
+fn pulse(pen: &mut Pen<'_>, model: &Model, row: &Row, area: Rect, y: u16) -> u16 {
+    let text = spark::of(pen, model, row.id, BEATS as u16);
+    if area.width < ROOM_FOR_PULSE || text.is_empty() {
+        return 0;
+    }
+    let cells = BEATS as u16 + 11;
+    let x = area.right().saturating_sub(cells);
+    let x = pen.put(x, y, cells, "last 30 s", Meaning::Quiet) + 2;
+    pen.put(x, y, BEATS as u16, &text, Meaning::Warm);
+    cells + 3
+}
+
+/// The row's figures at the moment it is compared with.
+fn compared(pen: &Pen<'_>, model: &Model, data: &Data, row: &Row) -> String {
+    let Some(mark) = model.compared() else {
+        return String::new();
+    };
+    let label = safe(&mark.label, pen.ascii);
+    let Some((then, there)) = data.counterpart(row.what) else {
+        return format!(
+            "then ({label})  not there{}columns: now less then",
+            pen.glyphs.dot
+        );
+    };
+    let text = |column: Column| figure::plain(pen, model, then, there, column);
+    format!(
+        "then ({label})  total {}  self {}  calls {}  avg {}{}columns: now less then, % in points",
+        text(Column::Total),
+        text(Column::SelfTime),
+        text(Column::Calls),
+        text(Column::Avg),
+        pen.glyphs.dot,
+    )
 }
 
 /// What the marks of this row say; nothing where it has none.

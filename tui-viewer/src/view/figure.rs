@@ -5,6 +5,7 @@ use tickscope_format::render::number;
 use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::model::data::{Data, What};
+use crate::view::difference;
 use crate::view::pen::Pen;
 use crate::view::unit::{calls, length, length_up, rounded, scaled, ticks};
 
@@ -17,8 +18,17 @@ pub(super) const LONGEST_MARKED: usize = 5;
 /// For what is not known.
 pub(super) const UNKNOWN: &str = "-";
 
-/// The text of a column of numbers; at most one cell longer than the column.
+/// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
+/// the column.
 pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column: Column) -> String {
+    match &data.then {
+        Some(_) => difference::text(pen, model, data, what, column),
+        None => plain(pen, model, data, what, column),
+    }
+}
+
+/// The same of one moment.
+pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column: Column) -> String {
     let figures = data.figures(what);
     let (of_total, of_self) = model.shares(data, what);
     let spread = data.spread(what).unwrap_or_default();
@@ -28,7 +38,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
     let tight = columns::gap(model.size.width) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool| {
-        let per = model.per_call.as_ref().map(|per| per.calls);
+        let per = data.per_calls;
         scaled(pen, model.ticks, per, ns, ticks, estimated && tight)
     };
     let (text, estimated) = match column {
@@ -46,7 +56,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
         ),
         Column::Calls => (
             (what != What::Outside)
-                .then(|| calls(model, figures.calls))
+                .then(|| calls(data, figures.calls))
                 .flatten(),
             false,
         ),
@@ -61,7 +71,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
         Column::P50 => (quantile(0.50), timed_in_part(data, what)),
         Column::P99 => (quantile(0.99), timed_in_part(data, what)),
         Column::Max => (longest(pen, model, data, what), timed_in_part(data, what)),
-        Column::Bar | Column::Name | Column::Where => (None, false),
+        Column::Bar | Column::Spark | Column::Name | Column::Where => (None, false),
         Column::Thread | Column::Tid | Column::State | Column::Busy | Column::Course => (None, false),
         Column::Cpu | Column::Outside | Column::Now | Column::Module => (None, false),
     };

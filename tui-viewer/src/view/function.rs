@@ -98,14 +98,6 @@ pub(super) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'st
     }
 }
 
-/// Whether a line is the function itself.
-pub(super) fn is_own(data: &Data, what: What) -> bool {
-    let (What::Call(line), Some(around)) = (what, &data.around) else {
-        return false;
-    };
-    line == around.own()
-}
-
 /// Calls from the one to the other, of all calls of the other; of the function itself the outermost and the recursive
 /// ones. What stands between the two numbers always stands in the same cell.
 pub(super) fn calls(data: &Data, what: What) -> Option<String> {

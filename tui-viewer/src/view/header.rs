@@ -53,6 +53,11 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         if let Some(mode) = mode(snapshot, area.width) {
             left.push(part(mode, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
         }
+        if model.layout().tabs.is_none() {
+            for label in model.time_labels() {
+                left.push(part(safe(&label, pen.ascii), Meaning::Notable, 1, 1));
+            }
+        }
         if model.layout().tabs.is_none() || area.width < tabs::WORDY {
             if model.compensated {
                 left.push(part("at least", Meaning::Notable, 1, 1));

@@ -33,7 +33,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     let latency = data.latency(what);
     if latency.is_empty() {
         let room = area.right().saturating_sub(x);
-        pen.put_cut(x, y, room, why_none(data), Meaning::Quiet);
+        pen.put_cut(x, y, room, why_none(model, data), Meaning::Quiet);
         return;
     }
     let about = if figure::timed_in_part(data, what) {
@@ -69,11 +69,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     }
 }
 
-fn why_none(data: &Data) -> &'static str {
+fn why_none(model: &Model, data: &Data) -> &'static str {
     match (data.snapshot.capture.mode, data.snapshot.measuring.histograms) {
         (Mode::Off, _) => "- (measuring is off)",
         (Mode::Sampled, _) => "- (sampling sees where time goes, not how long a call takes)",
         (_, false) => "- (histograms are off in the program: TICKSCOPE_HISTOGRAM=on)",
+        (_, true) if model.time.stretch.is_some() => "- (no call has ended in this window)",
         (_, true) => "- (no call has ended since the reset)",
     }
 }

@@ -18,6 +18,13 @@ pub(super) struct Pen<'a> {
     pub(super) ascii: bool,
 }
 
+#[cfg(test)]
+std::thread_local! {
+    /// How often something was written on this thread: a frame that looks at more rows than it shows writes more
+    /// often than it has cells.
+    pub(super) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 // === impl Pen ===
 
 impl<'a> Pen<'a> {
@@ -32,6 +39,8 @@ impl<'a> Pen<'a> {
 
     /// Writes at most `cells` cells and gives the cell after the last one.
     pub(super) fn put(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
+        #[cfg(test)]
+        PUTS.set(PUTS.get() + 1);
         let area = self.buffer.area;
         if y >= area.bottom() || x >= area.right() || cells == 0 {
             return x;

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::cells::{cut_end, safe};
 use crate::model::Model;
-use crate::theme::{Meaning, ThemeKind};
+use crate::theme::Meaning;
 use crate::view::pen::Pen;
 
 /// Draws the list, if there is anything in it.
@@ -31,7 +31,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         };
         if selected {
             pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
-            if model.theme == ThemeKind::Mono {
+            if model.theme.points() {
                 pen.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }

@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::model::data::share;
 use crate::model::threads;
 use crate::news::Request;
-use crate::theme::{Meaning, ThemeKind};
+use crate::theme::Meaning;
 use crate::view::pen::Pen;
 
 /// Cells of a thread's share with the gap before it: it stays, however narrow the list is.
@@ -43,7 +43,7 @@ pub(super) fn thread_list(pen: &mut Pen<'_>, model: &Model, index: usize) {
                 Meaning::Selected,
             );
         }
-        let mark = if selected && model.theme == ThemeKind::Mono {
+        let mark = if selected && model.theme.points() {
             ">"
         } else {
             " "

@@ -14,10 +14,10 @@ use crate::model::row::{Fold, Row};
 use crate::model::scope::Scope;
 use crate::model::view::View;
 use crate::status::Status;
-use crate::theme::{Meaning, ThemeKind};
+use crate::theme::Meaning;
 use crate::view::bar::bar;
 use crate::view::pen::Pen;
-use crate::view::{figure, function};
+use crate::view::{difference, figure, function, spark};
 
 /// Draws the rows.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
@@ -69,7 +69,7 @@ pub(super) fn each<'a>(
         };
         if selected {
             pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
-            if model.theme == ThemeKind::Mono {
+            if model.theme.points() {
                 pen.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }
@@ -97,6 +97,7 @@ pub(super) fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect)
         (Scope::All, _) if data.snapshot.capture.mode == Mode::Off => {
             "Measuring is off: no scope is counted."
         }
+        (Scope::All, _) if model.compared().is_some() => "Nothing was counted, now or then.",
         (Scope::All, _) => "No scope has been entered since the reset.",
         (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
         (Scope::One { .. }, None) => "The chosen thread is not there any more.",
@@ -126,9 +127,13 @@ impl Look {
 
 fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
     let (of_total, of_self) = model.shares(data, row.what);
+    // What has become small was large: it counts as what it was.
+    let (then_total, then_self) = data
+        .counterpart(row.what)
+        .map_or((0.0, 0.0), |(then, there)| model.shares(then, there));
     let main = match model.view {
-        View::Tree | View::Function => of_total,
-        View::Hot | View::Threads | View::Flame | View::Sites => of_self,
+        View::Tree | View::Function => of_total.max(then_total),
+        View::Hot | View::Threads | View::Flame | View::Sites => of_self.max(then_self),
     };
     let weight = match main {
         0.25.. => Meaning::Hottest,
@@ -147,6 +152,8 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
                 name(pen, model, data, row, *place, y, look, rest);
                 continue;
             }
+            Column::Bar if data.then.is_some() => difference::of_avg(pen, data, row.what, place.width),
+            Column::Spark => (spark::of(pen, model, row.id, place.width), Meaning::Quiet),
             Column::Bar => {
                 // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
                 let cells = Rect::new(place.x, y, place.width, 1);
@@ -264,11 +271,12 @@ fn name(
     let room = usize::from(end.saturating_sub(x));
     // The count of hidden rows is the first to go: the mark before the name says that there are some.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
-    let text = match function::is_own(data, row.what) && model.layout().title.is_none() {
-        // No line above says whose callers and callees these are.
-        true => data.label(data.in_full(row).what),
-        false => data.label(row.what),
-    };
+    let text =
+        match matches!(row.what, What::Call(line) if data.is_own(line)) && model.layout().title.is_none() {
+            // No line above says whose callers and callees these are.
+            true => data.label(data.in_full(row).what),
+            false => data.label(row.what),
+        };
     let hidden_fits = width(text) + marks_cells + extra <= room;
     // Without room for the module the function itself says more than half of both.
     let tail = text.rfind("::").map_or(text, |at| &text[at + 2..]);

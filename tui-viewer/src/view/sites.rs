@@ -10,8 +10,10 @@ use crate::model::data::{Data, What};
 use crate::model::row::Row;
 use crate::model::site_rows::{SiteRow, SiteState};
 use crate::theme::Meaning;
+use crate::view::figure::UNKNOWN;
 use crate::view::pen::Pen;
 use crate::view::rows::{self, Look};
+use crate::view::{difference, unit};
 
 /// From so many cells on the rule stands behind the state.
 const ROOM_FOR_RULE: u16 = 20;
@@ -24,19 +26,32 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let places = columns::places(model.view, area.width);
     rows::each(pen, model, data, area, |pen, row, y, look| {
         if let What::Site(index) = row.what {
-            line(pen, data, index, row, &places, y, look);
+            line(pen, model, data, index, row, &places, y, look);
         }
     });
 }
 
-fn line(pen: &mut Pen<'_>, data: &Data, index: u32, row: &Row, places: &[Place], y: u16, look: Look) {
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one place on the screen, nothing of it is kept"
+)]
+fn line(
+    pen: &mut Pen<'_>,
+    model: &Model,
+    data: &Data,
+    index: u32,
+    row: &Row,
+    places: &[Place],
+    y: u16,
+    look: Look,
+) {
     let site = &data.sites()[index as usize];
     let whole = match site.state {
         SiteState::Hit => Meaning::Plain,
         SiteState::NotSince | SiteState::Off => Meaning::Quiet,
     };
     for place in places {
-        let text = text(pen, data, site, row.what, *place);
+        let text = text(pen, model, data, site, row.what, *place);
         let meaning = match (place.column, site.state) {
             (Column::State, SiteState::Off) => Meaning::Notable,
             (Column::Name, _) if row.hit => Meaning::Strong,
@@ -51,10 +66,11 @@ fn line(pen: &mut Pen<'_>, data: &Data, index: u32, row: &Row, places: &[Place],
     }
 }
 
-fn text(pen: &Pen<'_>, data: &Data, site: &SiteRow, what: What, place: Place) -> String {
+fn text(pen: &Pen<'_>, model: &Model, data: &Data, site: &SiteRow, what: What, place: Place) -> String {
     let cells = usize::from(place.width);
     match place.column {
-        Column::Calls => number::count(site.calls),
+        Column::Calls if data.then.is_some() => difference::text(pen, model, data, what, Column::Calls),
+        Column::Calls => unit::calls(data, site.calls).unwrap_or_else(|| UNKNOWN.to_string()),
         Column::State => state(pen, site, place.width),
         Column::Name => {
             let name = data.label(what);
@@ -75,6 +91,7 @@ fn text(pen: &Pen<'_>, data: &Data, site: &SiteRow, what: What, place: Place) ->
         | Column::Bar
         | Column::Total
         | Column::SelfTime
+        | Column::Spark
         | Column::Avg
         | Column::P50
         | Column::P99

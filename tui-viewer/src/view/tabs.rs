@@ -71,6 +71,8 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
             .iter()
             .map(|words| cut_middle(&safe(words, pen.ascii), 30, pen.glyphs.cut).into_owned()),
     );
+    let times = model.mark_label().into_iter().chain(model.time_labels());
+    all.extend(times.map(|label| safe(&label, pen.ascii).into_owned()));
     if model.compensated {
         // At the end: it is the last to give way.
         all.push("compensated (at least)".to_string());

@@ -17,6 +17,7 @@ use crate::view::figure::UNKNOWN;
 use crate::view::pen::Pen;
 use crate::view::popup::who;
 use crate::view::rows::{self, Look};
+use crate::view::{difference, unit};
 
 /// Draws the rows.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
@@ -30,16 +31,29 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let places = columns::places(model.view, area.width);
     rows::each(pen, model, data, area, |pen, row, y, look| {
         if let What::Thread(index) = row.what {
-            line(pen, data, index, row, &places, y, look);
+            line(pen, model, data, index, row, &places, y, look);
         }
     });
 }
 
-fn line(pen: &mut Pen<'_>, data: &Data, index: u32, row: &Row, places: &[Place], y: u16, look: Look) {
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one place on the screen, nothing of it is kept"
+)]
+fn line(
+    pen: &mut Pen<'_>,
+    model: &Model,
+    data: &Data,
+    index: u32,
+    row: &Row,
+    places: &[Place],
+    y: u16,
+    look: Look,
+) {
     let thread = &data.threads()[index as usize];
     let weight = weight(thread);
     for place in places {
-        let text = text(pen, data, index, *place);
+        let text = text(pen, model, data, index, *place);
         let is = |column| place.column == column;
         let meaning = if is(Column::Busy) || is(Column::Course) {
             weight
@@ -77,11 +91,19 @@ fn weight(thread: &ThreadRow) -> Meaning {
     }
 }
 
-fn text(pen: &Pen<'_>, data: &Data, index: u32, place: Place) -> String {
+fn text(pen: &Pen<'_>, model: &Model, data: &Data, index: u32, place: Place) -> String {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
     let cells = usize::from(place.width);
     let unknown = || UNKNOWN.to_string();
+    let adds_up = [Column::Total, Column::Outside, Column::Cpu, Column::Calls].contains(&place.column);
+    if adds_up && data.then.is_some() {
+        return difference::text(pen, model, data, What::Thread(index), place.column);
+    }
+    let time = |ns: u64| {
+        let ticks = (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64;
+        unit::scaled(pen, model.ticks, data.per_calls, ns, ticks, false).unwrap_or_else(unknown)
+    };
     match place.column {
         Column::Thread => cut_end(&thread.name, cells, pen.glyphs.cut).into_owned(),
         Column::Tid => match who(of_snapshot, pen.ascii) {
@@ -91,20 +113,21 @@ fn text(pen: &Pen<'_>, data: &Data, index: u32, place: Place) -> String {
         Column::State => thread.activity.word().to_string(),
         Column::Busy => thread.busy.map_or_else(unknown, number::percent),
         Column::Course => course(&data.cpu_history.course(thread.key), cells, pen.glyphs),
-        Column::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, |ns| pen.duration(ns)),
-        Column::Total => pen.duration(thread.measured_ns),
-        Column::Outside => pen.duration(thread.outside_ns),
+        Column::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, time),
+        Column::Total => time(thread.measured_ns),
+        Column::Outside => time(thread.outside_ns),
         Column::Now => match thread.doing {
             Some(function) => short(&data.names.short[function.index()], cells, pen.glyphs).into_owned(),
             None => unknown(),
         },
-        Column::Calls => number::count(thread.calls),
+        Column::Calls => unit::calls(data, thread.calls).unwrap_or_else(unknown),
         Column::TotalShare
         | Column::OfShare
         | Column::SelfShare
         | Column::CallsOf
         | Column::Bar
         | Column::SelfTime
+        | Column::Spark
         | Column::Avg
         | Column::P50
         | Column::P99

@@ -2,7 +2,8 @@
 
 use ratatui::layout::Rect;
 
-use crate::columns::{self, Column};
+use crate::cells::{cut_middle, width};
+use crate::columns::{self, Column, Place};
 use crate::model::Model;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
@@ -11,7 +12,8 @@ use crate::view::pen::Pen;
 const ROOM_IN_TABS: u16 = 110;
 
 /// The words above a column.
-fn title(model: &Model, column: Column, width: u16) -> String {
+fn title(pen: &Pen<'_>, model: &Model, place: &Place, screen: u16) -> String {
+    let column = place.column;
     let bottom_up = model.data.as_ref().is_some_and(|data| data.bottom_up);
     if bottom_up && column == Column::SelfShare {
         // What stands at the top of a thread is all that a row has itself there.
@@ -20,11 +22,21 @@ fn title(model: &Model, column: Column, width: u16) -> String {
     if bottom_up && column == Column::SelfTime {
         return "TOP".to_string();
     }
-    let mut words = vec![column.title().to_string()];
-    if column == Column::Name && (model.layout().tabs.is_none() || width < ROOM_IN_TABS) {
-        words.extend(model.lens.words(model.view));
+    let said_above = model.layout().tabs.is_some() && screen >= ROOM_IN_TABS;
+    let words = match column == Column::Name && !said_above {
+        true => model.lens.words(model.view).join("  "),
+        false => String::new(),
+    };
+    if words.is_empty() {
+        return column.title().to_string();
     }
-    words.join("  ")
+    // One cell is left for the mark of the order.
+    let room = usize::from(place.width.saturating_sub(1));
+    let all = format!("{}  {words}", column.title());
+    match width(&all) <= room {
+        true => all,
+        false => cut_middle(&words, room, pen.glyphs.cut).into_owned(),
+    }
 }
 
 /// Draws the line.
@@ -37,7 +49,14 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     };
     let mut marked = false;
     for place in columns::places(model.view, area.width) {
-        let title = title(model, place.column, area.width);
+        // In place of the bar stands by how much a call got slower.
+        let title = match place.width {
+            _ if place.column != Column::Bar || model.compared().is_none() => {
+                title(pen, model, &place, area.width)
+            }
+            0..10 => "AVG %".to_string(),
+            _ => "AVG change".to_string(),
+        };
         let sorts = !marked && place.column.sort_key() == Some(sort.key);
         marked |= sorts;
         let (text, meaning) = if sorts {

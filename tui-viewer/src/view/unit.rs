@@ -34,11 +34,11 @@ pub(super) fn scaled(
 }
 
 /// Calls as they are shown: all, or so many per call.
-pub(super) fn calls(model: &Model, calls: u64) -> Option<String> {
-    match &model.per_call {
+pub(super) fn calls(data: &Data, calls: u64) -> Option<String> {
+    match data.per_calls {
         None => Some(number::count(calls)),
-        Some(per) if per.calls == 0 => None,
-        Some(per) => Some(quotient(calls, per.calls)),
+        Some(0) => None,
+        Some(per) => Some(quotient(calls, per)),
     }
 }
 

@@ -171,3 +171,22 @@ fn a_ring_cut_while_its_program_runs_is_said() {
     // By name there is none that can be read.
     place.tickscope(&["report", &program.name]).with_code(2);
 }
+
+#[test]
+fn what_is_compared_with_is_opened_before_the_screen_and_needs_one() {
+    let place = Place::new();
+    place
+        .tickscope(&["--compare", "none.tks"])
+        .failed(2, &["no file none.tks"]);
+    fs::write(place.work().join("text.tks"), "hello").unwrap();
+    place
+        .tickscope(&["attach", "--compare", "text.tks"])
+        .failed(1, &["not a tickscope file"]);
+    let program = place.start("stuck");
+    let kept = place.work().join("kept.tks");
+    let kept = kept.to_str().unwrap();
+    place.tickscope(&["snapshot", "-o", kept, &program.name]).ok();
+    place
+        .tickscope(&[&program.name, "--compare", kept])
+        .failed(1, &["--compare needs a terminal"]);
+}

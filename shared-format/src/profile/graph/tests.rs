@@ -2,8 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixture;
+use crate::ids::NodeId;
 use crate::profile::hot::hot;
 use crate::render::fixtures;
+use crate::snapshot::Estimate;
 
 fn around(tree: &CallTree, name: &str) -> Neighbours {
     let index = tree.functions.list.iter().position(|f| f.name == name);
@@ -51,6 +53,35 @@ fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
     );
     assert_eq!(links(&tree, &odd.callers), ["even 9/10 91 @", "main 1/10 20"]);
     assert_eq!(links(&tree, &odd.callees), ["even 4/6 37 @", "leaf 1/6 1"]);
+}
+
+#[test]
+fn times_are_estimates_as_those_of_their_rows_are() {
+    let mut snapshot = fixture::mutual_recursion();
+    // Of even's inner call and of what it calls; odd's own time below the outer call is exact.
+    for (node, self_error, total_error) in [(3, 30, 40), (4, 3, 3)] {
+        snapshot.estimates.push(Estimate {
+            node: NodeId(node),
+            timed: 1,
+            self_error,
+            total_error,
+        });
+    }
+    let tree = CallTree::build(&snapshot, |_| true);
+    let error = |link: &Link| link.spread.map(|spread| spread.total_error);
+    let even = around(&tree, "even");
+    let spread = even.spread.unwrap();
+    assert_eq!((spread.self_error, spread.total_error), (30.0, 0.0));
+    assert_eq!(even.callers.iter().map(error).collect::<Vec<_>>(), [None, None]);
+    assert_eq!(
+        even.callees.iter().map(error).collect::<Vec<_>>(),
+        [Some(40.0), Some(3.0)]
+    );
+    let odd = around(&tree, "odd");
+    assert_eq!(
+        odd.callees.iter().map(error).collect::<Vec<_>>(),
+        [Some(40.0), None]
+    );
 }
 
 #[test]

@@ -289,3 +289,32 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
     news(&mut model, Status::Live, Some(snapshot(1_341)));
     assert!(text(&model).contains("ingest::run"), "it stays where it was put");
 }
+
+#[test]
+fn what_fills_the_width_comes_back_after_a_reset() {
+    let mut model = flame();
+    keys(&mut model, "jj");
+    key(&mut model, Code::Enter);
+    assert!(model.flame.is_zoomed());
+    let mut empty = snapshot(1);
+    empty.capture.reset_epoch = 2;
+    for row in 0..empty.nodes.len() {
+        empty.nodes.self_ticks[row] = 0;
+    }
+    empty.threads.clear();
+    news(&mut model, Status::Live, Some(empty));
+    assert!(!model.flame.is_zoomed() && text(&model).contains("No scope has been entered"));
+    news(&mut model, Status::Live, Some(snapshot(30)));
+    assert!(model.flame.is_zoomed());
+    assert_eq!(selected(&model), "book::apply");
+}
+
+#[test]
+fn a_focus_leaves_one_function_and_escape_brings_all_back() {
+    let mut model = flame();
+    keys(&mut model, "jjf");
+    assert_eq!(selected(&model), "book::apply", "\n{}", text(&model));
+    assert!(!text(&model).contains("risk::check") && text(&model).contains("book::insert"));
+    key(&mut model, Code::Esc);
+    assert!(text(&model).contains("risk::check") && text(&model).contains("ingest::run"));
+}

@@ -3,7 +3,7 @@
 use super::*;
 use crate::stage::looks;
 use tickscope_format::ids::{NodeId, SiteId};
-use tickscope_format::snapshot::OpenFrame;
+use tickscope_format::snapshot::{Mode, OpenFrame};
 
 /// The made-up program, where `cancel` inserts again below `rebalance`, and `encode` is called from `decode` as well.
 fn recursive(tenths: u64) -> Snapshot {
@@ -302,6 +302,21 @@ fn a_subtree_in_focus_and_one_in_it() {
 }
 
 #[test]
+fn a_narrow_screen_keeps_the_end_of_what_is_in_focus() {
+    for (width, words) in [
+        (120, "focus tree::rebalance"),
+        (60, "focus tree::rebalance"),
+        (40, "focus tree::rebalance"),
+        (24, "rebalance"),
+    ] {
+        let mut model = stage(width, 15);
+        keys(&mut model, "jjjjf");
+        let line = text(&model).lines().nth(1).unwrap_or_default().to_string();
+        assert!(line.contains(words), "{line}");
+    }
+}
+
+#[test]
 fn a_focus_that_is_not_there_says_so_and_comes_back() {
     let mut model = stage(60, 15);
     keys(&mut model, "jjf");
@@ -316,7 +331,7 @@ fn a_focus_that_is_not_there_says_so_and_comes_back() {
         text(&model)
     );
     assert!(
-        text(&model).contains("FUNCTION  focus book::"),
+        text(&model).contains("FUNCTION  focus book::apply"),
         "{}",
         text(&model)
     );
@@ -358,6 +373,17 @@ fn bottom_up_says_who_called() {
         (names(&model)[0], selected(&model).as_str()),
         ("match::run", "book::insert")
     );
+}
+
+#[test]
+fn self_times_are_not_taken_for_short_calls() {
+    let mut dear = recursive(1_340);
+    (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
+    let mut model = empty(120, 30);
+    news(&mut model, Status::Live, Some(dear));
+    assert!(text(&model).contains('†'));
+    keys(&mut model, "i");
+    assert!(!text(&model).contains('†'), "{}", text(&model));
 }
 
 #[test]
@@ -420,6 +446,26 @@ fn other_places_of_a_function() {
     assert_eq!(model.list().cursor.index, 3, "around to where it began");
     keys(&mut model, "g#");
     assert!(last_line(&model).contains("only place"), "{}", last_line(&model));
+}
+
+#[test]
+fn the_row_stays_under_the_finger_while_callees_change_places() {
+    let mut model = stage(120, 30);
+    keys(&mut model, "jjj3jj");
+    let before = (selected(&model), line(&model));
+    assert_eq!(before.0, "alloc::slab_get");
+    for tenths in [1_341, 1_350, 1_360] {
+        at(&mut model, tenths);
+        let mut turned = recursive(tenths);
+        // What comes last costs most from now on.
+        let cancel = turned.nodes.len() - 4;
+        turned.nodes.self_ticks[cancel] = 900_000_000_000;
+        news(&mut model, Status::Live, Some(turned));
+        assert_eq!((selected(&model), line(&model)), before, "at {tenths}");
+    }
+    at(&mut model, 20_000);
+    assert_eq!(selected(&model), before.0, "sorted anew");
+    assert_eq!(shares(&model)[4].0, "book::cancel");
 }
 
 #[test]
@@ -509,6 +555,13 @@ fn screens() {
         let mut model = stage(width, height);
         keys(&mut model, "jjj3j");
         insta::assert_snapshot!(format!("function_{width}x{height}"), looks(&model));
+    }
+    for (width, height) in [(120, 30), (60, 15)] {
+        let mut model = empty(width, height);
+        let estimated = crate::modes::in_mode(Mode::Adaptive, snapshot(1_340));
+        news(&mut model, Status::Live, Some(estimated));
+        keys(&mut model, "jjj3j");
+        insta::assert_snapshot!(format!("function_adaptive_{width}x{height}"), looks(&model));
     }
     let mut model = stage(120, 30);
     keys(&mut model, "jjjil");

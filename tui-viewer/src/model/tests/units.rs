@@ -150,7 +150,7 @@ proptest! {
     fn numbers_never_outgrow_their_columns(per in 0u64.., shift in 0u32..64) {
         let mut model = live(120, 30);
         keys(&mut model, "jb");
-        model.per_call.as_mut().expect("per call").calls = per >> shift;
+        model.data.as_mut().expect("data").per_calls = Some(per >> shift);
         for ticks in [false, true] {
             model.ticks = ticks;
             let screen = text(&model);

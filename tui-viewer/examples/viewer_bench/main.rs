@@ -1,0 +1,309 @@
+//! How fast the viewer is, measured from outside: its process, its pseudo terminal, the bytes on it.
+//!
+//! ```text
+//! cargo run --release -p tickscope-cli --example viewer_bench [-- PART OF A LINE]
+//! ```
+//!
+//! Prints a table in Markdown with what is wanted and what was reached.
+
+#![allow(clippy::print_stdout, reason = "it prints a table")]
+
+mod terminal;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::ring::{Program, snapshot};
+use crate::terminal::Viewer;
+
+#[path = "../../tests/support/orderbook.rs"]
+mod orderbook;
+#[path = "../../tests/support/ring.rs"]
+mod ring;
+
+/// Nobody publishes within a measurement of something that stands still.
+const STILL: Duration = Duration::from_secs(3_600);
+
+/// Functions of a large program.
+const FUNCTIONS: u32 = 5_000;
+
+/// Keys of which each changes what is on the screen, wherever the one before has led.
+const KEYS: [(&str, &str); 10] = [
+    ("j", "a row down"),
+    ("\x1b[6~", "a page down"),
+    ("G", "the last row"),
+    ("k", "a row up"),
+    ("g", "the first row"),
+    (">", "another order"),
+    ("<", "the former order"),
+    ("2", "another view"),
+    ("j", "a row down there"),
+    ("1", "back to the tree"),
+];
+
+fn main() -> Result<()> {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    let viewer = build()?;
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!(
+        "Load before: {}\n",
+        load.split(' ').take(3).collect::<Vec<_>>().join(" ")
+    );
+    println!("| what | wanted | reached |");
+    println!("| --- | --- | --- |");
+    type Measure = fn(&Path) -> Result<Vec<[String; 3]>>;
+    let all: [(&str, Measure); 6] = [
+        ("first", first_frame),
+        ("key", keys),
+        ("event", event_to_screen),
+        ("idle", idle),
+        ("live", live),
+        ("memory", memory),
+    ];
+    for (_, measure) in all.iter().filter(|(name, _)| name.contains(&wanted)) {
+        for [what, wanted, reached] in measure(&viewer)? {
+            println!("| {what} | {wanted} | {reached} |");
+        }
+    }
+    Ok(())
+}
+
+/// The viewer, built like this program was.
+fn build() -> Result<PathBuf> {
+    let this = std::env::current_exe()?;
+    let profile = this
+        .parent()
+        .and_then(Path::parent)
+        .context("it lies in PROFILE/examples")?;
+    let mut build = Command::new(env!("CARGO"));
+    build.current_dir(env!("CARGO_MANIFEST_DIR"));
+    build.args([
+        "build",
+        "--quiet",
+        "--package",
+        "tickscope-cli",
+        "--bin",
+        "tickscope",
+    ]);
+    if let Some(target) = profile.parent() {
+        build.arg("--target-dir").arg(target);
+    }
+    if profile.ends_with("release") {
+        build.arg("--release");
+    } else {
+        println!("Not a release build: these figures say nothing.\n");
+    }
+    ensure!(build.status()?.success(), "the viewer cannot be built");
+    Ok(profile.join("tickscope"))
+}
+
+/// How long something took, and how much of that the viewer worked: on a busy machine it also waits its turn.
+#[derive(Default)]
+struct Times {
+    wall: Vec<Duration>,
+    cpu: Vec<Duration>,
+}
+
+// === impl Times ===
+
+impl Times {
+    fn push(&mut self, wall: Duration, cpu: Duration) {
+        self.wall.push(wall);
+        self.cpu.push(cpu);
+    }
+
+    fn spread(&self) -> String {
+        format!(
+            "{}; at work {}",
+            spread(self.wall.clone()),
+            spread(self.cpu.clone())
+        )
+    }
+}
+
+/// The middle and the worst of a hundred, in milliseconds.
+fn spread(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let at = |share: f64| {
+        let index = ((times.len() - 1) as f64 * share).round() as usize;
+        times[index].as_secs_f64() * 1e3
+    };
+    format!("p50 {:.1} ms, p99 {:.1} ms", at(0.5), at(0.99))
+}
+
+fn row(what: impl Into<String>, wanted: &str, reached: String) -> [String; 3] {
+    [what.into(), wanted.to_string(), reached]
+}
+
+fn first_frame(viewer: &Path) -> Result<Vec<[String; 3]>> {
+    let mut rows = Vec::new();
+    for nodes in [10_000, 0] {
+        let dir = tempfile::tempdir()?;
+        let program = match nodes {
+            0 => None,
+            nodes => Some(Program::start(
+                dir.path(),
+                &[snapshot(nodes, 4, FUNCTIONS, 1_340)],
+                STILL,
+            )?),
+        };
+        let target = match &program {
+            Some(program) => program.path().to_string_lossy().into_owned(),
+            None => "nobody-is-called-so".to_string(),
+        };
+        let mut times = Times::default();
+        for _ in 0..50 {
+            let began = Instant::now();
+            let mut viewer = Viewer::start(viewer, &[&target], dir.path())?;
+            let frame = viewer.frame()?;
+            times.push(frame - began, viewer.cpu()?);
+            viewer.quit()?;
+        }
+        let what = match nodes {
+            0 => "first frame after exec, nobody there".to_string(),
+            nodes => format!("first frame after exec, {nodes} nodes"),
+        };
+        rows.push(row(what, "<= 50 ms", times.spread()));
+    }
+    Ok(rows)
+}
+
+fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
+    let mut rows = Vec::new();
+    for (nodes, wanted) in [(10_000, "p99 <= 8 ms"), (100_000, "p99 <= 33 ms")] {
+        let dir = tempfile::tempdir()?;
+        let program = Program::start(dir.path(), &[snapshot(nodes, 1, FUNCTIONS, 1_340)], STILL)?;
+        let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
+        viewer.frame()?;
+        // One row of all is the root.
+        viewer.send("E")?;
+        viewer.frame()?;
+        viewer.quiet(Duration::from_millis(200));
+        let mut all = Times::default();
+        let mut each: Vec<Times> = KEYS.iter().map(|_| Times::default()).collect();
+        for _ in 0..30 {
+            for ((key, what), each) in KEYS.iter().zip(&mut each) {
+                let (began, before) = (Instant::now(), viewer.cpu()?);
+                viewer.send(key)?;
+                let frame = viewer.frame().with_context(|| (*what).to_string())?;
+                let (wall, cpu) = (frame - began, viewer.cpu()?.saturating_sub(before));
+                all.push(wall, cpu);
+                each.push(wall, cpu);
+                viewer.quiet(Duration::from_millis(5));
+            }
+        }
+        rows.push(row(
+            format!("key to last byte of the frame, {nodes} nodes open, {FUNCTIONS} functions"),
+            wanted,
+            all.spread(),
+        ));
+        for ((_, what), times) in KEYS.iter().zip(each) {
+            rows.push(row(format!("... {what}"), "", times.spread()));
+        }
+        viewer.quit()?;
+    }
+    Ok(rows)
+}
+
+/// Snapshots of which each differs from the one before.
+fn moving(nodes: u32, count: u64) -> Vec<tickscope_format::Snapshot> {
+    (0..count).map(|n| snapshot(nodes, 4, nodes, 1_340 + n)).collect()
+}
+
+fn event_to_screen(viewer: &Path) -> Result<Vec<[String; 3]>> {
+    let dir = tempfile::tempdir()?;
+    let interval = Duration::from_millis(100);
+    let program = Program::start(dir.path(), &moving(1_000, 100), interval)?;
+    let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
+    viewer.frame()?;
+    viewer.quiet(Duration::from_secs(8));
+    let frames = viewer.frames();
+    let (first, last) = (frames.first().copied(), frames.last().copied());
+    let (Some(first), Some(last)) = (first, last) else {
+        bail!("no frame in 8 s")
+    };
+    let published = program.times();
+    let seen = published.iter().filter(|&&time| time > first && time < last);
+    let times: Vec<Duration> = seen
+        .filter_map(|&time| Some(*frames.iter().find(|&&frame| frame > time)? - time))
+        .collect();
+    ensure!(times.len() > 50, "most records are shown");
+    viewer.quit()?;
+    Ok(vec![row(
+        "record published to last byte of the frame, 10 Hz",
+        "<= 120 ms (interval + 20 ms)",
+        spread(times),
+    )])
+}
+
+fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
+    let dir = tempfile::tempdir()?;
+    let program = Program::start(dir.path(), &[snapshot(1_000, 4, 1_000, 1_340)], STILL)?;
+    let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
+    viewer.frame()?;
+    // Until nothing is held back any more.
+    viewer.quiet(Duration::from_secs(4));
+    let (bytes, cpu) = (viewer.bytes(), viewer.cpu()?);
+    viewer.quiet(Duration::from_secs(10));
+    let share = (viewer.cpu()? - cpu).as_secs_f64() / 10.0;
+    let written = viewer.bytes() - bytes;
+    viewer.quit()?;
+    Ok(vec![
+        row("idle for 10 s: written", "0 bytes", format!("{written} bytes")),
+        row(
+            "idle for 10 s: of one core",
+            "<= 0.1 %",
+            format!("{:.2} %", share * 100.0),
+        ),
+    ])
+}
+
+fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
+    let dir = tempfile::tempdir()?;
+    let program = Program::start(dir.path(), &moving(1_000, 100), Duration::from_millis(100))?;
+    let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
+    viewer.frame()?;
+    viewer.send("E")?;
+    viewer.quiet(Duration::from_secs(2));
+    let (frames, bytes, cpu) = (viewer.frames().len(), viewer.bytes(), viewer.cpu()?);
+    viewer.quiet(Duration::from_secs(20));
+    let share = (viewer.cpu()? - cpu).as_secs_f64() / 20.0;
+    let frames = viewer.frames().len() - frames;
+    let bytes = (viewer.bytes() - bytes) / frames.max(1);
+    viewer.quit()?;
+    Ok(vec![row(
+        "live at 10 Hz, 1 k nodes, 120x30: of one core",
+        "<= 1 %",
+        format!(
+            "{:.2} % ({frames} frames in 20 s, {bytes} bytes each)",
+            share * 100.0
+        ),
+    )])
+}
+
+/// Ten minutes: one record a second, and the last thirty seconds at full rate.
+fn memory(viewer: &Path) -> Result<Vec<[String; 3]>> {
+    let dir = tempfile::tempdir()?;
+    let seconds = (0..570u64).map(|n| n * 10);
+    let tenths: Vec<u64> = seconds.chain(5_700..6_000).collect();
+    let records: Vec<_> = tenths
+        .iter()
+        .map(|n| snapshot(1_000, 4, 1_000, 1_340 + n))
+        .collect();
+    let program = Program::start(dir.path(), &records, Duration::from_millis(20))?;
+    let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
+    viewer.frame()?;
+    while program.times().len() < records.len() {
+        viewer.quiet(Duration::from_millis(100));
+    }
+    let resident = viewer.resident_kib()?;
+    viewer.quit()?;
+    Ok(vec![row(
+        "memory after 10 minutes of 1 k nodes",
+        "<= 64 MiB",
+        format!("{:.1} MiB", resident as f64 / 1024.0),
+    )])
+}

@@ -1,0 +1,166 @@
+//! The viewer in a pseudo terminal, with the time of every frame.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+/// What every frame ends with.
+const END_OF_FRAME: &[u8] = b"\x1b[?2026l";
+
+/// Nothing takes that long unless it hangs.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Clock ticks of /proc a second; it is 100 on every Linux.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// A viewer that runs.
+pub(crate) struct Viewer {
+    child: Box<dyn Child + Send + Sync>,
+    writer: Box<dyn Write + Send>,
+    _master: Box<dyn MasterPty + Send>,
+    reads: Receiver<(Instant, Vec<u8>)>,
+    /// The last bytes read: the end of a frame may be cut in two.
+    tail: Vec<u8>,
+    frames: Vec<Instant>,
+    bytes: usize,
+}
+
+// === impl Viewer ===
+
+impl Viewer {
+    /// Starts it in a terminal of 120x30.
+    pub(crate) fn start(viewer: &Path, arguments: &[&str], dir: &Path) -> Result<Self> {
+        let size = PtySize {
+            rows: 30,
+            cols: 120,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        let pair = native_pty_system().openpty(size)?;
+        let mut command = CommandBuilder::new(viewer);
+        command.args(arguments);
+        command.env("TERM", "xterm-256color");
+        command.env("LC_ALL", "C.UTF-8");
+        command.env("TICKSCOPE_DIR", dir);
+        command.cwd(dir);
+        let mut reader = pair.master.try_clone_reader()?;
+        let writer = pair.master.take_writer()?;
+        let (send, reads) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 65_536];
+            while let Ok(read) = reader.read(&mut buffer) {
+                if read == 0 || send.send((Instant::now(), buffer[..read].to_vec())).is_err() {
+                    break;
+                }
+            }
+        });
+        let child = pair.slave.spawn_command(command)?;
+        Ok(Self {
+            child,
+            writer,
+            _master: pair.master,
+            reads,
+            tail: Vec::new(),
+            frames: Vec::new(),
+            bytes: 0,
+        })
+    }
+
+    /// Types.
+    pub(crate) fn send(&mut self, keys: &str) -> Result<()> {
+        self.writer.write_all(keys.as_bytes())?;
+        Ok(self.writer.flush()?)
+    }
+
+    /// Waits for the end of the next frame and says when it came.
+    pub(crate) fn frame(&mut self) -> Result<Instant> {
+        let frames = self.frames.len();
+        let end = Instant::now() + DEADLINE;
+        while self.frames.len() == frames {
+            if !self.take(end) {
+                bail!("no frame in {DEADLINE:?}");
+            }
+        }
+        self.frames.last().copied().context("there is one")
+    }
+
+    /// Lets it go on for a while.
+    pub(crate) fn quiet(&mut self, long: Duration) {
+        let end = Instant::now() + long;
+        while self.take(end) {}
+    }
+
+    /// Takes what was read next, if it comes before the end.
+    fn take(&mut self, end: Instant) -> bool {
+        let left = end.saturating_duration_since(Instant::now());
+        match self.reads.recv_timeout(left) {
+            Ok((time, bytes)) => {
+                self.bytes += bytes.len();
+                self.tail.extend_from_slice(&bytes);
+                let ends = self
+                    .tail
+                    .windows(END_OF_FRAME.len())
+                    .filter(|&part| part == END_OF_FRAME);
+                self.frames.extend(ends.map(|_| time));
+                let keep = self.tail.len().saturating_sub(END_OF_FRAME.len() - 1);
+                self.tail.drain(..keep);
+                true
+            }
+            Err(RecvTimeoutError::Timeout) => false,
+            Err(RecvTimeoutError::Disconnected) => {
+                std::thread::sleep(left);
+                false
+            }
+        }
+    }
+
+    /// When each frame ended.
+    pub(crate) fn frames(&self) -> &[Instant] {
+        &self.frames
+    }
+
+    /// Bytes written to the terminal so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Processor time so far.
+    pub(crate) fn cpu(&self) -> Result<Duration> {
+        let pid = self.child.process_id().context("it runs")?;
+        // Finer than the ticks of `stat`: nanoseconds that the scheduler has counted.
+        if let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/schedstat"))
+            && let Some(ns) = text.split(' ').next().and_then(|ns| ns.parse().ok())
+        {
+            return Ok(Duration::from_nanos(ns));
+        }
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        let (_, rest) = stat.rsplit_once(") ").context("a line of stat")?;
+        let ticks: f64 = rest
+            .split(' ')
+            .skip(11)
+            .take(2)
+            .filter_map(|n| n.parse::<f64>().ok())
+            .sum();
+        Ok(Duration::from_secs_f64(ticks / TICKS_PER_SECOND))
+    }
+
+    /// Memory that it holds.
+    pub(crate) fn resident_kib(&self) -> Result<u64> {
+        let pid = self.child.process_id().context("it runs")?;
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        number.and_then(|n| n.parse().ok()).context("a line VmRSS")
+    }
+
+    /// Ends it.
+    pub(crate) fn quit(mut self) -> Result<()> {
+        self.send("q")?;
+        self.child.wait()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! Which stretch of time the numbers are of.
+
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+use tickscope_format::profile::between::{between, same_epoch};
+
+use crate::model::Model;
+
+/// A stretch of time that ends with the moment on screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Window {
+    /// All since the counters began.
+    #[default]
+    Reset,
+    /// The last second.
+    Second,
+    /// The last ten seconds.
+    Ten,
+    /// All since the mark.
+    Mark,
+}
+
+/// How long a window is that is on screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The one that was asked for.
+    pub(crate) window: Window,
+    /// Its length.
+    pub(crate) ns: u64,
+    /// It begins with a reset.
+    pub(crate) since_reset: bool,
+}
+
+// === impl Window ===
+
+impl Window {
+    /// How far it reaches back; none where that is no fixed time.
+    pub(crate) fn length_ns(self) -> Option<u64> {
+        match self {
+            Self::Second => Some(1_000_000_000),
+            Self::Ten => Some(10_000_000_000),
+            Self::Reset | Self::Mark => None,
+        }
+    }
+
+    fn next(self, marked: bool) -> Self {
+        match self {
+            Self::Reset => Self::Second,
+            Self::Second => Self::Ten,
+            Self::Ten if marked => Self::Mark,
+            Self::Ten | Self::Mark => Self::Reset,
+        }
+    }
+
+    fn says(self) -> &'static str {
+        match self {
+            Self::Reset => "numbers since the reset",
+            Self::Second => "numbers of the last second; w: the last 10 s",
+            Self::Ten => "numbers of the last 10 s",
+            Self::Mark => "numbers since the mark; w: since the reset",
+        }
+    }
+}
+
+// === impl Stretch ===
+
+impl Stretch {
+    /// For the line above the columns: its real length, and what is missing of the one that was asked for.
+    pub(crate) fn label(self) -> String {
+        let long = seconds(self.ns);
+        let from = if self.since_reset { ", since reset" } else { "" };
+        match self.window.length_ns() {
+            // Snapshots do not come to the microsecond.
+            Some(wanted) if self.ns + wanted / 100 < wanted => {
+                format!("window {long} of {}{from}", wanted / 1_000_000_000)
+            }
+            None if self.window == Window::Mark && !self.since_reset => format!("window {long}, since mark"),
+            Some(_) | None => format!("window {long}{from}"),
+        }
+    }
+}
+
+/// `3.2 s`, and `134 s` where tenths tell nothing.
+pub(crate) fn seconds(ns: u64) -> String {
+    match ns as f64 / 1e9 {
+        long if long >= 99.95 => format!("{long:.0} s"),
+        short => format!("{short:.1} s"),
+    }
+}
+
+// === impl Model ===
+
+impl Model {
+    /// The next stretch of time.
+    pub(super) fn next_window(&mut self) {
+        self.time.window = self.time.window.next(self.time.mark.is_some());
+        let unknown = self
+            .compared()
+            .is_some_and(|mark| !mark.has_window(self.time.window));
+        self.tell(match unknown {
+            true => "what is compared with has no such window: both since the reset",
+            false => self.time.window.says(),
+        });
+        self.data_stale = true;
+        self.sort_now = true;
+    }
+
+    /// What happened in the window that ends with this snapshot of the program on screen.
+    pub(super) fn in_window(&self, shown: &Rc<Snapshot>) -> (Rc<Snapshot>, Option<Stretch>) {
+        let window = self.time.window;
+        if window == Window::Reset {
+            return (Rc::clone(shown), None);
+        }
+        let base = match (window.length_ns(), &self.time.mark) {
+            (Some(length_ns), _) => self.base_of(shown, length_ns),
+            (None, mark) => mark.as_ref().map(|mark| Rc::clone(&mark.snapshot)),
+        };
+        let base = base.filter(|base| same_epoch(shown, base));
+        let cut = match &base {
+            Some(base) => Rc::new(between(shown, base)),
+            None => Rc::clone(shown),
+        };
+        let stretch = Stretch {
+            window,
+            ns: cut.capture.since_reset_ns,
+            since_reset: base.is_none(),
+        };
+        (cut, Some(stretch))
+    }
+
+    /// The snapshot that a window of this length begins with: the newest that is old enough, or where none is the
+    /// oldest there is.
+    pub(super) fn base_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
+        let history = &self.time.history;
+        let end = shown.capture.unix_ns;
+        // Snapshots do not come to the microsecond.
+        let slack = length_ns / 200;
+        let begin = history.at_or_before(end.saturating_sub(length_ns) + slack);
+        let oldest = || history.times().next().filter(|&at| at < end);
+        history.get(begin.or_else(oldest)?)
+    }
+}

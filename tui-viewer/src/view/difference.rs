@@ -1,0 +1,233 @@
+//! What has changed in a row between two moments: a sign and a number, so that no colour is needed.
+
+use tickscope_format::render::number;
+
+use crate::cells::width;
+use crate::columns::{self, Column};
+use crate::model::Model;
+use crate::model::compare::change_of_avg;
+use crate::model::data::{Data, What};
+use crate::theme::Meaning;
+use crate::view::figure::{ABOUT, UNKNOWN, timed_in_part};
+use crate::view::pen::Pen;
+use crate::view::unit::rounded;
+
+/// Where there is nothing to tell.
+const SAME: &str = "0";
+
+/// A number of so many cells leaves one of its column's six for the sign.
+const LONGEST_SIGNED: usize = 5;
+
+/// What two values of a column have become of each other.
+enum Change {
+    /// More or less by so much.
+    Time(i128),
+    Count(i128),
+    /// In hundredths of the whole.
+    Points(f64),
+    /// There is a value only now, or only then.
+    New,
+    Gone,
+    Unknown,
+}
+
+/// The change of a column of numbers, now less then; as long as the numbers themselves.
+pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column: Column) -> String {
+    let there = now.counterpart(what);
+    // What was not there then had nothing.
+    let was =
+        |read: fn(&Data, What) -> u64| there.map_or(Some(0), |(then, what)| per_call(then, read(then, what)));
+    let is = |read: fn(&Data, What) -> u64| per_call(now, read(now, what));
+    let change = |read: fn(&Data, What) -> u64| Some(i128::from(is(read)?) - i128::from(was(read)?));
+    let time = |read| change(read).map_or(Change::Unknown, Change::Time);
+    let (share, share_then) = (
+        model.shares(now, what),
+        there.map_or((0.0, 0.0), |(then, what)| model.shares(then, what)),
+    );
+    let of_now = now.spread(what).unwrap_or_default();
+    let of_then = there
+        .and_then(|(then, what)| then.spread(what))
+        .unwrap_or_default();
+    let total_about = of_now.total_estimated || of_then.total_estimated;
+    let self_about = of_now.self_estimated || of_then.self_estimated;
+    let latency_about =
+        timed_in_part(now, what) || there.is_some_and(|(then, what)| timed_in_part(then, what));
+    let of_calls = |read: fn(&Data, What) -> Option<u64>| {
+        let now = read(now, what);
+        let then = there.and_then(|(then, what)| read(then, what));
+        match (now, then) {
+            (Some(a), Some(b)) => Change::Time(i128::from(a) - i128::from(b)),
+            (Some(_), None) => Change::New,
+            (None, Some(_)) => Change::Gone,
+            (None, None) => Change::Unknown,
+        }
+    };
+    let (change, about) = match column {
+        Column::TotalShare | Column::OfShare => (Change::Points(share.0 - share_then.0), total_about),
+        Column::SelfShare => (Change::Points(share.1 - share_then.1), self_about),
+        Column::Total => (time(|data, what| data.figures(what).total_ns), total_about),
+        Column::SelfTime => (time(|data, what| data.figures(what).self_ns), self_about),
+        Column::Calls if what == What::Outside => (Change::Unknown, false),
+        Column::Calls | Column::CallsOf => {
+            let calls = change(|data, what| data.figures(what).calls);
+            (calls.map_or(Change::Unknown, Change::Count), false)
+        }
+        Column::Avg => (of_calls(|data, what| data.figures(what).avg_ns()), total_about),
+        Column::P50 => (of_calls(|data, what| quantile(data, what, 0.50)), latency_about),
+        Column::P99 => (of_calls(|data, what| quantile(data, what, 0.99)), latency_about),
+        Column::Max => (of_calls(longest), latency_about),
+        Column::Outside => (time(thread_outside), false),
+        Column::Cpu => (time(thread_cpu), false),
+        Column::Bar | Column::Spark | Column::Name | Column::Where | Column::Thread | Column::Tid => {
+            (Change::Unknown, false)
+        }
+        Column::State | Column::Busy | Column::Course | Column::Now | Column::Module => {
+            (Change::Unknown, false)
+        }
+    };
+    written(pen, columns::gap(model.size.width) == 1, &change, about)
+}
+
+/// A number, or a call's part of it; none per call of what has none.
+fn per_call(data: &Data, n: u64) -> Option<u64> {
+    match data.per_calls {
+        None => Some(n),
+        Some(0) => None,
+        Some(calls) => Some(rounded(n, calls)),
+    }
+}
+
+fn quantile(data: &Data, what: What, share: f64) -> Option<u64> {
+    let ticks = data.latency(what).quantile(share)?;
+    Some(data.snapshot.nanos(ticks))
+}
+
+fn longest(data: &Data, what: What) -> Option<u64> {
+    Some(data.snapshot.nanos(data.latency(what).max()?.0))
+}
+
+fn thread_outside(data: &Data, what: What) -> u64 {
+    what.row()
+        .map_or(0, |row| data.threads()[row as usize].outside_ns)
+}
+
+fn thread_cpu(data: &Data, what: What) -> u64 {
+    what.row()
+        .map_or(0, |row| data.snapshot.threads[row as usize].cpu_ns.unwrap_or(0))
+}
+
+fn written(pen: &Pen<'_>, tight: bool, change: &Change, about: bool) -> String {
+    let size = |n: i128| u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX);
+    match *change {
+        Change::Time(0) | Change::Count(0) => SAME.to_string(),
+        Change::Points(points) if (points * 1_000.0).round() == 0.0 => SAME.to_string(),
+        Change::Points(points) => format!("{:+.1}", points * 100.0),
+        Change::Count(n) => format!("{}{}", sign(n > 0), number::count(size(n))),
+        Change::Time(ns) => {
+            let mut text = pen.duration(size(ns));
+            // Two numbers with nothing but a sign between them would look like one: then two digits must do.
+            if width(&text) > LONGEST_SIGNED && (tight || about) {
+                text = pen.rough(size(ns));
+                // `39m58s`, `12d23h`: of two units side by side the larger one.
+                if width(&text) > LONGEST_SIGNED {
+                    let end = text.find(char::is_alphabetic).map_or(text.len(), |at| at + 1);
+                    text.truncate(end);
+                }
+            }
+            let text = format!("{}{text}", sign(ns > 0));
+            match about && !tight && width(&text) <= LONGEST_SIGNED + 1 {
+                true => format!("{ABOUT}{text}"),
+                false => text,
+            }
+        }
+        Change::New => "new".to_string(),
+        Change::Gone => "gone".to_string(),
+        Change::Unknown => UNKNOWN.to_string(),
+    }
+}
+
+fn sign(more: bool) -> char {
+    if more { '+' } else { '-' }
+}
+
+/// By how much a call takes longer or shorter than then: `▲ +9%`, and how it looks.
+pub(super) fn of_avg(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
+    let calls = data.figures(what).calls;
+    let then = data
+        .counterpart(what)
+        .map_or(0, |(then, there)| then.figures(there).calls);
+    let Some(change) = change_of_avg(data, what) else {
+        let word = match (calls, then) {
+            (1.., 0) => "new",
+            (0, 1..) => "gone",
+            _ => UNKNOWN,
+        };
+        return (word.to_string(), Meaning::Quiet);
+    };
+    let percent = (change * 100.0).round();
+    if percent == 0.0 {
+        return ("= 0%".to_string(), Meaning::Quiet);
+    }
+    let (mark, meaning) = match change {
+        0.25.. => (pen.glyphs.rises, Meaning::Hottest),
+        0.0.. => (pen.glyphs.rises, Meaning::Warm),
+        _ => (pen.glyphs.falls, Meaning::Good),
+    };
+    let (gap, most) = if cells < 8 { ("", 99.0) } else { (" ", 9_999.0) };
+    let number = if percent > most {
+        format!(">{most:.0}%")
+    } else {
+        format!("{percent:+.0}%")
+    };
+    let mut text = format!("{mark}{gap}{number}");
+    if width(&text) > usize::from(cells) {
+        // Only `-100%` is that long: there is no more to take away.
+        text = format!("{mark}{:+.0}", percent.max(-99.0));
+    }
+    (text, meaning)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+
+    use super::*;
+    use crate::theme::ThemeKind;
+
+    fn with_pen<T>(then: impl FnOnce(&Pen<'_>) -> T) -> T {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
+        then(&Pen::new(&mut buffer, ThemeKind::Sixteen, false))
+    }
+
+    #[test]
+    fn changes_have_signs() {
+        with_pen(|pen| {
+            let text = |change: Change| written(pen, false, &change, false);
+            assert_eq!(text(Change::Time(1_230_000_000)), "+1.23s");
+            assert_eq!(text(Change::Time(-410)), "-410ns");
+            assert_eq!(text(Change::Time(0)), "0");
+            assert_eq!(text(Change::Count(1_234)), "+1.23k");
+            assert_eq!(text(Change::Points(-0.0421)), "-4.2");
+            assert_eq!(text(Change::Points(0.000_1)), "0");
+            assert_eq!(written(pen, true, &Change::Time(-22_149), true), "-22µs");
+            assert_eq!(written(pen, false, &Change::Time(-22_149), true), "~-22µs");
+        });
+    }
+
+    proptest! {
+        #[test]
+        fn a_change_is_never_longer_than_its_column(ns in any::<i64>(), shift in 0u32..63, about: bool, tight: bool) {
+            let n = i128::from(ns >> shift);
+            with_pen(|pen| {
+                let cells = |change: &Change| width(&written(pen, tight, change, about));
+                let most = if tight { 6 } else { 7 };
+                prop_assert!(cells(&Change::Time(n)) <= most);
+                prop_assert!(cells(&Change::Count(n)) <= 6);
+                prop_assert!(cells(&Change::Points(ns as f64 / i64::MAX as f64)) <= 6);
+                Ok(())
+            })?;
+        }
+    }
+}

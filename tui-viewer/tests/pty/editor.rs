@@ -1,0 +1,62 @@
+//! The editor that `o` opens.
+
+use portable_pty::CommandBuilder;
+
+use crate::session::{Session, example};
+
+#[test]
+fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("crates/engine/src");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::create_dir(dir.path().join("below")).unwrap();
+    std::fs::write(source.join("run.rs"), "fn run() {}\n").unwrap();
+    let editor = dir.path().join("editor");
+    // It has the terminal as a shell leaves it, reads a key from it, and says what it was given.
+    let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.told\"\nstty -a | grep -o -w -- -*icanon >> \"$0.told\"\n\
+                  echo EDITING\nread line\n";
+    std::fs::write(&editor, script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&editor, executable).unwrap();
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env("VISUAL", format!("{} --wait", editor.display()));
+    let mut session = Session::spawn_in(command, (120, 30), &dir.path().join("below"));
+    session.wait_for_text("match::run");
+    session.send("o");
+    session.wait_for("the editor", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("EDITING")
+    });
+    session.send("done\n");
+    session.wait_for("the screen again", |screen| {
+        screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
+    });
+    let told = std::fs::read_to_string(dir.path().join("editor.told")).unwrap();
+    let file = source.canonicalize().unwrap().join("run.rs");
+    assert_eq!(told, format!("--wait\n+8\n{}\nicanon\n", file.display()));
+    // A row whose file is nowhere: nothing is run, and the screen says where it looked.
+    session.send("jo");
+    session.wait_for_text("! no crates/engine/src/step.rs in ");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
+#[test]
+fn without_an_editor_the_screen_says_so() {
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env_remove("VISUAL");
+    command.env_remove("EDITOR");
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("crates/engine/src");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::write(source.join("run.rs"), "").unwrap();
+    let mut session = Session::spawn_in(command, (120, 30), dir.path());
+    session.wait_for_text("match::run");
+    session.send("o");
+    session.wait_for_text("! no editor: set $VISUAL or $EDITOR");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}

@@ -1,0 +1,52 @@
+//! Keys as terminals send them.
+
+use crate::session::Session;
+
+#[test]
+fn escape_alone_and_arrows_are_told_apart() {
+    let mut session = Session::start(&["live"], (80, 24));
+    session.wait_for_text("match::run");
+    session.send("/wire");
+    session.wait_for_text("/wire");
+    session.send("\x1b");
+    session.wait_for("no search", |screen| !screen.contents().contains("/wire"));
+    session.send("\x1b[B");
+    session.wait_for_text("─ match::step ─");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+}
+
+#[test]
+fn e_switches_the_mode_and_an_older_program_says_why_not() {
+    let mut session = Session::start(&["live"], (120, 30));
+    session.wait_for_text("match::run");
+    session.send("e");
+    session.wait_for_text("adaptive from here on, counting from zero");
+    session.wait_for_text("~16.7%");
+    session.send("q");
+    session.end();
+    let mut old = Session::start(&["live", "--old"], (120, 30));
+    old.wait_for_text("match::run");
+    old.send("e");
+    old.wait_for_text("! mode: the program's collector is older");
+    old.send("q");
+    old.end();
+}
+
+#[test]
+fn a_command_is_typed_completed_and_carried_out() {
+    let mut session = Session::start(&["live"], (120, 30));
+    session.wait_for_text("match::run");
+    session.send(":mo");
+    session.wait_for_text(":mo");
+    session.send("\tad\t\r");
+    session.wait_for_text("adaptive from here on, counting from zero");
+    // What was typed before comes back with the arrow.
+    session.send(":\x1b[A");
+    session.wait_for_text(":mode adaptive");
+    session.send("\x15off match\r");
+    session.wait_for_text("! off: a made-up program");
+    session.send(":q\r");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}

@@ -1,0 +1,125 @@
+//! What is written to the terminal, and what is not.
+
+use std::time::Duration;
+
+use portable_pty::CommandBuilder;
+
+use crate::ring;
+use crate::session::{Session, example};
+
+#[test]
+fn no_color_means_no_colour_and_still_a_selected_row() {
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env("NO_COLOR", "1");
+    let mut session = Session::spawn(command, (80, 24));
+    session.wait_for_text("match::run");
+    session.send("j");
+    session.wait_for("the second row reversed", |screen| {
+        // All but the bar, which would vanish in it.
+        let bar = 8..13;
+        (0..80).all(|x| {
+            screen
+                .cell(4, x)
+                .is_some_and(|cell| cell.inverse() != bar.contains(&x))
+        })
+    });
+    session.send("q");
+    session.end();
+    let text = session.written();
+    for sequence in text.split("\x1b[").skip(1) {
+        let Some((codes, _)) = sequence.split_once('m') else {
+            continue;
+        };
+        if !codes.bytes().all(|b| b.is_ascii_digit() || b == b';') {
+            continue;
+        }
+        for code in codes.split(';').filter_map(|code| code.parse::<u32>().ok()) {
+            assert!(!matches!(code, 30..=38 | 40..=48 | 90..=107), "colour {code}");
+        }
+    }
+}
+
+#[test]
+fn ascii_means_every_byte() {
+    let mut session = Session::start(&["still", "--ascii"], (80, 24));
+    session.wait_for_text("match::run");
+    session.send("2?");
+    session.wait_for_text("Keys");
+    session.send("qq");
+    session.end();
+    assert!(session.bytes.lock().unwrap().iter().all(u8::is_ascii));
+}
+
+#[test]
+fn an_idle_screen_writes_nothing() {
+    let mut session = Session::start(&["still"], (80, 24));
+    session.wait_for_text("q quit");
+    let drawn = session.bytes.lock().unwrap().len();
+    // Keys without a meaning wake the loop up like time does; what follows shows that they were read.
+    session.send("XX");
+    session.send("\x1b[99~");
+    session.wait_for_text("? shows the keys");
+    let hint = session.bytes.lock().unwrap().len() - drawn;
+    assert!(hint < 400, "only the last line was written again: {hint} bytes");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+}
+
+#[test]
+fn the_mouse_is_given_back_and_only_taken_when_asked() {
+    let mut session = Session::start(&["still"], (80, 24));
+    session.wait_for_text("match::run");
+    assert!(!session.written().contains("\x1b[?1000"));
+    session.send("M");
+    session.wait_for_text("mouse on");
+    // A click on the second tab.
+    session.send("\x1b[<0;13;2M\x1b[<0;13;2m");
+    session.wait_for_text("[2 Hot]");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+    session.wait_for("no mouse", |screen| {
+        screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
+    });
+}
+
+#[test]
+fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has() {
+    let dir = tempfile::tempdir().unwrap();
+    let still = Duration::from_secs(3_600);
+    let program = ring::Program::start(dir.path(), &[ring::snapshot(100, 2, 50, 1_340)], still).unwrap();
+    let viewer = |arguments: &[&str], environment: &[(&str, &str)]| {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
+        command.args(arguments);
+        command.arg(program.path());
+        for (name, value) in environment {
+            command.env(name, value);
+        }
+        Session::spawn(command, (80, 24))
+    };
+    // The dark brown of the light theme, among 256 colours and among all.
+    for (arguments, environment, colour) in [
+        (&["--theme", "light"][..], &[][..], "38;5;130"),
+        (&[], &[("TICKSCOPE_THEME", "light")], "38;5;130"),
+        (
+            &["--theme", "light"],
+            &[("COLORTERM", "truecolor")],
+            "38;2;175;95;0",
+        ),
+    ] {
+        let mut session = viewer(arguments, environment);
+        session.wait_for_text("generated::");
+        session.send("q");
+        assert_eq!(session.end().exit_code(), 0);
+        session.assert_as_before();
+        let written = session.written();
+        assert!(
+            written.contains(colour),
+            "{colour} with {arguments:?}: {written:?}"
+        );
+    }
+    let mut session = viewer(&[], &[("TICKSCOPE_THEME", "pink")]);
+    assert_eq!(session.end().exit_code(), 1);
+    session.wait_for_text("no such theme; there are sixteen, light, cvd, mono");
+}

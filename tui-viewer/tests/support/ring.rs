@@ -1,0 +1,179 @@
+//! Rings as programs write them, of programs that do not exist: many nodes, many threads, any rate.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tickscope_format::FormatError;
+use tickscope_format::Snapshot;
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
+use tickscope_format::os;
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::{CaptureKind, Site, Thread, ThreadState};
+
+use crate::orderbook;
+
+/// A ring and the thread that writes it, until dropped.
+#[derive(Debug)]
+pub(crate) struct Program {
+    path: PathBuf,
+    /// When each record was published.
+    times: Arc<Mutex<Vec<Instant>>>,
+    stop: Arc<AtomicBool>,
+    writer: Option<JoinHandle<()>>,
+}
+
+/// A snapshot of so many threads with so many nodes in all, of at most so many functions.
+pub(crate) fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) -> Snapshot {
+    let mut s = orderbook::snapshot(tenths);
+    s = Snapshot {
+        process: s.process,
+        clock: s.clock,
+        capture: s.capture,
+        measuring: s.measuring,
+        ..Snapshot::default()
+    };
+    for n in 0..functions.min(nodes) {
+        s.sites.push(Site {
+            name: format!("work_{n}"),
+            module: format!("generated::part_{}", n % 17),
+            file: format!("src/part_{}.rs", n % 17),
+            line: n + 1,
+            group: String::new(),
+        });
+    }
+    let mut random = 7u64;
+    for t in 0..threads {
+        let first_row = s.nodes.len() as u32;
+        let rows = nodes / threads + u32::from(t < nodes % threads);
+        for row in 0..rows {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            // Broad rather than deep, like real trees.
+            let parent = (row > 0).then(|| NodeId(first_row + (random >> 33) as u32 % row));
+            let site = SiteId((first_row + row) % s.sites.len() as u32);
+            let calls = 1 + random % 1_000 * tenths;
+            s.nodes
+                .push(parent, site, calls, calls * (random >> 40) % 100_000);
+        }
+        s.threads.push(Thread {
+            name: format!("worker-{t}"),
+            tid: 50_000 + t,
+            state: ThreadState::Running,
+            count: 1,
+            cpu_ns: None,
+            outside_ticks: 0,
+            first_row,
+            rows,
+            open: Vec::new(),
+        });
+    }
+    s
+}
+
+// === impl Program ===
+
+impl Program {
+    /// Publishes these snapshots in turn, one in each interval, into a ring in `dir`.
+    ///
+    /// # Errors
+    /// The ring cannot be made.
+    pub(crate) fn start(dir: &Path, snapshots: &[Snapshot], interval: Duration) -> Result<Self, FormatError> {
+        let mut records = Vec::new();
+        for snapshot in snapshots {
+            let mut snapshot = snapshot.clone();
+            snapshot.capture.interval_ns = interval.as_nanos() as u64;
+            let mut payload = Vec::new();
+            tickscope_format::codec::encode(&snapshot, &mut payload)?;
+            let stamp = Stamp {
+                kind: CaptureKind::Periodic,
+                tick: snapshot.capture.tick,
+                unix_ns: snapshot.capture.unix_ns,
+            };
+            records.push((stamp, payload));
+        }
+        let longest = records
+            .iter()
+            .map(|(_, payload)| payload.len())
+            .max()
+            .unwrap_or(0) as u64;
+        let header = Header {
+            name: "orderbook-sim".into(),
+            pid: std::process::id(),
+            start_time: 1,
+            boot_id: [1, 2],
+            uid: os::user_id(),
+            nonce: 1,
+            run_token: 0,
+            started_unix_ns: orderbook::STARTED_UNIX_NS,
+            ring_words: (longest * 4).next_power_of_two().max(1 << 20) / 8,
+            coarse_words: 0,
+            control: true,
+            version: (FORMAT_MAJOR, FORMAT_MINOR),
+        };
+        let mut ring = OwnRing::create(dir, header)?;
+        let times = Arc::new(Mutex::new(vec![Instant::now()]));
+        let publish = move |ring: &mut OwnRing, count: usize| {
+            let (stamp, payload) = &records[count % records.len()];
+            ring.publish(*stamp, payload)
+        };
+        publish(&mut ring, 0)?;
+        ring.beat(os::monotonic_ns(), interval.as_nanos() as u64);
+        ring.link()?;
+        let path = ring.path().to_path_buf();
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let log = Arc::clone(&times);
+        let writer = std::thread::spawn(move || {
+            let mut next = Instant::now() + interval;
+            let mut count = 0;
+            while !told.load(Ordering::Relaxed) {
+                // A beat a second at least: a ring at rest is not one whose program hangs.
+                let now = Instant::now();
+                std::thread::sleep(next.saturating_duration_since(now).min(Duration::from_millis(50)));
+                ring.beat(os::monotonic_ns(), interval.as_nanos() as u64);
+                if Instant::now() >= next {
+                    next += interval;
+                    count += 1;
+                    let now = Instant::now();
+                    if publish(&mut ring, count).is_err() {
+                        return;
+                    }
+                    log.lock().unwrap_or_else(PoisonError::into_inner).push(now);
+                }
+            }
+        });
+        Ok(Self {
+            path,
+            times,
+            stop,
+            writer: Some(writer),
+        })
+    }
+
+    /// The ring's file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// When each record was published, so far.
+    pub(crate) fn times(&self) -> Vec<Instant> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(writer) = self.writer.take() {
+            // It has nothing to say.
+            let _ = writer.join();
+        }
+    }
+}
