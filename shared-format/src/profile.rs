@@ -5,7 +5,7 @@
 //!          -> functions, spread, parts -> tree (threads merged by path) -> hot (per function)
 //!                                                                           -> shape -> tree
 //!                                                                           -> graph (callers, callees)
-//!          -> compensate -> Snapshot
+//!          -> compensate, narrow -> Snapshot
 //! two of them -> between -> Snapshot
 //!             -> align -> two Snapshots with the same rows
 //! ```
@@ -16,6 +16,7 @@ pub mod compensate;
 pub mod functions;
 pub mod graph;
 pub mod hot;
+pub mod narrow;
 mod parts;
 pub mod shape;
 pub mod sites;

@@ -1,4 +1,5 @@
-//! A snapshot as something to read. Nothing here does I/O: every rendering is a `String`.
+//! A snapshot as something to read. Nothing here does I/O: renderings are `String`s, and those that may
+//! be long for other tools are written to whatever their caller gives.
 //!
 //! ```text
 //! Snapshot -> profile -> text    the report: call tree and top functions
@@ -6,19 +7,32 @@
 //!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
+//!          -> csv                the same facts of the nodes as a table (feature `export`)
+//!          -> folded             for flame graphs
+//!          -> callgrind          for KCachegrind and callgrind_annotate
+//!          -> speedscope, pprof  for the readers of these names (feature `export`)
 //! ```
 
+pub mod callgrind;
+#[cfg(feature = "export")]
+pub mod csv;
 mod escape;
 #[cfg(test)]
 pub(crate) mod fixtures;
+pub mod folded;
 mod glyphs;
 pub mod html;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod label;
+mod names;
 pub mod number;
+#[cfg(feature = "export")]
+pub mod pprof;
 pub mod process_state;
 pub mod sites;
+#[cfg(feature = "export")]
+pub mod speedscope;
 pub mod stacks;
 pub mod text;
 

@@ -1,5 +1,7 @@
 //! What can be typed behind `tickscope`.
 
+mod report;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +11,7 @@ use clap_complete::Shell;
 use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
+pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
 use crate::theme::{ColorChoice, ThemeKind};
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
@@ -36,6 +39,7 @@ Examples:
   tickscope run -- ./app --fast    start a program and watch it
   tickscope --compare before.tks   show what differs from a snapshot kept with s
   tickscope report -f json -o now.json
+  tickscope report -f folded | inferno-flamegraph > now.svg
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
@@ -89,7 +93,7 @@ pub struct SitesArgs {
 }
 
 /// The times in a report.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct TimesArgs {
     /// Take what measuring costs, at least, off the times.
     #[arg(long, conflicts_with = "raw")]
@@ -136,7 +140,7 @@ pub enum Color {
     Never,
 }
 
-/// The forms of a report.
+/// The forms of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For reading.
@@ -173,25 +177,9 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
-    /// Print the call tree and the top functions.
+    /// Print the call tree and the top functions, or export them.
     #[command(visible_alias = "dump")]
-    Report {
-        /// Which program.
-        #[command(flatten)]
-        target: TargetArgs,
-        /// The form.
-        #[arg(short, long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-        /// Write to this new file instead of standard output.
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
-        /// Wait so long for the program to appear: 10, 10s, 500ms.
-        #[arg(long, value_name = "DURATION", value_parser = duration)]
-        wait: Option<Duration>,
-        /// Whose times.
-        #[command(flatten)]
-        times: TimesArgs,
-    },
+    Report(Box<ReportArgs>),
     /// Print where each thread is right now: its open scopes and for how long.
     Stacks {
         /// Which program.

@@ -17,3 +17,4 @@ pub mod sites;
 pub mod snapshot;
 pub mod stacks;
 pub mod switch;
+pub mod whole;

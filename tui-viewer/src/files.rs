@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use tickscope_format::Snapshot;
-use tickscope_format::kept;
-use tickscope_format::render::json;
-use tickscope_format::render::text::{TextOptions, report};
 
-use crate::args::Format;
+use crate::command::output::in_one_line;
+use crate::command::whole::Place;
 use crate::process_time::{UtcOffset, stamp};
+use crate::report::Report;
 
 /// Writes a snapshot to a file that does not exist yet, in the form that the viewer opens again.
 pub type Keep = fn(&Path, &Snapshot) -> Result<(), String>;
@@ -19,18 +18,15 @@ const MOST: u32 = 100;
 /// Writes the report and gives its path.
 pub(crate) fn write_report(
     snapshot: &Snapshot,
-    format: Format,
-    options: &TextOptions,
+    report: &Report,
     file: Option<PathBuf>,
     offset: UtcOffset,
 ) -> Result<PathBuf, String> {
-    let (text, ending) = match format {
-        Format::Text => (report(snapshot, options), "txt"),
-        Format::Json if options.compensated => (json::compensated_report(snapshot, options.state), "json"),
-        Format::Json => (json::report(snapshot, options.state), "json"),
-    };
+    let ending = report.format.ending();
     write_first(paths(file, snapshot, ending, offset), |path| {
-        kept::write_new(path, text.as_bytes()).map_err(|error| error.to_string())
+        Place::new(Some(path), false)
+            .write(|out| report.write(snapshot, out))
+            .map_err(|error| in_one_line(&error))
     })
 }
 
@@ -111,7 +107,12 @@ fn candidates(snapshot: &Snapshot, extension: &str, offset: UtcOffset) -> impl I
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+    use tickscope_format::ids::ThreadId;
+    use tickscope_format::render::text::TextOptions;
+
     use super::*;
+    use crate::args::ReportFormat;
 
     #[test]
     fn names_stay_in_this_folder() {
@@ -136,5 +137,34 @@ mod tests {
                 .to_string_lossy()
                 .ends_with("-2.txt")
         );
+    }
+
+    #[test]
+    fn every_form_has_an_ending_and_the_thread_that_is_shown() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let snapshot = crate::orderbook::snapshot(1);
+        for &format in ReportFormat::value_variants() {
+            let mut sizes = [None, Some(ThreadId(0))].map(|thread| {
+                let report = Report {
+                    format,
+                    options: TextOptions {
+                        thread,
+                        ..TextOptions::default()
+                    },
+                    ..Report::default()
+                };
+                let file = dir
+                    .path()
+                    .join(format!("{}.{}", thread.is_some(), format.ending()));
+                let path = write_report(&snapshot, &report, Some(file.clone()), None).expect("written");
+                assert_eq!(path, file);
+                assert_eq!(ReportFormat::of_file(&path), Some(format));
+                let again = write_report(&snapshot, &report, Some(file), None);
+                assert!(again.is_err_and(|why| why.contains("already")));
+                std::fs::metadata(&path).expect("there").len()
+            });
+            sizes.reverse();
+            assert!(sizes.is_sorted() && sizes[0] > 0, "{format:?}: {sizes:?}");
+        }
     }
 }

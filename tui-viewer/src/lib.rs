@@ -29,6 +29,7 @@ mod model;
 pub mod news;
 pub mod picture;
 mod process_time;
+pub mod report;
 pub mod screen;
 pub mod status;
 pub mod target;

@@ -19,8 +19,8 @@ fn main() -> ExitCode {
         Ok(code) => output::code(code),
         Err(error) => {
             say(&output::in_one_line(&error));
-            let no_target = error.downcast_ref::<NoTarget>().is_some();
-            output::code(if no_target {
+            let misused = error.is::<NoTarget>() || error.is::<output::Misuse>();
+            output::code(if misused {
                 output::NO_TARGET
             } else {
                 output::FAILED
@@ -38,13 +38,7 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
             compare,
         }) => attach::run(&target, &look, &compare),
         Some(Command::List { json, clean, dir }) => list::run(dir.as_deref(), json, clean),
-        Some(Command::Report {
-            target,
-            format,
-            output,
-            wait,
-            times,
-        }) => report::run(&target, format, output.as_deref(), wait, times.compensated),
+        Some(Command::Report(args)) => report::run(&args),
         Some(Command::Stacks { target }) => stacks::run(&target),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
         Some(Command::Reset { target, after }) => reset::run(&target, after),

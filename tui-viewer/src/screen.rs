@@ -12,7 +12,7 @@ use tickscope_format::render::text::TextOptions;
 use tui_input::InputRequest;
 
 use crate::action::{Context, lookup};
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::editor::{self, Editor, Place};
 use crate::files::{self, Keep};
 use crate::keyboard::{Code, Keyboard};
@@ -20,6 +20,7 @@ use crate::model::Model;
 use crate::model::message::{Effect, Message};
 use crate::news::Feed;
 use crate::process_time::UtcOffset;
+use crate::report::Report;
 use crate::status::Status;
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
@@ -255,19 +256,24 @@ impl Screen {
                 format,
                 file,
             } => {
-                let options = TextOptions {
-                    state: state_of(&self.model.status),
-                    thread,
-                    ascii: self.model.ascii,
-                    compensated,
-                    ..TextOptions::default()
-                };
-                let written = files::write_report(&snapshot, format, &options, file, offset);
                 // JSON knows its threads apart: it holds them all.
-                let what = match (format, thread) {
-                    (Format::Json, Some(_)) => "report of all threads",
-                    (Format::Json | Format::Text, _) => "report",
+                let holds_all = format == ReportFormat::Json;
+                let what = match thread {
+                    Some(_) if holds_all => "report of all threads",
+                    _ => "report",
                 };
+                let report = Report {
+                    format,
+                    options: TextOptions {
+                        state: state_of(&self.model.status),
+                        thread: thread.filter(|_| !holds_all),
+                        ascii: self.model.ascii,
+                        compensated,
+                        ..TextOptions::default()
+                    },
+                    ..Report::default()
+                };
+                let written = files::write_report(&snapshot, &report, file, offset);
                 Some(Message::Wrote(what, written))
             }
             Effect::KeepSnapshot { snapshot, file } => Some(Message::Wrote(

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
 
-use crate::args::{Format, ModeArgs, SitesArgs, TimesArgs, duration};
+use crate::args::{ModeArgs, ReportFormat, SitesArgs, TimesArgs, duration};
 use crate::theme::ThemeKind;
 pub(crate) use crate::verb::offer::{Known, Offers, offers};
 pub(crate) use crate::verb::words::words;
@@ -80,8 +80,8 @@ pub(crate) enum Verb {
         /// The new file; its ending says the form.
         file: Option<PathBuf>,
         /// The form.
-        #[arg(short, long, value_enum)]
-        format: Option<Format>,
+        #[arg(short, long, value_enum, value_name = "FORM")]
+        format: Option<ReportFormat>,
         /// Whose times.
         #[command(flatten)]
         times: TimesArgs,
@@ -159,7 +159,7 @@ fn named<'a>(all: &'a Command, word: &str) -> Option<&'a Command> {
     })
 }
 
-/// `report [FILE] [--format text|json] [--compensated] [--raw]`.
+/// `report [FILE] [--format FORM] [--compensated] [--raw]`.
 fn usage(command: &Command) -> String {
     let mut parts = vec![command.get_name().to_string()];
     for arg in command.get_arguments() {
@@ -174,6 +174,9 @@ fn usage(command: &Command) -> String {
     parts.join(" ")
 }
 
+/// More values than these would be longer than the line; Tab lists them.
+const VALUES_LISTED: usize = 5;
+
 /// The values that an argument takes, or the name they go by.
 fn value_of(arg: &Arg) -> String {
     let possible: Vec<String> = arg
@@ -181,7 +184,7 @@ fn value_of(arg: &Arg) -> String {
         .iter()
         .map(|value| value.get_name().to_string())
         .collect();
-    if !possible.is_empty() {
+    if (1..=VALUES_LISTED).contains(&possible.len()) {
         return possible.join("|");
     }
     let names = arg.get_value_names().unwrap_or_default();
@@ -313,7 +316,7 @@ mod tests {
             ),
             (
                 "report a b",
-                "report knows no b; wanted :report [FILE] [--format text|json] [--compensated] [--raw]",
+                "report knows no b; wanted :report [FILE] [--format FORM] [--compensated] [--raw]",
             ),
             ("reset --now", "reset knows no --now; wanted :reset"),
             ("", "wanted a command"),

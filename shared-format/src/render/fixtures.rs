@@ -270,6 +270,38 @@ pub(crate) fn hostile() -> Snapshot {
     s
 }
 
+/// Names with all that a format may stumble over, each at a row of its own that took 1 000 ticks and more.
+pub(crate) fn stumbling() -> Snapshot {
+    let mut s = empty();
+    s.process.name = "a \"b\";\tc\n<script>".into();
+    let long = "wide 漢字 ".repeat(900);
+    let names = [
+        "\"quoted\" and 'single'",
+        "semi;colon, comma",
+        "two\nlines\r\n",
+        "tab\there",
+        "<script>alert(1)</script>",
+        "漢字 größe 👩\u{200d}🚀",
+        "(3) looks like a number",
+        "round 12",
+        "fn=(1) calls=3 4",
+        "",
+        long.as_str(),
+    ];
+    for (line, name) in (1..).zip(names) {
+        add_site(&mut s, "app", name, "src/\"odd\"\nfile;.rs", line);
+    }
+    // A module that is empty, a file that is, and one function calling itself through another.
+    add_site(&mut s, "", "", "", 0);
+    let rows: Vec<_> = (0..names.len() as u32 + 1)
+        .map(|site| (site as usize % 4, site, u64::from(site), 1_000 + u64::from(site)))
+        .chain([(1, 3, 2, 500), (2, 0, 2, 250), (3, 3, 9, 125)])
+        .collect();
+    let _ = add_thread(&mut s, "wor;ker\n1", ThreadState::Running, &rows);
+    let _ = add_thread(&mut s, "wor;ker\n1", ThreadState::Finished, &rows);
+    s
+}
+
 /// One function calling itself `depth` deep.
 pub(crate) fn deep(depth: usize) -> Snapshot {
     let mut s = empty();

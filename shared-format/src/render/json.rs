@@ -4,7 +4,7 @@
 
 mod document;
 mod layout;
-mod node;
+pub(in crate::render) mod node;
 mod sites;
 
 #[cfg(test)]
@@ -24,9 +24,13 @@ pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
 
 /// The same with what measuring costs at least taken off the times; see [`compensated`].
 pub fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
-    let less = compensated(snapshot);
-    let document = document::Document::compensated(&less, snapshot, state);
-    written(&document, snapshot.nodes.len())
+    of_compensated(&compensated(snapshot), snapshot, state)
+}
+
+/// The same of a snapshot that was compensated already, and perhaps narrowed since; `raw` is as it was measured.
+pub fn of_compensated(less: &Snapshot, raw: &Snapshot, state: ProcessState) -> String {
+    let document = document::Document::compensated(less, raw, state);
+    written(&document, less.nodes.len())
 }
 
 /// The sites of a snapshot and the rules that switch them off and on, ending in a newline.

@@ -4,6 +4,7 @@
 //! most themselves. Columns of fixed width come first, names last, so that it stays aligned at 100 columns.
 
 mod columns;
+mod flat;
 mod header;
 mod top;
 mod tree;
@@ -22,18 +23,35 @@ use crate::render::glyphs::Glyphs;
 use crate::render::{label, number};
 use crate::snapshot::Snapshot;
 
+/// What stands below the header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// The tree, and the top functions.
+    #[default]
+    Both,
+    /// The tree alone.
+    Tree,
+    /// All functions by self time.
+    Hot,
+    /// The same as gprof's flat profile.
+    Flat,
+}
+
 /// What a report shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOptions {
     /// How the program is doing.
     pub state: ProcessState,
+    /// What stands below the header.
+    pub view: View,
     /// The one thread to show; none merges all threads by path.
     pub thread: Option<ThreadId>,
     /// Nothing but ASCII.
     pub ascii: bool,
-    /// How many functions to list by self time; 0 leaves the list out.
+    /// How many functions to list below the tree by self time; 0 leaves the list out.
     pub top: usize,
-    /// Rows of the tree whose share of the measured time is below this (0 to 1) are left out, and counted.
+    /// Rows of the tree whose share of the measured time is below this (0 to 1) are left out, and counted; so are
+    /// functions whose self time is.
     pub min_share: f64,
     /// What measuring costs at least is taken off the times; see [`compensated`].
     pub compensated: bool,
@@ -45,6 +63,7 @@ impl Default for TextOptions {
     fn default() -> Self {
         Self {
             state: ProcessState::default(),
+            view: View::default(),
             thread: None,
             ascii: false,
             // A screen full.
@@ -109,9 +128,17 @@ impl<'a> Page<'a> {
 
     fn write(&self, out: &mut String) -> fmt::Result {
         header::write(out, self)?;
-        let in_tree = tree::write(out, self)?;
-        let in_top = top::write(out, self)?;
-        if in_tree || in_top {
+        let doubtful_shown = match self.options.view {
+            View::Both => {
+                let in_tree = tree::write(out, self)?;
+                top::write(out, self, self.options.top)? || in_tree
+            }
+            View::Tree => tree::write(out, self)?,
+            View::Hot | View::Flat if self.tree.rows.is_empty() => tree::write(out, self)?,
+            View::Hot => top::write(out, self, usize::MAX)?,
+            View::Flat => flat::write(out, self)?,
+        };
+        if doubtful_shown {
             writeln!(
                 out,
                 "\n{} less than {} a call on average, three times what measuring one costs at most: doubtful",

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use anyhow::Context;
 use tickscope_format::kept;
 
-use crate::args::{CompareArgs, Format, LookArgs, TargetArgs};
+use crate::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
 use crate::command::{report, snapshot};
 use crate::feed::RingFeed;
 use crate::local_time;
@@ -28,7 +28,10 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
             compare.is_none(),
             "--compare needs a terminal: it shows differences on the screen"
         );
-        return report::run(args, Format::Text, None, None, false);
+        return report::run(&ReportArgs {
+            target: args.clone(),
+            ..ReportArgs::default()
+        });
     }
     let wanted = Wanted::of(args);
     if let Wanted::File(_) | Wanted::Pid(_) = wanted {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use tickscope_examples::demo;
 
-use crate::args::{Format, LookArgs};
+use crate::args::LookArgs;
 use crate::command::attach::{has_screen, watch};
 use crate::command::output;
 use crate::command::run::{Started, start};
@@ -30,7 +30,7 @@ pub fn run(look: &LookArgs) -> anyhow::Result<u8> {
     if !has_screen() {
         let mut started = start(command.args(["--frames", "1"]), None).context("the demo's program")?;
         started.child.wait()?;
-        output::write(&started.report(Format::Text)?, None)?;
+        output::write(&started.report()?, None)?;
         return Ok(output::DONE);
     }
     let mut started = start(command.stderr(Stdio::null()), None).context("the demo's program")?;

@@ -36,13 +36,17 @@ fn page(command: Command) -> anyhow::Result<String> {
         .unwrap_or(command.get_name())
         .to_string();
     let examples = command.get_after_help().map(ToString::to_string);
-    let command = command.after_help(None::<&str>);
+    let formats = command.get_after_long_help().map(ToString::to_string);
+    let command = command.after_help(None::<&str>).after_long_help(None::<&str>);
     let mut page = Vec::new();
     let source = concat!("tickscope ", env!("CARGO_PKG_VERSION"));
     Man::new(command).title(title).source(source).render(&mut page)?;
     let mut page = String::from_utf8_lossy(&page).into_owned();
     if let Some(examples) = examples {
         page.push_str(&verbatim("EXAMPLES", examples.trim_start_matches("Examples:\n")));
+    }
+    if let Some(formats) = formats {
+        page.push_str(&verbatim("FORMATS", formats.trim_start_matches("Formats:\n")));
     }
     Ok(page)
 }

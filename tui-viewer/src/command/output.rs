@@ -13,6 +13,18 @@ pub const FAILED: u8 = 1;
 /// The command line makes no sense, or there is no such target.
 pub const NO_TARGET: u8 = 2;
 
+/// A command line that makes no sense, and why.
+#[derive(Debug)]
+pub struct Misuse(pub String);
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
 /// Writes to standard output, or whole or not at all to a new file.
 ///
 /// # Errors

@@ -1,62 +1,80 @@
-//! `tickscope report`: the call tree and the top functions, as text or JSON.
+//! `tickscope report`: the call tree and the top functions, as text, JSON, or in the forms that other tools read.
 
-use std::path::Path;
-use std::time::Duration;
+mod threads;
 
-use tickscope_format::render::text::TextOptions;
-use tickscope_format::render::{json, text};
+use std::io::{self, IsTerminal};
 
-use crate::args::{Format, TargetArgs};
+use tickscope_format::profile::narrow;
+use tickscope_format::render::text::{self, TextOptions};
+
+use crate::args::{ReportArgs, ReportFormat};
 use crate::command::fresh::{self, Fresh};
-use crate::command::output;
+use crate::command::output::{self, Misuse};
+use crate::command::whole::Place;
+use crate::report::Report;
 use crate::target::Wanted;
 use crate::theme;
 
 /// Writes the report on a target.
 ///
 /// # Errors
-/// No such target, or why it cannot be read or written.
-pub fn run(
-    args: &TargetArgs,
-    format: Format,
-    file: Option<&Path>,
-    wait: Option<Duration>,
-    compensated: bool,
-) -> anyhow::Result<u8> {
-    let wanted = Wanted::of(args);
-    let found = fresh::find(&wanted, args.dir.as_deref(), wait)?;
-    let fresh = fresh::of(&found, &wanted)?;
-    let mut options = TextOptions {
-        compensated,
-        ..TextOptions::default()
-    };
-    if file.is_none()
-        && let Some(width) = terminal_width()
-    {
-        options.width = width;
+/// Options that do not go together, no such target or thread, or why it cannot be read or written.
+pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
+    let format = args.form();
+    args.check().map_err(|why| Misuse(why.into()))?;
+    let place = Place::new(args.output.as_deref(), args.force);
+    if format == ReportFormat::Pprof && place.is_stdout() && io::stdout().is_terminal() {
+        return Err(Misuse("pprof's format is not for terminals; give -o FILE, or pipe it on".into()).into());
     }
-    output::write(&render(&fresh, format, &options), file)?;
+    let wanted = Wanted::of(&args.target);
+    let found = fresh::find(&wanted, args.target.dir.as_deref(), args.wait)?;
+    let mut fresh = fresh::of(&found, &wanted)?;
+    let mut report = Report {
+        format,
+        unit: args.unit.map(Into::into).unwrap_or_default(),
+        options: TextOptions {
+            state: fresh.state,
+            view: args.view.map(Into::into).unwrap_or_default(),
+            ascii: is_ascii(),
+            min_share: args.min_share.unwrap_or(0.0),
+            compensated: args.times.compensated,
+            ..TextOptions::default()
+        },
+    };
+    if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
+        report.options.width = width;
+    }
+    if let Some(wanted) = &args.thread {
+        match threads::find(&fresh.snapshot, wanted)?[..] {
+            // The text says itself which one it shows.
+            [only] => report.options.thread = Some(only),
+            ref several => {
+                fresh.snapshot = narrow::of_threads(&fresh.snapshot, |thread| several.contains(&thread));
+            }
+        }
+    }
+    place.write(|out| report.write(&fresh.snapshot, out))?;
     Ok(output::DONE)
 }
 
 /// Cells of a line on standard output, where that is a terminal.
 fn terminal_width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
-/// The report in a form; the program's state and the character set are found here.
-pub fn render(Fresh { snapshot, state }: &Fresh, format: Format, options: &TextOptions) -> String {
-    match format {
-        Format::Json if options.compensated => json::compensated_report(snapshot, *state),
-        Format::Json => json::report(snapshot, *state),
-        Format::Text => text::report(
-            snapshot,
-            &TextOptions {
-                state: *state,
-                ascii: theme::ascii_locale(|name| std::env::var(name).ok()),
-                ..options.clone()
-            },
-        ),
-    }
+/// The text; the program's state and the character set are found here.
+pub fn text(Fresh { snapshot, state }: &Fresh, options: &TextOptions) -> String {
+    text::report(
+        snapshot,
+        &TextOptions {
+            state: *state,
+            ascii: is_ascii(),
+            ..options.clone()
+        },
+    )
+}
+
+fn is_ascii() -> bool {
+    theme::ascii_locale(|name| std::env::var(name).ok())
 }

@@ -14,7 +14,7 @@ use anyhow::Context;
 use tickscope_format::file::places::DIR_VARIABLE;
 use tickscope_format::render::text::TextOptions;
 
-use crate::args::{Format, LookArgs};
+use crate::args::LookArgs;
 use crate::command::attach::{has_screen, watch};
 use crate::command::kept_output::KeptOutput;
 use crate::command::output::{in_one_line, say};
@@ -73,7 +73,7 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
         return finish_behind_screen(&mut started, output, &terminated);
     }
     let status = wait(&mut started.child, &terminated)?;
-    let report = started.report(Format::Text);
+    let report = started.report();
     match report {
         Ok(text) => eprint_all(&text),
         Err(error) if error.downcast_ref::<NoTarget>().is_some() => say(&format!(
@@ -123,7 +123,7 @@ impl Started {
     ///
     /// # Errors
     /// It left none, or why that cannot be read.
-    pub fn report(&self, format: Format) -> anyhow::Result<String> {
+    pub fn report(&self) -> anyhow::Result<String> {
         let found = target::find(&self.wanted, self.dir.as_deref())?;
         if let Found::Ring(shown, liveness) = &found {
             let others: Vec<String> = target::all(&self.wanted, self.dir.as_deref())
@@ -140,9 +140,8 @@ impl Started {
                 ));
             }
         }
-        Ok(report::render(
+        Ok(report::text(
             &fresh::of(&found, &self.wanted)?,
-            format,
             &TextOptions::default(),
         ))
     }

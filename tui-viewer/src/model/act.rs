@@ -1,7 +1,7 @@
 //! What each message does to the model.
 
 use crate::action::{Action, Context};
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::columns;
 use crate::help;
 use crate::model::Model;
@@ -190,7 +190,7 @@ impl Model {
             }
             Action::Undo => self.undo(effects),
             Action::Report => {
-                self.report_in(Format::Text, None, self.compensated, effects);
+                self.report_in(ReportFormat::Text, None, self.compensated, effects);
             }
             Action::Keep => self.keep_in(None, effects),
             Action::ReportAs => self.report_as(),

@@ -1,6 +1,6 @@
 //! The command line: typed in the footer, completed by Tab, remembered for this sitting.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tickscope_format::pattern::Pattern;
@@ -8,7 +8,7 @@ use tickscope_format::render::number;
 use tui_input::{Input, InputRequest};
 
 use crate::action::Action;
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::model::Model;
 use crate::model::data::What;
 use crate::model::message::Effect;
@@ -205,7 +205,9 @@ impl Model {
             Verb::Rate { hz } => self.ask_rate(Duration::from_secs(1) / hz.max(1) as u32, effects),
             Verb::Snapshot { file } => self.keep_in(file, effects),
             Verb::Report { file, format, times } => {
-                let format = format.unwrap_or_else(|| form_of(file.as_deref()));
+                let format = format
+                    .or_else(|| file.as_deref().and_then(ReportFormat::of_file))
+                    .unwrap_or_default();
                 let compensated = times.compensated || (self.compensated && !times.raw);
                 self.report_in(format, file, compensated, effects);
             }
@@ -263,7 +265,7 @@ impl Model {
     /// Writes the report of what is on screen.
     pub(super) fn report_in(
         &mut self,
-        format: Format,
+        format: ReportFormat,
         file: Option<PathBuf>,
         compensated: bool,
         effects: &mut Vec<Effect>,
@@ -352,15 +354,5 @@ impl Model {
             names.dedup();
         }
         Known { patterns, functions }
-    }
-}
-
-/// The form that a file's ending asks for.
-fn form_of(file: Option<&Path>) -> Format {
-    let ending = file.and_then(Path::extension);
-    if ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
-        Format::Json
-    } else {
-        Format::Text
     }
 }

@@ -10,7 +10,7 @@ use tickscope_format::ids::ThreadId;
 use tui_input::InputRequest;
 
 use crate::action::Action;
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::editor::Place;
 use crate::news::{News, Request};
 
@@ -62,8 +62,8 @@ pub(crate) enum Effect {
         thread: Option<ThreadId>,
         /// Without what measuring costs at least.
         compensated: bool,
-        /// For reading, or for programs.
-        format: Format,
+        /// For reading, for programs, or for other tools.
+        format: ReportFormat,
         /// The new file; without it one that is named after program and time.
         file: Option<PathBuf>,
     },

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
 
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::{Effect, Message};
@@ -707,7 +707,7 @@ fn files_are_written_from_what_is_on_the_screen() {
             snapshot: a,
             thread,
             compensated: false,
-            format: Format::Text,
+            format: ReportFormat::Text,
             file: None,
         },
         Effect::KeepSnapshot {

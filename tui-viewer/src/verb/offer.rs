@@ -172,7 +172,16 @@ mod tests {
         assert!(list("mode exact ").is_empty());
         assert_eq!(list("report "), ["--format", "--compensated", "--raw"]);
         assert_eq!(list("report x.json --r"), ["--raw"]);
-        assert_eq!(list("report --format "), ["text", "json"]);
+        let forms = [
+            "text",
+            "json",
+            "folded",
+            "speedscope",
+            "pprof",
+            "callgrind",
+            "csv",
+        ];
+        assert_eq!(list("report --format "), forms);
         assert_eq!(list("report -f j"), ["json"]);
         assert!(list("theme ").contains(&"mono".to_string()));
         assert_eq!(list("function ma"), ["app::main"]);

@@ -15,6 +15,7 @@
 )]
 
 mod bugs;
+mod exports;
 mod files;
 mod help;
 mod listing;

@@ -8,49 +8,49 @@ use crate::profile::spread::{Spread, spreads};
 use crate::snapshot::Snapshot;
 
 #[derive(Serialize)]
-pub(super) struct Node<'a> {
+pub(in crate::render) struct Node<'a> {
     /// The row: unique within one snapshot.
-    id: u32,
-    parent: Option<u32>,
-    thread: u32,
-    name: &'a str,
-    module: &'a str,
-    file: &'a str,
-    line: u32,
-    calls: u64,
-    total_ns: u64,
-    self_ns: u64,
-    total_ticks: u64,
-    self_ticks: u64,
-    open: bool,
-    errors: u64,
+    pub(in crate::render) id: u32,
+    pub(in crate::render) parent: Option<u32>,
+    pub(in crate::render) thread: u32,
+    pub(in crate::render) name: &'a str,
+    pub(in crate::render) module: &'a str,
+    pub(in crate::render) file: &'a str,
+    pub(in crate::render) line: u32,
+    pub(in crate::render) calls: u64,
+    pub(in crate::render) total_ns: u64,
+    pub(in crate::render) self_ns: u64,
+    pub(in crate::render) total_ticks: u64,
+    pub(in crate::render) self_ticks: u64,
+    pub(in crate::render) open: bool,
+    pub(in crate::render) errors: u64,
     #[serde(flatten)]
-    latency: Latency,
+    pub(in crate::render) latency: Latency,
     #[serde(flatten)]
-    estimate: Estimate,
+    pub(in crate::render) estimate: Estimate,
 }
 
 /// How long finished calls took, callees included; null where none has finished, or histograms are off.
 #[derive(Serialize)]
-struct Latency {
+pub(in crate::render) struct Latency {
     /// The middle of a bucket, within 6.3 %.
-    p50_ns: Option<u64>,
-    p90_ns: Option<u64>,
-    p99_ns: Option<u64>,
-    p999_ns: Option<u64>,
+    pub(in crate::render) p50_ns: Option<u64>,
+    pub(in crate::render) p90_ns: Option<u64>,
+    pub(in crate::render) p99_ns: Option<u64>,
+    pub(in crate::render) p999_ns: Option<u64>,
     /// The longest; where it is not exact, no call took longer.
-    max_ns: Option<u64>,
-    max_exact: Option<bool>,
+    pub(in crate::render) max_ns: Option<u64>,
+    pub(in crate::render) max_exact: Option<bool>,
 }
 
 /// How far the times are estimates.
 #[derive(Serialize)]
-struct Estimate {
-    estimated: bool,
+pub(in crate::render) struct Estimate {
+    pub(in crate::render) estimated: bool,
     /// Standard errors; null where the time is exact.
-    self_error_ns: Option<u64>,
-    total_error_ns: Option<u64>,
-    timed_calls: u64,
+    pub(in crate::render) self_error_ns: Option<u64>,
+    pub(in crate::render) total_error_ns: Option<u64>,
+    pub(in crate::render) timed_calls: u64,
 }
 
 // === impl Latency ===
@@ -87,7 +87,7 @@ impl Estimate {
 }
 
 /// By thread, and within it as the snapshot has them: parents before children.
-pub(super) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
+pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
     let columns = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
     let total_ns = columns.totals(&self_ns);

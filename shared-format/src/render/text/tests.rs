@@ -335,3 +335,48 @@ proptest! {
         prop_assert_eq!(listed, rows.len());
     }
 }
+
+fn viewed(snapshot: &Snapshot, view: View, min_share: f64) -> String {
+    let options = TextOptions {
+        view,
+        min_share,
+        ..TextOptions::default()
+    };
+    report(snapshot, &options)
+}
+
+#[test]
+fn a_flat_profile_like_gprofs() {
+    insta::assert_snapshot!(viewed(&fixtures::order_sim_adaptive(), View::Flat, 0.02));
+    insta::assert_snapshot!("flat_recursion", viewed(&fixture::recursion(), View::Flat, 0.0));
+}
+
+#[test]
+fn tree_and_functions_alone_are_those_of_the_report() {
+    let snapshot = fixtures::order_sim();
+    let (both, tree, hot) = (
+        viewed(&snapshot, View::Both, 0.0),
+        viewed(&snapshot, View::Tree, 0.0),
+        viewed(&snapshot, View::Hot, 0.0),
+    );
+    assert!(both.starts_with(&tree));
+    let header = tree.split("Call tree").next().unwrap();
+    assert_eq!(hot.split("Top functions").next(), Some(header));
+    assert_eq!(
+        hot.split("Top functions").nth(1),
+        both.split("Top functions").nth(1)
+    );
+    let few = viewed(&snapshot, View::Hot, 0.1);
+    assert!(
+        few.contains("\n11 functions below 10.0% are not shown; together they have "),
+        "{few}"
+    );
+}
+
+#[test]
+fn nothing_measured_says_so_in_every_view() {
+    for view in [View::Both, View::Tree, View::Hot, View::Flat] {
+        let text = viewed(&fixtures::empty(), view, 0.0);
+        assert!(text.contains("no scope has been entered"), "{text}");
+    }
+}

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
-use super::Page;
 use super::columns::{Cells, Columns, Time, WIDTH_FOR_TOP};
+use super::{Page, View};
 use crate::profile::hot::{HotRow, hot};
 use crate::render::label::place;
 use crate::render::number;
@@ -12,41 +12,29 @@ use crate::render::number;
 /// A longer name pushes its own place to the right rather than everybody's.
 const MAX_NAME_COLUMN: usize = 36;
 
-/// Writes the list; tells whether a row is marked as doubtful.
-pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
-    if page.options.top == 0 || page.tree.rows.is_empty() {
+/// Writes the list of so many functions at most; tells whether a row is marked as doubtful.
+pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bool, fmt::Error> {
+    if most == 0 || page.tree.rows.is_empty() {
         return Ok(false);
     }
-    let name = |row: &HotRow| page.labels[row.function.index()].as_str();
-    let mut rows = hot(&page.tree);
-    rows.sort_by_key(|row| {
-        (
-            Reverse(row.self_ns),
-            Reverse(row.total_ns),
-            name(row),
-            row.function,
-        )
-    });
+    let mut rows = by_self_time(page);
     let all = rows.len();
-    rows.truncate(page.options.top);
-    let is_doubtful = |row: &HotRow| page.snapshot.is_doubtful(row.total_ns, row.calls);
-    let marked = |row: &HotRow| {
-        let mark = if is_doubtful(row) {
-            format!(" {}", page.glyphs.doubtful)
-        } else {
-            String::new()
-        };
-        format!("{}{mark}", name(row))
-    };
+    // Below the tree the list is short anyway.
+    let hidden = (page.options.view == View::Hot).then(|| hide_small(page, &mut rows));
+    rows.truncate(most);
+    let marked = |row: &HotRow| marked(page, row);
     let width = rows
         .iter()
         .map(|row| marked(row).chars().count())
         .max()
         .unwrap_or(0)
         .clamp("FUNCTION".len(), MAX_NAME_COLUMN);
+    if page.options.view == View::Both {
+        writeln!(out)?;
+    }
     writeln!(
         out,
-        "\nTop functions by self time ({} of {all}): all their places added up, recursion once in TOTAL\n",
+        "Top functions by self time ({} of {all}): all their places added up, recursion once in TOTAL\n",
         rows.len(),
     )?;
     let columns = Columns::of(page, WIDTH_FOR_TOP);
@@ -58,7 +46,79 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         let place = place(&function.file, function.line, page.options.ascii);
         writeln!(out, "{:<width$}  {place}", marked(row))?;
     }
-    Ok(rows.iter().any(is_doubtful))
+    if let Some(hidden) = hidden {
+        hidden.write(out, page)?;
+    }
+    Ok(rows.iter().any(|row| is_doubtful(page, row)))
+}
+
+/// All functions, those that cost most themselves first.
+pub(super) fn by_self_time(page: &Page<'_>) -> Vec<HotRow> {
+    let mut rows = hot(&page.tree);
+    rows.sort_by_key(|row| {
+        (
+            Reverse(row.self_ns),
+            Reverse(row.total_ns),
+            page.labels[row.function.index()].as_str(),
+            row.function,
+        )
+    });
+    rows
+}
+
+/// Functions that are not listed, and what they have together.
+pub(super) struct Hidden {
+    functions: usize,
+    self_ns: u64,
+}
+
+/// Takes out those below the least share.
+pub(super) fn hide_small(page: &Page<'_>, rows: &mut Vec<HotRow>) -> Hidden {
+    let is_small = |row: &HotRow| page.share(row.self_ns) < page.options.min_share;
+    let small = rows.iter().filter(|row| is_small(row));
+    let hidden = small.fold(
+        Hidden {
+            functions: 0,
+            self_ns: 0,
+        },
+        |sum, row| Hidden {
+            functions: sum.functions + 1,
+            self_ns: sum.self_ns.saturating_add(row.self_ns),
+        },
+    );
+    rows.retain(|row| !is_small(row));
+    hidden
+}
+
+// === impl Hidden ===
+
+impl Hidden {
+    pub(super) fn write(&self, out: &mut String, page: &Page<'_>) -> fmt::Result {
+        if self.functions == 0 {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "\n{} functions below {} are not shown; together they have {}",
+            self.functions,
+            number::percent(page.options.min_share),
+            page.percent(self.self_ns),
+        )
+    }
+}
+
+pub(super) fn is_doubtful(page: &Page<'_>, row: &HotRow) -> bool {
+    page.snapshot.is_doubtful(row.total_ns, row.calls)
+}
+
+/// The function's name, with a mark where its calls are too short to tell much.
+pub(super) fn marked(page: &Page<'_>, row: &HotRow) -> String {
+    let name = &page.labels[row.function.index()];
+    if is_doubtful(page, row) {
+        format!("{name} {}", page.glyphs.doubtful)
+    } else {
+        name.clone()
+    }
 }
 
 fn cells(page: &Page<'_>, row: &HotRow) -> Cells {

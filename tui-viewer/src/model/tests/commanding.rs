@@ -4,7 +4,7 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;
 
 use crate::action::Context;
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::{Effect, Message};
@@ -167,16 +167,20 @@ fn files_are_named_and_their_ending_says_the_form() {
         ] => (*format, file.clone(), *compensated),
         _ => panic!("{effects:?}"),
     };
-    assert_eq!(report(run(&mut model, "report")), (Format::Text, None, false));
+    assert_eq!(
+        report(run(&mut model, "report")),
+        (ReportFormat::Text, None, false)
+    );
     let json = Some("now.json".into());
     assert_eq!(
         report(run(&mut model, "report now.json --compensated")),
-        (Format::Json, json.clone(), true)
+        (ReportFormat::Json, json.clone(), true)
     );
     assert_eq!(
         report(run(&mut model, "report now.json -f text")),
-        (Format::Text, json, false)
+        (ReportFormat::Text, json, false)
     );
+    assert_eq!(report(run(&mut model, "report now.pb.gz")).0, ReportFormat::Pprof);
     keys(&mut model, "x");
     assert!(report(run(&mut model, "report")).2, "as the screen is");
     assert!(!report(run(&mut model, "report --raw")).2);

@@ -1,0 +1,280 @@
+//! What can be typed behind `tickscope report`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tickscope_format::render::csv::Unit;
+use tickscope_format::render::text::View;
+
+use super::{TargetArgs, TimesArgs, duration};
+
+/// What stands behind the options in `tickscope report --help`.
+const FORMATS: &str = "\
+Formats:
+  text        For reading; --view chooses a part.
+  json        For programs: every fact, each thread apart, names as they are.
+  csv         For spreadsheets and databases: a row for each node of each thread (RFC 4180).
+  folded      For flame graphs: path;path SELF-NANOSECONDS, all threads together.
+                tickscope report -f folded | inferno-flamegraph --countname ns > now.svg
+  speedscope  For speedscope: a profile for each thread, the busiest first on the screen.
+              Callees stand side by side; their order is not that of time.
+                tickscope report -o now.speedscope.json && speedscope now.speedscope.json
+  pprof       For pprof and all that reads its profile.proto: values calls and time, the thread
+              as the tags thread and tid.
+                tickscope report -o now.pb.gz && go tool pprof -http=: now.pb.gz
+  callgrind   For callgrind_annotate and KCachegrind: events Ns and Calls, all threads together
+              below one function called [PROGRAM]. Recursion is counted once in inclusive costs.
+                tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1
+
+A FILE whose name ends in .txt .json .csv .folded .speedscope.json .pb.gz .callgrind, or begins with
+callgrind.out, says the form itself.
+
+In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
+outside any scope is a row of the text alone; json has it as a fact of each thread.
+
+In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written
+as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _.
+In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would
+have the same the second gets #2 behind it.
+
+Columns of csv:
+  id, parent, depth                the node, the one above it, 0 at the top of a thread
+  thread, tid, state, thread_name  its number here, the system's, what it does, its name
+  name, module, file, line         the function or scope, and where it stands
+  calls                            begun since the reset
+  total_ns, self_ns                with and without callees (--unit ns, both)
+  total_ticks, self_ticks          the same in ticks of the program's clock (--unit ticks, both)
+  open, errors                     whether it is open now; clock errors
+  p50_ns, p90_ns, p99_ns, p999_ns  percentiles of finished calls; empty without histograms
+  max_ns, max_exact                the longest call; whether that is exact or a bound
+  estimated                        whether its times are estimates
+  self_error_ns, total_error_ns    their standard errors; empty where a time is exact
+  timed_calls                      so many calls were timed";
+
+/// What to report, in which form, and where to.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_long_help = FORMATS)]
+pub struct ReportArgs {
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// The form; without it as the ending of FILE says, else text.
+    #[arg(short, long, value_enum)]
+    pub format: Option<ReportFormat>,
+    /// One part of the text: the tree, all functions by self time, or the same as gprof's flat profile.
+    #[arg(long, value_enum, value_name = "VIEW")]
+    pub view: Option<ReportView>,
+    /// Only the threads of this name, or the one with this id.
+    #[arg(long, value_name = "NAME|TID")]
+    pub thread: Option<String>,
+    /// Leave out what has less of the measured time: 1%, 0.5%. Exports sum it up in rows called (small).
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub min_share: Option<f64>,
+    /// The unit of times in csv; both unless said.
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub unit: Option<ReportUnit>,
+    /// Write to this new file instead of standard output, whole or not at all; - is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write over the file if it is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub wait: Option<Duration>,
+    /// Whose times.
+    #[command(flatten)]
+    pub times: TimesArgs,
+}
+
+/// The forms of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For reading.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// Folded stacks, for flame graphs.
+    Folded,
+    /// For speedscope.
+    Speedscope,
+    /// For pprof.
+    Pprof,
+    /// For KCachegrind and `callgrind_annotate`.
+    Callgrind,
+    /// For spreadsheets.
+    Csv,
+}
+
+/// The parts of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportView {
+    /// The call tree.
+    Tree,
+    /// All functions by self time.
+    Hot,
+    /// The same with gprof's columns.
+    Flat,
+}
+
+/// The units of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Ticks of the program's clock.
+    Ticks,
+    /// Both, in columns of their own.
+    Both,
+}
+
+// === impl ReportArgs ===
+
+impl ReportArgs {
+    /// The form that is asked for.
+    pub fn form(&self) -> ReportFormat {
+        let by_ending = || self.output.as_deref().and_then(ReportFormat::of_file);
+        self.format.or_else(by_ending).unwrap_or_default()
+    }
+
+    /// Whether the options go together.
+    ///
+    /// # Errors
+    /// Which do not.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let format = self.form();
+        if self.view.is_some() && format != ReportFormat::Text {
+            return Err("--view chooses a part of the text; leave it out, or give -f text");
+        }
+        if self.unit.is_some() && format != ReportFormat::Csv {
+            return Err(
+                "--unit chooses columns of csv; json has nanoseconds and ticks, the others nanoseconds",
+            );
+        }
+        Ok(())
+    }
+}
+
+// === impl ReportFormat ===
+
+impl ReportFormat {
+    /// The ending of a file's name that says this form.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Text => "txt",
+            Self::Json => "json",
+            Self::Folded => "folded",
+            Self::Speedscope => "speedscope.json",
+            Self::Pprof => "pb.gz",
+            Self::Callgrind => "callgrind",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// The form that a file's name says; none where it says nothing.
+    pub fn of_file(file: &Path) -> Option<Self> {
+        let name = file.file_name()?.to_string_lossy().to_lowercase();
+        if name.starts_with("callgrind.out") {
+            return Some(Self::Callgrind);
+        }
+        let forms = Self::value_variants().iter().copied();
+        let said = forms.filter(|form| name.ends_with(&format!(".{}", form.ending())));
+        said.max_by_key(|form| form.ending().len())
+    }
+}
+
+/// A share of 0 to 1 from a percentage: `1%`, `0.5`.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').parse();
+    match number {
+        Ok(percent @ 0.0..=100.0) => Ok(percent / 100.0),
+        _ => Err("wanted a percentage from 0 to 100, like 1% or 0.5%".into()),
+    }
+}
+
+impl From<ReportView> for View {
+    fn from(view: ReportView) -> Self {
+        match view {
+            ReportView::Tree => Self::Tree,
+            ReportView::Hot => Self::Hot,
+            ReportView::Flat => Self::Flat,
+        }
+    }
+}
+
+impl From<ReportUnit> for Unit {
+    fn from(unit: ReportUnit) -> Self {
+        match unit {
+            ReportUnit::Ns => Self::Ns,
+            ReportUnit::Ticks => Self::Ticks,
+            ReportUnit::Both => Self::Both,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares() {
+        assert_eq!(share("1%"), Ok(0.01));
+        assert_eq!(share("0.5"), Ok(0.005));
+        assert_eq!(share("100%"), Ok(1.0));
+        for bad in ["", "%", "-1", "101", "nan", "inf", "a"] {
+            assert!(share(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_files_name_says_the_form() {
+        let form = |file: &str| ReportFormat::of_file(Path::new(file));
+        assert_eq!(form("a/now.JSON"), Some(ReportFormat::Json));
+        assert_eq!(form("now.speedscope.json"), Some(ReportFormat::Speedscope));
+        assert_eq!(form("callgrind.out.1"), Some(ReportFormat::Callgrind));
+        assert_eq!(form("now.pb.gz"), Some(ReportFormat::Pprof));
+        assert_eq!(form("csv"), None);
+        let args = ReportArgs {
+            output: Some("now.csv".into()),
+            ..ReportArgs::default()
+        };
+        assert_eq!(args.form(), ReportFormat::Csv);
+        let format = Some(ReportFormat::Json);
+        assert_eq!(ReportArgs { format, ..args }.form(), ReportFormat::Json);
+        assert_eq!(ReportArgs::default().form(), ReportFormat::Text);
+    }
+
+    #[test]
+    fn the_help_names_every_column_and_format() {
+        let columns = FORMATS.split("Columns of csv:").nth(1).unwrap();
+        let words: Vec<&str> = columns.split([',', ' ', '\n']).collect();
+        for column in Unit::Both.columns() {
+            assert!(words.contains(&column), "{column}");
+        }
+        assert!(columns.lines().all(|line| line.chars().count() <= 100));
+        for format in ReportFormat::value_variants() {
+            let name = format.to_possible_value().unwrap();
+            assert!(
+                FORMATS.contains(&format!("\n  {} ", name.get_name())),
+                "{format:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_that_do_not_go_together() {
+        let args = |format, view, unit| ReportArgs {
+            format: Some(format),
+            view,
+            unit,
+            ..ReportArgs::default()
+        };
+        use ReportFormat as F;
+        assert!(args(F::Text, Some(ReportView::Flat), None).check().is_ok());
+        assert!(args(F::Csv, None, Some(ReportUnit::Ns)).check().is_ok());
+        assert!(args(F::Json, Some(ReportView::Flat), None).check().is_err());
+        assert!(args(F::Folded, None, Some(ReportUnit::Ticks)).check().is_err());
+    }
+}

@@ -1,0 +1,75 @@
+//! A report in any of its forms: the same from a command and from the screen.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use tickscope_format::Snapshot;
+use tickscope_format::profile::compensate::compensated;
+use tickscope_format::profile::narrow;
+use tickscope_format::render::csv::Unit;
+use tickscope_format::render::text::TextOptions;
+use tickscope_format::render::{callgrind, csv, folded, json, pprof, speedscope, text};
+
+use crate::args::ReportFormat;
+
+/// What to write of a snapshot.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The form.
+    pub format: ReportFormat,
+    /// Which columns of times csv has.
+    pub unit: Unit,
+    /// What the text shows. State, thread, least share and compensation hold for every form.
+    pub options: TextOptions,
+}
+
+// === impl Report ===
+
+impl Report {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// What writing gives.
+    pub fn write(&self, snapshot: &Snapshot, mut out: &mut dyn Write) -> io::Result<()> {
+        if self.format == ReportFormat::Text {
+            return out.write_all(text::report(snapshot, &self.options).as_bytes());
+        }
+        let raw = self.in_thread(snapshot);
+        let shown = self.shown(&raw);
+        match self.format {
+            ReportFormat::Text => Ok(()),
+            ReportFormat::Json => out.write_all(self.json(&shown, &raw).as_bytes()),
+            ReportFormat::Folded => folded::write(&shown, &mut out),
+            ReportFormat::Speedscope => speedscope::write(&shown, &mut out),
+            ReportFormat::Pprof => pprof::write(&shown, &mut out),
+            ReportFormat::Callgrind => callgrind::write(&shown, &mut out),
+            ReportFormat::Csv => csv::write(&shown, self.unit, &mut out),
+        }
+    }
+
+    fn in_thread<'a>(&self, snapshot: &'a Snapshot) -> Cow<'a, Snapshot> {
+        match self.options.thread {
+            Some(only) => Cow::Owned(narrow::of_threads(snapshot, |thread| thread == only)),
+            None => Cow::Borrowed(snapshot),
+        }
+    }
+
+    fn shown<'a>(&self, raw: &'a Snapshot) -> Cow<'a, Snapshot> {
+        let mut shown = Cow::Borrowed(raw);
+        if self.options.compensated {
+            shown = Cow::Owned(compensated(&shown));
+        }
+        if self.options.min_share > 0.0 {
+            shown = Cow::Owned(narrow::above(&shown, self.options.min_share));
+        }
+        shown
+    }
+
+    fn json(&self, shown: &Snapshot, raw: &Snapshot) -> String {
+        if self.options.compensated {
+            json::of_compensated(shown, raw, self.options.state)
+        } else {
+            json::report(shown, self.options.state)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Reports for other tools: the same snapshot gives the same sums in every form, of all or of a part of it.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::{Place, VIEWER, finish, until};
+
+/// A kept snapshot in which every function of the busy program was called.
+fn kept(place: &Place) -> String {
+    let program = place.start("busy");
+    until("all is entered, by a thread that has ended too", || {
+        let text = place.tickscope(&["report", &program.name]).ok().out;
+        (text.contains("leaf") && !text.contains(" 0 finished")).then_some(())
+    });
+    place
+        .tickscope(&["snapshot", "-o", "./kept.tks", &program.name])
+        .ok();
+    "./kept.tks".into()
+}
+
+fn self_ns(document: &Value) -> u64 {
+    let nodes = document["nodes"].as_array().unwrap().iter();
+    nodes.map(|node| node["self_ns"].as_u64().unwrap()).sum()
+}
+
+/// The column of this name, added up.
+fn csv_sum(text: &str, column: &str) -> u64 {
+    let mut lines = text.lines();
+    let at = lines.next().unwrap().split(',').position(|name| name == column);
+    // No name of the busy program has a comma.
+    let cell = |line: &str| line.split(',').nth(at.unwrap()).unwrap().parse::<u64>().unwrap();
+    lines.map(cell).sum()
+}
+
+fn folded_sum(text: &str) -> u64 {
+    let ns = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+    text.lines().map(ns).sum()
+}
+
+fn speedscope_sum(text: &str) -> u64 {
+    let file: Value = serde_json::from_str(text).unwrap();
+    let profiles = file["profiles"].as_array().unwrap().iter();
+    profiles
+        .map(|profile| profile["endValue"].as_u64().unwrap())
+        .sum()
+}
+
+fn callgrind_sum(text: &str) -> u64 {
+    let summary = text.lines().find_map(|line| line.strip_prefix("summary: "));
+    summary.unwrap().split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn every_form_has_the_same_sum() {
+    let place = Place::new();
+    let kept = kept(&place);
+    for part in [
+        &[][..],
+        &["--compensated"],
+        &["--thread", "busy-0"],
+        &["--thread", "brief"],
+        &["--min-share", "20%"],
+        &["--compensated", "--thread", "busy-1", "--min-share", "50%"],
+    ] {
+        let report = |form: &str| {
+            let args = [&["report", kept.as_str(), "-f", form], part].concat();
+            let done = place.tickscope(&args).ok().quiet();
+            assert_eq!(
+                done.out,
+                place.tickscope(&args).ok().out,
+                "the same bytes each time"
+            );
+            assert!(!done.out.contains("(outside)"), "{form}");
+            done.out
+        };
+        let document: Value = serde_json::from_str(&report("json")).unwrap();
+        let sum = self_ns(&document);
+        assert!(sum > 0, "{part:?}");
+        assert_eq!(csv_sum(&report("csv"), "self_ns"), sum, "{part:?}");
+        assert_eq!(folded_sum(&report("folded")), sum, "{part:?}");
+        assert_eq!(speedscope_sum(&report("speedscope")), sum, "{part:?}");
+        assert_eq!(callgrind_sum(&report("callgrind")), sum, "{part:?}");
+        let is_small = |node: &Value| node["name"] == "(small)";
+        let is_narrowed = document["nodes"].as_array().unwrap().iter().any(is_small);
+        assert_eq!(is_narrowed, part.contains(&"--min-share"), "{part:?}");
+    }
+}
+
+#[test]
+fn units_of_a_table() {
+    let place = Place::new();
+    let kept = kept(&place);
+    let header = |unit: &str| {
+        let args = ["report", &kept, "-f", "csv", "--unit", unit];
+        let out = place.tickscope(&args).ok().quiet().out;
+        out.split("\r\n").next().unwrap().to_string()
+    };
+    assert!(header("ns").contains(",calls,total_ns,self_ns,open,"));
+    assert!(header("ticks").contains(",calls,total_ticks,self_ticks,open,"));
+    let both = place.tickscope(&["report", &kept, "-f", "csv"]).ok().out;
+    assert!(both.starts_with(&format!("{}\r\n", header("both"))));
+}
+
+#[test]
+fn pprof_is_a_gzipped_file() {
+    let place = Place::new();
+    let kept = kept(&place);
+    // The file's name says the form.
+    let write = ["report", &kept, "-o", "now.pb.gz"];
+    assert_eq!(place.tickscope(&write).ok().quiet().out, "");
+    let bytes = fs::read(place.work().join("now.pb.gz")).unwrap();
+    assert_eq!(bytes[..2], [0x1f, 0x8b]);
+    place
+        .tickscope(&write)
+        .failed(1, &["now.pb.gz", "exists", "--force"]);
+    place.tickscope(&[&write[..], &["--force"]].concat()).ok().quiet();
+    assert_eq!(fs::read(place.work().join("now.pb.gz")).unwrap(), bytes);
+    assert_eq!(
+        fs::read_dir(place.work()).unwrap().count(),
+        2,
+        "nothing half-made is left"
+    );
+}
+
+#[test]
+fn views_of_the_text() {
+    let place = Place::new();
+    let kept = kept(&place);
+    let view = |view: &str| {
+        let args = ["report", &kept, "--view", view];
+        place.tickscope(&args).ok().quiet().out
+    };
+    let (tree, hot, flat) = (view("tree"), view("hot"), view("flat"));
+    assert!(tree.contains("Call tree") && !tree.contains("Top functions"));
+    assert!(hot.contains("Top functions") && !hot.contains("Call tree"));
+    assert!(flat.contains("SELF/CALL  TOTAL/CALL  FUNCTION"), "{flat}");
+    for text in [&tree, &hot, &flat] {
+        assert!(text.contains("outer") && text.contains("leaf"), "{text}");
+    }
+    let of_one = place.tickscope(&["report", &kept, "--thread", "busy-0"]).ok();
+    assert!(of_one.out.contains("; shown: only busy-0 ("), "{}", of_one.out);
+}
+
+#[test]
+fn what_makes_no_sense_is_said_in_one_line() {
+    let place = Place::new();
+    let kept = kept(&place);
+    let report = |args: &[&str]| place.tickscope(&[&["report", kept.as_str()], args].concat());
+    report(&["--view", "flat", "-f", "json"]).failed(2, &["--view", "text"]);
+    report(&["--unit", "ns", "-f", "folded"]).failed(2, &["--unit", "csv"]);
+    report(&["--thread", "nobody"]).failed(2, &["no thread nobody", "busy-0 (", "brief (finished)"]);
+    // These are clap's to say.
+    report(&["--min-share", "200%"])
+        .with_code(2)
+        .says(&["percentage"]);
+    report(&["--force"]).with_code(2).says(&["--output"]);
+}
+
+#[test]
+fn a_full_disk_and_a_closed_pipe() {
+    let place = Place::new();
+    let kept = kept(&place);
+    for form in ["folded", "speedscope", "pprof", "callgrind", "csv"] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = place.command(VIEWER);
+        command.args(["report", &kept, "-f", form]);
+        let done = command.stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(1), "{form}: {said}");
+        assert!(
+            said.contains("No space left") && said.lines().count() == 1,
+            "{form}: {said}"
+        );
+
+        let script = format!("set -o pipefail; '{VIEWER}' report {kept} -f {form} | true");
+        finish(place.command("bash").args(["-c", &script])).ok().quiet();
+    }
+}
