@@ -2,6 +2,7 @@
 
 #![warn(missing_docs)]
 
+pub mod archive;
 mod checksum;
 pub mod codec;
 mod error;

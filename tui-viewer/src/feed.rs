@@ -8,10 +8,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
+use tickscope_format::archive;
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile, Sent, Slot};
 use tickscope_format::file::places;
-use tickscope_format::kept;
 use tickscope_format::ring::Record;
 use tickscope_format::slots::{Op, Outcome as Answer, Reply};
 
@@ -154,7 +154,7 @@ impl RingFeed {
                 self.status = status_of(&ring);
                 Open::Ring(Box::new(Attached::new(*ring)))
             }
-            Found::Kept(path) => match kept::read(&path) {
+            Found::Kept(path) => match archive::read(&path) {
                 Ok(snapshot) => {
                     self.status = Status::Kept;
                     let target = Target {

@@ -7,6 +7,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::profile::compensate::compensated;
 use tickscope_format::profile::narrow;
 use tickscope_format::render::csv::Unit;
+use tickscope_format::render::html::{self, PageOptions};
 use tickscope_format::render::text::TextOptions;
 use tickscope_format::render::{callgrind, csv, folded, json, pprof, speedscope, text};
 
@@ -34,10 +35,13 @@ impl Report {
         if self.format == ReportFormat::Text {
             return out.write_all(text::report(snapshot, &self.options).as_bytes());
         }
+        if self.format == ReportFormat::Html {
+            return out.write_all(self.page(snapshot)?.as_bytes());
+        }
         let raw = self.in_thread(snapshot);
         let shown = self.shown(&raw);
         match self.format {
-            ReportFormat::Text => Ok(()),
+            ReportFormat::Text | ReportFormat::Html => Ok(()),
             ReportFormat::Json => out.write_all(self.json(&shown, &raw).as_bytes()),
             ReportFormat::Folded => folded::write(&shown, &mut out),
             ReportFormat::Speedscope => speedscope::write(&shown, &mut out),
@@ -45,6 +49,17 @@ impl Report {
             ReportFormat::Callgrind => callgrind::write(&shown, &mut out),
             ReportFormat::Csv => csv::write(&shown, self.unit, &mut out),
         }
+    }
+
+    /// The page begins with the thread that is chosen, and has the others as well.
+    fn page(&self, snapshot: &Snapshot) -> io::Result<String> {
+        let less = (self.options.min_share > 0.0).then(|| narrow::above(snapshot, self.options.min_share));
+        let options = PageOptions {
+            state: self.options.state,
+            thread: self.options.thread,
+            compensated: self.options.compensated,
+        };
+        html::page(less.as_ref().unwrap_or(snapshot), &options).map_err(io::Error::other)
     }
 
     fn in_thread<'a>(&self, snapshot: &'a Snapshot) -> Cow<'a, Snapshot> {

@@ -5,10 +5,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use tickscope_format::archive;
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
-use tickscope_format::kept;
 
 use crate::args::TargetArgs;
 use crate::command::output::{about, printable};
@@ -175,7 +175,7 @@ fn open_file(path: &Path) -> anyhow::Result<Found> {
         }
         .into());
     }
-    if kept::is_kept(path) || path.extension() == Some(OsStr::new(kept::KEPT_ENDING)) {
+    if archive::is_archive(path) {
         return Ok(Found::Kept(path.to_path_buf()));
     }
     let ring = RingFile::open(path).map_err(|error| anyhow!(about(path, &error)))?;

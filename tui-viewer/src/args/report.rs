@@ -13,6 +13,9 @@ use super::{TargetArgs, TimesArgs, duration};
 const FORMATS: &str = "\
 Formats:
   text        For reading; --view chooses a part.
+  html        One page to look at and to send around: tree, icicle, hotspots, latencies, search;
+              needs no network, and carries the snapshot: tickscope FILE.html opens it again.
+                tickscope report -o now.html
   json        For programs: every fact, each thread apart, names as they are.
   csv         For spreadsheets and databases: a row for each node of each thread (RFC 4180).
   folded      For flame graphs: path;path SELF-NANOSECONDS, all threads together.
@@ -27,8 +30,8 @@ Formats:
               below one function called [PROGRAM]. Recursion is counted once in inclusive costs.
                 tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1
 
-A FILE whose name ends in .txt .json .csv .folded .speedscope.json .pb.gz .callgrind, or begins with
-callgrind.out, says the form itself.
+A FILE whose name ends in .txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind, or
+begins with callgrind.out, says the form itself.
 
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text alone; json has it as a fact of each thread.
@@ -94,6 +97,8 @@ pub enum ReportFormat {
     /// For reading.
     #[default]
     Text,
+    /// One page with everything in it.
+    Html,
     /// For programs.
     Json,
     /// Folded stacks, for flame graphs.
@@ -164,6 +169,7 @@ impl ReportFormat {
     pub fn ending(self) -> &'static str {
         match self {
             Self::Text => "txt",
+            Self::Html => "html",
             Self::Json => "json",
             Self::Folded => "folded",
             Self::Speedscope => "speedscope.json",

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Context;
-use tickscope_format::kept;
+use tickscope_format::archive;
 
 use crate::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
 use crate::command::{report, snapshot};
@@ -50,7 +50,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
 fn compared(path: &Path) -> anyhow::Result<Compared> {
     let snapshot = match target::find(&Wanted::File(path.to_path_buf()), None)? {
         Found::Ring(ring, _) => ring.newest_snapshot().map(|(_, snapshot)| snapshot),
-        Found::Kept(path) => kept::read(&path),
+        Found::Kept(path) => archive::read(&path),
     };
     let snapshot = snapshot.with_context(|| path.display().to_string())?;
     let name = path.file_name().unwrap_or(path.as_os_str());

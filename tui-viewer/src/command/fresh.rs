@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use tickscope_format::Snapshot;
+use tickscope_format::archive;
 use tickscope_format::file::open::{Liveness, RingFile};
-use tickscope_format::kept;
 use tickscope_format::render::ProcessState;
 use tickscope_format::slots::Op;
 
@@ -63,7 +63,7 @@ fn may_come(error: &anyhow::Error) -> bool {
 pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<Fresh> {
     match found {
         Found::Kept(path) => Ok(Fresh {
-            snapshot: kept::read(path).map_err(|error| anyhow!(about(path, &error)))?,
+            snapshot: archive::read(path).map_err(|error| anyhow!(about(path, &error)))?,
             state: ProcessState::Kept,
         }),
         Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),

@@ -174,6 +174,7 @@ mod tests {
         assert_eq!(list("report x.json --r"), ["--raw"]);
         let forms = [
             "text",
+            "html",
             "json",
             "folded",
             "speedscope",
