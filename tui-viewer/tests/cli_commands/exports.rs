@@ -178,3 +178,24 @@ fn a_full_disk_and_a_closed_pipe() {
         finish(place.command("bash").args(["-c", &script])).ok().quiet();
     }
 }
+
+#[test]
+fn a_page_opens_again_as_what_was_measured() {
+    let place = Place::new();
+    let kept = kept(&place);
+    for part in [&[][..], &["--compensated"], &["--thread", "busy-0"]] {
+        let args = [&["report", kept.as_str(), "--force", "-o", "./page.html"], part].concat();
+        place.tickscope(&args).ok().quiet();
+        for form in ["json", "folded", "text"] {
+            let of = |target: &str| place.tickscope(&["report", target, "-f", form]).ok().quiet().out;
+            assert_eq!(of("./page.html"), of(&kept), "{part:?} {form}");
+        }
+    }
+    // A page whose snapshot was taken out says so.
+    let path = place.work().join("page.html");
+    let page = fs::read_to_string(&path).unwrap();
+    fs::write(&path, page.replace("application/x-tickscope", "text/plain")).unwrap();
+    place
+        .tickscope(&["report", "./page.html"])
+        .failed(1, &["page.html", "report -f html"]);
+}
