@@ -74,10 +74,16 @@ pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, epoch: &Epoch) -> Vec<Esti
         if !std::mem::replace(&mut known[parent], true) {
             let has = estimated[parent].ticks as f64;
             let wanted = children[parent] * share[parent];
-            share[parent] *= if wanted > has { has / wanted } else { 1.0 };
+            if wanted > has {
+                share[parent] *= has / wanted;
+                // Something is wrong by as much at least, and nobody knows in whom.
+                estimated[parent].self_error += (wanted - has) * (wanted - has);
+            }
         }
         share[index] = share[parent];
         let (wanted, variance) = wanted[index];
+        let refused = wanted * (1.0 - share[index]);
+        let variance = variance + refused * refused;
         let given = ((wanted * share[index]) as u64).min(estimated[parent].ticks);
         estimated[parent].ticks -= given;
         estimated[index].ticks += given;
@@ -175,6 +181,17 @@ mod tests {
         let ledger = ledger(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
         let estimated = adaptive(&rows, &ledger, &epoch(0.0));
         assert_eq!(ticks(&estimated), [0, 100, 400, 600]);
+    }
+
+    #[test]
+    fn where_children_want_more_than_there_is_the_errors_say_by_how_much() {
+        // b wants 90 times 20 ticks of the 900 that a has: half of that is refused.
+        let rows = [row(0), row(0), row(1)];
+        let ledger = ledger(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
+        let estimated = adaptive(&rows, &ledger, &epoch(0.0));
+        assert_eq!(ticks(&estimated), [0, 0, 1100]);
+        assert!(estimated[1].self_error >= 900.0, "nothing, or as much as was refused");
+        assert_eq!((estimated[2].self_error, estimated[2].total_error), (900.0, 900.0));
     }
 
     #[test]
