@@ -190,8 +190,14 @@ mod tests {
         let ledger = ledger(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
         let estimated = adaptive(&rows, &ledger, &epoch(0.0));
         assert_eq!(ticks(&estimated), [0, 0, 1100]);
-        assert!(estimated[1].self_error >= 900.0, "nothing, or as much as was refused");
-        assert_eq!((estimated[2].self_error, estimated[2].total_error), (900.0, 900.0));
+        assert!(
+            estimated[1].self_error >= 900.0,
+            "nothing, or as much as was refused"
+        );
+        assert_eq!(
+            (estimated[2].self_error, estimated[2].total_error),
+            (900.0, 900.0)
+        );
     }
 
     #[test]

@@ -16,10 +16,9 @@ const PAGE: &[u8] = b"<!doctype html>";
 /// A longer page is not read: one of 100 000 nodes has some 12 MB.
 const LONGEST_PAGE: u64 = 4 << 30;
 
-/// Whether a file begins, or is called, like one that carries a snapshot.
+/// Whether a file begins like one that carries a snapshot, or is called like a kept one.
 pub fn is_archive(path: &Path) -> bool {
-    let called = [kept::KEPT_ENDING, "html"].map(|ending| path.extension() == Some(OsStr::new(ending)));
-    called.contains(&true) || kept::is_kept(path) || is_page(path)
+    path.extension() == Some(OsStr::new(kept::KEPT_ENDING)) || kept::is_kept(path) || is_page(path)
 }
 
 /// Reads the snapshot of a file, as it was measured.

@@ -1,5 +1,6 @@
 //! What can be typed behind `tickscope`.
 
+pub mod order;
 mod report;
 
 use std::path::PathBuf;

@@ -4,8 +4,7 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use tickscope_cli::args::{Cli, Command};
+use tickscope_cli::args::{Cli, Command, order};
 use tickscope_cli::command::output::{self, say};
 use tickscope_cli::command::switch::Switch;
 use tickscope_cli::command::{
@@ -14,7 +13,7 @@ use tickscope_cli::command::{
 use tickscope_cli::target::NoTarget;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = order::parse(std::env::args_os());
     match carry_out(cli) {
         Ok(code) => output::code(code),
         Err(error) => {

@@ -24,6 +24,11 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
     let snapshot = fresh::of(&found, &wanted)?.snapshot;
     let path = match file {
         Some(path) => {
+            anyhow::ensure!(
+                path.symlink_metadata().is_err(),
+                "{} exists already; a snapshot is never written over another file",
+                path.display()
+            );
             kept::write(path, &snapshot)?;
             path.to_path_buf()
         }

@@ -75,6 +75,8 @@ fn write_file(
         .suffix(".part")
         .permissions(Permissions::from_mode(0o644))
         .tempfile_in(folder_of(path))
+        // Its own name says nothing to whoever asked for the file.
+        .map_err(|error| io::Error::from(error.kind()))
         .with_context(about("cannot create"))?;
     {
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, temporary.as_file_mut());

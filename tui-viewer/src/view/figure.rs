@@ -85,11 +85,9 @@ pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, colum
 /// The longest call: exactly, at most so long, or about so long where not all calls were timed.
 pub(super) fn longest(pen: &Pen<'_>, model: &Model, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
-    let ns = data.snapshot.nanos(ticks);
     Some(match (timed_in_part(data, what), exact) {
-        (true, _) => length(pen, model, data, ticks),
-        (false, true) if model.ticks => number::count(ticks),
-        (false, true) => pen.duration(ns),
+        // As many digits as percentiles have: none is to look longer than the longest.
+        (true, _) | (false, true) => length(pen, model, data, ticks),
         (false, false) => format!("{}{}", pen.glyphs.at_most, length_up(pen, model, data, ticks)),
     })
 }

@@ -1,0 +1,89 @@
+//! Options that stand before the command: `tickscope --dir D list` is `tickscope list --dir D`.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser};
+
+use super::Cli;
+
+/// What was typed, options before a command put behind it where only so they make sense.
+///
+/// Ends the process with clap's message where they do not.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let as_typed = Cli::try_parse_from(&words);
+    let is_command = |cli: &Cli| {
+        cli.target
+            .target
+            .as_deref()
+            .is_some_and(|word| is_command(word.as_ref()))
+    };
+    match as_typed {
+        Ok(cli) if !is_command(&cli) => cli,
+        typed => match reordered(&words).map(Cli::try_parse_from) {
+            Some(Ok(cli)) => cli,
+            _ => typed.unwrap_or_else(|error| error.exit()),
+        },
+    }
+}
+
+fn is_command(word: &std::ffi::OsStr) -> bool {
+    Cli::command()
+        .find_subcommand(word)
+        .is_some_and(|command| !command.is_hide_set())
+}
+
+/// The first word that is a command, and then all that stood before it.
+fn reordered(words: &[OsString]) -> Option<Vec<OsString>> {
+    let before = words.get(1)?.to_str()?.starts_with("--") && words.get(1)? != "--";
+    let at = words.iter().skip(1).position(|word| is_command(word))? + 1;
+    before.then(|| {
+        let (front, command) = (&words[1..at], &words[at + 1..]);
+        [&words[..1], &words[at..=at], front, command].concat()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Command;
+
+    fn parsed(line: &str) -> Cli {
+        parse(line.split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn options_before_a_command_are_the_commands() {
+        let cli = parsed("tickscope --dir d list --json");
+        let Some(Command::List { json: true, dir, .. }) = cli.command else {
+            panic!("{cli:?}")
+        };
+        assert_eq!(dir, Some("d".into()));
+        let cli = parsed("tickscope --theme cvd demo");
+        assert!(matches!(cli.command, Some(Command::Demo { .. })), "{cli:?}");
+        let cli = parsed("tickscope --dir d report -f json x");
+        let Some(Command::Report(args)) = cli.command else {
+            panic!("{cli:?}")
+        };
+        assert_eq!(
+            (args.target.dir, args.target.target),
+            (Some("d".into()), Some("x".into()))
+        );
+    }
+
+    #[test]
+    fn what_makes_sense_as_it_stands_is_left_so() {
+        assert_eq!(
+            parsed("tickscope --dir d order").target.target.as_deref(),
+            Some("order")
+        );
+        assert_eq!(parsed("tickscope report").target.target, None);
+        let cli = parsed("tickscope attach list");
+        assert!(matches!(cli.command, Some(Command::Attach { .. })), "{cli:?}");
+        // There is no such option behind the command: then the word is a name.
+        assert_eq!(
+            parsed("tickscope --compare x list").target.target.as_deref(),
+            Some("list")
+        );
+    }
+}
