@@ -4,6 +4,7 @@ use crate::model::data::What;
 use crate::model::function::Chosen;
 use crate::model::lens::{Focus, FocusOn};
 use crate::model::row::RowId;
+use crate::model::sort::Sort;
 use crate::model::view::View;
 use crate::model::{Model, travel};
 
@@ -126,6 +127,10 @@ impl Model {
     pub(super) fn invert(&mut self) {
         let chosen = self.selected_function();
         self.lens.inverted = !self.lens.inverted;
+        if self.lens.inverted {
+            // The whole of each row; what it has itself is nothing for most.
+            self.list_of(View::Tree).sort = Sort::of(View::Tree);
+        }
         self.look_again();
         self.find_function(chosen);
         self.tell(match self.lens.inverted {

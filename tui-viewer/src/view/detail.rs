@@ -345,7 +345,7 @@ fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
         ),
         View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
-        View::Flame => format!("a frame is as wide as its time{dot}blank: the frame above itself"),
+        View::Flame => format!("a frame is as wide as its time{dot}blank below a frame: its self time"),
         View::Hot | View::Threads | View::Sites => {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }

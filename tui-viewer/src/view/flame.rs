@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
-use crate::cells::{cut_middle, width};
+use crate::cells::{cut_end, cut_middle, width};
 use crate::model::Model;
 use crate::model::data::{Data, What, share};
 use crate::model::icicle::Frame;
@@ -43,6 +43,9 @@ pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let name = fitting(data.label(row.what), usize::from(room), pen.glyphs.cut);
     pen.put(x, area.y, room, &name, Meaning::Strong);
 }
+
+/// In fewer cells than this the beginning of a name says more than its two ends.
+const ROOM_FOR_BOTH_ENDS: usize = 10;
 
 /// Draws the frames of the lines on the screen.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
@@ -135,9 +138,13 @@ fn one(pen: &mut Pen<'_>, model: &Model, data: &Data, frame: &Frame, area: Rect,
     pen.put(x, area.y, rest as u16, &fill.repeat(rest), quiet);
 }
 
-/// A name in so many cells: with its module, without it, or cut in the middle.
+/// A name in so many cells: with its module, without it, or cut: in the middle, or where that leaves too little, at the
+/// end.
 fn fitting(name: &str, cells: usize, cut: &str) -> String {
     let tail = name.rfind("::").map_or(name, |at| &name[at + 2..]);
     let name = if width(name) > cells { tail } else { name };
+    if cells < ROOM_FOR_BOTH_ENDS {
+        return cut_end(name, cells, cut).into_owned();
+    }
     cut_middle(name, cells, cut).into_owned()
 }

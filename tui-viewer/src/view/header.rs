@@ -53,6 +53,16 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         if let Some(mode) = mode(snapshot, area.width) {
             left.push(part(mode, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
         }
+        let off = snapshot.measuring.off_sites.len();
+        if off > 0 {
+            // Numbers that stand still are no mystery then.
+            let text = if wordy {
+                format!("{off} sites off")
+            } else {
+                format!("{off} off")
+            };
+            left.push(part(text, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
+        }
         if model.layout().tabs.is_none() {
             for label in model.time_labels() {
                 left.push(part(safe(&label, pen.ascii), Meaning::Notable, 1, 1));
