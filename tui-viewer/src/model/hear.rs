@@ -49,7 +49,13 @@ impl Model {
         for outcome in news.outcomes {
             self.hear_outcome(outcome);
         }
-        let more_past = !news.past.is_empty();
+        // With each snapshot comes its own record, and that of others just before it: they change nothing of the past.
+        let known = self.newest.as_ref().or(news.snapshot.as_ref());
+        let known = known.map(|newest| newest.capture.unix_ns);
+        let more_past = news
+            .past
+            .iter()
+            .any(|past| known.is_some_and(|known| past.unix_ns < known));
         // Before the snapshot: the record of it need not be made again.
         self.time.history.remember(news.past);
         if let Some(snapshot) = news.snapshot {

@@ -429,6 +429,37 @@ fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
 }
 
 #[test]
+fn a_frozen_screen_keeps_its_sparklines_while_records_come() {
+    let mut model = empty(150, 30);
+    let give = |model: &mut Model, tenth: u64| {
+        // Busy every other second.
+        let mut next = snapshot(tenth + tenth / 10 % 2 * 10);
+        // No program publishes to the millisecond, and history keeps fewer of what is older.
+        next.capture.unix_ns = snapshot(tenth).capture.unix_ns + tenth * 37 % 60 * 1_000_000;
+        let record = past(&next);
+        model.update(Message::News(Box::new(News {
+            past: vec![record],
+            snapshot: Some(next.into()),
+            ..News::quiet(Status::Live)
+        })));
+    };
+    (1_000..=1_340).for_each(|tenth| give(&mut model, tenth));
+    keys(&mut model, "p");
+    let list = |model: &Model| {
+        text(model)
+            .lines()
+            .skip(2)
+            .map(str::to_string)
+            .collect::<Vec<_>>()
+    };
+    let frozen = list(&model);
+    for tenth in 1_341..1_800 {
+        give(&mut model, tenth);
+        assert_eq!(list(&model), frozen, "after {tenth} tenths");
+    }
+}
+
+#[test]
 fn a_sparkline_changes_with_the_seconds_and_not_with_each_snapshot() {
     let mut model = watched(160, 40);
     let row = model.list().rows[0].id;
