@@ -143,6 +143,41 @@ fn ticks_are_counts() {
     }
 }
 
+/// By what numbers are divided.
+fn per(model: &Model) -> Option<u64> {
+    model.data.as_ref().and_then(|data| data.per_calls)
+}
+
+#[test]
+fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
+    // Bottom-up a caller; all in focus; a function in focus, in the hotspots; folded.
+    for (before, back) in [
+        ("i", "i"),
+        ("ilj", "i"),
+        ("jjf", "\u{1b}"),
+        ("2jf", "\u{1b}"),
+        ("cj", "c"),
+    ] {
+        let mut model = live(120, 30);
+        keys(&mut model, before);
+        keys(&mut model, "b");
+        let calls = per(&model).expect("per call");
+        assert!(calls > 0, "{before}");
+        news(&mut model, Status::Live, Some(snapshot(1_340)));
+        assert_eq!(per(&model), Some(calls), "{before}: with the next snapshot");
+        keys(&mut model, "2");
+        news(&mut model, Status::Live, Some(snapshot(1_340)));
+        assert_eq!(per(&model), Some(calls), "{before}: in another view");
+        keys(&mut model, "1");
+        match back {
+            "\u{1b}" => model.lens = crate::model::lens::Lens::default(),
+            letters => drop(keys(&mut model, letters)),
+        }
+        news(&mut model, Status::Live, Some(snapshot(1_340)));
+        assert_eq!(per(&model), Some(calls), "{before}: the other way round again");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
