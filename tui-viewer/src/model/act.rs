@@ -76,8 +76,8 @@ impl Model {
             Message::Resize(size) => {
                 self.dirty |= self.size != size;
                 self.size = size;
-                // How many cells there are decides which frames have one.
-                self.rows_stale |= self.view == View::Flame;
+                // How many cells there are decides which frames have one, and how many lines whether there are headings.
+                self.rows_stale |= matches!(self.view, View::Flame | View::Function);
             }
             Message::Wrote(what, Ok(path)) => {
                 self.tell(format!("{what} written to {}", path.display()));
