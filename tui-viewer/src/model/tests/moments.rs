@@ -458,6 +458,25 @@ fn seconds_are_counted_of_all_calls_whatever_part_of_them_is_on_screen() {
     }
 }
 
+#[test]
+fn seconds_are_those_of_the_thread_in_scope_however_it_was_chosen() {
+    let chosen = |how: &str| {
+        let mut model = watched(160, 40);
+        keys(&mut model, how);
+        key(&mut model, Code::Enter);
+        keys(&mut model, "1");
+        lives(&mut model, 1_341..=1_350);
+        model
+    };
+    let (by_list, by_view) = (chosen("aj"), chosen("4"));
+    assert_eq!(by_list.scope, by_view.scope);
+    assert_ne!(by_view.scope, crate::model::scope::Scope::All);
+    for row in &by_list.list().rows {
+        let steps = |model: &Model| model.pulse().and_then(|pulse| pulse.steps(row.id, 30));
+        assert_eq!(steps(&by_view), steps(&by_list));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
