@@ -178,6 +178,46 @@ fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
     }
 }
 
+/// The made-up program, in which one function is called half as often.
+fn fewer_calls() -> Snapshot {
+    let mut s = snapshot(1_340);
+    for node in 0..s.nodes.site.len() {
+        if s.sites[s.nodes.site[node] as usize].name == "insert" {
+            s.nodes.calls[node] /= 2;
+        }
+    }
+    s
+}
+
+#[test]
+fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
+    let mut model = live(120, 30);
+    model.compare_with(fewer_calls().into(), "before.tks".into());
+    news(&mut model, Status::Live, Some(snapshot(1_340)));
+    // The calls of `step` are the same; for each there were 0.33 of `insert`, and are 0.67.
+    keys(&mut model, "jb");
+    let screen = text(&model);
+    assert!(
+        row(&model, "book::insert").contains(&"+0.34".to_string()),
+        "{screen}"
+    );
+    keys(&mut model, "b");
+    news(&mut model, Status::Live, Some(snapshot(1_400)));
+    let times = |model: &Model| {
+        let words = row(model, "book::insert").into_iter();
+        words.filter(|word| word.ends_with('s')).count()
+    };
+    assert!(times(&model) >= 3, "{}", text(&model));
+    keys(&mut model, "U");
+    assert_eq!(times(&model), 0, "{}", text(&model));
+    keys(&mut model, "4");
+    let threads = text(&model);
+    assert!(
+        threads.contains("ticks") && threads.contains("+5.63G"),
+        "{threads}"
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
