@@ -596,7 +596,8 @@ mod tests {
 
     #[test]
     fn sums_beyond_what_readers_add_up_are_refused() {
-        let crafts: [(&str, fn(&mut Snapshot)); 4] = [
+        type Craft = fn(&mut Snapshot);
+        let crafts: [(&str, Craft); 4] = [
             ("calls", |s| s.nodes.calls.fill(u64::MAX / 2 + 1)),
             ("threads", |s| {
                 s.threads.iter_mut().for_each(|thread| thread.count = u64::MAX)
