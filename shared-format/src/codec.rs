@@ -426,21 +426,30 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         return damaged("estimates", 0, "rows".into(), format!("rising and below {rows}"));
     }
     // Sums of a hostile file must not overflow what every reader adds up.
-    for (what, column) in [("calls", &s.nodes.calls), ("ticks", &s.nodes.self_ticks)] {
-        if column
-            .iter()
-            .try_fold(0u64, |sum, &value| sum.checked_add(value))
-            .is_none()
-        {
+    let mut longest_ns = 0;
+    for (what, sum) in [
+        ("calls", sum(s.nodes.calls.iter().copied())),
+        ("clock errors", sum(s.errors.iter().map(|error| error.count))),
+        ("threads", sum(s.threads.iter().map(|thread| thread.count))),
+        (
+            "ticks outside",
+            sum(s.threads.iter().map(|thread| thread.outside_ticks)),
+        ),
+        ("ticks", sum(s.nodes.self_ticks.iter().copied())),
+    ] {
+        let Some(sum) = sum else {
             return damaged(
                 what,
                 0,
                 "a sum beyond 64 bits".into(),
                 "a sum of at most 64 bits".into(),
             );
+        };
+        if what.starts_with("ticks") {
+            longest_ns = s.nanos(sum).max(longest_ns);
         }
     }
-    if s.nanos(s.measured_ticks()) >= u64::MAX / 4 {
+    if longest_ns >= u64::MAX / 4 {
         return damaged(
             "ticks",
             0,
@@ -449,6 +458,10 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         );
     }
     Ok(())
+}
+
+fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
+    numbers.try_fold(0u64, u64::checked_add)
 }
 
 /// Checks the columns of histograms: of one length, rows rising and there, each histogram one.
@@ -579,6 +592,31 @@ mod tests {
         snapshot.nodes.parent[1] = 2;
         let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
         assert!(error.contains("parent"), "{error}");
+    }
+
+    #[test]
+    fn sums_beyond_what_readers_add_up_are_refused() {
+        type Craft = fn(&mut Snapshot);
+        let crafts: [(&str, Craft); 4] = [
+            ("calls", |s| s.nodes.calls.fill(u64::MAX / 2 + 1)),
+            ("threads", |s| {
+                s.threads.iter_mut().for_each(|thread| thread.count = u64::MAX)
+            }),
+            ("clock errors", |s| {
+                let error = NodeErrors {
+                    node: crate::ids::NodeId(0),
+                    count: u64::MAX,
+                };
+                s.errors = vec![error, NodeErrors { count: 1, ..error }];
+            }),
+            ("ticks", |s| s.threads[0].outside_ticks = u64::MAX),
+        ];
+        for (what, craft) in crafts {
+            let mut snapshot = fixture::two_threads();
+            craft(&mut snapshot);
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
     }
 
     #[test]

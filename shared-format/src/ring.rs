@@ -210,7 +210,8 @@ pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
         },
         sequence: head[record::SEQUENCE],
         position: head[record::POSITION],
-        previous: (head[record::PREVIOUS] != NONE).then_some(head[record::PREVIOUS]),
+        // Of the first it is `NONE`; one that does not lie before it would lead round in a circle.
+        previous: Some(head[record::PREVIOUS]).filter(|&previous| previous < head[record::POSITION]),
         payload,
     })
 }
@@ -306,6 +307,17 @@ fn try_read(words: &impl ReadWords, region: &Region, position: u64) -> Result<Op
     if head[record::POSITION] != position || length > region.longest() {
         return Ok(None);
     }
+    // A file may be shorter than it claims: its last word is there before so many are allocated.
+    if length > 0 {
+        let begin = region.at(position.wrapping_add(record::WORDS as u64));
+        let end = region.at(position.wrapping_add(record::WORDS as u64 + length - 1));
+        let last = if end < begin {
+            region.first + region.words as usize - 1
+        } else {
+            end
+        };
+        read_one(words, last)?;
+    }
     let mut body = vec![0u64; length as usize];
     if !copy_words(words, region, position, record::WORDS as u64, &mut body)? {
         return Ok(None);
@@ -362,6 +374,56 @@ pub(crate) mod tests {
         assert_eq!(read_newest(&words, &REGION).unwrap().sequence, 1);
         writer.publish(&words, stamp(2), &vec![7; longest]).unwrap();
         assert_eq!(read_newest(&words, &REGION).unwrap().payload.len(), longest);
+    }
+
+    #[test]
+    fn a_record_that_calls_itself_or_a_later_one_its_forerunner_has_none() {
+        for previous in [0, 1, 40, NONE - 1, NONE] {
+            let words = Recorder::new(68);
+            let head = record_head(stamp(1), 1, 0, previous, b"one");
+            publish_words(
+                &words,
+                &REGION,
+                0,
+                head.into_iter().chain(payload_words(b"one")),
+                9,
+            );
+            assert_eq!(read_newest(&words, &REGION).unwrap().previous, None, "{previous}");
+        }
+    }
+
+    /// Words of which it is remembered how many were read at once.
+    struct Measured(Recorder, std::cell::Cell<usize>);
+
+    impl ReadWords for Measured {
+        fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
+            self.1.set(self.1.get().max(out.len()));
+            self.0.read(first, out)
+        }
+
+        fn fence_acquire(&self) {}
+    }
+
+    #[test]
+    fn a_length_that_the_file_does_not_have_is_not_made_room_for() {
+        let most = 1 << 29;
+        let claimed = Region {
+            words: most,
+            ..REGION
+        };
+        let words = Recorder::new(68);
+        let mut head = record_head(stamp(1), 1, 0, NONE, b"");
+        head[record::BYTES] = (most / 2) * WORD as u64;
+        words.store(REGION.intent, 8);
+        (0..)
+            .zip(head)
+            .for_each(|(offset, word)| words.store(claimed.at(offset), word));
+        let words = Measured(words, std::cell::Cell::new(0));
+        assert!(matches!(
+            read_newest(&words, &claimed),
+            Err(FormatError::Truncated { .. })
+        ));
+        assert!(words.1.get() <= record::WORDS, "{} words at once", words.1.get());
     }
 
     #[test]

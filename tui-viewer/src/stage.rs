@@ -160,3 +160,9 @@ pub(crate) fn selected(model: &Model) -> String {
 pub(crate) fn line(model: &Model) -> usize {
     model.list().cursor.index - model.list().cursor.offset
 }
+
+/// The same, where there may be none.
+pub(crate) fn line_or_none(model: &Model) -> Option<usize> {
+    let cursor = &model.list().cursor;
+    model.list().selected().map(|_| cursor.index - cursor.offset)
+}

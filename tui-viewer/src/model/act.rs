@@ -76,8 +76,8 @@ impl Model {
             Message::Resize(size) => {
                 self.dirty |= self.size != size;
                 self.size = size;
-                // How many cells there are decides which frames have one.
-                self.rows_stale |= self.view == View::Flame;
+                // How many cells there are decides which frames have one, and how many lines whether there are headings.
+                self.rows_stale |= matches!(self.view, View::Flame | View::Function);
             }
             Message::Wrote(what, Ok(path)) => {
                 self.tell(format!("{what} written to {}", path.display()));
@@ -297,13 +297,11 @@ impl Model {
                 .as_ref()
                 .zip(index.checked_sub(1))
                 .and_then(|(shown, line)| shown.threads.get(self.thread_order.get(line)?.0 as usize));
-            self.scope = thread.map_or(Scope::All, |thread| Scope::One {
+            let scope = thread.map_or(Scope::All, |thread| Scope::One {
                 name: thread.name.clone(),
                 tid: thread.tid,
             });
-            self.restart_pulse();
-            self.data_stale = true;
-            self.sort_now = true;
+            self.show_time_of(scope);
         } else if self.data.is_none() {
             effects.extend(
                 self.rings
@@ -322,11 +320,16 @@ impl Model {
                 .unwrap_or_default();
             self.popup = Some(Popup::Threads { index: 0 });
         } else {
-            self.scope = Scope::All;
-            self.restart_pulse();
-            self.data_stale = true;
-            self.sort_now = true;
+            self.show_time_of(Scope::All);
         }
+    }
+
+    /// Other threads are in scope from now on.
+    pub(super) fn show_time_of(&mut self, scope: Scope) {
+        self.scope = scope;
+        self.restart_pulse();
+        self.data_stale = true;
+        self.sort_now = true;
     }
 
     /// Takes off what measuring costs at least, or shows times as they were measured.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tickscope_format::pattern::Pattern;
+use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::render::number;
 use tui_input::{Input, InputRequest};
 
@@ -11,6 +12,7 @@ use crate::action::Action;
 use crate::args::ReportFormat;
 use crate::model::Model;
 use crate::model::data::What;
+use crate::model::function::Chosen;
 use crate::model::message::Effect;
 use crate::model::view::View;
 use crate::news::Request;
@@ -291,37 +293,45 @@ impl Model {
 
     /// Opens a function by its name: the whole of it, its last parts, or a part that only one has.
     fn function_named(&mut self, name: &str) {
-        let found = self.data.as_ref().map(|data| {
-            let full: Vec<String> = data
-                .hot()
-                .iter()
-                .map(|row| data.tree.functions.get(row.function).full_name())
-                .collect();
-            let all = |fits: &dyn Fn(&str) -> bool| -> Vec<usize> {
-                full.iter()
-                    .enumerate()
-                    .filter(|(_, full)| fits(full))
-                    .map(|(row, _)| row)
-                    .collect()
+        // Of all that were met: the view on screen may show nothing but what is in focus.
+        let met: Vec<(String, Chosen)> = self.data.as_ref().map_or_else(Vec::new, |data| {
+            let tree = data.whole();
+            let mut functions: Vec<FunctionId> = tree.rows.iter().map(|row| row.function).collect();
+            functions.sort_unstable();
+            functions.dedup();
+            let chosen = |function: FunctionId| {
+                let (called, name) = (tree.functions.get(function), &data.names.full[function.index()]);
+                let (key, name) = (called.key, name.clone());
+                (called.full_name(), Chosen { key, name })
             };
-            let ending = format!("::{name}");
-            let tries: [&dyn Fn(&str) -> bool; 3] =
-                [&|full| full == name, &|full| full.ends_with(&ending), &|full| {
-                    full.contains(name)
-                }];
-            let found = tries.into_iter().map(all).find(|rows| !rows.is_empty());
-            found.unwrap_or_default()
+            functions.into_iter().map(chosen).collect()
         });
+        let all = |fits: &dyn Fn(&str) -> bool| -> Vec<&Chosen> {
+            let fitting = met.iter().filter(|(full, _)| fits(full));
+            fitting.map(|(_, chosen)| chosen).collect()
+        };
+        let ending = format!("::{name}");
+        let tries: [&dyn Fn(&str) -> bool; 3] =
+            [&|full| full == name, &|full| full.ends_with(&ending), &|full| {
+                full.contains(name)
+            }];
+        let found = tries.into_iter().map(all).find(|found| !found.is_empty());
         match found.as_deref() {
-            Some(&[row]) => {
+            Some(&[chosen]) => {
                 if let Some(search) = &mut self.search {
                     search.only = false;
                 }
                 self.show(View::Hot);
                 self.rows_stale = true;
                 self.refresh();
-                self.reveal(What::Hot(row as u32));
-                self.enter_row();
+                let row = self.data.as_ref().and_then(|data| {
+                    let key = |function| data.tree.functions.get(function).key;
+                    data.hot().iter().position(|row| key(row.function) == chosen.key)
+                });
+                if let Some(row) = row {
+                    self.reveal(What::Hot(row as u32));
+                }
+                self.go_to_function(chosen.clone());
             }
             Some([]) | None => self.complain(format!(
                 "no function {name} was met; :hot lists them, / looks for parts of names"

@@ -150,8 +150,19 @@ impl Data {
         &self.whole
     }
 
+    /// Nothing is in focus.
+    pub(super) fn shows_all_calls(&self) -> bool {
+        Rc::ptr_eq(&self.calls, &self.whole)
+    }
+
     /// The calls in focus, each in its place.
     pub(super) fn calls(&self) -> &CallTree {
+        &self.calls
+    }
+
+    /// The same, for tests.
+    #[cfg(test)]
+    pub(crate) fn calls_in_focus(&self) -> &CallTree {
         &self.calls
     }
 

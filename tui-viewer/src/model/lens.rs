@@ -14,7 +14,7 @@ use crate::model::view::View;
 const STEPS: usize = 100_000;
 
 /// What is done to the tree before it is shown.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Lens {
     /// What is in focus; each is looked for in what the one before it leaves.
     pub(super) focus: Vec<Focus>,
@@ -25,7 +25,7 @@ pub(crate) struct Lens {
 }
 
 /// The only thing to be shown.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Focus {
     /// Which thing.
     pub(super) on: FocusOn,

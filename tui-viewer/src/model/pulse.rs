@@ -215,8 +215,10 @@ impl Model {
         // The tables on screen are those of the newest snapshot, unless they show something else of it.
         let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
         match self.data.as_ref().filter(same) {
-            Some(data) if data.tree.rows.len() > ROWS_MAX => pulse.note(newest, &data.tree, &[]),
-            Some(data) => pulse.note(newest, &data.tree, data.hot()),
+            // All of the calls, whatever part of them is on screen.
+            Some(data) if data.whole().rows.len() > ROWS_MAX => pulse.note(newest, data.whole(), &[]),
+            Some(data) if data.shows_all_calls() => pulse.note(newest, data.whole(), data.hot()),
+            Some(data) => pulse.note(newest, data.whole(), &hot(data.whole())),
             None => pulse.note_all(newest, &self.scope),
         }
     }

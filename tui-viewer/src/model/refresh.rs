@@ -51,7 +51,10 @@ impl Model {
             self.dirty = true;
         }
         if let Some(pending) = self.pending.as_mut().filter(|pending| pending.deadline() <= now) {
-            if pending.epoch.is_some() {
+            if pending.epoch.is_some() && !self.status.answers() {
+                self.pending = None;
+                self.complain("the program has answered, but it ended before a snapshot of it came");
+            } else if pending.epoch.is_some() {
                 // It is done, only not here yet: the header goes on saying so.
                 pending.asked = now;
                 self.complain("the program has answered, but no snapshot of it has come in 2 s");

@@ -55,6 +55,26 @@ fn last_line(model: &Model) -> String {
 }
 
 #[test]
+fn a_program_that_answers_and_ends_is_not_waited_for() {
+    let mut model = live(120, 30);
+    keys(&mut model, "r");
+    answer(&mut model, Request::Reset, Ok(2));
+    news(&mut model, Status::Exited { unix_ns: 1 }, None);
+    at(&mut model, 3_000);
+    assert!(model.pending.is_none());
+    assert!(
+        last_line(&model).contains("it ended before a snapshot"),
+        "{}",
+        text(&model)
+    );
+    at(&mut model, 60_000);
+    model.dirty = false;
+    assert_eq!(model.deadline(), None);
+    at(&mut model, 120_000);
+    assert!(!model.dirty, "an idle screen writes nothing");
+}
+
+#[test]
 fn what_is_hot_opens_once_and_only_once() {
     let mut model = live(120, 30);
     assert_eq!(

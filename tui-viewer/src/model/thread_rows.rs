@@ -128,13 +128,11 @@ impl Model {
             name: thread.name.clone(),
             tid: thread.tid,
         };
-        self.data_stale = true;
-        self.sort_now = true;
         if self.scope == only {
-            self.scope = Scope::All;
+            self.show_time_of(Scope::All);
             self.tell("all threads are shown again");
         } else {
-            self.scope = only;
+            self.show_time_of(only);
             self.show(View::Tree);
             self.came_from = Some(View::Threads);
             self.tell("only this thread is shown; a shows all");

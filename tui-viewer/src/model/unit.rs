@@ -4,14 +4,21 @@ use tickscope_format::profile::tree::PathId;
 
 use crate::model::Model;
 use crate::model::data::{Data, What};
+use crate::model::keyhash::KeySet;
+use crate::model::lens::{Lens, function_of};
 use crate::model::row::RowId;
+use crate::model::view::View;
 
 /// Whose calls every number is divided by.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct PerCall {
     of: Of,
     /// Its short name.
     pub(crate) label: String,
+    /// How the calls were looked at when it was chosen: it goes on counting the same ones.
+    lens: Lens,
+    /// Where it was chosen.
+    view: View,
 }
 
 /// What it is, whatever the snapshot.
@@ -23,19 +30,22 @@ enum Of {
     Function(u64),
 }
 
-// === impl Of ===
+// === impl PerCall ===
 
-impl Of {
-    fn calls(self, data: &Data) -> u64 {
-        match self {
-            Self::Path(path) => {
-                let found = data.tree.rows.iter().find(|row| row.path == path);
+impl PerCall {
+    fn calls(&self, data: &Data, open: &KeySet<PathId>) -> u64 {
+        let seen = self.lens.look(data.whole(), self.view, open);
+        match self.of {
+            Of::Path(path) => {
+                let found = seen.tree.rows.iter().find(|row| row.path == path);
                 found.map_or(0, |row| row.calls)
             }
-            Self::Function(key) => {
-                let of_it = |function| data.tree.functions.get(function).key == key;
-                let found = data.hot().iter().find(|row| of_it(row.function));
-                found.map_or(0, |row| row.calls)
+            Of::Function(key) => {
+                let Some(function) = function_of(&seen.calls, key) else {
+                    return 0;
+                };
+                let rows = seen.calls.rows.iter().filter(|row| row.function == function);
+                rows.map(|row| row.calls).sum()
             }
         }
     }
@@ -62,13 +72,18 @@ impl Model {
             key(row.what)
         };
         let label = data.label(row.what).to_string();
-        let counted = of.map(|of| (of, of.calls(data))).filter(|&(_, calls)| calls > 0);
-        let Some((of, _)) = counted else {
+        let per = of.map(|of| PerCall {
+            of,
+            label: label.clone(),
+            lens: self.lens.clone(),
+            view: self.view,
+        });
+        let Some(per) = per.filter(|per| per.calls(data, &self.open) > 0) else {
             self.complain(format!("{label} has no calls to divide by"));
             return;
         };
         self.tell(format!("every number per call of {label}; b or Esc: totals"));
-        self.per_call = Some(PerCall { of, label });
+        self.per_call = Some(per);
         self.count_calls();
     }
 
@@ -98,11 +113,11 @@ impl Model {
 
     /// There is other data: the row that numbers are per has other calls.
     pub(super) fn count_calls(&mut self) {
-        let of = self.per_call.as_ref().map(|per| per.of);
+        let (per, open) = (self.per_call.as_ref(), &self.open);
         let Some(data) = &mut self.data else { return };
-        data.per_calls = of.map(|of| of.calls(data));
+        data.per_calls = per.map(|per| per.calls(data, open));
         if let Some(then) = &mut data.then {
-            then.per_calls = of.map(|of| of.calls(then));
+            then.per_calls = per.map(|per| per.calls(then, open));
         }
     }
 

@@ -10,7 +10,7 @@ use crate::model::data::{Data, What};
 use crate::theme::Meaning;
 use crate::view::figure::{ABOUT, UNKNOWN, timed_in_part};
 use crate::view::pen::Pen;
-use crate::view::unit::rounded;
+use crate::view::unit::{quotient, rounded, ticks, ticks_of};
 
 /// Where there is nothing to tell.
 const SAME: &str = "0";
@@ -23,6 +23,8 @@ enum Change {
     /// More or less by so much.
     Time(i128),
     Count(i128),
+    /// A count per call, in hundredths.
+    Hundredths(i128),
     /// In hundredths of the whole.
     Points(f64),
     /// There is a value only now, or only then.
@@ -35,11 +37,21 @@ enum Change {
 pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column: Column) -> String {
     let there = now.counterpart(what);
     // What was not there then had nothing.
-    let was =
-        |read: fn(&Data, What) -> u64| there.map_or(Some(0), |(then, what)| per_call(then, read(then, what)));
-    let is = |read: fn(&Data, What) -> u64| per_call(now, read(now, what));
-    let change = |read: fn(&Data, What) -> u64| Some(i128::from(is(read)?) - i128::from(was(read)?));
-    let time = |read| change(read).map_or(Change::Unknown, Change::Time);
+    let was = |read: fn(&Data, What) -> u64, parts: u128| {
+        there.map_or(Some(0), |(then, what)| per_call(then, read(then, what), parts))
+    };
+    let change = |read: fn(&Data, What) -> u64, parts: u128| {
+        Some(per_call(now, read(now, what), parts)? - was(read, parts)?)
+    };
+    let ns = |read| change(read, 1).map_or(Change::Unknown, Change::Time);
+    let count = |read| match now.per_calls {
+        None => change(read, 1).map_or(Change::Unknown, Change::Count),
+        Some(_) => change(read, 100).map_or(Change::Unknown, Change::Hundredths),
+    };
+    let time = |read: fn(&Data, What) -> u64, in_ticks: fn(&Data, What) -> u64| match model.ticks {
+        true => count(in_ticks),
+        false => ns(read),
+    };
     let (share, share_then) = (
         model.shares(now, what),
         there.map_or((0.0, 0.0), |(then, what)| model.shares(then, what)),
@@ -52,10 +64,11 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
     let self_about = of_now.self_estimated || of_then.self_estimated;
     let latency_about =
         timed_in_part(now, what) || there.is_some_and(|(then, what)| timed_in_part(then, what));
-    let of_calls = |read: fn(&Data, What) -> Option<u64>| {
-        let now = read(now, what);
-        let then = there.and_then(|(then, what)| read(then, what));
+    let of_calls = |read: fn(&Data, What, bool) -> Option<u64>| {
+        let now = read(now, what, model.ticks);
+        let then = there.and_then(|(then, what)| read(then, what, model.ticks));
         match (now, then) {
+            (Some(a), Some(b)) if model.ticks => Change::Count(i128::from(a) - i128::from(b)),
             (Some(a), Some(b)) => Change::Time(i128::from(a) - i128::from(b)),
             (Some(_), None) => Change::New,
             (None, Some(_)) => Change::Gone,
@@ -65,19 +78,42 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
     let (change, about) = match column {
         Column::TotalShare | Column::OfShare => (Change::Points(share.0 - share_then.0), total_about),
         Column::SelfShare => (Change::Points(share.1 - share_then.1), self_about),
-        Column::Total => (time(|data, what| data.figures(what).total_ns), total_about),
-        Column::SelfTime => (time(|data, what| data.figures(what).self_ns), self_about),
+        Column::Total => (
+            time(
+                |data, what| data.figures(what).total_ns,
+                |data, what| ticks(data, what).0,
+            ),
+            total_about,
+        ),
+        Column::SelfTime => (
+            time(
+                |data, what| data.figures(what).self_ns,
+                |data, what| ticks(data, what).1,
+            ),
+            self_about,
+        ),
         Column::Calls if what == What::Outside => (Change::Unknown, false),
-        Column::Calls | Column::CallsOf => {
-            let calls = change(|data, what| data.figures(what).calls);
-            (calls.map_or(Change::Unknown, Change::Count), false)
-        }
-        Column::Avg => (of_calls(|data, what| data.figures(what).avg_ns()), total_about),
-        Column::P50 => (of_calls(|data, what| quantile(data, what, 0.50)), latency_about),
-        Column::P99 => (of_calls(|data, what| quantile(data, what, 0.99)), latency_about),
+        Column::Calls | Column::CallsOf => (count(|data, what| data.figures(what).calls), false),
+        Column::Avg => (of_calls(average), total_about),
+        Column::P50 => (
+            of_calls(|data, what, in_ticks| quantile(data, what, 0.50, in_ticks)),
+            latency_about,
+        ),
+        Column::P99 => (
+            of_calls(|data, what, in_ticks| quantile(data, what, 0.99, in_ticks)),
+            latency_about,
+        ),
         Column::Max => (of_calls(longest), latency_about),
-        Column::Outside => (time(thread_outside), false),
-        Column::Cpu => (time(thread_cpu), false),
+        Column::Outside => (
+            time(thread_outside, |data, what| {
+                ticks_of(data, thread_outside(data, what))
+            }),
+            false,
+        ),
+        Column::Cpu => (
+            time(thread_cpu, |data, what| ticks_of(data, thread_cpu(data, what))),
+            false,
+        ),
         Column::Bar | Column::Spark | Column::Name | Column::Where | Column::Thread | Column::Tid => {
             (Change::Unknown, false)
         }
@@ -88,22 +124,42 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
     written(pen, columns::gap(model.size.width) == 1, &change, about)
 }
 
-/// A number, or a call's part of it; none per call of what has none.
-fn per_call(data: &Data, n: u64) -> Option<u64> {
-    match data.per_calls {
-        None => Some(n),
-        Some(0) => None,
-        Some(calls) => Some(rounded(n, calls)),
-    }
+/// A number in so many parts of one, or a call's part of it; none per call of what has none.
+fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
+    let n = u128::from(n) * parts;
+    let each = match data.per_calls.map(u128::from) {
+        None => n,
+        Some(0) => return None,
+        Some(calls) => (n + calls / 2) / calls,
+    };
+    i128::try_from(each).ok()
 }
 
-fn quantile(data: &Data, what: What, share: f64) -> Option<u64> {
+fn average(data: &Data, what: What, in_ticks: bool) -> Option<u64> {
+    let figures = data.figures(what);
+    let average_ns = figures.avg_ns()?;
+    Some(match in_ticks {
+        true => rounded(ticks(data, what).0, figures.calls),
+        false => average_ns,
+    })
+}
+
+fn quantile(data: &Data, what: What, share: f64, in_ticks: bool) -> Option<u64> {
     let ticks = data.latency(what).quantile(share)?;
-    Some(data.snapshot.nanos(ticks))
+    Some(in_time(data, ticks, in_ticks))
 }
 
-fn longest(data: &Data, what: What) -> Option<u64> {
-    Some(data.snapshot.nanos(data.latency(what).max()?.0))
+fn longest(data: &Data, what: What, in_ticks: bool) -> Option<u64> {
+    let (ticks, _) = data.latency(what).max()?;
+    Some(in_time(data, ticks, in_ticks))
+}
+
+fn in_time(data: &Data, ticks: u64, in_ticks: bool) -> u64 {
+    if in_ticks {
+        ticks
+    } else {
+        data.snapshot.nanos(ticks)
+    }
 }
 
 fn thread_outside(data: &Data, what: What) -> u64 {
@@ -119,10 +175,11 @@ fn thread_cpu(data: &Data, what: What) -> u64 {
 fn written(pen: &Pen<'_>, tight: bool, change: &Change, about: bool) -> String {
     let size = |n: i128| u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX);
     match *change {
-        Change::Time(0) | Change::Count(0) => SAME.to_string(),
+        Change::Time(0) | Change::Count(0) | Change::Hundredths(0) => SAME.to_string(),
         Change::Points(points) if (points * 1_000.0).round() == 0.0 => SAME.to_string(),
         Change::Points(points) => format!("{:+.1}", points * 100.0),
         Change::Count(n) => format!("{}{}", sign(n > 0), number::count(size(n))),
+        Change::Hundredths(n) => format!("{}{}", sign(n > 0), quotient(size(n), 100)),
         Change::Time(ns) => {
             let mut text = pen.duration(size(ns));
             // Two numbers with nothing but a sign between them would look like one: then two digits must do.
@@ -209,6 +266,7 @@ mod tests {
             assert_eq!(text(Change::Time(-410)), "-410ns");
             assert_eq!(text(Change::Time(0)), "0");
             assert_eq!(text(Change::Count(1_234)), "+1.23k");
+            assert_eq!(text(Change::Hundredths(-27)), "-0.27");
             assert_eq!(text(Change::Points(-0.0421)), "-4.2");
             assert_eq!(text(Change::Points(0.000_1)), "0");
             assert_eq!(written(pen, true, &Change::Time(-22_149), true), "-22µs");
@@ -225,6 +283,7 @@ mod tests {
                 let most = if tight { 6 } else { 7 };
                 prop_assert!(cells(&Change::Time(n)) <= most);
                 prop_assert!(cells(&Change::Count(n)) <= 6);
+                prop_assert!(cells(&Change::Hundredths(n)) <= 6);
                 prop_assert!(cells(&Change::Points(ns as f64 / i64::MAX as f64)) <= 6);
                 Ok(())
             })?;

@@ -3,6 +3,7 @@
 mod anything;
 mod looks;
 mod tables;
+mod together;
 
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;

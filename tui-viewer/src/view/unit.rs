@@ -52,9 +52,13 @@ pub(super) fn ticks(data: &Data, what: What) -> (u64, u64) {
         (row.total_ticks, row.self_ticks)
     } else {
         let figures = data.figures(what);
-        let ticks = |ns: u64| (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64;
-        (ticks(figures.total_ns), ticks(figures.self_ns))
+        (ticks_of(data, figures.total_ns), ticks_of(data, figures.self_ns))
     }
+}
+
+/// A time in ticks.
+pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
+    (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 
 /// How long a call took, with the two digits that a histogram knows.
@@ -76,7 +80,7 @@ pub(super) fn length_up(pen: &Pen<'_>, model: &Model, data: &Data, ticks: u64) -
 }
 
 /// A quotient in at most 5 cells: `0`, `<0.01`, `0.25`, `1.00`, `12.3`, and from 100 on as a count.
-fn quotient(n: u64, per: u64) -> String {
+pub(super) fn quotient(n: u64, per: u64) -> String {
     // Wide enough for hundredths of all that 64 bits hold.
     let times = |parts: u128| (u128::from(n) * parts + u128::from(per) / 2) / u128::from(per.max(1));
     match (times(100), times(10)) {

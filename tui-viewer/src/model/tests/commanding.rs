@@ -247,6 +247,21 @@ fn a_function_is_found_by_its_name() {
 }
 
 #[test]
+fn a_function_is_found_by_its_name_whatever_is_in_focus() {
+    for view in View::ALL {
+        // The last row has nothing below but one function.
+        let mut model = live(120, 30);
+        keys(&mut model, "Gf");
+        crate::stage::show(&mut model, view);
+        run(&mut model, "function rebalance");
+        assert_eq!(model.view, View::Function, "from {view:?}");
+        assert!(text(&model).contains("book::tree::rebalance"), "{}", text(&model));
+        key(&mut model, Code::Esc);
+        assert_eq!(model.view, View::Hot);
+    }
+}
+
+#[test]
 fn what_is_wrong_stays_to_be_mended() {
     let mut model = live(80, 24);
     assert!(run(&mut model, "mode adaptve").is_empty());

@@ -474,6 +474,40 @@ fn a_sparkline_changes_with_the_seconds_and_not_with_each_snapshot() {
     );
 }
 
+#[test]
+fn seconds_are_counted_of_all_calls_whatever_part_of_them_is_on_screen() {
+    let mut plain = watched(160, 40);
+    lives(&mut plain, 1_341..=1_380);
+    for look in ["f", "jjf", "jF", "i", "c", "if"] {
+        let mut model = watched(160, 40);
+        keys(&mut model, look);
+        lives(&mut model, 1_341..=1_380);
+        for row in &plain.list().rows {
+            let steps = |model: &Model| model.pulse().and_then(|pulse| pulse.steps(row.id, 30));
+            assert_eq!(steps(&model), steps(&plain), "after {look}");
+        }
+    }
+}
+
+#[test]
+fn seconds_are_those_of_the_thread_in_scope_however_it_was_chosen() {
+    let chosen = |how: &str| {
+        let mut model = watched(160, 40);
+        keys(&mut model, how);
+        key(&mut model, Code::Enter);
+        keys(&mut model, "1");
+        lives(&mut model, 1_341..=1_350);
+        model
+    };
+    let (by_list, by_view) = (chosen("aj"), chosen("4"));
+    assert_eq!(by_list.scope, by_view.scope);
+    assert_ne!(by_view.scope, crate::model::scope::Scope::All);
+    for row in &by_list.list().rows {
+        let steps = |model: &Model| model.pulse().and_then(|pulse| pulse.steps(row.id, 30));
+        assert_eq!(steps(&by_view), steps(&by_list));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -87,6 +87,19 @@ fn three_shows_what_was_selected() {
 }
 
 #[test]
+fn headings_come_and_go_with_the_room_for_them() {
+    let mut model = stage(120, 30);
+    keys(&mut model, "jj3");
+    let headings = |model: &Model| model.list().rows.iter().filter(|row| row.is_heading()).count();
+    assert_eq!(headings(&model), 2);
+    for (height, wanted) in [(6, 0), (30, 2)] {
+        model.update(Message::Resize(ratatui::layout::Size::new(120, height)));
+        assert_eq!(headings(&model), wanted, "{}", text(&model));
+        assert_eq!(selected(&model), "(self)");
+    }
+}
+
+#[test]
 fn callers_itself_and_callees_add_up() {
     let mut model = stage(120, 30);
     keys(&mut model, "/insert");

@@ -143,6 +143,81 @@ fn ticks_are_counts() {
     }
 }
 
+/// By what numbers are divided.
+fn per(model: &Model) -> Option<u64> {
+    model.data.as_ref().and_then(|data| data.per_calls)
+}
+
+#[test]
+fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
+    // Bottom-up a caller; all in focus; a function in focus, in the hotspots; folded.
+    for (before, back) in [
+        ("i", "i"),
+        ("ilj", "i"),
+        ("jjf", "\u{1b}"),
+        ("2jf", "\u{1b}"),
+        ("cj", "c"),
+    ] {
+        let mut model = live(120, 30);
+        keys(&mut model, before);
+        keys(&mut model, "b");
+        let calls = per(&model).expect("per call");
+        assert!(calls > 0, "{before}");
+        news(&mut model, Status::Live, Some(snapshot(1_340)));
+        assert_eq!(per(&model), Some(calls), "{before}: with the next snapshot");
+        keys(&mut model, "2");
+        news(&mut model, Status::Live, Some(snapshot(1_340)));
+        assert_eq!(per(&model), Some(calls), "{before}: in another view");
+        keys(&mut model, "1");
+        match back {
+            "\u{1b}" => model.lens = crate::model::lens::Lens::default(),
+            letters => drop(keys(&mut model, letters)),
+        }
+        news(&mut model, Status::Live, Some(snapshot(1_340)));
+        assert_eq!(per(&model), Some(calls), "{before}: the other way round again");
+    }
+}
+
+/// The made-up program, in which one function is called half as often.
+fn fewer_calls() -> Snapshot {
+    let mut s = snapshot(1_340);
+    for node in 0..s.nodes.site.len() {
+        if s.sites[s.nodes.site[node] as usize].name == "insert" {
+            s.nodes.calls[node] /= 2;
+        }
+    }
+    s
+}
+
+#[test]
+fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
+    let mut model = live(120, 30);
+    model.compare_with(fewer_calls().into(), "before.tks".into());
+    news(&mut model, Status::Live, Some(snapshot(1_340)));
+    // The calls of `step` are the same; for each there were 0.33 of `insert`, and are 0.67.
+    keys(&mut model, "jb");
+    let screen = text(&model);
+    assert!(
+        row(&model, "book::insert").contains(&"+0.34".to_string()),
+        "{screen}"
+    );
+    keys(&mut model, "b");
+    news(&mut model, Status::Live, Some(snapshot(1_400)));
+    let times = |model: &Model| {
+        let words = row(model, "book::insert").into_iter();
+        words.filter(|word| word.ends_with('s')).count()
+    };
+    assert!(times(&model) >= 3, "{}", text(&model));
+    keys(&mut model, "U");
+    assert_eq!(times(&model), 0, "{}", text(&model));
+    keys(&mut model, "4");
+    let threads = text(&model);
+    assert!(
+        threads.contains("ticks") && threads.contains("+5.63G"),
+        "{threads}"
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
