@@ -62,6 +62,8 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     // What is not sorted, and what has no percents, needs no word for it.
     let changes = compares && sort.key.is_compared();
     let sorted = column.map(|column| match changes {
+        // The mark above the columns says of which.
+        true if model.size.width < WORDY => format!("by change {mark}"),
         true => format!("sort: change of {column} {mark}"),
         false => format!("sort {column} {mark}"),
     });
