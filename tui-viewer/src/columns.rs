@@ -72,6 +72,64 @@ pub(crate) struct Place {
 // === impl Column ===
 
 impl Column {
+    /// All of them, as the help tells them.
+    pub(crate) const ALL: [Self; 24] = [
+        Self::TotalShare,
+        Self::SelfShare,
+        Self::OfShare,
+        Self::Bar,
+        Self::Total,
+        Self::SelfTime,
+        Self::Calls,
+        Self::CallsOf,
+        Self::Avg,
+        Self::P50,
+        Self::P99,
+        Self::Max,
+        Self::Spark,
+        Self::Name,
+        Self::Where,
+        Self::Thread,
+        Self::Tid,
+        Self::State,
+        Self::Busy,
+        Self::Course,
+        Self::Cpu,
+        Self::Outside,
+        Self::Now,
+        Self::Module,
+    ];
+
+    /// What it shows, for the help.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::TotalShare => "share of all time shown, callees included",
+            Self::OfShare => "share of the function that is shown",
+            Self::SelfShare => "share of all time shown, without callees",
+            Self::Bar => "the first share again, as a length",
+            Self::Total => "time in it, with callees and waiting",
+            Self::SelfTime => "the same without measured callees",
+            Self::Calls => "calls that began",
+            Self::CallsOf => "in Function: calls by it, of all calls",
+            Self::Avg => "TOTAL of a call on average",
+            Self::P50 => "half of the calls took no longer",
+            Self::P99 => "99 of 100 calls took no longer",
+            Self::Max => "the longest call",
+            Self::Spark => "time in each second, of its own busiest",
+            Self::Name => "function or scope, with its module",
+            Self::Where => "file and line",
+            Self::Thread => "name of the thread",
+            Self::Tid => "its kernel id; of ended ones how many",
+            Self::State => "what a thread does; if a site is off",
+            Self::Busy => "share of a CPU in the last interval",
+            Self::Course => "BUSY in the intervals before",
+            Self::Cpu => "time on a CPU, as the kernel counts it",
+            Self::Outside => "time outside of any scope",
+            Self::Now => "the innermost scope that is open",
+            Self::Module => "module that the site is in",
+        }
+    }
+
     /// The words above it.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -119,6 +177,11 @@ impl Column {
             Self::Outside => Some(SortKey::Outside),
             Self::Bar | Self::Spark | Self::Where | Self::Course | Self::Now | Self::Module => None,
         }
+    }
+
+    /// Whether it is a part of a whole.
+    fn is_share(self) -> bool {
+        matches!(self, Self::TotalShare | Self::OfShare | Self::SelfShare)
     }
 
     /// Whether its text ends where the column ends.
@@ -172,6 +235,21 @@ pub(crate) fn tree_cells(name: Place) -> u16 {
 /// The cell of the mark that folds a row.
 pub(crate) fn fold_mark(name: Place, depth: u32) -> u16 {
     name.x + depth.saturating_mul(2).min(u32::from(tree_cells(name))) as u16
+}
+
+/// The column that says what a list is sorted by. Of differences it is the number itself: a share has a whole of its
+/// own at both times.
+pub(crate) fn sorting(places: &[Place], key: SortKey, compares: bool) -> Option<Column> {
+    let sorts = |column: Column| column.sort_key() == Some(key);
+    let mut columns = places
+        .iter()
+        .map(|place| place.column)
+        .filter(|&column| sorts(column));
+    let first = columns.next()?;
+    match compares && first.is_share() {
+        true => columns.next().or(Some(first)),
+        false => Some(first),
+    }
 }
 
 /// Cells between two columns.

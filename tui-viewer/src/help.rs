@@ -1,10 +1,14 @@
 //! The help as lines, made from the key table; drawing and scrolling ask here how long it is.
 
+mod words;
+
 use ratatui::layout::Size;
 
 use crate::action::{KEYS, Section};
 use crate::cells::width;
 use crate::theme::Glyphs;
+
+pub(crate) use words::WORD_CELLS;
 
 /// A line of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,12 +17,14 @@ pub(crate) enum HelpLine {
     Title(&'static str),
     /// Keys and what they do.
     Keys(String, &'static str),
+    /// A word or a mark on the screen and what it means.
+    Word(String, &'static str),
     /// Nothing.
     Gap,
 }
 
 /// From this width on two columns stand side by side.
-const TWO_COLUMNS: u16 = 110;
+const TWO_COLUMNS: u16 = 119;
 
 /// The help for a screen of this width: one column or two.
 pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
@@ -46,6 +52,13 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
             column.extend(section);
         }
     }
+    // Who looks for a key has all of them before the first word.
+    for words in words::parts(ascii) {
+        if let Some(column) = columns.iter_mut().min_by_key(|column| column.len()) {
+            column.push(HelpLine::Gap);
+            column.extend(words);
+        }
+    }
     columns
 }
 
@@ -71,7 +84,7 @@ fn lines_of(section: Section, ascii: bool) -> Vec<HelpLine> {
 pub(crate) fn cells_of_keys(line: &HelpLine) -> usize {
     match line {
         HelpLine::Keys(keys, _) if width(keys) <= 18 => width(keys),
-        HelpLine::Keys(..) | HelpLine::Title(_) | HelpLine::Gap => 0,
+        HelpLine::Keys(..) | HelpLine::Word(..) | HelpLine::Title(_) | HelpLine::Gap => 0,
     }
 }
 
@@ -82,7 +95,7 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
         HelpLine::Title("Marks"),
         HelpLine::Keys(
             format!("{} ~ {} -", glyphs.running, glyphs.at_most),
-            "running, estimated, at most, not known",
+            "open now, estimated, at most, not known",
         ),
         HelpLine::Keys(
             glyphs.doubtful.to_string(),

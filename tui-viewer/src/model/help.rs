@@ -33,6 +33,7 @@ impl HelpSearch {
                 HelpLine::Keys(keys, help) => {
                     has(help) || keys.split(' ').any(|key| key == self.input.value())
                 }
+                HelpLine::Word(word, meaning) => has(word) || has(meaning),
                 HelpLine::Gap => false,
             }
     }

@@ -121,7 +121,9 @@ impl Pulse {
             true => snapshot.capture.since_reset_ns.min(between_ns),
             false => between_ns,
         };
-        let known = (1..=LONGEST_NS).contains(&between_ns) && ns > 0;
+        // Where they did not begin in this second, as after an undo, nobody knows what of them is of it.
+        let is_whole = !reset || snapshot.capture.since_reset_ns <= between_ns;
+        let known = is_whole && (1..=LONGEST_NS).contains(&between_ns) && ns > 0;
         for beats in self.rows.values_mut() {
             beats.seconds[self.next] = if known { 0 } else { UNKNOWN };
         }

@@ -74,7 +74,13 @@ impl Model {
     /// Derives what has become stale: data, then rows, then details.
     pub(super) fn refresh(&mut self) {
         if std::mem::take(&mut self.data_stale) {
-            let former = self.data.take().map(|data| data.names);
+            let former = self.data.take();
+            let counted_from = |data: &Data| {
+                let snapshot = &data.snapshot;
+                (snapshot.process.pid, snapshot.capture.reset_epoch)
+            };
+            let began = former.as_ref().map(counted_from);
+            let former = former.map(|data| data.names);
             let side = |snapshot: Rc<Snapshot>| match self.compensated {
                 true => Rc::new(compensated(&snapshot)),
                 false => snapshot,
@@ -91,6 +97,13 @@ impl Model {
             });
             if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {
                 data.cpu_history = self.cpu_history.until(shown);
+            }
+            let begins = self.data.as_ref().map(counted_from);
+            if began.is_some() && begins.is_some() && begins != began {
+                // Other counters: the order of the former ones would say nothing, nor would that of their first moment
+                // for as long as a key holds it.
+                self.sort_now = true;
+                self.last_key = self.last_key.map(|_| Duration::ZERO);
             }
             self.rows_stale = true;
             self.detail_of = None;

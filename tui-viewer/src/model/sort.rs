@@ -58,14 +58,32 @@ pub(crate) struct Before<'a> {
     pub(crate) hold: bool,
 }
 
+// === impl SortKey ===
+
+impl SortKey {
+    /// Whether rows of differences are compared by how much it has changed; what has no difference on the screen is
+    /// compared as it is now.
+    pub(crate) fn is_compared(self) -> bool {
+        !matches!(self, Self::Name | Self::Busy | Self::State | Self::Tid)
+    }
+
+    /// Whether it is a sum, of which every call of a row may be told its part.
+    fn adds_up(self) -> bool {
+        matches!(
+            self,
+            Self::Total | Self::SelfTime | Self::Calls | Self::Cpu | Self::Outside
+        )
+    }
+}
+
 // === impl Sort ===
 
 impl Sort {
     /// The order a view starts with.
     pub(crate) fn of(view: View) -> Self {
         let key = match view {
-            View::Tree | View::Function | View::Flame => SortKey::Total,
-            View::Threads => SortKey::Busy,
+            // How busy threads are changes from moment to moment: their order would as well.
+            View::Tree | View::Function | View::Flame | View::Threads => SortKey::Total,
             View::Hot => SortKey::SelfTime,
             View::Sites => SortKey::Calls,
         };
@@ -81,18 +99,32 @@ impl Sort {
     /// Of what is compared the size of the change counts.
     fn weight(self, data: &Data, what: What) -> u64 {
         let largest_first = match &data.then {
-            None => self.measure(data, what),
-            Some(_) => {
+            Some(_) if self.key.is_compared() => {
                 let then = data
                     .counterpart(what)
-                    .map_or(0, |(then, there)| self.measure(then, there));
-                self.measure(data, what).abs_diff(then)
+                    .map_or(0, |(then, there)| self.per_call(then, there));
+                self.per_call(data, what).abs_diff(then)
             }
+            Some(_) | None => self.measure(data, what),
         };
         if self.reversed {
             largest_first
         } else {
             !largest_first
+        }
+    }
+
+    /// Its part of a call where numbers are per call: both sides have calls of their own.
+    fn per_call(self, data: &Data, what: What) -> u64 {
+        let measure = self.measure(data, what);
+        match data.per_calls.filter(|_| self.key.adds_up()) {
+            None => measure,
+            Some(0) => 0,
+            Some(calls) => {
+                // Finer than whole nanoseconds, or what is short would all be alike.
+                let fine = u128::from(measure) * 1_000 / u128::from(calls);
+                u64::try_from(fine).unwrap_or(u64::MAX)
+            }
         }
     }
 
@@ -152,6 +184,8 @@ impl Sort {
         }
         let rank = |what: What| before.rank(data.id(what));
         let by_name = |a: What, b: What| match (self.key == SortKey::Name, self.reversed) {
+            // Changes are often equal, and now and then they are so in turn.
+            (false, _) if data.then.is_some() && self.key.is_compared() => data.label(a).cmp(data.label(b)),
             (false, _) => Ordering::Equal,
             (true, false) => data.label(a).cmp(data.label(b)),
             (true, true) => data.label(b).cmp(data.label(a)),

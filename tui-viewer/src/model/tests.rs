@@ -6,6 +6,7 @@ mod measuring;
 pub(crate) mod moments;
 mod shapes;
 mod sites;
+mod telling;
 mod threads;
 mod units;
 
@@ -907,7 +908,7 @@ fn the_help_scrolls_to_its_end_and_no_further() {
     keys(&mut model, "?");
     key(&mut model, Code::End);
     let end = text(&model);
-    assert!(end.contains("question: yes"), "{end}");
+    assert!(end.contains("AVG change"), "{end}");
     keys(&mut model, "jjjk");
     assert_ne!(text(&model), end, "one line up at once");
     key(&mut model, Code::F1);

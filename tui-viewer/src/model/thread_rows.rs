@@ -101,6 +101,37 @@ pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
 // === impl Activity ===
 
 impl Activity {
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Running,
+        Self::Waiting,
+        Self::Idle,
+        Self::Paused,
+        Self::Finished,
+    ];
+
+    /// What the word means.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Running => "in a scope",
+            Self::Waiting => "in a scope, off CPU",
+            Self::Idle => "in no scope",
+            Self::Paused => "clock stands still",
+            Self::Finished => "ended",
+        }
+    }
+
+    /// The same where there is little room; nothing where the word says it.
+    pub(crate) fn meaning_in_short(self) -> &'static str {
+        match self {
+            Self::Running => "in a scope",
+            Self::Waiting => "off CPU",
+            Self::Idle => "in none",
+            Self::Paused => "clock off",
+            Self::Finished => "",
+        }
+    }
+
     /// In a word.
     pub(crate) fn word(self) -> &'static str {
         match self {

@@ -81,6 +81,16 @@ impl Stretch {
     }
 }
 
+/// `since the reset`, `in the last 10.0 s`: for sentences.
+pub(crate) fn span_words(stretch: Option<Stretch>) -> String {
+    match stretch {
+        Some(stretch) if stretch.since_reset => "since the reset".to_string(),
+        Some(stretch) if stretch.window == Window::Mark => "since the mark".to_string(),
+        Some(stretch) => format!("in the last {}", seconds(stretch.ns)),
+        None => "since the reset".to_string(),
+    }
+}
+
 /// `3.2 s`, and `134 s` where tenths tell nothing.
 pub(crate) fn seconds(ns: u64) -> String {
     match ns as f64 / 1e9 {

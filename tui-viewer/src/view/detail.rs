@@ -58,7 +58,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         }
         name_and_place(pen, data, row, inner, area.y + 1);
         if let What::Site(index) = row.what {
-            return sites::detail(pen, data, index, Rect { y: area.y, ..inner });
+            return sites::detail(pen, model, data, index, Rect { y: area.y, ..inner });
         }
         figures(pen, model, data, row, inner, area.y + 2);
         match model.view {
@@ -274,13 +274,13 @@ fn compared(pen: &Pen<'_>, model: &Model, data: &Data, row: &Row) -> String {
     let label = safe(&mark.label, pen.ascii);
     let Some((then, there)) = data.counterpart(row.what) else {
         return format!(
-            "then ({label})  not there{}columns: now less then",
+            "then ({label})  not there{}columns show now minus then",
             pen.glyphs.dot
         );
     };
     let text = |column: Column| figure::plain(pen, model, then, there, column);
     format!(
-        "then ({label})  total {}  self {}  calls {}  avg {}{}columns: now less then, % in points",
+        "then ({label})  total {}  self {}  calls {}  avg {}{}columns show now minus then, % in points",
         text(Column::Total),
         text(Column::SelfTime),
         text(Column::Calls),
@@ -344,7 +344,7 @@ fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
             "callers add up to 100%, and so do (self) and what it calls{dot}CALLS of all calls{dot}{again} calls back"
         ),
         View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
-        View::Tree => format!("{inside}{dot}{itself}{dot}{running} running now"),
+        View::Tree => format!("{inside}{dot}{itself}{dot}{running} open now"),
         View::Flame => format!("a frame is as wide as its time{dot}blank below a frame: its self time"),
         View::Hot | View::Threads | View::Sites => {
             format!("{itself}{dot}{inside}{dot}recursion counts once")

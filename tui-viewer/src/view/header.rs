@@ -51,7 +51,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     let mut right = Vec::new();
     if let Some(snapshot) = snapshot {
         if let Some(mode) = mode(snapshot, area.width) {
-            left.push(part(mode, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
+            // How it usually is gives way; what makes of numbers estimates does not.
+            let (meaning, rank) = match snapshot.capture.mode {
+                Mode::Exact => (Meaning::Plain, 7),
+                Mode::Adaptive | Mode::Sampled | Mode::Off | _ => (Meaning::Notable, 1),
+            };
+            left.push(part(mode, meaning, rank, if wordy { 3 } else { 1 }));
         }
         let off = snapshot.measuring.off_sites.len();
         if off > 0 {
@@ -157,17 +162,17 @@ fn state(pen: &Pen<'_>, model: &Model, wordy: bool, left: &mut Vec<Part>) {
     }
 }
 
-/// How the program is measured, where that is not exactly.
+/// How the program is measured; where there is little room, only if that is not exactly.
 fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     let mode = snapshot.capture.mode;
     match mode {
-        Mode::Exact => None,
+        Mode::Exact if width < WORDY => None,
         Mode::Sampled if width >= 80 => {
             let hz = snapshot.measuring.sampling_hz.round() as u64;
             Some(format!("{} {hz} Hz", mode.as_str()))
         }
         Mode::Off if width >= WORDY => Some("measuring off".into()),
-        Mode::Adaptive | Mode::Sampled | Mode::Off | _ => Some(mode.as_str().into()),
+        Mode::Exact | Mode::Adaptive | Mode::Sampled | Mode::Off | _ => Some(mode.as_str().into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::help::{self, HelpLine};
+use crate::help::{self, HelpLine, WORD_CELLS};
 use crate::model::Model;
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
@@ -17,8 +17,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
     let end = help::end(size);
     let scroll = scroll.min(end);
     let title = match end {
-        0 => "Keys".to_string(),
-        _ => format!("Keys, line {} of {}", scroll + 1, end + help::page(size)),
+        0 => "Keys, then words".to_string(),
+        _ => format!(
+            "Keys, then words, line {} of {}",
+            scroll + 1,
+            end + help::page(size)
+        ),
     };
     let inner = pen.frame(area, &title);
     let columns = help::columns(size.width, pen.ascii);
@@ -51,6 +55,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
                         text,
                         of(Meaning::Plain),
                     );
+                }
+                HelpLine::Word(word, text) => {
+                    pen.put(x + 2, y, WORD_CELLS as u16, word, of(Meaning::Plain));
+                    let start = x + 2 + WORD_CELLS as u16 + 2;
+                    let room = (x + each).saturating_sub(start);
+                    pen.put_cut(start, y, room, text, of(Meaning::Plain));
                 }
                 HelpLine::Gap => {}
             }

@@ -197,13 +197,17 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
             ),
         };
         if place.column.is_number() {
-            // A mark before a long number stands in the gap, so that the number keeps its place.
-            let gap = place.x.min(1);
-            pen.put_right(place.x - gap, y, place.width + gap, &text, look.of(meaning));
+            number(pen, place, y, &text, look.of(meaning));
         } else {
             pen.put(place.x, y, place.width, &text, look.of(meaning));
         }
     }
+}
+
+/// A sign or a mark before a long number stands in the gap, so that the number keeps its place.
+pub(super) fn number(pen: &mut Pen<'_>, place: &Place, y: u16, text: &str, meaning: Meaning) {
+    let gap = place.x.min(1);
+    pen.put_right(place.x - gap, y, place.width + gap, text, meaning);
 }
 
 fn place_of(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> String {

@@ -9,6 +9,7 @@ use crate::model::Model;
 use crate::model::data::{Data, What};
 use crate::model::row::Row;
 use crate::model::site_rows::{SiteRow, SiteState};
+use crate::model::window::span_words;
 use crate::theme::Meaning;
 use crate::view::figure::UNKNOWN;
 use crate::view::pen::Pen;
@@ -59,7 +60,7 @@ fn line(
             _ => whole,
         };
         if place.column.is_number() {
-            pen.put_right(place.x, y, place.width, &text, look.of(meaning));
+            rows::number(pen, place, y, &text, look.of(meaning));
         } else {
             pen.put(place.x, y, place.width, &text, look.of(meaning));
         }
@@ -71,7 +72,7 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, site: &SiteRow, what: What, p
     match place.column {
         Column::Calls if data.then.is_some() => difference::text(pen, model, data, what, Column::Calls),
         Column::Calls => unit::calls(data, site.calls).unwrap_or_else(|| UNKNOWN.to_string()),
-        Column::State => state(pen, site, place.width),
+        Column::State => state(pen, model, site, place.width),
         Column::Name => {
             let name = data.label(what);
             let tail = name.rfind("::").map_or(name, |at| &name[at + 2..]);
@@ -107,7 +108,7 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, site: &SiteRow, what: What, p
 }
 
 /// In words; with the rule that switched it off where there is room, and in a word where there is little.
-fn state(pen: &Pen<'_>, site: &SiteRow, cells: u16) -> String {
+fn state(pen: &Pen<'_>, model: &Model, site: &SiteRow, cells: u16) -> String {
     let words = match (site.state, &site.rule) {
         (SiteState::Off, Some(rule)) if cells >= ROOM_FOR_RULE => {
             // The end of a path says more.
@@ -115,19 +116,27 @@ fn state(pen: &Pen<'_>, site: &SiteRow, cells: u16) -> String {
             format!("off by {}", cut_start(rule, room, pen.glyphs.cut))
         }
         (SiteState::NotSince, _) if usize::from(cells) < site.state.words().len() => "none".to_string(),
+        (SiteState::NotSince, _) if model.time.stretch.is_some_and(|stretch| !stretch.since_reset) => {
+            "not in window".to_string()
+        }
         _ => site.state.words().to_string(),
     };
     cut_end(&words, usize::from(cells), pen.glyphs.cut).into_owned()
 }
 
 /// The pane below: the whole path, the place, the state with its rule, and what Space does.
-pub(super) fn detail(pen: &mut Pen<'_>, data: &Data, index: u32, area: Rect) {
+pub(super) fn detail(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, area: Rect) {
+    let span = span_words(model.time.stretch);
     let site = &data.sites()[index as usize];
     let state = match (site.state, &site.rule) {
         (SiteState::Off, Some(rule)) => format!("switched off by the rule {rule}"),
         (SiteState::Off, None) => "switched off".to_string(),
-        (SiteState::NotSince, _) => "not called since the reset".to_string(),
-        (SiteState::Hit, _) => format!("{} calls since the reset", number::count(site.calls)),
+        (SiteState::NotSince, _) => format!("not called {span}"),
+        (SiteState::Hit, _) => format!(
+            "{} call{} {span}, by all threads",
+            number::count(site.calls),
+            if site.calls == 1 { "" } else { "s" }
+        ),
     };
     let kept_on = site.rule.as_ref().filter(|_| site.state != SiteState::Off);
     let state = match kept_on {

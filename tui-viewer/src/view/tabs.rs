@@ -3,8 +3,9 @@
 use ratatui::layout::Rect;
 
 use crate::cells::{cut_end, cut_middle, safe, width};
-use crate::columns;
+use crate::columns::{self, Column};
 use crate::model::Model;
+use crate::model::scope::Scope;
 use crate::model::view::{TabForm, View};
 use crate::theme::Meaning;
 use crate::view::pen::Pen;
@@ -49,10 +50,9 @@ pub(super) fn views(pen: &mut Pen<'_>, model: &Model, mut x: u16, y: u16) -> u16
 
 fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     let sort = model.list().sort;
-    let column = columns::places(model.view, u16::MAX)
-        .into_iter()
-        .find(|place| place.column.sort_key() == Some(sort.key))
-        .map(|place| place.column.title());
+    let compares = model.compared().is_some();
+    let places = columns::places(model.view, u16::MAX);
+    let column = columns::sorting(&places, sort.key, compares).map(Column::title);
     let mark = if sort.rises() {
         pen.glyphs.rises
     } else {
@@ -60,11 +60,26 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<String> {
     };
     let mut all = Vec::new();
     // What is not sorted, and what has no percents, needs no word for it.
-    all.extend(column.map(|column| format!("sort {column} {mark}")));
+    let changes = compares && sort.key.is_compared();
+    let sorted = column.map(|column| match changes {
+        // The mark above the columns says of which.
+        true if model.size.width < WORDY => format!("by change {mark}"),
+        true => format!("sort: change of {column} {mark}"),
+        false => format!("sort {column} {mark}"),
+    });
+    all.extend(sorted.clone().filter(|_| !changes));
     if !matches!(model.view, View::Threads | View::Sites) {
         all.push(model.base_label().to_string());
     }
-    all.push(safe(&model.scope.label(), pen.ascii).into_owned());
+    // A site's calls are those of every thread, whoever is chosen.
+    all.push(match model.view {
+        View::Sites => Scope::All.label(),
+        View::Tree | View::Hot | View::Function | View::Threads | View::Flame => {
+            safe(&model.scope.label(), pen.ascii).into_owned()
+        }
+    });
+    // Largest change first is not what one expects: it is among the last to give way.
+    all.extend(sorted.filter(|_| changes));
     let words = model.lens.words(model.view);
     all.extend(
         words

@@ -11,6 +11,7 @@ use crate::model::Model;
 use crate::model::data::{Data, What};
 use crate::model::row::Row;
 use crate::model::thread_rows::{Activity, ThreadRow};
+use crate::model::window::span_words;
 use crate::process_time::clock_time;
 use crate::theme::{Glyphs, Meaning};
 use crate::view::figure::UNKNOWN;
@@ -74,6 +75,8 @@ fn line(
                 ..look
             };
             pen.put_right(place.x, y, place.width, &text, plain.of(meaning));
+        } else if place.column.is_number() && data.then.is_some() {
+            rows::number(pen, place, y, &text, look.of(meaning));
         } else if place.column.is_number() {
             pen.put_right(place.x, y, place.width, &text, look.of(meaning));
         } else {
@@ -193,17 +196,49 @@ pub(super) fn detail(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, 
     }
     let below = Rect {
         y: y + 1,
-        height: area.bottom().saturating_sub(y + 2),
+        height: area.bottom().saturating_sub(y + 3),
         ..area
     };
     open_path(pen, model, data, index, below);
-    let hint = match (&thread.activity, data.thread.is_some_and(|only| only.0 == index)) {
-        (_, true) => "the other views show only this thread; Enter shows all again",
+    let only = data.thread.is_some_and(|only| only.0 == index);
+    let legend = legend(model);
+    let hint = match (thread.activity, of_snapshot.open.is_empty()) {
+        _ if only => "the other views show only this thread; Enter shows all again",
         (Activity::Waiting, _) => "waiting: in a scope, but below 1 % of a CPU in the last interval",
+        (Activity::Paused, false) => "paused: its clock stands still, and so do the scopes that it has open",
+        (Activity::Paused, true) => "paused: its clock stands still, outside of any scope",
         (Activity::Finished, _) => "finished threads of one name stand together",
-        _ => "BUSY share of a CPU in the last interval   TOTAL in scopes since the reset",
+        (Activity::Running | Activity::Idle, _) => &legend,
     };
-    pen.put_cut(area.x, area.bottom() - 1, area.width, hint, Meaning::Quiet);
+    pen.put_cut(area.x, area.bottom() - 2, area.width, hint, Meaning::Quiet);
+    let states = states(pen.glyphs.dot, usize::from(area.width));
+    pen.put_cut(area.x, area.bottom() - 1, area.width, &states, Meaning::Quiet);
+}
+
+/// What the columns tell, and of which time.
+fn legend(model: &Model) -> String {
+    let span = span_words(model.time.stretch);
+    match model.compared() {
+        Some(_) => format!("TOTAL, CPU, OUTSIDE show now minus then, {span}; BUSY is of now"),
+        None => format!("BUSY share of a CPU in the last interval   TOTAL in scopes {span}"),
+    }
+}
+
+/// What the words for a thread's state mean, in one line.
+fn states(dot: &str, cells: usize) -> String {
+    let words = |long: bool| {
+        let meaning = |activity: Activity| match long {
+            true => activity.meaning(),
+            false => activity.meaning_in_short(),
+        };
+        let word = |activity: Activity| match meaning(activity) {
+            "" => activity.word().to_string(),
+            meaning => format!("{} {meaning}", activity.word()),
+        };
+        Activity::ALL.map(word).join(if long { dot } else { ", " })
+    };
+    let long = words(true);
+    if width(&long) <= cells { long } else { words(false) }
 }
 
 /// `match::run 14:00:00 › match::step 14:02:13`, over as many lines as there are; of a path that is too long the end.

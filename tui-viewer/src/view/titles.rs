@@ -47,8 +47,9 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     } else {
         pen.glyphs.falls
     };
-    let mut marked = false;
-    for place in columns::places(model.view, area.width) {
+    let places = columns::places(model.view, area.width);
+    let sorting = columns::sorting(&places, sort.key, model.compared().is_some());
+    for place in places {
         // In place of the bar stands by how much a call got slower.
         let title = match place.width {
             _ if place.column != Column::Bar || model.compared().is_none() => {
@@ -57,9 +58,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
             0..10 => "AVG %".to_string(),
             _ => "AVG change".to_string(),
         };
-        let sorts = !marked && place.column.sort_key() == Some(sort.key);
-        marked |= sorts;
-        let (text, meaning) = if sorts {
+        let (text, meaning) = if sorting == Some(place.column) {
             (format!("{title}{mark}"), Meaning::Sorted)
         } else {
             (title, Meaning::Quiet)

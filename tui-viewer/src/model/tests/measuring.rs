@@ -108,7 +108,7 @@ fn another_mode_asks_first_only_if_others_watch() {
 }
 
 #[test]
-fn the_header_names_every_mode_but_exact() {
+fn the_header_names_every_mode_and_exact_where_there_is_room() {
     for (mode, wide, narrow) in [
         (Mode::Adaptive, "adaptive", "adaptive"),
         (Mode::Sampled, "sampled 987 Hz", "sampled"),
@@ -120,7 +120,10 @@ fn the_header_names_every_mode_but_exact() {
             assert!(header(&model).contains(word), "{width}: {}", header(&model));
         }
     }
-    assert!(!header(&live(120, 30)).contains("exact"));
+    for (width, height, named) in [(120, 30, true), (100, 30, true), (80, 24, false), (60, 15, false)] {
+        let header = header(&live(width, height));
+        assert_eq!(header.contains("exact"), named, "{width}: {header}");
+    }
 }
 
 #[test]

@@ -130,17 +130,17 @@ fn columns_sort_and_searches_find_threads_and_what_they_do() {
     assert_eq!(
         names(&model),
         ["match-0", "match-1", "ingest", "main"],
-        "by time as long as nothing is known"
+        "by time in scopes"
     );
     keys(&mut model, ">");
+    assert_eq!(names(&model)[0], "ingest", "by time outside");
+    keys(&mut model, "<<");
     assert_eq!(
         names(&model),
         ["match-1", "main", "match-0", "ingest"],
         "by CPU time"
     );
-    keys(&mut model, ">>");
-    assert_eq!(names(&model)[0], "ingest", "by time outside");
-    keys(&mut model, "<<<<<");
+    keys(&mut model, "<<<");
     assert_eq!(names(&model), ["main", "ingest", "match-0", "match-1"], "by id");
     keys(&mut model, "<I");
     assert_eq!(
@@ -203,6 +203,7 @@ fn a_thousand_threads_keep_their_places() {
     news(&mut model, Status::Live, Some(many(1_340)));
     keys(&mut model, "4");
     assert_eq!(names(&model)[4..7], ["worker-0", "worker-1", "worker-2"]);
+    keys(&mut model, "<<");
     at(&mut model, 5_000);
     news(&mut model, Status::Live, Some(many(1_341)));
     assert_eq!(names(&model)[0], "worker-89", "the busiest");
