@@ -31,7 +31,7 @@ const HEADER: Part = (
         ("since reset", "how long the counters have counted"),
         ("threads", "those that live, or the chosen ones"),
         ("nodes", "rows of the whole tree: paths of calls"),
-        ("cost", "what measuring takes: share of that time"),
+        ("cost", "share of time that measuring itself takes"),
         ("dropped", "calls that found no place: not counted"),
         ("unbalanced", "scopes leaked, or ended out of order"),
         ("pruned", "rows that were summed up in (pruned)"),
@@ -56,9 +56,9 @@ const TIMES: Part = (
         ("compensated", "less what measuring may cost: at least"),
         ("calls took", "how long single calls took"),
         ("p50 p99.9", "half, 999 of 1000 took no longer"),
-        ("chart", "how many calls took how long, from the"),
-        ("", "shortest to the longest; a step to the"),
-        ("", "right is longer by the same factor (log)"),
+        ("chart", "latency: how many calls took how long,"),
+        ("", "from the shortest to the longest; a step"),
+        ("", "right is longer by one factor (log axis)"),
     ],
 );
 

@@ -167,7 +167,8 @@ impl Model {
         };
         let hold = !forced && now < hold_until && !self.list().rows.is_empty();
         let mut flame = std::mem::take(&mut self.flame);
-        let before = Before::of(&self.list().rows, hold);
+        let mut before = Before::of(&self.list().rows, hold);
+        before.calm = !forced;
         let text = self
             .search
             .as_ref()

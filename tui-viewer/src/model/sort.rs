@@ -56,6 +56,8 @@ pub(crate) struct Before<'a> {
     ranks: OnceCell<KeyMap<RowId, u32>>,
     /// Rows that were there keep their order, whatever their values; new ones follow.
     pub(crate) hold: bool,
+    /// Threads that do the same work change places only where one is clearly ahead.
+    pub(crate) calm: bool,
 }
 
 // === impl SortKey ===
@@ -177,6 +179,26 @@ impl Sort {
         }
     }
 
+    /// From the order they had, moves only what is ahead by more than a twentieth: of workers that share their work
+    /// now one has a little more, now another.
+    fn calm(self, rank: &impl Fn(What) -> u32, keyed: &mut [(u32, u64, What)]) {
+        keyed.sort_by_cached_key(|&(.., what)| rank(what));
+        let clearly_less = |a: u64, b: u64| b - b / 20 > a;
+        let is_ahead = |a: u64, b: u64| match self.reversed {
+            true => clearly_less(a, b),
+            // Weights of what comes largest first are turned round.
+            false => clearly_less(!b, !a),
+        };
+        for end in 1..keyed.len() {
+            for at in (1..=end).rev() {
+                if !is_ahead(keyed[at].1, keyed[at - 1].1) {
+                    break;
+                }
+                keyed.swap(at, at - 1);
+            }
+        }
+    }
+
     /// Puts siblings in order.
     pub(crate) fn arrange(self, data: &Data, before: &Before<'_>, items: &mut [What]) {
         if items.len() < 2 {
@@ -208,6 +230,10 @@ impl Sort {
                 equal.sort_by_cached_key(|&(.., what)| rank(what));
             }
         }
+        let counts = !matches!(self.key, SortKey::Name | SortKey::State | SortKey::Tid);
+        if before.calm && !before.hold && counts && matches!(keyed[0].2, What::Thread(_)) {
+            self.calm(&rank, &mut keyed);
+        }
         for (item, (.., what)) in items.iter_mut().zip(keyed) {
             *item = what;
         }
@@ -223,6 +249,7 @@ impl<'a> Before<'a> {
             rows,
             ranks: OnceCell::new(),
             hold,
+            calm: false,
         }
     }
 

@@ -44,12 +44,12 @@ fn the_help_finds_every_word() {
         ("AVG", "TOTAL of a call on average"),
         ("paused", "clock stands still"),
         ("BUSY", "share of a CPU"),
-        ("cost", "what measuring takes"),
+        ("cost", "measuring itself takes"),
         ("dropped", "found no place"),
         ("nodes", "rows of the whole tree"),
         ("wall time", "in scopes and outside"),
         ("stale", "no snapshot for 2 s"),
-        ("chart", "calls took how long"),
+        ("latency", "calls took how long"),
     ] {
         for (width, height) in [(120, 30), (60, 15)] {
             let mut model = live(width, height);
@@ -86,6 +86,44 @@ fn threads_keep_their_order_however_busy_they_are() {
         );
         assert_eq!(names(&model), order);
     }
+}
+
+#[test]
+fn threads_that_share_their_work_do_not_change_places() {
+    let mut model = live(120, 30);
+    keys(&mut model, "4");
+    let with = |tenths: u64, ahead: usize, percent: u64| {
+        let mut s = snapshot(tenths);
+        let (first, rows) = (s.threads[0].first_row as usize, s.threads[0].rows as usize);
+        let second = s.threads[1].first_row as usize;
+        for row in 0..rows.min(s.threads[1].rows as usize) {
+            s.nodes.self_ticks[second + row] = s.nodes.self_ticks[first + row];
+            let more = [first, second][ahead] + row;
+            s.nodes.self_ticks[more] += s.nodes.self_ticks[more] * percent / 100;
+        }
+        s
+    };
+    for second in 1..6u64 {
+        at(&mut model, 3_000 * second);
+        news(
+            &mut model,
+            Status::Live,
+            Some(with(1_340 + second, (second % 2) as usize, 2)),
+        );
+        assert_eq!(names(&model)[..2], ["match-0", "match-1"]);
+    }
+    at(&mut model, 20_000);
+    news(&mut model, Status::Live, Some(with(1_350, 1, 10)));
+    assert_eq!(names(&model)[..2], ["match-1", "match-0"], "clearly ahead");
+    at(&mut model, 30_000);
+    news(&mut model, Status::Live, Some(with(1_351, 0, 2)));
+    assert_eq!(names(&model)[..2], ["match-1", "match-0"]);
+    keys(&mut model, "14");
+    assert_eq!(
+        names(&model)[..2],
+        ["match-0", "match-1"],
+        "who looks anew sees them in order"
+    );
 }
 
 #[test]
