@@ -132,8 +132,8 @@ pub(crate) enum Action {
     Reset,
     /// Take the reset back.
     Undo,
-    /// The next way to measure.
-    NextMode,
+    /// The list of ways to measure.
+    Modes,
     /// Yes to a question.
     Yes,
     /// Switch a place in the source off, or on again.
@@ -191,6 +191,8 @@ pub(crate) enum Context {
     Help,
     /// The list of threads to choose from.
     Choosing,
+    /// The list of ways to measure.
+    Measuring,
     /// The question before a reset or another mode.
     Asking,
     /// No data yet: the list of programs.

@@ -25,6 +25,7 @@ pub(crate) mod keyhash;
 pub(crate) mod lens;
 mod listing;
 pub(crate) mod message;
+mod modes;
 mod names;
 pub(crate) mod notice;
 pub(crate) mod pending;
@@ -312,6 +313,7 @@ impl Model {
                 Some(_) | None => Context::Help,
             },
             (Some(Popup::Threads { .. }), _) => Context::Choosing,
+            (Some(Popup::Modes { .. }), _) => Context::Measuring,
             (Some(Popup::Ask(_)), _) => Context::Asking,
             (None, _) if self.command.is_some() => Context::Commanding,
             (None, Some(search)) if search.typing => Context::Typing,

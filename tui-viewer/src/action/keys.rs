@@ -5,19 +5,21 @@ use crate::keyboard::Code;
 
 use Code::{Char, Ctrl};
 use Context::{
-    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Sites, Start, Threads, Tree, Typing,
+    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Measuring, Sites, Start, Threads, Tree, Typing,
 };
 
 pub(super) const EVERYWHERE: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Typing, Commanding, Help, Choosing, Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Typing, Commanding, Help, Choosing, Measuring, Asking, Start,
 ];
 const NOT_TYPING: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Measuring, Asking, Start,
 ];
 const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites];
 /// Views whose rows are functions or places.
 const ROWS: &[Context] = &[Tree, Hot, Function, Sites];
-const LISTS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Start];
+const LISTS: &[Context] = &[
+    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Measuring, Start,
+];
 pub(super) const TREE: &[Context] = &[Tree];
 
 const fn line(
@@ -396,10 +398,10 @@ pub(crate) const KEYS: &[Line] = &[
     line(
         Section::Program,
         VIEWS,
-        &[(Char('e'), Action::NextMode)],
-        "measure exact, adaptive, sampled, off",
+        &[(Char('e'), Action::Modes)],
+        "list of modes: how to measure",
     )
-    .note("; counts from zero, and `u` does not take that back")
+    .note(" (exact, adaptive, sampled, off); another mode counts from zero, and `u` does not take that back")
     .left("mode", 10),
     line(
         Section::Program,
@@ -493,6 +495,19 @@ pub(crate) const KEYS: &[Line] = &[
         "list of threads: show this one",
     )
     .left("show", 1),
+    line(
+        Section::OnTop,
+        &[Measuring],
+        &[(Code::Enter, Action::Choose)],
+        "list of modes: measure this way",
+    )
+    .left("measure so", 1),
+    line(
+        Section::OnTop,
+        &[Measuring],
+        &[(Char('e'), Action::Down)],
+        "list of modes: one row down",
+    ),
     line(
         Section::OnTop,
         &[Help],

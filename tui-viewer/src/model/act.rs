@@ -1,5 +1,7 @@
 //! What each message does to the model.
 
+use tickscope_format::snapshot::Mode;
+
 use crate::action::{Action, Context};
 use crate::args::ReportFormat;
 use crate::columns;
@@ -182,7 +184,7 @@ impl Model {
             Action::Scope => self.choose_scope(),
             Action::Freeze => self.freeze(),
             Action::Reset => self.ask_reset(effects),
-            Action::NextMode => self.ask_mode(effects),
+            Action::Modes => self.list_modes(),
             Action::Yes => {
                 if let Some(Popup::Ask(request)) = self.popup.take() {
                     self.send(request, effects);
@@ -275,6 +277,11 @@ impl Model {
                     index: travel::target(action, index, rows, page),
                 });
             }
+            Some(Popup::Modes { index }) => {
+                self.popup = Some(Popup::Modes {
+                    index: travel::target(action, index, Mode::ALL.len(), page),
+                });
+            }
             Some(Popup::Ask(_)) => {}
             None if self.data.is_none() => {
                 self.ring = travel::target(action, self.ring, self.rings.len(), page)
@@ -291,6 +298,9 @@ impl Model {
             self.command_run(effects);
         } else if self.search.as_ref().is_some_and(|search| search.typing) {
             self.search_keep();
+        } else if let Some(Popup::Modes { index }) = self.popup {
+            self.popup = None;
+            self.choose_mode(index, effects);
         } else if let Some(Popup::Threads { index }) = self.popup.take() {
             let thread = self
                 .shown

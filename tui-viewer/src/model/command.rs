@@ -233,7 +233,7 @@ impl Model {
     }
 
     /// Asks the program, if there is one that answers and nothing else is asked of it just now.
-    fn ask_for(
+    pub(super) fn ask_for(
         &mut self,
         what: &str,
         effects: &mut Vec<Effect>,

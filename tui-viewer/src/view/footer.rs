@@ -197,7 +197,7 @@ fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
         .filter_map(|line| line.hint.map(|hint| (line.hint_keys(pen.ascii), hint)))
         .collect();
     let esc = match context {
-        Context::Help | Context::Choosing | Context::Asking => Some("close"),
+        Context::Help | Context::Choosing | Context::Measuring | Context::Asking => Some("close"),
         _ if model.search.is_some() => Some("clear"),
         _ if model.per_call.is_some() => Some("totals"),
         Context::Flame if model.flame.is_zoomed() => Some("zoom out"),
