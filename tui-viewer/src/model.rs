@@ -101,6 +101,14 @@ pub(crate) struct List {
     sort_due: bool,
 }
 
+/// Where one was before a key led to another view.
+#[derive(Clone, Debug)]
+struct Origin {
+    view: View,
+    /// The key left out all threads but one as well.
+    filtered: bool,
+}
+
 /// All state of the screen.
 #[derive(Debug)]
 pub(crate) struct Model {
@@ -187,7 +195,7 @@ pub(crate) struct Model {
     /// What the program warns of was read.
     warnings_seen: bool,
     /// Where Escape goes back to.
-    came_from: Option<View>,
+    came_from: Option<Origin>,
     unknown_keys: u8,
     last_key: Option<Duration>,
     data_stale: bool,

@@ -253,8 +253,11 @@ impl Model {
             self.per_call_end();
         } else if self.view == View::Flame && self.zoom_all() {
             // All of the graph is one step back.
-        } else if let Some(view) = self.came_from.take() {
-            self.switch_to(view);
+        } else if let Some(origin) = self.came_from.take() {
+            if origin.filtered {
+                self.show_time_of(Scope::All);
+            }
+            self.switch_to(origin.view);
         } else if self.go_back() || self.leave_focus() {
         } else if !told && self.notice.take().is_none() {
             self.warnings_seen = true;
@@ -307,13 +310,11 @@ impl Model {
                 .as_ref()
                 .zip(index.checked_sub(1))
                 .and_then(|(shown, line)| shown.threads.get(self.thread_order.get(line)?.0 as usize));
-            self.scope = thread.map_or(Scope::All, |thread| Scope::One {
+            let scope = thread.map_or(Scope::All, |thread| Scope::One {
                 name: thread.name.clone(),
                 tid: thread.tid,
             });
-            self.restart_pulse();
-            self.data_stale = true;
-            self.sort_now = true;
+            self.choose_time_of(scope);
         } else if self.data.is_none() {
             effects.extend(
                 self.rings
@@ -332,11 +333,24 @@ impl Model {
                 .unwrap_or_default();
             self.popup = Some(Popup::Threads { index: 0 });
         } else {
-            self.scope = Scope::All;
-            self.restart_pulse();
-            self.data_stale = true;
-            self.sort_now = true;
+            self.choose_time_of(Scope::All);
         }
+    }
+
+    /// The time of other threads, by choice: Escape does not change it.
+    fn choose_time_of(&mut self, scope: Scope) {
+        if let Some(origin) = &mut self.came_from {
+            origin.filtered = false;
+        }
+        self.show_time_of(scope);
+    }
+
+    /// The time of other threads.
+    pub(super) fn show_time_of(&mut self, scope: Scope) {
+        self.scope = scope;
+        self.restart_pulse();
+        self.data_stale = true;
+        self.sort_now = true;
     }
 
     /// Takes off what measuring costs at least, or shows times as they were measured.

@@ -5,7 +5,7 @@ use crate::model::function::Chosen;
 use crate::model::lens::{Focus, FocusOn};
 use crate::model::row::RowId;
 use crate::model::view::View;
-use crate::model::{Model, travel};
+use crate::model::{Model, Origin, travel};
 
 // === impl Model ===
 
@@ -209,7 +209,10 @@ impl Model {
                 self.reveal(What::Tree(row));
             }
         }
-        self.came_from = Some(from);
+        self.came_from = Some(Origin {
+            view: from,
+            filtered: false,
+        });
     }
 
     /// Selects the heaviest place of a function in the tree; false where it has none.

@@ -558,7 +558,7 @@ fn one_thread_or_all() {
     let mut model = live(120, 30);
     keys(&mut model, "ajj");
     key(&mut model, Code::Enter);
-    assert!(text(&model).contains("thread match-1 (41878)"));
+    assert!(text(&model).contains("only match-1 (a: all)"));
     assert!(header(&model).contains(" 1 of 4 threads"), "{}", header(&model));
     assert_eq!(names(&model)[0], "match::run");
     assert_eq!(model.list().rows.len(), 9);
@@ -595,11 +595,7 @@ fn the_choice_of_a_thread_stays_on_its_thread() {
     grown.threads.insert(0, newcomer);
     news(&mut model, Status::Live, Some(grown));
     key(&mut model, Code::Enter);
-    assert!(
-        text(&model).contains("thread match-1 (41878)"),
-        "{}",
-        text(&model)
-    );
+    assert!(text(&model).contains("only match-1 (a: all)"), "{}", text(&model));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::model::data::{Data, What};
 use crate::model::listing::{self, Listing, Shape};
 use crate::model::scope::Scope;
 use crate::model::view::View;
-use crate::model::{Model, threads};
+use crate::model::{Model, Origin, threads};
 
 /// A thread inside a scope that was on a CPU for less than this share of the last interval waits for something.
 const WAITING_BELOW: f64 = 0.01;
@@ -128,15 +128,16 @@ impl Model {
             name: thread.name.clone(),
             tid: thread.tid,
         };
-        self.data_stale = true;
-        self.sort_now = true;
         if self.scope == only {
-            self.scope = Scope::All;
+            self.show_time_of(Scope::All);
             self.tell("all threads are shown again");
         } else {
-            self.scope = only;
+            self.show_time_of(only);
             self.show(View::Tree);
-            self.came_from = Some(View::Threads);
+            self.came_from = Some(Origin {
+                view: View::Threads,
+                filtered: true,
+            });
             self.tell("only this thread is shown; a shows all");
         }
     }

@@ -9,10 +9,10 @@ use crate::view::pen::Pen;
 use crate::view::popup::middle;
 
 /// Cells of a mode's name and the gap behind it.
-const NAME: u16 = 10;
+const NAME: u16 = 9;
 
 /// Cells of the word for the mode in force and the gap behind it.
-const NOW: u16 = 5;
+const NOW: u16 = 4;
 
 /// Below the list: what a choice costs.
 const LOSS: [&str; 2] = [
@@ -23,7 +23,7 @@ const LOSS: [&str; 2] = [
 /// Draws the list.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, index: usize) {
     let rows = Mode::ALL.len();
-    let area = middle(model, 76, (rows + LOSS.len() + 3) as u16);
+    let area = middle(model, 60, (rows + LOSS.len() + 3) as u16);
     let inner = pen.frame(area, "Measure");
     let height = usize::from(inner.height).max(1);
     let offset = (index + 1).saturating_sub(height);
@@ -55,9 +55,9 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, index: usize) {
     let first = inner.top() + (rows - offset) as u16 + 1;
     for (text, y) in LOSS.iter().zip(first..inner.bottom()) {
         pen.put_cut(
-            inner.x + 2,
+            inner.x + 1,
             y,
-            inner.width.saturating_sub(2),
+            inner.width.saturating_sub(1),
             text,
             Meaning::Notable,
         );
@@ -67,10 +67,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, index: usize) {
 /// What a mode gives, and what it costs.
 fn means(mode: Mode) -> &'static str {
     match mode {
-        Mode::Exact => "every call timed: two clock reads a call",
-        Mode::Adaptive => "all calls counted, short ones timed in part (~): cheaper",
-        Mode::Sampled => "all calls counted, times from samples (~): no clock reads",
-        Mode::Off => "nothing is counted: next to no cost",
+        Mode::Exact => "each call timed: two clock reads a call",
+        Mode::Adaptive => "short calls timed in part (~): cheaper",
+        Mode::Sampled => "calls counted, times sampled (~): cheap",
+        Mode::Off => "nothing counted: next to no cost",
         _ => "",
     }
 }
