@@ -114,6 +114,10 @@ pub(crate) enum Action {
     Earlier,
     /// The snapshot after the one on screen.
     Later,
+    /// Some seconds before the snapshot on screen.
+    FarEarlier,
+    /// Some seconds after it.
+    FarLater,
     /// The oldest snapshot there is.
     Oldest,
     /// The newest snapshot, standing still.

@@ -342,7 +342,14 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char(','), Action::Earlier), (Char('.'), Action::Later)],
         "one snapshot back, forth",
     )
-    .left("time", 9),
+    .left("past", 7),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('('), Action::FarEarlier), (Char(')'), Action::FarLater)],
+        "5 s back, forth",
+    )
+    .note("; `:back 2m` goes further, `:at 14:02:11` to a time of the clock"),
     line(
         Section::Time,
         VIEWS,

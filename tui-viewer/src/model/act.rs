@@ -170,9 +170,13 @@ impl Model {
             Action::PerCall => self.per_call(),
             Action::Units => self.change_units(),
             Action::Window => self.next_window(),
-            Action::Earlier | Action::Later | Action::Oldest | Action::Newest | Action::Live => {
-                self.travel_in_time(action)
-            }
+            Action::Earlier
+            | Action::Later
+            | Action::FarEarlier
+            | Action::FarLater
+            | Action::Oldest
+            | Action::Newest
+            | Action::Live => self.travel_in_time(action),
             Action::Mark => self.mark_moment(),
             Action::Compare => self.compare(),
             Action::ToggleSite => self.toggle_site(effects),

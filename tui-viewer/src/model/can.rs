@@ -52,6 +52,8 @@ impl Model {
             }
             Action::Earlier
             | Action::Later
+            | Action::FarEarlier
+            | Action::FarLater
             | Action::Oldest
             | Action::Newest
             | Action::Live

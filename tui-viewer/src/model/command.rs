@@ -203,6 +203,9 @@ impl Model {
             }),
             Verb::Interval { between } => self.ask_rate(between, effects),
             Verb::Rate { hz } => self.ask_rate(Duration::from_secs(1) / hz.max(1) as u32, effects),
+            Verb::Back { by } => self.go_back_by(by),
+            Verb::At { time } => self.go_to_time(time),
+            Verb::Live => self.act(Action::Live, effects),
             Verb::Snapshot { file } => self.keep_in(file, effects),
             Verb::Report { file, format, times } => {
                 let format = format

@@ -52,9 +52,13 @@ pub(super) fn ticks(data: &Data, what: What) -> (u64, u64) {
         (row.total_ticks, row.self_ticks)
     } else {
         let figures = data.figures(what);
-        let ticks = |ns: u64| (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64;
-        (ticks(figures.total_ns), ticks(figures.self_ns))
+        (ticks_of(data, figures.total_ns), ticks_of(data, figures.self_ns))
     }
+}
+
+/// A time in ticks.
+pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
+    (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 
 /// How long a call took, with the two digits that a histogram knows.
