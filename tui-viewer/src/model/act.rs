@@ -224,7 +224,11 @@ impl Model {
     pub(super) fn show(&mut self, view: View) {
         self.came_from = None;
         self.forget_way();
+        let chosen = self.chosen_by_hand().filter(|_| self.view != view);
         self.switch_to(view);
+        if let (Some(chosen), View::Hot | View::Sites) = (chosen, view) {
+            self.follow(chosen.key);
+        }
     }
 
     /// The same on the way back, or on a way that leads back.
