@@ -116,7 +116,7 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
         "this help",
     )
-    .right("help", 1),
+    .right("help", 0),
     line(
         Section::Views,
         EVERYWHERE,
@@ -147,7 +147,7 @@ pub(crate) const KEYS: &[Line] = &[
         ],
         "one row",
     )
-    .left("move", 5),
+    .left("move", 8),
     line(
         Section::Move,
         LISTS,
@@ -187,7 +187,7 @@ pub(crate) const KEYS: &[Line] = &[
         ],
         "close, then parent; open, then child",
     )
-    .left("fold", 4),
+    .left("fold", 7),
     line(Section::Tree, TREE, &[(Char(' '), Action::Fold)], "open or close"),
     line(
         Section::Tree,
@@ -201,14 +201,14 @@ pub(crate) const KEYS: &[Line] = &[
         "in Flame: the frame beside it",
     )
     .note("; up and down lead to who calls it and to the largest it calls")
-    .left("beside", 4),
+    .left("beside", 7),
     line(
         Section::Tree,
         VIEWS,
         &[(Code::Enter, Action::Enter)],
         "callers and callees, or this thread",
     )
-    .left("open", 4),
+    .left("open", 6),
     line(
         Section::Tree,
         &[Tree, Hot, Flame],
@@ -219,14 +219,14 @@ pub(crate) const KEYS: &[Line] = &[
         "only this function; only this subtree",
     )
     .note(" (the function wherever it is called)")
-    .left("focus", 8),
+    .left("focus", 13),
     line(
         Section::Tree,
         TREE,
         &[(Char('i'), Action::Invert)],
         "from the bottom up: who called it",
     )
-    .left("invert", 9),
+    .left("invert", 14),
     line(
         Section::Tree,
         TREE,
@@ -251,7 +251,7 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('H'), Action::HotPath)],
         "open and go down the hottest path",
     )
-    .left("hot path", 7),
+    .left("hot path", 14),
     line(
         Section::Tree,
         TREE,
@@ -267,14 +267,14 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('t'), Action::ToTree)],
         "show where it is in the tree",
     )
-    .left("in tree", 4),
+    .left("in tree", 7),
     line(
         Section::Find,
         VIEWS,
         &[(Char('/'), Action::Search)],
         "search as you type",
     )
-    .left("search", 3),
+    .left("find", 5),
     line(
         Section::Find,
         VIEWS,
@@ -299,14 +299,14 @@ pub(crate) const KEYS: &[Line] = &[
         ],
         "sort by column left, right; reverse",
     )
-    .left("sort", 6),
+    .left("sort", 12),
     line(
         Section::Columns,
         VIEWS,
         &[(Char('%'), Action::Percent)],
         "percent of measured, wall, or parent",
     )
-    .left("base", 9),
+    .left("base", 14),
     line(
         Section::Columns,
         VIEWS,
@@ -321,7 +321,7 @@ pub(crate) const KEYS: &[Line] = &[
         "all numbers per call of this row",
     )
     .note(": per frame, per request; again: totals")
-    .left("per call", 10),
+    .left("/call", 10),
     line(
         Section::Columns,
         VIEWS,
@@ -335,14 +335,14 @@ pub(crate) const KEYS: &[Line] = &[
         "reset, last second, last 10 s, mark",
     )
     .note("; `window` above the columns says how long it really is")
-    .left("window", 4),
+    .left("window", 3),
     line(
         Section::Time,
         VIEWS,
         &[(Char(','), Action::Earlier), (Char('.'), Action::Later)],
         "one snapshot back, forth",
     )
-    .left("past", 7),
+    .left("past", 9),
     line(
         Section::Time,
         VIEWS,
@@ -373,21 +373,21 @@ pub(crate) const KEYS: &[Line] = &[
         ": every number of now less the same number then, both since the reset or both of the same window, percents in \
          points; AVG change says by how much a call became slower (▲) or faster (▼)",
     )
-    .left("mark", 11),
+    .left("mark", 10),
     line(
         Section::Program,
         VIEWS,
         &[(Char('a'), Action::Scope)],
         "one thread, or all threads",
     )
-    .left("thread", 8),
+    .left("thread", 12),
     line(
         Section::Program,
         VIEWS,
         &[(Char('p'), Action::Freeze)],
         "freeze the screen; the program runs on",
     )
-    .left("freeze", 5),
+    .left("freeze", 4),
     line(
         Section::Program,
         VIEWS,
@@ -409,7 +409,7 @@ pub(crate) const KEYS: &[Line] = &[
         "list of modes: how to measure",
     )
     .note(" (exact, adaptive, sampled, off); another mode counts from zero, and `u` does not take that back")
-    .left("mode", 10),
+    .left("mode", 11),
     line(
         Section::Program,
         &[Sites],
@@ -424,7 +424,7 @@ pub(crate) const KEYS: &[Line] = &[
         "type a command, completed by Tab",
     )
     .note(": `reset`, `mode adaptive`, `off alloc::*`, `report x.json`; `:help` and Tab show all")
-    .left("command", 7),
+    .left("command", 12),
     line(
         Section::Program,
         VIEWS,
@@ -445,7 +445,7 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('s'), Action::Keep)],
         "keep this snapshot in a file",
     )
-    .right("keep", 6),
+    .right("keep", 12),
     line(
         Section::Program,
         VIEWS,

@@ -954,6 +954,43 @@ fn the_footer_offers_only_what_works_now() {
     }
 }
 
+#[test]
+fn the_footer_keeps_what_people_look_for_first() {
+    let all = [
+        "↑↓ move",
+        "←→ fold",
+        "Enter open",
+        "/ find",
+        "b /call",
+        "w window",
+        ",. past",
+        "m' mark",
+        "p freeze",
+    ];
+    let right = ["r reset", "d report", "? help", "q quit"];
+    let footer = last_line(&live(120, 30));
+    for hint in all.iter().chain(&right) {
+        assert!(footer.contains(hint), "{hint}: {footer}");
+    }
+    // A search that is kept takes the place of its key and of the arrows.
+    let mut model = live(120, 30);
+    keys(&mut model, "/book::");
+    key(&mut model, Code::Enter);
+    let footer = last_line(&model);
+    for hint in ["/book::", "nN match", "w window", "p freeze", "Esc clear"]
+        .iter()
+        .chain(&right)
+    {
+        assert!(footer.contains(hint), "{hint}: {footer}");
+    }
+    assert!(!footer.contains("find"), "{footer}");
+    let small = last_line(&live(60, 15));
+    assert!(
+        small.contains("w window") && small.contains("? help  q quit"),
+        "{small}"
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -200,9 +200,9 @@ fn columns_sort_and_searches_find_threads_and_what_they_do() {
         "by name, last first"
     );
     keys(&mut model, "/inge");
+    assert!(text(&model).contains("1 of 4 threads"), "{}", text(&model));
     key(&mut model, Code::Enter);
     assert_eq!(selected(&model), "ingest");
-    assert!(text(&model).contains("1 of 4 threads"), "{}", text(&model));
     keys(&mut model, "/match::step");
     assert_eq!(selected(&model), "match-0", "it is doing that");
 }
