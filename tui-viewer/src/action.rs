@@ -114,6 +114,10 @@ pub(crate) enum Action {
     Earlier,
     /// The snapshot after the one on screen.
     Later,
+    /// Some seconds before the snapshot on screen.
+    FarEarlier,
+    /// Some seconds after it.
+    FarLater,
     /// The oldest snapshot there is.
     Oldest,
     /// The newest snapshot, standing still.
@@ -132,8 +136,8 @@ pub(crate) enum Action {
     Reset,
     /// Take the reset back.
     Undo,
-    /// The next way to measure.
-    NextMode,
+    /// The list of ways to measure.
+    Modes,
     /// Yes to a question.
     Yes,
     /// Switch a place in the source off, or on again.
@@ -191,6 +195,8 @@ pub(crate) enum Context {
     Help,
     /// The list of threads to choose from.
     Choosing,
+    /// The list of ways to measure.
+    Measuring,
     /// The question before a reset or another mode.
     Asking,
     /// No data yet: the list of programs.

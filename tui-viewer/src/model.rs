@@ -25,6 +25,7 @@ pub(crate) mod keyhash;
 pub(crate) mod lens;
 mod listing;
 pub(crate) mod message;
+mod modes;
 mod names;
 pub(crate) mod notice;
 pub(crate) mod pending;
@@ -98,6 +99,14 @@ pub(crate) struct List {
     sorted_at: Duration,
     /// Values have changed since, and rows may not stand in order.
     sort_due: bool,
+}
+
+/// Where one was before a key led to another view.
+#[derive(Clone, Debug)]
+struct Origin {
+    view: View,
+    /// The key left out all threads but one as well.
+    filtered: bool,
 }
 
 /// All state of the screen.
@@ -186,7 +195,7 @@ pub(crate) struct Model {
     /// What the program warns of was read.
     warnings_seen: bool,
     /// Where Escape goes back to.
-    came_from: Option<View>,
+    came_from: Option<Origin>,
     unknown_keys: u8,
     last_key: Option<Duration>,
     data_stale: bool,
@@ -312,6 +321,7 @@ impl Model {
                 Some(_) | None => Context::Help,
             },
             (Some(Popup::Threads { .. }), _) => Context::Choosing,
+            (Some(Popup::Modes { .. }), _) => Context::Measuring,
             (Some(Popup::Ask(_)), _) => Context::Asking,
             (None, _) if self.command.is_some() => Context::Commanding,
             (None, Some(search)) if search.typing => Context::Typing,

@@ -17,6 +17,27 @@ pub(crate) fn clock_time(unix_ns: u64, offset: UtcOffset) -> String {
     )
 }
 
+/// When the clock last showed a time of the day, in seconds, at `unix_ns` or before.
+pub(crate) fn last_time_of_day(unix_ns: u64, of_day: u32, offset: UtcOffset) -> Option<u64> {
+    let (_, now) = split(unix_ns, offset);
+    let since = (now - i64::from(of_day)).rem_euclid(DAY_S) as u64;
+    (unix_ns / 1_000_000_000)
+        .checked_sub(since)?
+        .checked_mul(1_000_000_000)
+}
+
+/// Seconds of the day: `14:02:11`, `14:02`.
+pub(crate) fn time_of_day(text: &str) -> Option<u32> {
+    let mut parts = text.split(':').map(|part| {
+        let digits = (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse::<u32>().ok().filter(|_| digits)
+    });
+    let (hours, minutes) = (parts.next()??, parts.next()??);
+    let seconds = parts.next().unwrap_or(Some(0))?;
+    let is_one = hours < 24 && minutes < 60 && seconds < 60 && parts.next().is_none();
+    is_one.then_some(hours * 3600 + minutes * 60 + seconds)
+}
+
 /// `20261120-140211`, for names of files.
 pub(crate) fn stamp(unix_ns: u64, offset: UtcOffset) -> String {
     let (days, s) = split(unix_ns, offset);
@@ -64,6 +85,29 @@ fn civil(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_of_the_day_are_read_and_found() {
+        assert_eq!(time_of_day("14:02:11"), Some(50_531));
+        assert_eq!(time_of_day("9:05"), Some(32_700));
+        for bad in [
+            "", "14", "24:00", "1:60", "1:1:60", "1:2:3:4", "+1:02", "1:002", "a:b",
+        ] {
+            assert_eq!(time_of_day(bad), None, "{bad}");
+        }
+        let noon_ns = (20_000 * 86_400 + 43_200) * 1_000_000_000;
+        for (offset, of_day, back_s) in [
+            (Some(0), 43_200, 0),
+            (Some(0), 43_199, 1),
+            (Some(0), 43_201, 86_399),
+            (Some(-3_600), 39_600, 0),
+            (None, 0, 43_200),
+        ] {
+            let found = last_time_of_day(noon_ns + 5, of_day, offset);
+            assert_eq!(found, Some(noon_ns - back_s * 1_000_000_000), "{of_day}");
+        }
+        assert_eq!(last_time_of_day(5, 1, Some(0)), None);
+    }
 
     #[test]
     fn dates_and_times() {

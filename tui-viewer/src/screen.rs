@@ -1,6 +1,7 @@
 //! The loop: sleep, read all keys, look at the feed once, draw if something is to be seen.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::Command;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -274,11 +275,11 @@ impl Screen {
                     ..Report::default()
                 };
                 let written = files::write_report(&snapshot, &report, file, offset);
-                Some(Message::Wrote(what, written))
+                Some(Message::Wrote(what, written.map(whole)))
             }
             Effect::KeepSnapshot { snapshot, file } => Some(Message::Wrote(
                 "snapshot",
-                files::keep_snapshot(&snapshot, self.options.keep, file, offset),
+                files::keep_snapshot(&snapshot, self.options.keep, file, offset).map(whole),
             )),
             Effect::Edit(place) => {
                 let edited = self.edit(&place)?;
@@ -355,6 +356,11 @@ impl Screen {
         }
         Ok(())
     }
+}
+
+/// A path that is right from anywhere: nobody remembers where the viewer was started.
+fn whole(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// What a key says to whoever has the keyboard.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
 
 use crate::args::{ModeArgs, ReportFormat, SitesArgs, TimesArgs, duration};
+use crate::process_time::time_of_day;
 use crate::theme::ThemeKind;
 pub(crate) use crate::verb::offer::{Known, Offers, offers};
 pub(crate) use crate::verb::words::words;
@@ -69,6 +70,20 @@ pub(crate) enum Verb {
         #[arg(value_parser = hz, value_name = "1-100")]
         hz: u64,
     },
+    /// Back from the moment on screen.
+    Back {
+        /// 5s, 2m
+        #[arg(value_parser = duration, value_name = "TIME")]
+        by: Duration,
+    },
+    /// To a time of the clock that has passed.
+    At {
+        /// 14:02:11
+        #[arg(value_parser = of_day, value_name = "HH:MM:SS")]
+        time: u32,
+    },
+    /// Follow the program again.
+    Live,
     /// Keep what is on screen in a file that tickscope opens again.
     Snapshot {
         /// The new file.
@@ -199,6 +214,10 @@ fn between(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "from 10ms to 1s".into())
 }
 
+fn of_day(text: &str) -> Result<u32, String> {
+    time_of_day(text).ok_or_else(|| "wanted a time like 14:02:11".into())
+}
+
 fn hz(text: &str) -> Result<u64, String> {
     text.parse()
         .ok()
@@ -317,6 +336,10 @@ mod tests {
             (
                 "report a b",
                 "report knows no b; wanted :report [FILE] [--format FORM] [--compensated] [--raw]",
+            ),
+            (
+                "at noon",
+                "at noon: wanted a time like 14:02:11; wanted :at HH:MM:SS",
             ),
             ("reset --now", "reset knows no --now; wanted :reset"),
             ("", "wanted a command"),

@@ -18,6 +18,7 @@ mod golden_tables;
 mod header;
 mod help;
 mod latency;
+mod modes;
 mod pen;
 mod picker;
 mod popup;
@@ -83,6 +84,7 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) {
     match model.popup {
         Some(Popup::Help { scroll }) => help::draw(&mut pen, model, scroll),
         Some(Popup::Threads { index }) => popup::thread_list(&mut pen, model, index),
+        Some(Popup::Modes { index }) => modes::draw(&mut pen, model, index),
         Some(Popup::Ask(request)) => popup::ask(&mut pen, model, request),
         None => {}
     }

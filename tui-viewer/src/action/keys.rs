@@ -5,19 +5,21 @@ use crate::keyboard::Code;
 
 use Code::{Char, Ctrl};
 use Context::{
-    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Sites, Start, Threads, Tree, Typing,
+    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Measuring, Sites, Start, Threads, Tree, Typing,
 };
 
 pub(super) const EVERYWHERE: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Typing, Commanding, Help, Choosing, Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Typing, Commanding, Help, Choosing, Measuring, Asking, Start,
 ];
 const NOT_TYPING: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Measuring, Asking, Start,
 ];
 const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites];
 /// Views whose rows are functions or places.
 const ROWS: &[Context] = &[Tree, Hot, Function, Sites];
-const LISTS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Start];
+const LISTS: &[Context] = &[
+    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Measuring, Start,
+];
 pub(super) const TREE: &[Context] = &[Tree];
 
 const fn line(
@@ -114,7 +116,7 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
         "this help",
     )
-    .right("help", 1),
+    .right("help", 0),
     line(
         Section::Views,
         EVERYWHERE,
@@ -145,7 +147,7 @@ pub(crate) const KEYS: &[Line] = &[
         ],
         "one row",
     )
-    .left("move", 5),
+    .left("move", 8),
     line(
         Section::Move,
         LISTS,
@@ -185,7 +187,7 @@ pub(crate) const KEYS: &[Line] = &[
         ],
         "close, then parent; open, then child",
     )
-    .left("fold", 4),
+    .left("fold", 7),
     line(Section::Tree, TREE, &[(Char(' '), Action::Fold)], "open or close"),
     line(
         Section::Tree,
@@ -199,14 +201,14 @@ pub(crate) const KEYS: &[Line] = &[
         "in Flame: the frame beside it",
     )
     .note("; up and down lead to who calls it and to the largest it calls")
-    .left("beside", 4),
+    .left("beside", 7),
     line(
         Section::Tree,
         VIEWS,
         &[(Code::Enter, Action::Enter)],
         "callers and callees, or this thread",
     )
-    .left("open", 4),
+    .left("open", 6),
     line(
         Section::Tree,
         &[Tree, Hot, Flame],
@@ -217,14 +219,14 @@ pub(crate) const KEYS: &[Line] = &[
         "only this function; only this subtree",
     )
     .note(" (the function wherever it is called)")
-    .left("focus", 8),
+    .left("focus", 13),
     line(
         Section::Tree,
         TREE,
         &[(Char('i'), Action::Invert)],
         "from the bottom up: who called it",
     )
-    .left("invert", 9),
+    .left("invert", 14),
     line(
         Section::Tree,
         TREE,
@@ -249,7 +251,7 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('H'), Action::HotPath)],
         "open and go down the hottest path",
     )
-    .left("hot path", 7),
+    .left("hot path", 14),
     line(
         Section::Tree,
         TREE,
@@ -265,14 +267,14 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('t'), Action::ToTree)],
         "show where it is in the tree",
     )
-    .left("in tree", 4),
+    .left("in tree", 7),
     line(
         Section::Find,
         VIEWS,
         &[(Char('/'), Action::Search)],
         "search as you type",
     )
-    .left("search", 3),
+    .left("find", 5),
     line(
         Section::Find,
         VIEWS,
@@ -297,14 +299,14 @@ pub(crate) const KEYS: &[Line] = &[
         ],
         "sort by column left, right; reverse",
     )
-    .left("sort", 6),
+    .left("sort", 12),
     line(
         Section::Columns,
         VIEWS,
         &[(Char('%'), Action::Percent)],
         "percent of measured, wall, or parent",
     )
-    .left("base", 9),
+    .left("base", 14),
     line(
         Section::Columns,
         VIEWS,
@@ -319,7 +321,7 @@ pub(crate) const KEYS: &[Line] = &[
         "all numbers per call of this row",
     )
     .note(": per frame, per request; again: totals")
-    .left("per call", 10),
+    .left("/call", 10),
     line(
         Section::Columns,
         VIEWS,
@@ -333,14 +335,21 @@ pub(crate) const KEYS: &[Line] = &[
         "reset, last second, last 10 s, mark",
     )
     .note("; `window` above the columns says how long it really is")
-    .left("window", 4),
+    .left("window", 3),
     line(
         Section::Time,
         VIEWS,
         &[(Char(','), Action::Earlier), (Char('.'), Action::Later)],
         "one snapshot back, forth",
     )
-    .left("time", 9),
+    .left("past", 9),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('('), Action::FarEarlier), (Char(')'), Action::FarLater)],
+        "5 s back, forth",
+    )
+    .note("; `:back 2m` goes further, `:at 14:02:11` to a time of the clock"),
     line(
         Section::Time,
         VIEWS,
@@ -364,21 +373,21 @@ pub(crate) const KEYS: &[Line] = &[
         ": every number of now less the same number then, both since the reset or both of the same window, percents in \
          points; AVG change says by how much a call became slower (▲) or faster (▼)",
     )
-    .left("mark", 11),
+    .left("mark", 10),
     line(
         Section::Program,
         VIEWS,
         &[(Char('a'), Action::Scope)],
         "one thread, or all threads",
     )
-    .left("thread", 8),
+    .left("thread", 12),
     line(
         Section::Program,
         VIEWS,
         &[(Char('p'), Action::Freeze)],
         "freeze the screen; the program runs on",
     )
-    .left("freeze", 5),
+    .left("freeze", 4),
     line(
         Section::Program,
         VIEWS,
@@ -396,11 +405,11 @@ pub(crate) const KEYS: &[Line] = &[
     line(
         Section::Program,
         VIEWS,
-        &[(Char('e'), Action::NextMode)],
-        "measure exact, adaptive, sampled, off",
+        &[(Char('e'), Action::Modes)],
+        "list of modes: how to measure",
     )
-    .note("; counts from zero, and `u` does not take that back")
-    .left("mode", 10),
+    .note(" (exact, adaptive, sampled, off); another mode counts from zero, and `u` does not take that back")
+    .left("mode", 11),
     line(
         Section::Program,
         &[Sites],
@@ -415,7 +424,7 @@ pub(crate) const KEYS: &[Line] = &[
         "type a command, completed by Tab",
     )
     .note(": `reset`, `mode adaptive`, `off alloc::*`, `report x.json`; `:help` and Tab show all")
-    .left("command", 7),
+    .left("command", 12),
     line(
         Section::Program,
         VIEWS,
@@ -436,7 +445,7 @@ pub(crate) const KEYS: &[Line] = &[
         &[(Char('s'), Action::Keep)],
         "keep this snapshot in a file",
     )
-    .right("keep", 6),
+    .right("keep", 12),
     line(
         Section::Program,
         VIEWS,
@@ -493,6 +502,19 @@ pub(crate) const KEYS: &[Line] = &[
         "list of threads: show this one",
     )
     .left("show", 1),
+    line(
+        Section::OnTop,
+        &[Measuring],
+        &[(Code::Enter, Action::Choose)],
+        "list of modes: measure this way",
+    )
+    .left("measure so", 1),
+    line(
+        Section::OnTop,
+        &[Measuring],
+        &[(Char('e'), Action::Down)],
+        "list of modes: one row down",
+    ),
     line(
         Section::OnTop,
         &[Help],

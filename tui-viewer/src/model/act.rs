@@ -1,5 +1,7 @@
 //! What each message does to the model.
 
+use tickscope_format::snapshot::Mode;
+
 use crate::action::{Action, Context};
 use crate::args::ReportFormat;
 use crate::columns;
@@ -168,9 +170,13 @@ impl Model {
             Action::PerCall => self.per_call(),
             Action::Units => self.change_units(),
             Action::Window => self.next_window(),
-            Action::Earlier | Action::Later | Action::Oldest | Action::Newest | Action::Live => {
-                self.travel_in_time(action)
-            }
+            Action::Earlier
+            | Action::Later
+            | Action::FarEarlier
+            | Action::FarLater
+            | Action::Oldest
+            | Action::Newest
+            | Action::Live => self.travel_in_time(action),
             Action::Mark => self.mark_moment(),
             Action::Compare => self.compare(),
             Action::ToggleSite => self.toggle_site(effects),
@@ -182,7 +188,7 @@ impl Model {
             Action::Scope => self.choose_scope(),
             Action::Freeze => self.freeze(),
             Action::Reset => self.ask_reset(effects),
-            Action::NextMode => self.ask_mode(effects),
+            Action::Modes => self.list_modes(),
             Action::Yes => {
                 if let Some(Popup::Ask(request)) = self.popup.take() {
                     self.send(request, effects);
@@ -218,7 +224,11 @@ impl Model {
     pub(super) fn show(&mut self, view: View) {
         self.came_from = None;
         self.forget_way();
+        let chosen = self.chosen_by_hand().filter(|_| self.view != view);
         self.switch_to(view);
+        if let (Some(chosen), View::Hot | View::Sites) = (chosen, view) {
+            self.follow(chosen.key);
+        }
     }
 
     /// The same on the way back, or on a way that leads back.
@@ -251,8 +261,11 @@ impl Model {
             self.per_call_end();
         } else if self.view == View::Flame && self.zoom_all() {
             // All of the graph is one step back.
-        } else if let Some(view) = self.came_from.take() {
-            self.switch_to(view);
+        } else if let Some(origin) = self.came_from.take() {
+            if origin.filtered {
+                self.show_time_of(Scope::All);
+            }
+            self.switch_to(origin.view);
         } else if self.go_back() || self.leave_focus() {
         } else if !told && self.notice.take().is_none() {
             self.warnings_seen = true;
@@ -275,6 +288,11 @@ impl Model {
                     index: travel::target(action, index, rows, page),
                 });
             }
+            Some(Popup::Modes { index }) => {
+                self.popup = Some(Popup::Modes {
+                    index: travel::target(action, index, Mode::ALL.len(), page),
+                });
+            }
             Some(Popup::Ask(_)) => {}
             None if self.data.is_none() => {
                 self.ring = travel::target(action, self.ring, self.rings.len(), page)
@@ -291,6 +309,9 @@ impl Model {
             self.command_run(effects);
         } else if self.search.as_ref().is_some_and(|search| search.typing) {
             self.search_keep();
+        } else if let Some(Popup::Modes { index }) = self.popup {
+            self.popup = None;
+            self.choose_mode(index, effects);
         } else if let Some(Popup::Threads { index }) = self.popup.take() {
             let thread = self
                 .shown
@@ -301,7 +322,7 @@ impl Model {
                 name: thread.name.clone(),
                 tid: thread.tid,
             });
-            self.show_time_of(scope);
+            self.choose_time_of(scope);
         } else if self.data.is_none() {
             effects.extend(
                 self.rings
@@ -320,11 +341,19 @@ impl Model {
                 .unwrap_or_default();
             self.popup = Some(Popup::Threads { index: 0 });
         } else {
-            self.show_time_of(Scope::All);
+            self.choose_time_of(Scope::All);
         }
     }
 
-    /// Other threads are in scope from now on.
+    /// The time of other threads, by choice: Escape does not change it.
+    fn choose_time_of(&mut self, scope: Scope) {
+        if let Some(origin) = &mut self.came_from {
+            origin.filtered = false;
+        }
+        self.show_time_of(scope);
+    }
+
+    /// The time of other threads.
     pub(super) fn show_time_of(&mut self, scope: Scope) {
         self.scope = scope;
         self.restart_pulse();

@@ -1,7 +1,5 @@
 //! What is asked of the program, and what is taken from the screen.
 
-use tickscope_format::snapshot::Mode;
-
 use crate::model::Model;
 use crate::model::hear::rate_hz;
 use crate::model::message::Effect;
@@ -45,18 +43,6 @@ impl Model {
             ));
         } else {
             self.send_or_ask(Request::Reset, effects);
-        }
-    }
-
-    pub(super) fn ask_mode(&mut self, effects: &mut Vec<Effect>) {
-        if !self.status.answers() {
-            self.complain(format!(
-                "no mode to change: the program is {}",
-                self.status.word().to_lowercase()
-            ));
-        } else if let Some(newest) = &self.newest {
-            let next = next_mode(newest.capture.mode);
-            self.send_or_ask(Request::Mode(next), effects);
         }
     }
 
@@ -137,10 +123,4 @@ impl Model {
             effects.push(Effect::Copy(name));
         }
     }
-}
-
-/// The mode one step cheaper; behind the cheapest comes the first again.
-fn next_mode(mode: Mode) -> Mode {
-    let at = Mode::ALL.iter().position(|&other| other == mode).unwrap_or(0);
-    Mode::ALL[(at + 1) % Mode::ALL.len()]
 }

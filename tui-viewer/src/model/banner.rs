@@ -107,5 +107,5 @@ impl Model {
 /// An empty list is no wonder then.
 fn switched_off(shown: &Snapshot) -> Option<String> {
     (shown.capture.mode == Mode::Off)
-        .then(|| "Measuring is off: nothing is counted. e switches it on.".into())
+        .then(|| "Measuring is off: nothing is counted. e lists the modes.".into())
 }

@@ -11,7 +11,7 @@ impl Model {
     pub(crate) fn offers(&self, action: Action) -> bool {
         let of_the_program = matches!(
             action,
-            Action::Reset | Action::NextMode | Action::Slower | Action::Faster | Action::Freeze
+            Action::Reset | Action::Modes | Action::Slower | Action::Faster | Action::Freeze
         );
         self.can(action)
             && (action != Action::Live || self.frozen)
@@ -33,7 +33,7 @@ impl Model {
             Action::SortLeft | Action::SortRight | Action::Reverse => self.view != View::Flame,
             Action::Centre => rows && self.view != View::Flame,
             // Where there is nothing to ask or nobody to ask it of, they tell why not.
-            Action::Undo | Action::Reset | Action::NextMode | Action::Slower | Action::Faster => {
+            Action::Undo | Action::Reset | Action::Modes | Action::Slower | Action::Faster => {
                 self.shown.is_some() && self.pending.is_none()
             }
             Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown.is_some(),
@@ -52,6 +52,8 @@ impl Model {
             }
             Action::Earlier
             | Action::Later
+            | Action::FarEarlier
+            | Action::FarLater
             | Action::Oldest
             | Action::Newest
             | Action::Live

@@ -205,6 +205,9 @@ impl Model {
             }),
             Verb::Interval { between } => self.ask_rate(between, effects),
             Verb::Rate { hz } => self.ask_rate(Duration::from_secs(1) / hz.max(1) as u32, effects),
+            Verb::Back { by } => self.go_back_by(by),
+            Verb::At { time } => self.go_to_time(time),
+            Verb::Live => self.act(Action::Live, effects),
             Verb::Snapshot { file } => self.keep_in(file, effects),
             Verb::Report { file, format, times } => {
                 let format = format
@@ -235,7 +238,7 @@ impl Model {
     }
 
     /// Asks the program, if there is one that answers and nothing else is asked of it just now.
-    fn ask_for(
+    pub(super) fn ask_for(
         &mut self,
         what: &str,
         effects: &mut Vec<Effect>,

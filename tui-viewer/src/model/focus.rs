@@ -6,7 +6,7 @@ use crate::model::lens::{Focus, FocusOn};
 use crate::model::row::RowId;
 use crate::model::sort::Sort;
 use crate::model::view::View;
-use crate::model::{Model, travel};
+use crate::model::{Model, Origin, travel};
 
 // === impl Model ===
 
@@ -214,7 +214,10 @@ impl Model {
                 self.reveal(What::Tree(row));
             }
         }
-        self.came_from = Some(from);
+        self.came_from = Some(Origin {
+            view: from,
+            filtered: false,
+        });
     }
 
     /// Selects the heaviest place of a function in the tree; false where it has none.
@@ -228,6 +231,34 @@ impl Model {
         self.show_all_rows();
         self.reveal(What::Tree(row));
         true
+    }
+
+    /// The function that the user has selected; none where nobody has moved in the list.
+    pub(super) fn chosen_by_hand(&self) -> Option<Chosen> {
+        self.selected_function().filter(|_| self.list().cursor.touched)
+    }
+
+    /// Selects the row of a function in a list where each has its own; of several places the one with most calls.
+    pub(super) fn follow(&mut self, key: u64) {
+        self.refresh();
+        let Some(data) = &self.data else { return };
+        let of_it = |what: What| {
+            let function = data.function(what);
+            function.is_some_and(|function| data.tree.functions.get(function).key == key)
+        };
+        let rows = self.list().rows.iter().enumerate();
+        let found = rows
+            .filter(|(_, row)| of_it(row.what))
+            .max_by_key(|(index, row)| (data.figures(row.what).calls, std::cmp::Reverse(*index)))
+            .map(|(index, _)| index);
+        let Some(index) = found else { return };
+        let (page, cursor) = (self.page(), &self.list().cursor);
+        let on_screen = (cursor.offset..cursor.offset + page).contains(&index);
+        self.select(index);
+        if !on_screen {
+            let rows = self.list().rows.len();
+            self.list_mut().cursor.centre(rows, page);
+        }
     }
 
     /// A row may be none of the matches that a search shows alone.

@@ -5,12 +5,12 @@ use tickscope_format::profile::graph::{Link, Neighbours};
 use tickscope_format::profile::spread::Spread;
 use tickscope_format::profile::tree::CallTree;
 
-use crate::model::Model;
 use crate::model::cursor::Cursor;
 use crate::model::data::Figures;
 use crate::model::lens::function_of;
 use crate::model::row::{Row, RowId};
 use crate::model::view::View;
+use crate::model::{Model, Origin};
 
 /// So many steps back are remembered.
 const LONGEST_WAY: usize = 100;
@@ -41,6 +41,8 @@ struct Step {
     view: View,
     chosen: Option<Chosen>,
     cursor: Cursor,
+    /// Where Escape led from there.
+    came_from: Option<Origin>,
 }
 
 /// A line of the view, whatever the snapshot.
@@ -262,6 +264,7 @@ impl Model {
             view: self.view,
             chosen: self.function.chosen.replace(chosen),
             cursor: self.list().cursor.clone(),
+            came_from: self.came_from.take(),
         };
         if self.view != View::Function {
             self.function.way.clear();
@@ -274,7 +277,6 @@ impl Model {
             want: vec![RowId::Call(CallId::Own)],
             ..Cursor::default()
         };
-        self.came_from = None;
         self.switch_to(View::Function);
         self.refresh();
         let (rows, page) = (self.list().rows.len(), self.page());
@@ -310,6 +312,7 @@ impl Model {
             self.function.chosen = step.chosen;
             self.list_mut().cursor = step.cursor;
         }
+        self.came_from = step.came_from;
         self.switch_to(step.view);
         true
     }

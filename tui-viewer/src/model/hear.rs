@@ -150,9 +150,7 @@ impl Model {
         }
         self.cpu_history.note(&snapshot);
         self.time.history.note(&snapshot);
-        let back = self.how_far_back();
         self.newest = Some(Rc::clone(&snapshot));
-        self.dirty |= back != self.how_far_back();
         if !self.frozen {
             self.shown = Some(snapshot);
             self.data_stale = true;

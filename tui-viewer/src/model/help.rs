@@ -47,7 +47,9 @@ impl Model {
         self.help_search = None;
         self.popup = match self.popup {
             Some(Popup::Help { .. }) => None,
-            Some(Popup::Threads { .. } | Popup::Ask(_)) | None => Some(Popup::Help { scroll: 0 }),
+            Some(Popup::Threads { .. } | Popup::Modes { .. } | Popup::Ask(_)) | None => {
+                Some(Popup::Help { scroll: 0 })
+            }
         };
     }
 

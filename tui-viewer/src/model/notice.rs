@@ -48,7 +48,9 @@ impl Model {
             | Context::Sites => {
                 layout.footer.is_some() && self.search.as_ref().is_some_and(|search| search.is_set())
             }
-            Context::Help | Context::Choosing | Context::Asking | Context::Start => false,
+            Context::Help | Context::Choosing | Context::Measuring | Context::Asking | Context::Start => {
+                false
+            }
         };
         Some(Rect {
             y: line.y.saturating_sub(u16::from(above)),

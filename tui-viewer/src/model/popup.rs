@@ -15,6 +15,11 @@ pub(crate) enum Popup {
         /// The selected line.
         index: usize,
     },
+    /// Choose how to measure.
+    Modes {
+        /// The selected line.
+        index: usize,
+    },
     /// Reset, although others watch?
     Ask(Request),
 }

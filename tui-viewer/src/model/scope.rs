@@ -39,12 +39,11 @@ impl Scope {
         Some(ThreadId(index as u32))
     }
 
-    /// For the line above the columns.
-    pub(crate) fn label(&self) -> String {
+    /// The one thread, where all others are left out.
+    pub(crate) fn only(&self) -> Option<&str> {
         match self {
-            Self::All => "all threads".to_string(),
-            Self::One { name, tid: 0 } => format!("thread {name}"),
-            Self::One { name, tid } => format!("thread {name} ({tid})"),
+            Self::All => None,
+            Self::One { name, .. } => Some(name),
         }
     }
 }

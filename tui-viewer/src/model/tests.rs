@@ -579,7 +579,7 @@ fn one_thread_or_all() {
     let mut model = live(120, 30);
     keys(&mut model, "ajj");
     key(&mut model, Code::Enter);
-    assert!(text(&model).contains("thread match-1 (41878)"));
+    assert!(text(&model).contains("only match-1 (a: all)"));
     assert!(header(&model).contains(" 1 of 4 threads"), "{}", header(&model));
     assert_eq!(names(&model)[0], "match::run");
     assert_eq!(model.list().rows.len(), 9);
@@ -616,11 +616,7 @@ fn the_choice_of_a_thread_stays_on_its_thread() {
     grown.threads.insert(0, newcomer);
     news(&mut model, Status::Live, Some(grown));
     key(&mut model, Code::Enter);
-    assert!(
-        text(&model).contains("thread match-1 (41878)"),
-        "{}",
-        text(&model)
-    );
+    assert!(text(&model).contains("only match-1 (a: all)"), "{}", text(&model));
 }
 
 #[test]
@@ -977,6 +973,43 @@ fn the_footer_offers_only_what_works_now() {
         let works = line.keys.iter().any(|&(_, action)| model.offers(action));
         assert!(!shown || works, "{}", line.help);
     }
+}
+
+#[test]
+fn the_footer_keeps_what_people_look_for_first() {
+    let all = [
+        "↑↓ move",
+        "←→ fold",
+        "Enter open",
+        "/ find",
+        "b /call",
+        "w window",
+        ",. past",
+        "m' mark",
+        "p freeze",
+    ];
+    let right = ["r reset", "d report", "? help", "q quit"];
+    let footer = last_line(&live(120, 30));
+    for hint in all.iter().chain(&right) {
+        assert!(footer.contains(hint), "{hint}: {footer}");
+    }
+    // A search that is kept takes the place of its key and of the arrows.
+    let mut model = live(120, 30);
+    keys(&mut model, "/book::");
+    key(&mut model, Code::Enter);
+    let footer = last_line(&model);
+    for hint in ["/book::", "nN match", "w window", "p freeze", "Esc clear"]
+        .iter()
+        .chain(&right)
+    {
+        assert!(footer.contains(hint), "{hint}: {footer}");
+    }
+    assert!(!footer.contains("find"), "{footer}");
+    let small = last_line(&live(60, 15));
+    assert!(
+        small.contains("w window") && small.contains("? help  q quit"),
+        "{small}"
+    );
 }
 
 proptest! {

@@ -10,7 +10,7 @@ use crate::model::data::{Data, What};
 use crate::model::listing::{self, Listing, Shape};
 use crate::model::scope::Scope;
 use crate::model::view::View;
-use crate::model::{Model, threads};
+use crate::model::{Model, Origin, threads};
 
 /// A thread inside a scope that was on a CPU for less than this share of the last interval waits for something.
 const WAITING_BELOW: f64 = 0.01;
@@ -165,7 +165,10 @@ impl Model {
         } else {
             self.show_time_of(only);
             self.show(View::Tree);
-            self.came_from = Some(View::Threads);
+            self.came_from = Some(Origin {
+                view: View::Threads,
+                filtered: true,
+            });
             self.tell("only this thread is shown; a shows all");
         }
     }

@@ -1,6 +1,7 @@
 //! Which moment is shown: the newest, one that the screen was frozen at, or one of the past.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use tickscope_format::Snapshot;
 
@@ -10,7 +11,12 @@ use crate::model::compare::Mark;
 use crate::model::history::History;
 use crate::model::pulse::Pulse;
 use crate::model::window::{Stretch, Window};
-use crate::process_time::{clock_time, running};
+use crate::process_time::{clock_time, last_time_of_day};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A long step back or forth.
+const FAR_NS: u64 = 5 * SECOND_NS;
 
 /// Where the screen stands in time.
 #[derive(Debug, Default)]
@@ -23,6 +29,8 @@ pub(crate) struct Time {
     pub(crate) stretch: Option<Stretch>,
     /// The screen shows a moment that the user went back to.
     pub(crate) past: bool,
+    /// The newest snapshot when the screen stopped.
+    stopped_ns: Option<u64>,
     /// A moment to compare with.
     pub(crate) mark: Option<Mark>,
     /// The differences to it are shown.
@@ -52,21 +60,23 @@ impl Model {
         let history = &self.time.history;
         let newest = self.newest.as_ref().map(|newest| newest.capture.unix_ns);
         let ahead = newest.filter(|&newest| newest > now);
-        let back = matches!(action, Action::Earlier | Action::Oldest);
+        let back = matches!(action, Action::Earlier | Action::FarEarlier | Action::Oldest);
+        let before = |ns: u64| now.checked_sub(ns).and_then(|then| history.at_or_before(then));
+        let oldest = || history.times().next().filter(|&oldest| oldest < now);
         let to = if action == Action::Earlier {
-            now.checked_sub(1).and_then(|before| history.at_or_before(before))
+            before(1)
+        } else if action == Action::FarEarlier {
+            before(FAR_NS).or_else(oldest)
         } else if action == Action::Oldest {
-            history.times().next().filter(|&oldest| oldest < now)
+            oldest()
         } else if action == Action::Later {
             history.after(now).or(ahead)
+        } else if action == Action::FarLater {
+            history.after(now.saturating_add(FAR_NS - 1)).or(ahead)
         } else {
             ahead
         };
-        let found = to.and_then(|to| match &self.newest {
-            Some(newest) if newest.capture.unix_ns == to => Some(Rc::clone(newest)),
-            _ => history.get(to),
-        });
-        match found {
+        match to.and_then(|to| self.snapshot_of(to)) {
             Some(snapshot) => self.go_to(snapshot),
             None if back => self.tell("there is no older snapshot"),
             None if self.frozen => self.tell("this is the newest snapshot; L follows the program again"),
@@ -74,7 +84,61 @@ impl Model {
         }
     }
 
+    /// So far back from the moment on screen.
+    pub(super) fn go_back_by(&mut self, by: Duration) {
+        let now = self.shown.as_ref().map(|shown| shown.capture.unix_ns);
+        let by_ns = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX).max(1);
+        let history = &self.time.history;
+        let to = now.and_then(|now| history.at_or_before(now.checked_sub(by_ns)?));
+        match to.and_then(|to| self.snapshot_of(to)) {
+            Some(snapshot) => self.go_to(snapshot),
+            None => self.complain(format!("back: that is too far; {}", self.how_long())),
+        }
+    }
+
+    /// To a time of the clock, in seconds of the day: the last one that has passed.
+    pub(super) fn go_to_time(&mut self, of_day: u32) {
+        let newest = self.newest.as_ref().map(|newest| newest.capture.unix_ns);
+        let second = newest.and_then(|newest| last_time_of_day(newest, of_day, self.utc_offset));
+        let history = &self.time.history;
+        let found = second.and_then(|second| {
+            let within = |at: &u64| (second..second + SECOND_NS).contains(at);
+            let next = history.after(second.saturating_sub(1)).or(newest);
+            next.filter(within).or_else(|| history.at_or_before(second))
+        });
+        match found.and_then(|to| self.snapshot_of(to)) {
+            Some(snapshot) => self.go_to(snapshot),
+            None => self.complain(format!("at: no snapshot of then; {}", self.how_long())),
+        }
+    }
+
+    /// Between which times there are snapshots.
+    fn how_long(&self) -> String {
+        let clock = |unix_ns| clock_time(unix_ns, self.utc_offset);
+        let oldest = self.time.history.times().next();
+        let newest = self.newest.as_ref().map(|newest| newest.capture.unix_ns);
+        match oldest.zip(newest) {
+            Some((oldest, newest)) => {
+                format!("there are snapshots from {} to {}", clock(oldest), clock(newest))
+            }
+            None => "there are no older snapshots".to_string(),
+        }
+    }
+
+    /// The snapshot that was captured then.
+    fn snapshot_of(&self, unix_ns: u64) -> Option<Rc<Snapshot>> {
+        match &self.newest {
+            Some(newest) if newest.capture.unix_ns == unix_ns => Some(Rc::clone(newest)),
+            _ => self.time.history.get(unix_ns),
+        }
+    }
+
     fn go_to(&mut self, snapshot: Rc<Snapshot>) {
+        // How far back this is counts from where one stopped: it stands still while one looks.
+        let ahead = |stopped: u64| snapshot.capture.unix_ns >= stopped;
+        if self.time.stopped_ns.is_none_or(ahead) {
+            self.time.stopped_ns = self.newest.as_ref().map(|newest| newest.capture.unix_ns);
+        }
         self.frozen = true;
         self.time.past = true;
         self.time.pulse_then = Pulse::until(&self.time.history, &snapshot, &self.scope);
@@ -86,6 +150,7 @@ impl Model {
     pub(super) fn go_live(&mut self) {
         self.frozen = false;
         self.time.past = false;
+        self.time.stopped_ns = None;
         self.time.pulse_then = None;
         self.shown = self.newest.clone();
         self.data_stale = true;
@@ -94,18 +159,15 @@ impl Model {
     /// The screen stands still from now on.
     pub(super) fn stand_still(&mut self) {
         self.frozen = true;
+        self.time.stopped_ns = self.newest.as_ref().map(|newest| newest.capture.unix_ns);
         self.time.pulse_then = Some(self.time.pulse.clone());
     }
 
-    /// How long before the newest snapshot the one on screen was taken, while the user has gone back to it.
-    pub(crate) fn how_far_back(&self) -> Option<String> {
-        let (shown, newest) = self.shown.as_ref().zip(self.newest.as_ref())?;
-        let ns = newest.capture.unix_ns.checked_sub(shown.capture.unix_ns)?;
-        self.time.past.then(|| match ns {
-            0..10_000_000_000 => format!("-{:.1} s", ns as f64 / 1e9),
-            10_000_000_000..60_000_000_000 => format!("-{} s", ns / 1_000_000_000),
-            _ => format!("-{}", running(ns)),
-        })
+    /// How long before the newest snapshot of when the user stopped the one on screen was taken.
+    fn how_far_back(&self) -> Option<String> {
+        let (shown, stopped) = self.shown.as_ref().zip(self.time.stopped_ns)?;
+        let ns = stopped.saturating_sub(shown.capture.unix_ns);
+        Some(format!("{:.1} s back", ns as f64 / 1e9)).filter(|_| self.time.past)
     }
 
     /// Records from before have come.
@@ -123,6 +185,7 @@ impl Model {
         self.time.pulse = Pulse::default();
         self.time.pulse_then = None;
         self.time.past = false;
+        self.time.stopped_ns = None;
         if self.time.mark.as_ref().is_some_and(|mark| !mark.of_file) {
             self.time.mark = None;
             self.time.comparing = false;
@@ -135,7 +198,7 @@ impl Model {
         let back = self.how_far_back()?;
         let shown = self.shown.as_ref()?;
         Some(format!(
-            "{} {back}",
+            "{}  {back}",
             clock_time(shown.capture.unix_ns, self.utc_offset)
         ))
     }

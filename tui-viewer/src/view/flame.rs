@@ -9,9 +9,9 @@ use crate::model::data::{Data, What, share};
 use crate::model::icicle::Frame;
 use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
-use crate::view::figure::ABOUT;
+use crate::view::figure::{ABOUT, UNKNOWN};
 use crate::view::pen::Pen;
-use crate::view::rows;
+use crate::view::{rows, unit};
 
 /// What fills frames beside each other, and the edge before each: Unicode, then ASCII.
 const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
@@ -31,7 +31,9 @@ pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         _ => "",
     };
     let percent = format!("{about}{}", number::percent(of_total));
-    let time = format!("{about}{}", pen.duration(data.figures(row.what).total_ns));
+    let (ns, ticks) = (data.figures(row.what).total_ns, unit::ticks(data, row.what).0);
+    let time = unit::scaled(pen, model.ticks, data.per_calls, ns, ticks, false);
+    let time = format!("{about}{}", time.as_deref().unwrap_or(UNKNOWN));
     let mut x = area.x + 1;
     pen.put_right(x, area.y, 7, &percent, Meaning::Strong);
     x += 8;

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use tickscope_format::render::number;
 use tui_input::Input;
 
-use crate::action::{Context, Hint, lines};
+use crate::action::{Action, Context, Hint, lines};
 use crate::cells::{cut_start, safe, width};
 use crate::layout::Layout;
 use crate::model::Model;
@@ -192,12 +192,16 @@ fn found(model: &Model, search: &Search, cells: usize) -> String {
 }
 
 fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
+    let kept = model.search.as_ref().filter(|search| search.is_set());
+    let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
         .filter(|line| line.keys.iter().any(|&(_, action)| model.offers(action)))
+        // The search that is kept stands there itself.
+        .filter(|line| !(searched && line.keys.iter().any(|&(_, action)| action == Action::Search)))
         .filter_map(|line| line.hint.map(|hint| (line.hint_keys(pen.ascii), hint)))
         .collect();
     let esc = match context {
-        Context::Help | Context::Choosing | Context::Asking => Some("close"),
+        Context::Help | Context::Choosing | Context::Measuring | Context::Asking => Some("close"),
         _ if model.search.is_some() => Some("clear"),
         _ if model.per_call.is_some() => Some("totals"),
         Context::Flame if model.flame.is_zoomed() => Some("zoom out"),
@@ -219,12 +223,12 @@ fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
             },
         )
     }));
-    if let Some(search) = model.search.as_ref().filter(|search| search.is_set()) {
+    if let Some(search) = kept {
         let text = cut_start(&safe(search.text(), pen.ascii), 20, pen.glyphs.cut).into_owned();
         hints.insert(
             0,
             (
-                format!("/{text}  {}", found(model, search, usize::from(line.width) / 3)),
+                format!("/{text}  {}", found(model, search, usize::from(line.width) / 6)),
                 Hint {
                     text: "",
                     rank: 2,

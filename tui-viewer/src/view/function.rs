@@ -8,8 +8,9 @@ use crate::model::Model;
 use crate::model::data::{Data, What, share};
 use crate::model::function::{Around, Line};
 use crate::theme::{Glyphs, Meaning};
-use crate::view::figure::ABOUT;
+use crate::view::figure::{ABOUT, UNKNOWN};
 use crate::view::pen::Pen;
+use crate::view::unit;
 
 /// Cells of a count.
 const COUNT: usize = 5;
@@ -39,30 +40,32 @@ pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     pen.put(x, area.y, cells, &name, Meaning::Strong);
     pen.put_right(x, area.y, cells, &place, Meaning::Quiet);
     if area.height > 1 {
-        figures(pen, data, around, x, area.y + 1, x + cells);
+        figures(pen, model, data, around, (x, x + cells), area.y + 1);
     }
 }
 
-fn figures(pen: &mut Pen<'_>, data: &Data, around: &Around, mut x: u16, y: u16, end: u16) {
+fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, around: &Around, (mut x, end): (u16, u16), y: u16) {
     let of = &around.neighbours;
     let spread = of.spread.unwrap_or_default();
     let time = |ns: u64, estimated: bool| {
         let about = if estimated { ABOUT } else { "" };
         let percent = number::percent(share(ns, data.measured_ns));
-        format!("{about}{} {about}{percent}", pen.duration(ns))
+        let time = scaled(pen, model, data.per_calls, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
+        format!("{about}{time} {about}{percent}")
     };
     let all = of.outermost_calls + of.recursive_calls;
     let mut facts = vec![
         ("total", time(of.total_ns, spread.total_estimated)),
         ("self", time(of.self_ns, spread.self_estimated)),
-        ("calls", number::count(all)),
+        ("calls", counted(data, all)),
     ];
     if let Some(ns) = of.total_ns.checked_div(of.outermost_calls) {
         let about = if spread.total_estimated { ABOUT } else { "" };
-        facts.push(("avg", format!("{about}{}", pen.duration(ns))));
+        let avg = scaled(pen, model, None, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
+        facts.push(("avg", format!("{about}{avg}")));
     }
     if of.recursive {
-        let text = format!("{} of them recursive", number::count(of.recursive_calls));
+        let text = format!("{} of them recursive", counted(data, of.recursive_calls));
         facts.push((pen.glyphs.again, text));
     }
     for (word, text) in facts {
@@ -72,6 +75,16 @@ fn figures(pen: &mut Pen<'_>, data: &Data, around: &Around, mut x: u16, y: u16, 
         x = pen.put(x, y, end - x, word, Meaning::Quiet);
         x = pen.put(x + 1, y, end.saturating_sub(x + 1), &text, Meaning::Plain) + 3;
     }
+}
+
+/// A time in the unit that was chosen.
+fn scaled(pen: &Pen<'_>, model: &Model, per_calls: Option<u64>, data: &Data, ns: u64) -> Option<String> {
+    unit::scaled(pen, model.ticks, per_calls, ns, unit::ticks_of(data, ns), false)
+}
+
+/// A number of calls, or so many per call.
+fn counted(data: &Data, calls: u64) -> String {
+    unit::calls(data, calls).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
 /// A line between the two lists.
@@ -113,11 +126,11 @@ pub(super) fn calls(data: &Data, what: What) -> Option<String> {
         }
     };
     let others = others.map_or(String::new(), |calls| {
-        format!("{between}{}", number::count(calls))
+        format!("{between}{}", counted(data, calls))
     });
     Some(format!(
         "{:>COUNT$}{others:<rest$}",
-        number::count(some),
+        counted(data, some),
         rest = COUNT + 1
     ))
 }

@@ -212,6 +212,15 @@ fn on_top() {
 }
 
 #[test]
+fn the_list_of_modes() {
+    for (width, height) in [(120, 30), (60, 15), (20, 5)] {
+        let mut model = live(width, height);
+        keys(&mut model, "ee");
+        assert_snapshot!(format!("modes_{width}x{height}"), looks(&model));
+    }
+}
+
+#[test]
 fn without_unicode() {
     let mut model = Model::new(Size::new(60, 15), ThemeKind::Sixteen, true, Some(0));
     news(&mut model, Status::Live, Some(orderbook::snapshot(1_340)));

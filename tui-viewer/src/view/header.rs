@@ -20,6 +20,9 @@ const WORDY: u16 = 100;
 /// From this width on bounds stand side by side.
 const RANGES: u16 = 80;
 
+/// The one thread that is shown takes no more cells.
+const LONGEST_ONLY: usize = 20;
+
 struct Part {
     text: String,
     meaning: Meaning,
@@ -50,6 +53,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     state(pen, model, wordy, &mut left);
     let mut right = Vec::new();
     if let Some(snapshot) = snapshot {
+        if model.layout().tabs.is_none() || area.width < tabs::NAMES_THREAD {
+            let only = tabs::only(model, pen.ascii, LONGEST_ONLY, pen.glyphs.cut);
+            left.extend(only.map(|only| part(only, Meaning::Notable, 1, 1)));
+        }
         if let Some(mode) = mode(snapshot, area.width) {
             // How it usually is gives way; what makes of numbers estimates does not.
             let (meaning, rank) = match snapshot.capture.mode {

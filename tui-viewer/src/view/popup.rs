@@ -141,7 +141,7 @@ pub(super) fn ask(pen: &mut Pen<'_>, model: &Model, request: Request) {
 }
 
 /// An area in the middle that leaves the header alone.
-fn middle(model: &Model, width: u16, height: u16) -> Rect {
+pub(super) fn middle(model: &Model, width: u16, height: u16) -> Rect {
     let size = model.size;
     let width = width.min(size.width.saturating_sub(2));
     let height = height.min(size.height.saturating_sub(2));

@@ -36,7 +36,7 @@ const SIZES: [(u16, u16); 9] = [
 ];
 
 /// What is typed to put something on top of a view, or to set it in another way.
-const ON_TOP: [&str; 10] = ["", "?", "a", "/book", "%", "p", "x", ":", "i", "r"];
+const ON_TOP: [&str; 11] = ["", "?", "a", "e", "/book", "%", "p", "x", ":", "i", "r"];
 
 /// Every status there is.
 fn statuses() -> [Status; 7] {

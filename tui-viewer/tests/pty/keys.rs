@@ -17,10 +17,12 @@ fn escape_alone_and_arrows_are_told_apart() {
 }
 
 #[test]
-fn e_switches_the_mode_and_an_older_program_says_why_not() {
+fn e_lists_the_modes_and_an_older_program_says_why_not() {
     let mut session = Session::start(&["live"], (120, 30));
     session.wait_for_text("match::run");
     session.send("e");
+    session.wait_for_text("Another mode counts from zero");
+    session.send("e\r");
     session.wait_for_text("adaptive from here on, counting from zero");
     session.wait_for_text("~16.7%");
     session.send("q");
@@ -28,6 +30,8 @@ fn e_switches_the_mode_and_an_older_program_says_why_not() {
     let mut old = Session::start(&["live", "--old"], (120, 30));
     old.wait_for_text("match::run");
     old.send("e");
+    old.wait_for_text("Another mode counts from zero");
+    old.send("e\r");
     old.wait_for_text("! mode: the program's collector is older");
     old.send("q");
     old.end();

@@ -5,7 +5,9 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
 
 use crate::keyboard::Code;
+use crate::model::Model;
 use crate::model::message::Effect;
+use crate::model::popup::Popup;
 use crate::model::tests::{answer, header, in_epoch, last_line, names};
 use crate::modes::in_mode;
 use crate::news::Request;
@@ -17,6 +19,17 @@ fn switched(epoch: u64, mode: Mode) -> Snapshot {
     in_mode(mode, in_epoch(epoch, 10))
 }
 
+/// Takes a mode from the list, as people do.
+fn choose(model: &mut Model, mode: Mode) -> Vec<Effect> {
+    let line = Mode::ALL
+        .iter()
+        .position(|&other| other == mode)
+        .expect("it is one");
+    assert!(keys(model, "eg").is_empty(), "a look does nothing");
+    keys(model, &"j".repeat(line));
+    key(model, Code::Enter)
+}
+
 /// The first line of the screen with this text.
 fn line_with(screen: &str, text: &str) -> String {
     let line = screen.lines().find(|line| line.contains(text));
@@ -25,11 +38,11 @@ fn line_with(screen: &str, text: &str) -> String {
 }
 
 #[test]
-fn the_mode_steps_through_all_and_each_is_done_when_it_is_seen() {
+fn every_mode_is_taken_from_the_list_and_done_when_it_is_seen() {
     let mut model = live(120, 30);
     let steps = [Mode::Adaptive, Mode::Sampled, Mode::Off, Mode::Exact];
     for (mode, epoch) in steps.into_iter().zip(2..) {
-        let effects = keys(&mut model, "e");
+        let effects = choose(&mut model, mode);
         assert!(
             matches!(effects[..], [Effect::Send(Request::Mode(asked))] if asked == mode),
             "{effects:?}"
@@ -47,9 +60,46 @@ fn the_mode_steps_through_all_and_each_is_done_when_it_is_seen() {
 }
 
 #[test]
+fn a_look_at_the_modes_loses_nothing() {
+    let mut model = live(120, 30);
+    assert!(keys(&mut model, "e").is_empty());
+    let screen = text(&model);
+    assert!(line_with(&screen, "now").contains("exact"), "{screen}");
+    assert!(
+        screen.contains("Another mode counts from zero; u cannot take that back:")
+            && screen.contains("s keeps a snapshot first."),
+        "{screen}"
+    );
+    assert!(key(&mut model, Code::Enter).is_empty(), "the mode in force");
+    assert!(model.popup.is_none() && model.pending.is_none() && model.notice.is_none());
+    assert!(keys(&mut model, "eee").is_empty());
+    assert_eq!(model.popup, Some(Popup::Modes { index: 2 }));
+    assert!(key(&mut model, Code::Esc).is_empty());
+    assert!(model.popup.is_none() && model.pending.is_none());
+    keys(&mut model, "ee");
+    news(&mut model, Status::Exited { unix_ns: 0 }, None);
+    assert!(key(&mut model, Code::Enter).is_empty());
+    assert!(last_line(&model).contains("! mode: nobody to ask, the program is exited"));
+}
+
+#[test]
+fn the_list_of_modes_begins_at_the_one_in_force() {
+    for (index, mode) in Mode::ALL.into_iter().enumerate() {
+        let mut model = empty(80, 24);
+        news(&mut model, Status::Live, Some(in_mode(mode, snapshot(1_340))));
+        keys(&mut model, "e");
+        assert_eq!(model.popup, Some(Popup::Modes { index }));
+        let screen = text(&model);
+        let line = line_with(&screen, " now ");
+        assert!(line.contains(mode.as_str()), "{screen}");
+    }
+}
+
+#[test]
 fn a_mode_behind_a_frozen_screen_is_said_to_be_there() {
     let mut model = live(120, 30);
-    keys(&mut model, "pe");
+    keys(&mut model, "p");
+    choose(&mut model, Mode::Adaptive);
     answer(&mut model, Request::Mode(Mode::Adaptive), Ok(2));
     news(&mut model, Status::Live, Some(switched(2, Mode::Adaptive)));
     assert!(
@@ -67,7 +117,7 @@ fn a_mode_that_is_refused_says_why() {
         "the program's collector is older and does not know this request",
     ] {
         let mut model = live(120, 30);
-        keys(&mut model, "e");
+        choose(&mut model, Mode::Adaptive);
         answer(&mut model, Request::Mode(Mode::Adaptive), Err(why.into()));
         assert!(
             last_line(&model).contains(&format!("! mode: {why}")),
@@ -75,10 +125,14 @@ fn a_mode_that_is_refused_says_why() {
             last_line(&model)
         );
         assert!(!header(&model).contains("switching"));
-        assert_eq!(keys(&mut model, "e").len(), 1, "it may be asked again");
+        assert_eq!(
+            choose(&mut model, Mode::Adaptive).len(),
+            1,
+            "it may be asked again"
+        );
     }
     let mut silent = live(120, 30);
-    keys(&mut silent, "e");
+    choose(&mut silent, Mode::Off);
     at(&mut silent, 2_000);
     assert!(last_line(&silent).contains("! no answer from the program in 2 s"));
     let mut gone = live(120, 30);
@@ -93,7 +147,7 @@ fn another_mode_asks_first_only_if_others_watch() {
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 3;
     news(&mut model, Status::Live, Some(watched));
-    assert!(keys(&mut model, "e").is_empty());
+    assert!(choose(&mut model, Mode::Adaptive).is_empty());
     let screen = text(&model);
     assert!(
         screen.contains("Switch measuring to adaptive?") && screen.contains("2 other viewers are"),
@@ -101,8 +155,9 @@ fn another_mode_asks_first_only_if_others_watch() {
     );
     key(&mut model, Code::Esc);
     assert!(model.popup.is_none() && model.pending.is_none());
+    choose(&mut model, Mode::Adaptive);
     assert!(matches!(
-        keys(&mut model, "ey")[..],
+        keys(&mut model, "y")[..],
         [Effect::Send(Request::Mode(Mode::Adaptive))]
     ));
 }
@@ -340,7 +395,7 @@ fn a_program_that_measures_nothing_says_so() {
         );
         let screen = text(&model);
         assert!(
-            screen.contains("Measuring is off: nothing is counted. e switches it on.")
+            screen.contains("Measuring is off: nothing is counted. e lists the modes.")
                 && screen.contains("no scope is counted"),
             "{screen}"
         );

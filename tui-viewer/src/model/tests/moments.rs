@@ -150,7 +150,7 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut model, ",");
     assert_eq!(shown(&model), 1_339);
     assert!(
-        header(&model).contains("PAST 14:02:13 -0.1 s"),
+        header(&model).contains("PAST 14:02:13  0.1 s back"),
         "{}",
         header(&model)
     );
@@ -159,7 +159,7 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut model, "{");
     assert_eq!(shown(&model), 1_200);
     assert!(
-        header(&model).contains("PAST 14:02:00 -14 s"),
+        header(&model).contains("PAST 14:02:00  14.0 s back"),
         "{}",
         header(&model)
     );
@@ -169,15 +169,11 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
 
     let before = text(&model);
     model.dirty = false;
-    lives(&mut model, [1_341]);
-    assert!(!model.dirty, "14.1 s are still 14 s");
-    lives(&mut model, 1_342..=1_350);
-    assert!(model.dirty);
-    assert_eq!(
-        text(&model),
-        before.replace("-14 s", "-15 s"),
-        "nothing else moves"
-    );
+    lives(&mut model, 1_341..=1_350);
+    assert!(!model.dirty, "what is looked at stands still");
+    assert_eq!(text(&model), before);
+    keys(&mut model, ".");
+    assert!(header(&model).contains("13.9 s back"), "{}", header(&model));
 
     keys(&mut model, "}");
     assert_eq!(shown(&model), 1_350);
@@ -194,6 +190,59 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     lives(&mut model, [1_352]);
     assert_eq!(shown(&model), 1_352);
     assert!(header(&model).contains("LIVE 10 Hz"));
+}
+
+#[test]
+fn long_steps_and_commands_go_far() {
+    let mut model = watched(120, 30);
+    let shown = |model: &Model| model.shown.as_ref().unwrap().capture.seq;
+    let command = |model: &mut Model, text: &str| {
+        keys(model, text);
+        key(model, Code::Enter);
+    };
+    for (typed, seq) in [
+        ("(", 1_290),
+        ("(", 1_240),
+        ("(", 1_200),
+        (")", 1_250),
+        (",", 1_249),
+    ] {
+        keys(&mut model, typed);
+        assert_eq!(shown(&model), seq, "{typed}");
+    }
+    keys(&mut model, "{(");
+    assert!(last_line(&model).contains("no older snapshot"));
+    keys(&mut model, ")))");
+    assert_eq!(shown(&model), 1_340, "forth no further than the newest");
+    keys(&mut model, ")");
+    assert!(last_line(&model).contains("L follows the program"));
+    command(&mut model, ":live");
+    assert!(header(&model).contains("LIVE"));
+    command(&mut model, ":back 2.5s");
+    assert_eq!(shown(&model), 1_315);
+    assert!(header(&model).contains("  2.5 s back"), "{}", header(&model));
+    command(&mut model, ":back 2s");
+    assert_eq!(shown(&model), 1_295, "from the moment on screen");
+    command(&mut model, ":at 14:02:08");
+    assert_eq!(shown(&model), 1_280);
+    assert!(
+        header(&model).contains("PAST 14:02:08  6.0 s back"),
+        "{}",
+        header(&model)
+    );
+    command(&mut model, ":at 14:02:14");
+    assert_eq!(shown(&model), 1_340);
+    let range = "there are snapshots from 14:02:00 to 14:02:14";
+    for (typed, why) in [
+        (":at 14:01:59", "! at: no snapshot of then"),
+        (":at 14:02:15", "! at: no snapshot of then"),
+        (":back 1h", "! back: that is too far"),
+    ] {
+        command(&mut model, typed);
+        assert_eq!(shown(&model), 1_340, "{typed}");
+        let told = last_line(&model);
+        assert!(told.contains(why) && told.contains(range), "{told}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Rule;
 
+use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::Effect;
 use crate::model::tests::{answer, last_line, names};
@@ -213,4 +214,46 @@ fn off_and_never_met_stand_where_state_sorts_them() {
     keys(&mut model, ">");
     assert_eq!(names(&model)[..2], ["alloc::slab_get", "queue::push"]);
     assert!(text(&model).contains("not since reset"));
+}
+
+#[test]
+fn the_selection_goes_along_to_sites_and_hot() {
+    for digit in ["6", "2"] {
+        // Who has not moved looks at no row.
+        let mut model = live(120, 30);
+        keys(&mut model, digit);
+        assert_eq!(model.list().cursor.index, 0);
+        let mut model = live(120, 30);
+        keys(&mut model, "jjj");
+        assert_eq!(selected(&model), "book::insert");
+        keys(&mut model, digit);
+        assert_eq!(selected(&model), "book::insert");
+        // A thread is no function: what was selected stays.
+        keys(&mut model, "4j");
+        keys(&mut model, digit);
+        assert_eq!(selected(&model), "book::insert");
+        keys(&mut model, "1j");
+        let next = selected(&model);
+        keys(&mut model, digit);
+        assert_eq!(selected(&model), next);
+    }
+    // So that the switch hits what was looked at.
+    let mut model = live(120, 30);
+    keys(&mut model, "2/cancel");
+    key(&mut model, Code::Enter);
+    let effects = keys(&mut model, "6 ");
+    assert!(
+        matches!(effects[..], [Effect::Send(Request::SitesOff(pattern))] if pattern.as_str().ends_with("book::cancel")),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn what_is_followed_comes_into_sight() {
+    let mut model = live(80, 12);
+    keys(&mut model, "2G");
+    let last = selected(&model);
+    keys(&mut model, "6");
+    assert_eq!(selected(&model), last);
+    assert!(crate::stage::line(&model) < usize::from(model.layout().rows.height));
 }

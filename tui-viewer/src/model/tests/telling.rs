@@ -177,7 +177,7 @@ fn sites_are_of_all_threads_whoever_is_chosen() {
     let mut model = live(120, 30);
     keys(&mut model, "4j");
     key(&mut model, Code::Enter);
-    assert!(text(&model).contains("thread match-1"), "{}", text(&model));
+    assert!(text(&model).contains("only match-1"), "{}", text(&model));
     keys(&mut model, "6");
     let screen = text(&model);
     let tabs = screen.lines().nth(1).unwrap_or_default();

@@ -112,12 +112,63 @@ fn enter_shows_one_thread_and_again_all() {
         4,
         "all threads are listed, whoever is shown"
     );
-    assert!(text(&model).contains("Enter shows all again"));
-    key(&mut model, Code::Enter);
-    assert_eq!(model.scope, Scope::All);
+    assert_eq!(model.scope, Scope::All, "what Enter has left out is there again");
     key(&mut model, Code::Enter);
     keys(&mut model, "a");
     assert_eq!(model.scope, Scope::All);
+    key(&mut model, Code::Esc);
+    assert_eq!(model.view, View::Threads);
+    key(&mut model, Code::Enter);
+    keys(&mut model, "4");
+    assert!(text(&model).contains("Enter shows all again"));
+    key(&mut model, Code::Enter);
+    assert_eq!(model.scope, Scope::All);
+}
+
+#[test]
+fn the_way_back_to_the_threads_leads_over_a_function() {
+    let mut model = live(120, 30);
+    keys(&mut model, "4jj");
+    key(&mut model, Code::Enter);
+    key(&mut model, Code::Enter);
+    assert_eq!(model.view, View::Function);
+    key(&mut model, Code::Esc);
+    assert_eq!((model.view, model.scope.only()), (View::Tree, Some("ingest")));
+    key(&mut model, Code::Esc);
+    assert_eq!((model.view, model.scope.only()), (View::Threads, None));
+}
+
+#[test]
+fn a_thread_that_was_chosen_by_hand_stays_on_the_way_back() {
+    let mut model = live(120, 30);
+    keys(&mut model, "4jj");
+    key(&mut model, Code::Enter);
+    keys(&mut model, "aaj");
+    key(&mut model, Code::Enter);
+    assert_eq!(model.scope.only(), Some("match-0"));
+    key(&mut model, Code::Esc);
+    assert_eq!((model.view, model.scope.only()), (View::Threads, Some("match-0")));
+}
+
+#[test]
+fn that_one_thread_is_shown_is_said_at_every_size() {
+    for (width, height, text_of_it) in [
+        (120, 30, "only match-1 (a: all)"),
+        (80, 24, "only match-1 (a: all)"),
+        (60, 24, "only match-1"),
+        (60, 15, "only match-1"),
+        (40, 10, "only match-1"),
+    ] {
+        let mut model = live(width, height);
+        assert!(!text(&model).contains("only "));
+        keys(&mut model, "ajj");
+        key(&mut model, Code::Enter);
+        // Whatever else there is to say about the numbers.
+        keys(&mut model, "xwwbm");
+        let screen = text(&model);
+        let top: Vec<&str> = screen.lines().take(2).collect();
+        assert!(top.concat().contains(text_of_it), "{width}: {top:?}");
+    }
 }
 
 #[test]
@@ -149,9 +200,9 @@ fn columns_sort_and_searches_find_threads_and_what_they_do() {
         "by name, last first"
     );
     keys(&mut model, "/inge");
+    assert!(text(&model).contains("1 of 4 threads"), "{}", text(&model));
     key(&mut model, Code::Enter);
     assert_eq!(selected(&model), "ingest");
-    assert!(text(&model).contains("1 of 4 threads"), "{}", text(&model));
     keys(&mut model, "/match::step");
     assert_eq!(selected(&model), "match-0", "it is doing that");
 }

@@ -60,6 +60,28 @@ fn numbers_are_divided_by_the_calls_of_the_row() {
 }
 
 #[test]
+fn a_function_is_per_call_as_well() {
+    let mut model = live(120, 30);
+    // match::step: 8.41 M calls; book::apply calls book::insert 5.61 M times.
+    keys(&mut model, "jjj");
+    key(&mut model, Code::Enter);
+    let totals = text(&model);
+    keys(&mut model, "2gg1ggjb3");
+    let screen = text(&model);
+    assert!(screen.contains("per call of match::step"), "{screen}");
+    let line = |screen: &str, at: usize| screen.lines().nth(at).unwrap_or_default().to_string();
+    assert_eq!(
+        line(&screen, 3).trim(),
+        "total 8.45µs 26.5%   self 2.72µs 8.5%   calls 0.67   avg 12.7µs"
+    );
+    assert!(line(&totals, 3).contains("calls 5.61M   avg 12.7µs"), "{totals}");
+    assert!(screen.contains("0.67/0.67"), "{screen}");
+    // Ticks are ticks everywhere.
+    keys(&mut model, "bU");
+    assert!(!line(&text(&model), 3).contains("µs"), "{}", text(&model));
+}
+
+#[test]
 fn without_calls_nothing_is_known_until_there_are_some() {
     let mut model = live(120, 30);
     keys(&mut model, "jb");
