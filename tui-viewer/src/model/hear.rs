@@ -34,10 +34,8 @@ impl Model {
             self.dirty = true;
         }
         if let Some((old, new)) = news.new_run {
-            self.undoable = false;
             self.warnings_seen = false;
-            self.pending = None;
-            self.switching.clear();
+            self.ask_nothing();
             self.time.history.clear();
             self.time.pulse = Pulse::default();
             self.tell(format!("new run: pid {new}, followed; it was {old}"));
@@ -77,9 +75,21 @@ impl Model {
         self.lens = Lens::default();
         self.function = FunctionView::default();
         self.flame = Flame::default();
-        self.switching.clear();
+        self.per_call = None;
+        self.ask_nothing();
         self.forget_past();
         self.data_stale = true;
+    }
+
+    /// Nothing that was asked of one process is answered, or taken back, by another.
+    fn ask_nothing(&mut self) {
+        self.undoable = false;
+        self.pending = None;
+        self.wished_hz = None;
+        self.switching.clear();
+        if let Some(Popup::Ask(_)) = self.popup {
+            self.popup = None;
+        }
     }
 
     fn hear_rings(&mut self, rings: Vec<crate::news::RingLine>) {

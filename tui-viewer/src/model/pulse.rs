@@ -24,6 +24,9 @@ const SHORTEST_NS: u64 = 950_000_000;
 /// Behind a longer pause nothing is known of the seconds between.
 const LONGEST_NS: u64 = 1_900_000_000;
 
+/// Two clocks tell how long ago the last second ended and the last reset was; they differ by less.
+const CLOCKS_DIFFER_NS: u64 = 50_000_000;
+
 /// Programs with more rows have no sparklines: a key would have to wait for them.
 const ROWS_MAX: usize = 50_000;
 
@@ -121,9 +124,10 @@ impl Pulse {
             true => snapshot.capture.since_reset_ns.min(between_ns),
             false => between_ns,
         };
-        // Where they did not begin in this second, as after an undo, nobody knows what of them is of it.
-        let is_whole = !reset || snapshot.capture.since_reset_ns <= between_ns;
-        let known = is_whole && (1..=LONGEST_NS).contains(&between_ns) && ns > 0;
+        // One that was taken back lies further back, and what was counted until then was counted before.
+        let since_ns = snapshot.capture.since_reset_ns;
+        let undone = reset && since_ns > between_ns.saturating_add(CLOCKS_DIFFER_NS);
+        let known = (1..=LONGEST_NS).contains(&between_ns) && ns > 0 && !undone;
         for beats in self.rows.values_mut() {
             beats.seconds[self.next] = if known { 0 } else { UNKNOWN };
         }
@@ -259,6 +263,28 @@ mod tests {
         assert_eq!(steps.len(), BEATS);
         assert!(steps[..BEATS - 7].iter().all(|&step| step == -1.0), "{steps:?}");
         assert!(steps[BEATS - 7..].iter().all(|&step| step > 0.85), "{steps:?}");
+    }
+
+    #[test]
+    fn a_reset_that_is_taken_back_is_a_gap_and_no_mountain() {
+        let mut pulse = Pulse::default();
+        for second in 1..=12u64 {
+            // Reset after the sixth, taken back after the ninth.
+            let (epoch, since) = match second {
+                ..=6 => (1, 1_000 + second * 10),
+                7..=9 => (2, (second - 6) * 10),
+                _ => (3, 1_000 + second * 10),
+            };
+            let mut snapshot = orderbook::snapshot(since);
+            snapshot.capture.unix_ns = second * 1_000_000_000;
+            snapshot.capture.reset_epoch = epoch;
+            pulse.note_all(&snapshot, &Scope::All);
+        }
+        let steps = steps(&pulse, BEATS);
+        let last = &steps[BEATS - 11..];
+        assert_eq!(last.iter().filter(|&&step| step == -1.0).count(), 1, "{last:?}");
+        assert_eq!(last[8], -1.0, "{last:?}");
+        assert!(last.iter().all(|&step| step == -1.0 || step > 0.85), "{last:?}");
     }
 
     #[test]

@@ -56,6 +56,39 @@ fn last_line(model: &Model) -> String {
 }
 
 #[test]
+fn what_was_asked_of_one_program_is_not_asked_of_another() {
+    for new_run in [None, Some((41_873, 41_874))] {
+        let mut watched = snapshot(1_340);
+        watched.capture.viewers = 2;
+        for typed in ["r", "]", "6 "] {
+            let mut model = live(120, 30);
+            model.undoable = true;
+            if typed == "r" {
+                news(&mut model, Status::Live, Some(watched.clone()));
+            }
+            keys(&mut model, typed);
+            let mut other = snapshot(10);
+            other.process.pid = 41_874;
+            model.update(Message::News(Box::new(News {
+                target: Some(Target {
+                    name: "orderbook-sim".into(),
+                    pid: 41_874,
+                    path: "b.ring".into(),
+                }),
+                new_run,
+                snapshot: Some(Rc::new(other)),
+                ..News::quiet(Status::Live)
+            })));
+            assert!(
+                !model.undoable && model.pending.is_none() && model.popup.is_none(),
+                "{typed}"
+            );
+            assert!(model.wished_hz.is_none() && model.switching.is_empty(), "{typed}");
+        }
+    }
+}
+
+#[test]
 fn a_program_that_answers_and_ends_is_not_waited_for() {
     let mut model = live(120, 30);
     keys(&mut model, "r");
