@@ -23,6 +23,16 @@ pub(crate) struct HelpSearch {
 // === impl HelpSearch ===
 
 impl HelpSearch {
+    /// Whether a line tells what the text means, whatever its capitals.
+    fn is_explained_by(&self, line: &HelpLine) -> bool {
+        let text = self.input.value().to_lowercase();
+        let is_word = |word: &String| {
+            let word = word.to_lowercase();
+            word == text || word.split(' ').any(|part| part == text)
+        };
+        matches!(line, HelpLine::Word(word, _) if !text.is_empty() && is_word(word))
+    }
+
     /// Whether a line of the help has the text, whatever its capitals.
     pub(crate) fn finds(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
@@ -72,7 +82,10 @@ impl Model {
             return;
         };
         search.input.handle(request);
-        search.at = 0;
+        let at = self.help_best();
+        if let Some(search) = &mut self.help_search {
+            search.at = at;
+        }
         self.help_look();
     }
 
@@ -96,17 +109,35 @@ impl Model {
         self.help_look();
     }
 
+    /// Which of the lines found to look at first: the one that explains this very word, or else the first.
+    fn help_best(&self) -> usize {
+        let found = self.found_in_help(HelpSearch::finds);
+        let explains = self.found_in_help(HelpSearch::is_explained_by);
+        let best = explains
+            .first()
+            .and_then(|best| found.iter().position(|at| at == best));
+        best.unwrap_or(0)
+    }
+
     /// The lines that have the text, from the first column to the last.
     pub(crate) fn help_found(&self) -> Vec<usize> {
+        let found = self.found_in_help(HelpSearch::finds);
+        found.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Columns and lines that a search wants.
+    fn found_in_help(&self, wanted: fn(&HelpSearch, &HelpLine) -> bool) -> Vec<(usize, usize)> {
         let Some(search) = &self.help_search else {
             return Vec::new();
         };
-        help::columns(self.size.width, self.ascii)
-            .iter()
-            .flat_map(|column| {
-                let lines = column.iter().enumerate();
-                lines.filter(|(_, line)| search.finds(line)).map(|(at, _)| at)
-            })
+        let columns = help::columns(self.size.width, self.ascii);
+        let lines = columns.iter().enumerate().flat_map(|(column, lines)| {
+            let lines = lines.iter().enumerate();
+            lines.map(move |(at, line)| ((column, at), line))
+        });
+        lines
+            .filter(|(_, line)| wanted(search, line))
+            .map(|(place, _)| place)
             .collect()
     }
 

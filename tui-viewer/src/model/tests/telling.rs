@@ -49,23 +49,12 @@ fn the_help_finds_every_word() {
         ("nodes", "rows of the whole tree"),
         ("wall time", "in scopes and outside"),
         ("stale", "no snapshot for 2 s"),
-        ("latency", "calls took how long"),
+        ("chart", "calls took how long"),
     ] {
         for (width, height) in [(120, 30), (60, 15)] {
             let mut model = live(width, height);
             keys(&mut model, &format!("?/{word}"));
-            let lines = (0..model.help_found().len()).map(|_| {
-                let screen = text(&model);
-                keys(&mut model, "");
-                key(&mut model, Code::Enter);
-                keys(&mut model, "n");
-                screen
-            });
-            let screens: Vec<String> = lines.collect();
-            assert!(
-                screens.iter().any(|screen| screen.contains(found)),
-                "{word}: {screens:?}"
-            );
+            assert!(text(&model).contains(found), "{word}: {}", text(&model));
         }
     }
 }
