@@ -163,7 +163,9 @@ fn state(pen: &Pen<'_>, model: &Model, wordy: bool, left: &mut Vec<Part>) {
             1,
         ));
     } else if let Some(time) = model.face_time() {
-        left.push(part(time, Meaning::Plain, 5, 1));
+        // Of the past the moment says more than how long was counted until then.
+        let rank = if model.time.past { 1 } else { 5 };
+        left.push(part(time, Meaning::Plain, rank, 1));
     } else if let (Status::Live, Some(shown)) = (&model.status, &model.shown) {
         left.push(part(format!("{} Hz", rate_hz(shown)), Meaning::Plain, 5, 1));
     }

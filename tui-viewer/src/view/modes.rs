@@ -16,7 +16,7 @@ const NOW: u16 = 4;
 
 /// Below the list: what a choice costs.
 const LOSS: [&str; 2] = [
-    "Another mode counts from zero; u cannot take that back:",
+    "Another mode counts from zero; u cannot undo that:",
     "s keeps a snapshot first.",
 ];
 
@@ -54,13 +54,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, index: usize) {
     }
     let first = inner.top() + (rows - offset) as u16 + 1;
     for (text, y) in LOSS.iter().zip(first..inner.bottom()) {
-        pen.put_cut(
-            inner.x + 1,
-            y,
-            inner.width.saturating_sub(1),
-            text,
-            Meaning::Notable,
-        );
+        pen.put_cut(inner.x, y, inner.width, text, Meaning::Notable);
     }
 }
 

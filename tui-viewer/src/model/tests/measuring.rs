@@ -66,7 +66,7 @@ fn a_look_at_the_modes_loses_nothing() {
     let screen = text(&model);
     assert!(line_with(&screen, "now").contains("exact"), "{screen}");
     assert!(
-        screen.contains("Another mode counts from zero; u cannot take that back:")
+        screen.contains("Another mode counts from zero; u cannot undo that:")
             && screen.contains("s keeps a snapshot first."),
         "{screen}"
     );

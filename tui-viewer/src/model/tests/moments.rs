@@ -246,6 +246,16 @@ fn long_steps_and_commands_go_far() {
 }
 
 #[test]
+fn a_small_screen_says_which_moment_it_shows() {
+    let mut model = watched(60, 15);
+    keys(&mut model, "ajj");
+    key(&mut model, Code::Enter);
+    keys(&mut model, "(");
+    let line = header(&model);
+    assert!(line.contains("PAST 14:02:09  5.0 s back only match-1"), "{line}");
+}
+
+#[test]
 fn freezing_and_going_back_agree() {
     let mut model = watched(120, 30);
     keys(&mut model, "p");
