@@ -122,7 +122,7 @@ impl Column {
             Self::Tid => "its kernel id; of ended ones how many",
             Self::State => "what a thread does; if a site is off",
             Self::Busy => "share of a CPU in the last interval",
-            Self::Course => "BUSY in the intervals before",
+            Self::Course => "BUSY interval by interval, newest right",
             Self::Cpu => "time on a CPU, as the kernel counts it",
             Self::Outside => "time outside of any scope",
             Self::Now => "the innermost scope that is open",
@@ -293,7 +293,7 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place> {
             SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Max, Name, Where,
         ],
         (_, 80..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name],
-        (_, 60..) => &[SelfShare, Bar, SelfTime, Calls, Avg, Name],
+        (_, 60..) => &[SelfShare, SelfTime, Calls, Avg, P99, Name],
         (_, 40..) => &[SelfShare, SelfTime, Name],
         (_, _) => &[SelfShare, Name],
     };

@@ -441,7 +441,7 @@ pub(crate) const KEYS: &[Line] = &[
     ),
     line(
         Section::Program,
-        VIEWS,
+        &[Tree, Hot, Function, Threads, Flame, Sites, Measuring],
         &[(Char('s'), Action::Keep)],
         "keep this snapshot in a file",
     )

@@ -31,7 +31,7 @@ const HEADER: Part = (
         ("since reset", "how long the counters have counted"),
         ("threads", "those that live, or the chosen ones"),
         ("nodes", "rows of the whole tree: paths of calls"),
-        ("cost", "share of time that measuring itself takes"),
+        ("cost", "what measuring takes: at least to at most"),
         ("dropped", "calls that found no place: not counted"),
         ("unbalanced", "scopes leaked, or ended out of order"),
         ("pruned", "rows that were summed up in (pruned)"),

@@ -267,6 +267,10 @@ impl Model {
             }
             self.switch_to(origin.view);
         } else if self.go_back() || self.leave_focus() {
+        } else if self.compared().is_some() {
+            self.compare();
+        } else if self.time.past {
+            self.travel_in_time(Action::Live);
         } else if !told && self.notice.take().is_none() {
             self.warnings_seen = true;
         }

@@ -101,7 +101,17 @@ impl Model {
         };
         let label = mark.label.clone();
         self.time.comparing = !self.time.comparing;
+        // What was counted from zero since is no change.
+        let counted_anew = mark.snapshot.process.pid
+            == self.shown.as_ref().map_or(0, |shown| shown.process.pid)
+            && self
+                .shown
+                .as_ref()
+                .is_some_and(|shown| !same_epoch(shown, &mark.snapshot));
         self.tell(match self.time.comparing {
+            true if counted_anew => format!(
+                "counted from zero since {label}: only AVG and percents compare, or a window (w); ' shows plain numbers"
+            ),
             true => format!("differences to {label}: + is more than then; ' shows plain numbers"),
             false => "plain numbers again".to_string(),
         });

@@ -245,7 +245,7 @@ impl Model {
                     ""
                 };
                 format!(
-                    "{} from here on, counting from zero{behind}: {}",
+                    "{} from here on, counting from zero{behind}: {}; , goes back to the numbers before",
                     mode.as_str(),
                     meaning(mode)
                 )

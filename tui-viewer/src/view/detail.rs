@@ -178,8 +178,8 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         } else {
             format!("{} threads", figures.open)
         };
-        let since = since(model, data);
-        facts.push(("running in", format!("{threads} since {since}")));
+        let since = since(model, data).map_or(String::new(), |since| format!(" since {since}"));
+        facts.push(("running in", format!("{threads}{since}")));
     }
     if figures.errors > 0 {
         facts.push(("clock errors", number::count(figures.errors)));
@@ -194,15 +194,19 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     }
 }
 
-/// When the first of what is open began, as a clock time: an age would have to be drawn again and again.
-fn since(model: &Model, data: &Data) -> String {
+/// When the first of what is open began, as a clock time: an age would have to be drawn again and again. None where
+/// nobody measured when.
+fn since(model: &Model, data: &Data) -> Option<String> {
     match model.detail.as_ref().and_then(|detail| detail.began) {
         Some(Began::At(tick)) => {
             let capture = &data.snapshot.capture;
             let age_ns = data.snapshot.nanos(capture.tick.saturating_sub(tick));
-            clock_time(capture.unix_ns.saturating_sub(age_ns), model.utc_offset)
+            Some(clock_time(
+                capture.unix_ns.saturating_sub(age_ns),
+                model.utc_offset,
+            ))
         }
-        Some(Began::Unknown) | None => UNKNOWN.to_string(),
+        Some(Began::Unknown) | None => None,
     }
 }
 

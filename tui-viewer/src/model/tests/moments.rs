@@ -488,6 +488,43 @@ fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
 }
 
 #[test]
+fn escape_ends_a_comparison_and_leaves_the_past() {
+    let mut model = watched(120, 30);
+    keys(&mut model, "m'2");
+    assert!(data(&model).then.is_some());
+    key(&mut model, Code::Esc);
+    assert!(data(&model).then.is_none(), "{}", text(&model));
+    keys(&mut model, ",,");
+    assert!(header(&model).contains("PAST"));
+    key(&mut model, Code::Esc);
+    assert!(header(&model).contains("LIVE"), "{}", header(&model));
+}
+
+#[test]
+fn a_mark_from_before_a_reset_is_told_to_be_one() {
+    let mut model = watched(120, 30);
+    keys(&mut model, "m");
+    news(&mut model, Status::Live, Some(in_epoch(9, 1_350)));
+    keys(&mut model, "'");
+    assert!(
+        last_line(&model).contains("counted from zero since"),
+        "{}",
+        last_line(&model)
+    );
+}
+
+#[test]
+fn a_snapshot_is_kept_from_the_list_of_modes() {
+    let mut model = watched(120, 30);
+    keys(&mut model, "e");
+    let effects = keys(&mut model, "s");
+    assert!(
+        matches!(effects[..], [Effect::KeepSnapshot { .. }]),
+        "{effects:?}"
+    );
+}
+
+#[test]
 fn a_frozen_screen_keeps_its_sparklines_while_records_come() {
     let mut model = empty(150, 30);
     let give = |model: &mut Model, tenth: u64| {

@@ -44,7 +44,7 @@ fn the_help_finds_every_word() {
         ("AVG", "TOTAL of a call on average"),
         ("paused", "clock stands still"),
         ("BUSY", "share of a CPU"),
-        ("cost", "measuring itself takes"),
+        ("cost", "what measuring takes"),
         ("dropped", "found no place"),
         ("nodes", "rows of the whole tree"),
         ("wall time", "in scopes and outside"),
