@@ -101,11 +101,23 @@ impl CallTree {
     /// Merges the threads that `in_scope` chooses.
     ///
     /// Rows come in the order in which they are first met; sorting is the reader's choice.
-    pub fn build(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -> Self {
+    pub fn build(snapshot: &Snapshot, in_scope: impl FnMut(ThreadId) -> bool) -> Self {
+        Self::build_of(snapshot, Arc::new(Functions::of(snapshot)), in_scope)
+    }
+
+    /// The same, where the functions are known: those of a snapshot with the same sites.
+    ///
+    /// # Panics
+    /// Where they are those of other sites.
+    pub fn build_of(
+        snapshot: &Snapshot,
+        functions: Arc<Functions>,
+        mut in_scope: impl FnMut(ThreadId) -> bool,
+    ) -> Self {
         let self_ns = snapshot.self_nanos();
         let nodes = &snapshot.nodes;
         let mut tree = Self {
-            functions: Arc::new(Functions::of(snapshot)),
+            functions,
             ..Self::default()
         };
         let mut known: HashMap<(u32, FunctionId), u32> = HashMap::with_capacity(nodes.len());

@@ -2,11 +2,12 @@
 
 use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::profile::functions::FunctionId;
+use tickscope_format::profile::functions::{FunctionId, Functions};
 use tickscope_format::profile::hot::{HotRow, hot};
 use tickscope_format::profile::spread::Spread;
 use tickscope_format::profile::tree::{CallTree, PathId};
@@ -118,12 +119,19 @@ impl Figures {
 
 impl Data {
     /// Derives the tables that every view needs.
-    pub(crate) fn of(snapshot: Rc<Snapshot>, scope: &Scope, former: Option<&Rc<Names>>, ascii: bool) -> Self {
+    pub(crate) fn of(snapshot: Rc<Snapshot>, scope: &Scope, former: Option<&Self>, ascii: bool) -> Self {
         let thread = scope.thread(&snapshot);
-        let tree = CallTree::build(&snapshot, |id| *scope == Scope::All || thread == Some(id));
+        // Ten times a second the same sites: their functions are made once.
+        let known = former.filter(|former| former.snapshot.sites == snapshot.sites);
+        let functions = known.map_or_else(
+            || Arc::new(Functions::of(&snapshot)),
+            |former| Arc::clone(&former.whole.functions),
+        );
+        let in_scope = |id| *scope == Scope::All || thread == Some(id);
+        let tree = CallTree::build_of(&snapshot, functions, in_scope);
         let tree = Rc::new(tree);
         Self {
-            names: Names::of(&tree.functions, former, ascii),
+            names: Names::of(&tree.functions, former.map(|former| &former.names), ascii),
             measured_ns: tree.measured_ns(),
             outside_ns: snapshot.nanos(tree.outside_ticks),
             cpu_history: CpuHistory::default(),

@@ -80,7 +80,6 @@ impl Model {
                 (snapshot.process.pid, snapshot.capture.reset_epoch)
             };
             let began = former.as_ref().map(counted_from);
-            let former = former.map(|data| data.names);
             let side = |snapshot: Rc<Snapshot>| match self.compensated {
                 true => Rc::new(compensated(&snapshot)),
                 false => snapshot,
@@ -89,10 +88,9 @@ impl Model {
             self.time.stretch = sides.as_ref().and_then(|sides| sides.stretch);
             self.data = sides.map(|sides| {
                 let mut data = Data::of(side(sides.now), &self.scope, former.as_ref(), self.ascii);
-                let names = Some(&data.names);
                 data.then = sides
                     .then
-                    .map(|then| Box::new(Data::of(side(then), &self.scope, names, self.ascii)));
+                    .map(|then| Box::new(Data::of(side(then), &self.scope, Some(&data), self.ascii)));
                 data
             });
             if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {
