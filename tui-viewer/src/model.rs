@@ -326,14 +326,7 @@ impl Model {
             (None, _) if self.command.is_some() => Context::Commanding,
             (None, Some(search)) if search.typing => Context::Typing,
             (None, _) if self.data.is_none() => Context::Start,
-            (None, _) => match self.view {
-                View::Tree => Context::Tree,
-                View::Hot => Context::Hot,
-                View::Function => Context::Function,
-                View::Threads => Context::Threads,
-                View::Flame => Context::Flame,
-                View::Sites => Context::Sites,
-            },
+            (None, _) => self.view.context(),
         }
     }
 

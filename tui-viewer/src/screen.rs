@@ -381,7 +381,7 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     match lookup(context, key) {
         Some(action) => Some(Message::Do(action)),
         None if matches!(context, Context::Typing | Context::Commanding) => edit(key).map(Message::Edit),
-        None => Some(Message::Unknown),
+        None => Some(Message::Unknown(key)),
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn key(model: &mut Model, key: Code) -> Vec<Effect> {
         (Some(action), _) => Message::Do(action),
         (None, Code::Char(c)) if typing => Message::Edit(InputRequest::InsertChar(c)),
         (None, Code::Backspace) if typing => Message::Edit(InputRequest::DeletePrevChar),
-        (None, _) => Message::Unknown,
+        (None, _) => Message::Unknown(key),
     };
     model.update(message)
 }

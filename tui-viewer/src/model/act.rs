@@ -2,7 +2,7 @@
 
 use tickscope_format::snapshot::Mode;
 
-use crate::action::{Action, Context};
+use crate::action::{self, Action, Context};
 use crate::args::ReportFormat;
 use crate::columns;
 use crate::help;
@@ -13,7 +13,7 @@ use crate::model::popup::Popup;
 use crate::model::scope::Scope;
 use crate::model::sort::{Sort, SortKey};
 use crate::model::view::View;
-use crate::model::{threads, travel};
+use crate::model::{can, threads, travel};
 
 /// So many keys without a meaning in a row call for help.
 const LOST_AFTER: u8 = 3;
@@ -60,7 +60,13 @@ impl Model {
                 self.notice_read();
                 self.wheel(rows);
             }
-            Message::Unknown => {
+            Message::Unknown(key) => {
+                let elsewhere = can::elsewhere(key).filter(|_| self.context() == self.view.context());
+                if let Some(views) = elsewhere {
+                    // It is in the help, and so no key of somebody who is lost.
+                    self.tell(format!("{} works in {views}", action::key_name(key, self.ascii)));
+                    self.dirty = true;
+                }
                 self.unknown_keys += 1;
                 if self.unknown_keys >= LOST_AFTER {
                     self.unknown_keys = 0;

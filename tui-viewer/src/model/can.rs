@@ -1,8 +1,26 @@
-//! Which actions mean something now.
+//! Which actions mean something now, and which keys elsewhere.
 
-use crate::action::Action;
+use crate::action::{Action, Context, KEYS, Line};
+use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::view::View;
+
+/// Where else a key has a meaning: `Tree, Hot`; none where it has none in any view.
+pub(super) fn elsewhere(key: Code) -> Option<String> {
+    let has = |line: &&Line| line.keys.iter().any(|(code, _)| *code == key);
+    let contexts: Vec<Context> = KEYS
+        .iter()
+        .filter(has)
+        .flat_map(|line| line.contexts)
+        .copied()
+        .collect();
+    let views: Vec<&str> = View::ALL
+        .into_iter()
+        .filter(|view| contexts.contains(&view.context()))
+        .map(View::title)
+        .collect();
+    (!views.is_empty()).then(|| views.join(", "))
+}
 
 // === impl Model ===
 

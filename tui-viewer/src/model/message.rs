@@ -12,6 +12,7 @@ use tui_input::InputRequest;
 use crate::action::Action;
 use crate::args::ReportFormat;
 use crate::editor::Place;
+use crate::keyboard::Code;
 use crate::news::{News, Request};
 
 /// Something happened.
@@ -25,8 +26,8 @@ pub(crate) enum Message {
     Click(u16, u16),
     /// The wheel, so many rows down; up if negative.
     Wheel(isize),
-    /// A key without a meaning.
-    Unknown,
+    /// A key without a meaning where it was pressed.
+    Unknown(Code),
     /// The feed was looked at.
     News(Box<News>),
     /// Time since the screen began.

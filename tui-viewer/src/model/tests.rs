@@ -932,6 +932,18 @@ fn three_unknown_keys_call_for_help() {
 }
 
 #[test]
+fn a_key_of_other_views_says_where_it_works() {
+    let mut model = live(120, 30);
+    keys(&mut model, "4i");
+    assert_eq!(last_line(&model).trim(), "i works in Tree");
+    keys(&mut model, "f");
+    assert_eq!(last_line(&model).trim(), "f works in Tree, Hot, Flame");
+    // On top of a view it means nothing that would help.
+    keys(&mut model, "ai");
+    assert!(!last_line(&model).contains("works in"));
+}
+
+#[test]
 fn the_help_scrolls_to_its_end_and_no_further() {
     let mut model = live(60, 15);
     keys(&mut model, "?");

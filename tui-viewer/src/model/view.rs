@@ -1,5 +1,6 @@
 //! The views: one question each.
 
+use crate::action::Context;
 use crate::layout::Layout;
 
 /// What the list shows.
@@ -90,6 +91,18 @@ impl View {
             start = end + form.gap();
             under
         })
+    }
+
+    /// Who has the keyboard there.
+    pub(crate) fn context(self) -> Context {
+        match self {
+            Self::Tree => Context::Tree,
+            Self::Hot => Context::Hot,
+            Self::Function => Context::Function,
+            Self::Threads => Context::Threads,
+            Self::Flame => Context::Flame,
+            Self::Sites => Context::Sites,
+        }
     }
 
     /// Its name on its tab.
