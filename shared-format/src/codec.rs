@@ -98,27 +98,55 @@ impl<'de> Deserialize<'de> for Bytes<Vec<u8>> {
 /// # Errors
 /// [`FormatError::TooLarge`] where a section exceeds what a reader would accept.
 pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
+    encode_around(snapshot, &snapshot.latencies, out, |out| {
+        let nodes = &snapshot.nodes;
+        section(out, SITES, &snapshot.sites)?;
+        section(
+            out,
+            NODES,
+            &NodesOut(&nodes.parent, &nodes.site, &nodes.calls, &nodes.self_ticks),
+        )
+    })
+}
+
+/// Appends the payload of a record of the coarse ring: everything but latencies, in fewer bytes.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
+    encode_around(snapshot, &Latencies::default(), out, |out| {
+        let (sites, nodes) = (
+            small::SitesOut::new(&snapshot.sites),
+            small::NodesOut::new(&snapshot.nodes),
+        );
+        section_as(out, SMALL_SITES, &sites, small::CONFIG)?;
+        section_as(out, SMALL_NODES, &nodes, small::CONFIG)
+    })
+}
+
+/// Appends everything, sites and nodes in the form that `columns` gives them.
+fn encode_around(
+    snapshot: &Snapshot,
+    latencies: &Latencies,
+    out: &mut Vec<u8>,
+    columns: impl FnOnce(&mut Vec<u8>) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
     let Snapshot {
         process,
         clock,
         capture,
         lifetime,
         threads,
-        sites,
-        nodes,
+        sites: _,
+        nodes: _,
         errors,
         measuring,
-        latencies,
+        latencies: _,
         estimates,
     } = snapshot;
     section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
     section(out, THREADS, threads)?;
-    section(out, SITES, sites)?;
-    section(
-        out,
-        NODES,
-        &NodesOut(&nodes.parent, &nodes.site, &nodes.calls, &nodes.self_ticks),
-    )?;
+    columns(out)?;
     if !errors.is_empty() {
         section(out, ERRORS, errors)?;
     }
@@ -127,38 +155,6 @@ pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError>
         let Latencies { row, end, packed } = latencies;
         section(out, LATENCIES, &LatenciesOut(row, end, Bytes(packed)))?;
     }
-    if !estimates.is_empty() {
-        section(out, ESTIMATES, estimates)?;
-    }
-    Ok(())
-}
-
-/// Appends the payload of a record of the coarse ring: everything but latencies, in fewer bytes.
-///
-/// # Errors
-/// As [`encode`].
-pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    let Snapshot {
-        process,
-        clock,
-        capture,
-        lifetime,
-        threads,
-        sites,
-        nodes,
-        errors,
-        measuring,
-        latencies: _,
-        estimates,
-    } = snapshot;
-    section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
-    section(out, THREADS, threads)?;
-    section_as(out, SMALL_SITES, &small::SitesOut::new(sites), small::CONFIG)?;
-    section_as(out, SMALL_NODES, &small::NodesOut::new(nodes), small::CONFIG)?;
-    if !errors.is_empty() {
-        section(out, ERRORS, errors)?;
-    }
-    section(out, MEASURING, measuring)?;
     if !estimates.is_empty() {
         section(out, ESTIMATES, estimates)?;
     }

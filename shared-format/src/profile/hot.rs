@@ -49,16 +49,9 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             rows: Vec::new(),
         })
         .collect();
-    let mut depth_of = vec![0u32; table.len()];
-    let mut stack: Vec<(u32, bool)> = tree.top().iter().map(|&row| (row, false)).collect();
-    while let Some((index, leaving)) = stack.pop() {
+    tree.visit(|index, outermost| {
         let row = &tree.rows[index as usize];
-        let function = row.function.index();
-        if leaving {
-            depth_of[function] -= 1;
-            continue;
-        }
-        let entry = &mut table[function];
+        let entry = &mut table[row.function.index()];
         entry.calls += row.calls;
         entry.self_ticks += row.self_ticks;
         entry.self_ns += row.self_ns;
@@ -68,7 +61,6 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         if !latency.is_empty() {
             entry.latency.add(latency);
         }
-        let outermost = depth_of[function] == 0;
         if outermost {
             entry.total_ticks += row.total_ticks;
             entry.total_ns += row.total_ns;
@@ -81,10 +73,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
                 sum.add_total(&spread);
             }
         }
-        depth_of[function] += 1;
-        stack.push((index, true));
-        stack.extend(tree.children(index).iter().map(|&child| (child, false)));
-    }
+    });
     table.retain(|row| !row.rows.is_empty());
     for row in &mut table {
         row.spread = row.spread.and_then(Spread::if_estimated);

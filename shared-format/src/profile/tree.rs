@@ -272,6 +272,24 @@ impl CallTree {
         &self.top
     }
 
+    /// Visits every row, each before those below it, and says whether no row above it is of the same function: recursion
+    /// counts once in totals by function.
+    pub(crate) fn visit(&self, mut visit: impl FnMut(u32, bool)) {
+        let mut depth_of = vec![0u32; self.functions.list.len()];
+        let mut stack: Vec<(u32, bool)> = self.top().iter().map(|&row| (row, false)).collect();
+        while let Some((index, leaving)) = stack.pop() {
+            let function = self.rows[index as usize].function.index();
+            if leaving {
+                depth_of[function] -= 1;
+                continue;
+            }
+            visit(index, depth_of[function] == 0);
+            depth_of[function] += 1;
+            stack.push((index, true));
+            stack.extend(self.children(index).iter().map(|&child| (child, false)));
+        }
+    }
+
     /// The rows right below a row.
     ///
     /// # Panics

@@ -73,15 +73,9 @@ fn graph(tree: &CallTree) -> (Own, Vec<Own>) {
     let mut program = Own::default();
     let mut functions = vec![Own::default(); tree.functions.list.len()];
     let total_calls = total_calls(tree);
-    let mut depth_of = vec![0u32; functions.len()];
-    let mut stack: Vec<(u32, bool)> = tree.top().iter().map(|&row| (row, false)).collect();
-    while let Some((index, leaving)) = stack.pop() {
+    tree.visit(|index, outermost| {
         let row = &tree.rows[index as usize];
         let function = row.function.index();
-        if leaving {
-            depth_of[function] -= 1;
-            continue;
-        }
         let own = &mut functions[function];
         own.ns = own.ns.saturating_add(row.self_ns);
         own.calls = own.calls.saturating_add(row.calls);
@@ -91,14 +85,11 @@ fn graph(tree: &CallTree) -> (Own, Vec<Own>) {
         };
         let arc = caller.callees.entry(function).or_default();
         arc.count = arc.count.saturating_add(row.calls);
-        if depth_of[function] == 0 {
+        if outermost {
             arc.ns = arc.ns.saturating_add(row.total_ns);
             arc.calls = arc.calls.saturating_add(total_calls[index as usize]);
         }
-        depth_of[function] += 1;
-        stack.push((index, true));
-        stack.extend(tree.children(index).iter().map(|&child| (child, false)));
-    }
+    });
     (program, functions)
 }
 
