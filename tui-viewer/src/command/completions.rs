@@ -13,7 +13,7 @@ use crate::command::output;
 pub fn run(shell: Shell) -> anyhow::Result<u8> {
     let mut script = Vec::new();
     generate(shell, &mut visible(&Cli::command()), "tickscope", &mut script);
-    output::write(&String::from_utf8_lossy(&script), None)?;
+    output::write(&String::from_utf8_lossy(&script))?;
     Ok(output::DONE)
 }
 

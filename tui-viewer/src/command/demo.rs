@@ -30,7 +30,7 @@ pub fn run(look: &LookArgs) -> anyhow::Result<u8> {
     if !has_screen() {
         let mut started = start(command.args(["--frames", "1"]), None).context("the demo's program")?;
         started.child.wait()?;
-        output::write(&started.report()?, None)?;
+        output::write(&started.report()?)?;
         return Ok(output::DONE);
     }
     let mut started = start(command.stderr(Stdio::null()), None).context("the demo's program")?;

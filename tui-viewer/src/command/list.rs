@@ -33,7 +33,7 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
     } else {
         text(&listed, dir)
     };
-    output::write(&text, None)?;
+    output::write(&text)?;
     Ok(output::DONE)
 }
 

@@ -25,7 +25,7 @@ pub fn run(of: Option<&str>) -> anyhow::Result<u8> {
             ),
         },
     };
-    output::write(&page(command)?, None)?;
+    output::write(&page(command)?)?;
     Ok(output::DONE)
 }
 

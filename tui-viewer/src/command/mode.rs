@@ -19,7 +19,7 @@ pub fn run(args: &TargetArgs, mode: Mode) -> anyhow::Result<u8> {
         meaning(mode),
         done.epoch
     );
-    output::write(&line, None)?;
+    output::write(&line)?;
     Ok(output::DONE)
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use tickscope_format::{FormatError, kept};
+use tickscope_format::FormatError;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -25,14 +25,11 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Writes to standard output, or whole or not at all to a new file.
+/// Writes to standard output.
 ///
 /// # Errors
 /// What the system says. That nobody reads any more (`| head`) is no error.
-pub fn write(text: &str, file: Option<&Path>) -> anyhow::Result<()> {
-    if let Some(path) = file.filter(|path| *path != Path::new("-")) {
-        return Ok(kept::write_new(path, text.as_bytes())?);
-    }
+pub fn write(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),

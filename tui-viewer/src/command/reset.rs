@@ -15,6 +15,6 @@ use crate::command::{output, request};
 pub fn run(args: &TargetArgs, after: Option<Duration>) -> anyhow::Result<u8> {
     thread::sleep(after.unwrap_or_default());
     let done = request::ask(args, Op::Reset, "reset")?;
-    output::write(&format!("{} was reset; epoch {}\n", done.line, done.epoch), None)?;
+    output::write(&format!("{} was reset; epoch {}\n", done.line, done.epoch))?;
     Ok(output::DONE)
 }

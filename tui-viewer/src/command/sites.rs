@@ -22,6 +22,6 @@ pub fn run(args: &TargetArgs, format: Format) -> anyhow::Result<u8> {
             sites::sites(&fresh.snapshot, fresh.state, ascii)
         }
     };
-    output::write(&text, None)?;
+    output::write(&text)?;
     Ok(output::DONE)
 }

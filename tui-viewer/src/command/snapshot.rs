@@ -35,7 +35,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
         None => files::keep_snapshot(&snapshot, keep, None, local_time::utc_offset_s())
             .map_err(anyhow::Error::msg)?,
     };
-    output::write(&format!("{}\n", path.display()), None)?;
+    output::write(&format!("{}\n", path.display()))?;
     Ok(output::DONE)
 }
 

@@ -24,6 +24,6 @@ pub fn run(args: &TargetArgs) -> anyhow::Result<u8> {
             thread: None,
         },
     );
-    output::write(&text, None)?;
+    output::write(&text)?;
     Ok(output::DONE)
 }

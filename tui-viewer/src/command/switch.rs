@@ -32,7 +32,7 @@ pub fn run(args: &TargetArgs, pattern: Pattern, switch: Switch) -> anyhow::Resul
         Some(snapshot) => outcome(&snapshot, &pattern, switch),
         None => format!("{} is in force", printable(pattern.as_str())),
     };
-    output::write(&format!("{}: {line}\n", done.who()), None)?;
+    output::write(&format!("{}: {line}\n", done.who()))?;
     Ok(output::DONE)
 }
 
