@@ -38,6 +38,14 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
+/// A name; where it has no room in so many cells, its last part alone.
+pub(crate) fn without_module(name: &str, cells: usize) -> &str {
+    match name.rfind("::") {
+        Some(at) if width(name) > cells => &name[at + 2..],
+        _ => name,
+    }
+}
+
 /// Cuts in the middle to at most `cells`, keeping more of the tail: it is the function itself.
 pub(crate) fn cut_middle<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     if width(text) <= cells {

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
-use crate::cells::{cut_end, cut_middle, width};
+use crate::cells::{cut_end, cut_middle, width, without_module};
 use crate::model::Model;
 use crate::model::data::{Data, What, share};
 use crate::model::icicle::Frame;
@@ -143,8 +143,7 @@ fn one(pen: &mut Pen<'_>, model: &Model, data: &Data, frame: &Frame, area: Rect,
 /// A name in so many cells: with its module, without it, or cut: in the middle, or where that leaves too little, at the
 /// end.
 fn fitting(name: &str, cells: usize, cut: &str) -> String {
-    let tail = name.rfind("::").map_or(name, |at| &name[at + 2..]);
-    let name = if width(name) > cells { tail } else { name };
+    let name = without_module(name, cells);
     if cells < ROOM_FOR_BOTH_ENDS {
         return cut_end(name, cells, cut).into_owned();
     }

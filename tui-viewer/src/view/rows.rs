@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use tickscope_format::render::{label, number};
 use tickscope_format::snapshot::Mode;
 
-use crate::cells::{cut_middle, cut_path, cut_start, safe, width};
+use crate::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
 use crate::columns::{self, Column, Place};
 use crate::model::Model;
 use crate::model::data::{Data, What};
@@ -24,14 +24,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let list = model.list();
     if let Some(why) = model.nothing_chosen().filter(|_| list.rows.is_empty()) {
         let why = safe(&why, pen.ascii);
-        pen.put_cut(
-            area.x + 2,
-            area.y,
-            area.width.saturating_sub(3),
-            &why,
-            Meaning::Plain,
-        );
-        return;
+        return tell(pen, area, &why);
     }
     if list.rows.is_empty() && data.tree.rows.is_empty() {
         return nothing(pen, model, data, area);
@@ -215,7 +208,12 @@ fn place_of(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> String {
         return String::new();
     };
     let function = data.tree.functions.get(function);
-    let text = label::place(&function.file, function.line, pen.ascii);
+    file_and_line(pen, &function.file, function.line, cells)
+}
+
+/// A place in the source, in so many cells.
+pub(super) fn file_and_line(pen: &Pen<'_>, file: &str, line: u32, cells: u16) -> String {
+    let text = label::place(file, line, pen.ascii);
     cut_path(&safe(&text, pen.ascii), usize::from(cells), pen.glyphs.cut).into_owned()
 }
 
@@ -283,13 +281,8 @@ fn name(
         };
     let hidden_fits = width(text) + marks_cells + extra <= room;
     // Without room for the module the function itself says more than half of both.
-    let tail = text.rfind("::").map_or(text, |at| &text[at + 2..]);
-    let text = if width(text) + marks_cells > room {
-        tail
-    } else {
-        text
-    };
-    let cut = cut_middle(text, room.saturating_sub(marks_cells), glyphs.cut);
+    let cells = room.saturating_sub(marks_cells);
+    let cut = cut_middle(without_module(text, cells), cells, glyphs.cut);
     let start = x;
     x = put_name(pen, &cut, x, y, end, look, meaning);
     highlight(pen, model, row, &cut, start, y, look);

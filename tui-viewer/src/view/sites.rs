@@ -1,9 +1,9 @@
 //! The view Sites: what was met in the source, and what is switched off.
 
 use ratatui::layout::Rect;
-use tickscope_format::render::{label, number};
+use tickscope_format::render::number;
 
-use crate::cells::{cut_end, cut_middle, cut_path, cut_start, safe, width};
+use crate::cells::{cut_end, cut_middle, cut_start, safe, without_module};
 use crate::columns::{self, Column, Place};
 use crate::model::Model;
 use crate::model::data::{Data, What};
@@ -74,16 +74,13 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, site: &SiteRow, what: What, p
         Column::Calls => unit::calls(data, site.calls).unwrap_or_else(|| UNKNOWN.to_string()),
         Column::State => state(pen, model, site, place.width),
         Column::Name => {
-            let name = data.label(what);
-            let tail = name.rfind("::").map_or(name, |at| &name[at + 2..]);
-            let name = if width(name) > cells { tail } else { name };
+            let name = without_module(data.label(what), cells);
             cut_middle(name, cells, pen.glyphs.cut).into_owned()
         }
         Column::Module => cut_start(&site.module, cells, pen.glyphs.cut).into_owned(),
         Column::Where => {
             let of_snapshot = &data.snapshot.sites[site.site.index()];
-            let text = label::place(&of_snapshot.file, of_snapshot.line, pen.ascii);
-            cut_path(&safe(&text, pen.ascii), cells, pen.glyphs.cut).into_owned()
+            rows::file_and_line(pen, &of_snapshot.file, of_snapshot.line, place.width)
         }
         Column::TotalShare
         | Column::OfShare

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
-use crate::cells::{cut_end, cut_middle, width};
+use crate::cells::{cut_end, cut_middle, width, without_module};
 use crate::columns::{self, Column, Place};
 use crate::model::Model;
 use crate::model::data::{Data, What};
@@ -104,8 +104,15 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, index: u32, place: Place) -> 
         return difference::text(pen, model, data, What::Thread(index), place.column);
     }
     let time = |ns: u64| {
-        let ticks = (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64;
-        unit::scaled(pen, model.ticks, data.per_calls, ns, ticks, false).unwrap_or_else(unknown)
+        unit::scaled(
+            pen,
+            model.ticks,
+            data.per_calls,
+            ns,
+            unit::ticks_of(data, ns),
+            false,
+        )
+        .unwrap_or_else(unknown)
     };
     match place.column {
         Column::Thread => cut_end(&thread.name, cells, pen.glyphs.cut).into_owned(),
@@ -143,9 +150,7 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, index: u32, place: Place) -> 
 
 /// The name of a function; without room for the module the function alone.
 fn short<'a>(name: &'a str, cells: usize, glyphs: &Glyphs) -> Cow<'a, str> {
-    let tail = name.rfind("::").map_or(name, |at| &name[at + 2..]);
-    let name = if width(name) > cells { tail } else { name };
-    cut_middle(name, cells, glyphs.cut)
+    cut_middle(without_module(name, cells), cells, glyphs.cut)
 }
 
 /// The last shares, one a cell; a blank for what is not known. Little is not nothing: it has the lowest mark.
