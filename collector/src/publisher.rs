@@ -38,7 +38,7 @@ const WATCHED: Duration = Duration::from_millis(100);
 /// What viewers may wish: 100 to 1 records a second.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 
-/// A program that has run for so long does not end at once; one that wants records more often than that, wants them.
+/// A program that has run for so long does not end at once.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 /// Shortest time to reckon the publisher's share over, in nanoseconds.
@@ -52,6 +52,9 @@ const COST_SHARE_SAMPLED: u32 = 400;
 
 /// The same while nobody watches: 0.1 % of a core.
 const COST_SHARE_UNWATCHED: u32 = 1000;
+
+/// A program that wants records more often than by default, wants them whatever they cost.
+const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 
 /// What a program that is killed may lose at most: unwatched, a record costs more than its share before it is later.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
@@ -296,7 +299,7 @@ impl Publisher {
             None => COST_SHARE,
         };
         self.interval = wished.max(self.record_cost * share);
-        if self.watched.is_empty() && self.settings.interval >= UNHURRIED {
+        if self.watched.is_empty() && self.settings.interval >= UNWATCHED_USUAL {
             let cheap = self.record_cost * COST_SHARE_UNWATCHED;
             self.interval = self.interval.max(cheap.min(UNWATCHED_LONGEST));
         }
