@@ -208,7 +208,8 @@ pub(crate) fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
 mod tests {
     use super::*;
 
-    fn with<'a>(set: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
+    /// Variables of an environment.
+    pub(super) fn with<'a>(set: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
         move |name| {
             set.iter()
                 .find(|(known, _)| *known == name)

@@ -58,14 +58,7 @@ pub(crate) fn truecolor(variable: impl Fn(&str) -> Option<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn with<'a>(set: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
-        move |name| {
-            set.iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, value)| value.to_string())
-        }
-    }
+    use crate::theme::tests::with;
 
     type Environment = &'static [(&'static str, &'static str)];
 

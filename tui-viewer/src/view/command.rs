@@ -31,9 +31,11 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, command: &CommandLine) {
         ..footer
     };
     pen.clear(line);
+    let several = command.offers.list.len() > 1;
+    let hint = command.hint.as_ref().filter(|_| command.wants_hint() || !several);
     if let Some(why) = &command.wrong {
         wrong(pen, why, line);
-    } else if let Some(hint) = command.hint.as_ref().filter(|_| command.wants_hint()) {
+    } else if let Some(hint) = hint {
         pen.put_cut(
             line.x + 2,
             line.y,
@@ -41,16 +43,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, command: &CommandLine) {
             hint,
             Meaning::Quiet,
         );
-    } else if command.offers.list.len() > 1 || (command.hint.is_none() && !command.offers.list.is_empty()) {
+    } else if !command.offers.list.is_empty() {
         offers(pen, model, command, line);
-    } else if let Some(hint) = &command.hint {
-        pen.put_cut(
-            line.x + 2,
-            line.y,
-            line.width.saturating_sub(3),
-            hint,
-            Meaning::Quiet,
-        );
     }
 }
 
