@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Snapshot -> sites
+//!          -> functions -> per
 //!          -> functions, spread, parts -> tree (threads merged by path) -> hot (per function)
 //!                                                                           -> shape -> tree
 //!                                                                           -> graph (callers, callees)
@@ -18,6 +19,7 @@ pub mod graph;
 pub mod hot;
 pub mod narrow;
 mod parts;
+pub mod per;
 pub mod shape;
 pub mod sites;
 pub mod spread;
