@@ -1,0 +1,112 @@
+//! How often one function or scope was called, by its name: what numbers are divided by (per frame, per request).
+
+use crate::profile::functions::{FunctionId, Functions};
+use crate::snapshot::Snapshot;
+
+/// So many names are told where one does not say enough.
+const NAMED: usize = 4;
+
+/// Why a name gives no calls to divide by.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PerError {
+    /// Nothing is called so.
+    #[error("no function or scope is called {name}; most calls have {there}")]
+    None {
+        /// The name.
+        name: String,
+        /// What there is instead.
+        there: String,
+    },
+    /// It was not called since the reset, or in the window.
+    #[error("{name} was not called, so nothing is per call of it")]
+    NoCalls {
+        /// The name.
+        name: String,
+    },
+    /// Several functions are called so.
+    #[error("{name} may be {there}; give more of its path")]
+    Several {
+        /// The name.
+        name: String,
+        /// The functions of that name.
+        there: String,
+    },
+}
+
+/// The calls of the function that is called `name`: its plain name, or any number of the last parts of its path
+/// (`frame`, `app::frame`).
+///
+/// # Errors
+/// None or several are called so, or the one that is was never called.
+pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerError> {
+    let functions = Functions::of(snapshot);
+    let mut calls = vec![0u64; functions.list.len()];
+    for (&site, &node) in snapshot.nodes.site.iter().zip(&snapshot.nodes.calls) {
+        let function = functions.of_site[site as usize];
+        calls[function.index()] = calls[function.index()].saturating_add(node);
+    }
+    let all = (0..functions.list.len() as u32).map(FunctionId);
+    let (mut called, mut others): (Vec<FunctionId>, Vec<FunctionId>) = all.partition(|&id| {
+        let full = functions.get(id).full_name();
+        full.strip_suffix(name)
+            .is_some_and(|before| before.is_empty() || before.ends_with("::"))
+    });
+    // A function at the top of a crate is called just so; another that ends alike is not meant.
+    if let Some(&exact) = called.iter().find(|&&id| functions.get(id).full_name() == name) {
+        called = vec![exact];
+    }
+    let told = |ids: &[FunctionId]| {
+        let names: Vec<String> = ids.iter().map(|&id| functions.get(id).full_name()).collect();
+        let shown = names[..names.len().min(NAMED)].join(", ");
+        match names.len() {
+            0 => "nothing".into(),
+            all if all > NAMED => format!("{shown} and {} more", all - NAMED),
+            _ => shown,
+        }
+    };
+    let name = name.to_owned();
+    match called[..] {
+        [one] if calls[one.index()] > 0 => Ok(calls[one.index()]),
+        [_] => Err(PerError::NoCalls { name }),
+        [] => {
+            others.sort_by_key(|id| std::cmp::Reverse(calls[id.index()]));
+            others.truncate(NAMED);
+            let there = told(&others);
+            Err(PerError::None { name, there })
+        }
+        _ => {
+            let there = told(&called);
+            Err(PerError::Several { name, there })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::snapshot::Site;
+
+    #[test]
+    fn a_name_is_the_last_parts_of_a_path() {
+        let mut snapshot = fixture::two_threads();
+        let site = snapshot.sites[1].clone();
+        let full = format!("{}::{}", site.module, site.name);
+        assert_eq!(calls_of(&snapshot, &site.name), Ok(800));
+        assert_eq!(calls_of(&snapshot, &full), Ok(800));
+        let part = &site.name[1..];
+        let none = calls_of(&snapshot, part).unwrap_err().to_string();
+        assert!(none.contains("no function or scope is called"), "{none}");
+        assert!(none.contains(&full), "names what is there: {none}");
+
+        let other = Site {
+            module: "elsewhere".into(),
+            ..site.clone()
+        };
+        snapshot.sites.push(other);
+        let several = calls_of(&snapshot, &site.name).unwrap_err().to_string();
+        assert!(several.contains("elsewhere::"), "{several}");
+        let uncalled = calls_of(&snapshot, &format!("elsewhere::{}", site.name));
+        assert!(matches!(uncalled, Err(PerError::NoCalls { .. })), "{uncalled:?}");
+    }
+}
