@@ -185,7 +185,7 @@ mod tests {
     /// Threads of random trees: each row hangs below an earlier one of its thread, or at the top.
     fn snapshot(shapes: &[Vec<(usize, u64)>], open: bool) -> Snapshot {
         let mut s = Snapshot {
-            sites: vec![Site::default()],
+            sites: [Site::default()].into(),
             ..Snapshot::default()
         };
         for rows in shapes {

@@ -25,7 +25,7 @@ use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureFacts, ClockFacts, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Site, Snapshot,
+    CaptureFacts, ClockFacts, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Sites, Snapshot,
     Thread,
 };
 
@@ -191,6 +191,43 @@ fn section_as<T: Serialize>(
 /// # Errors
 /// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the place.
 pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
+    decode_with(bytes, read)
+}
+
+/// Reads the payloads of one program: snapshots whose sites are the same share them.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    /// The section read last, and what it says.
+    sites: Option<(Box<[u8]>, Sites)>,
+}
+
+// === impl Decoder ===
+
+impl Decoder {
+    /// Reads a payload. Every index in the result points where it may.
+    ///
+    /// # Errors
+    /// As [`decode`].
+    pub fn decode(&mut self, bytes: &[u8]) -> Result<Snapshot, FormatError> {
+        decode_with(bytes, |body, at| self.sites(body, at))
+    }
+
+    fn sites(&mut self, body: &[u8], at: usize) -> Result<Sites, FormatError> {
+        if let Some((known, sites)) = &self.sites
+            && known[..] == *body
+        {
+            return Ok(sites.clone());
+        }
+        let sites: Sites = read(body, at)?;
+        self.sites = Some((body.into(), sites.clone()));
+        Ok(sites)
+    }
+}
+
+fn decode_with(
+    bytes: &[u8],
+    mut sites: impl FnMut(&[u8], usize) -> Result<Sites, FormatError>,
+) -> Result<Snapshot, FormatError> {
     let mut snapshot = Snapshot::default();
     let mut at = 0usize;
     while at < bytes.len() {
@@ -215,7 +252,7 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
                 snapshot.lifetime = lifetime;
             }
             THREADS => snapshot.threads = read::<Vec<Thread>>(body, body_at)?,
-            SITES => snapshot.sites = read::<Vec<Site>>(body, body_at)?,
+            SITES => snapshot.sites = sites(body, body_at)?,
             NODES => {
                 let NodesIn(parent, site, calls, self_ticks) = read(body, body_at)?;
                 snapshot.nodes = Nodes {
@@ -233,7 +270,9 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
             SMALL_SITES => {
-                snapshot.sites = read_as::<small::SitesIn>(body, body_at, small::CONFIG)?.sites(body_at)?;
+                snapshot.sites = read_as::<small::SitesIn>(body, body_at, small::CONFIG)?
+                    .sites(body_at)?
+                    .into();
             }
             SMALL_NODES => {
                 snapshot.nodes = read_as::<small::NodesIn>(body, body_at, small::CONFIG)?.nodes();
@@ -504,6 +543,19 @@ mod tests {
         let mut bytes = Vec::new();
         encode(snapshot, &mut bytes).unwrap();
         bytes
+    }
+
+    #[test]
+    fn payloads_with_the_same_sites_share_them() {
+        let (first, mut second) = (fixture::two_threads(), fixture::two_threads());
+        second.nodes.calls[0] += 1;
+        let mut decoder = Decoder::default();
+        let shown = [&first, &second].map(|snapshot| decoder.decode(&encoded(snapshot)).unwrap());
+        assert_eq!(shown, [first.clone(), second.clone()]);
+        assert!(std::ptr::eq(&*shown[0].sites, &*shown[1].sites));
+        second.sites[0].line += 1;
+        assert_eq!(decoder.decode(&encoded(&second)).unwrap(), second);
+        assert_eq!(shown[0], first, "what is shared is not written to");
     }
 
     #[test]

@@ -4,10 +4,14 @@
 //! what was counted in it *itself*; totals are sums over the subtree and are never stored, so that
 //! self + children = total holds by construction.
 
+mod sites;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
+
+pub use sites::Sites;
 
 /// One whole state of a program's call trees.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +27,7 @@ pub struct Snapshot {
     /// The threads; finished ones are folded by name. A thread's index is its [`ThreadId`].
     pub threads: Vec<Thread>,
     /// The places in the source that nodes refer to.
-    pub sites: Vec<Site>,
+    pub sites: Sites,
     /// The call trees of all threads, a thread's rows contiguous.
     pub nodes: Nodes,
     /// Clock errors per node, only where there were any, in row order.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
 use tickscope_format::archive;
+use tickscope_format::codec::Decoder;
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile, Sent, Slot};
 use tickscope_format::file::places;
@@ -67,6 +68,8 @@ enum Open {
 struct Attached {
     ring: RingFile,
     target: Target,
+    /// Sites that do not change are read once.
+    decoder: Decoder,
     /// None where the program takes no requests, or all slots are taken.
     slot: Option<Slot>,
     sent: Vec<(Request, Sent)>,
@@ -306,6 +309,7 @@ impl Attached {
             target,
             slot,
             sent: Vec::new(),
+            decoder: Decoder::default(),
             shown: None,
             earlier: None,
             queue: Vec::new(),
@@ -329,7 +333,11 @@ impl Attached {
         if self.shown.is_some_and(|(position, _)| position == latest) {
             return Ok(None);
         }
-        let (mut record, snapshot) = self.ring.newest_snapshot().map_err(|error| error.to_string())?;
+        let mut record = self.ring.newest().map_err(|error| error.to_string())?;
+        let snapshot = self
+            .decoder
+            .decode(&record.payload)
+            .map_err(|error| error.to_string())?;
         let newest = past_of(&mut record);
         match self.shown.replace((record.position, record.sequence)) {
             Some((_, shown)) => past.extend(self.missed(&record, shown)),

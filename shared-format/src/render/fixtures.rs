@@ -7,14 +7,14 @@ use crate::ids::{NodeId, SiteId, ThreadId};
 use crate::latency::{Histogram, bucket_of};
 use crate::pattern::Pattern;
 use crate::snapshot::{
-    Estimate, Lifetime, Mode, NodeErrors, Nodes, OpenFrame, Rule, Site, Snapshot, Thread, ThreadState,
+    Estimate, Lifetime, Mode, NodeErrors, Nodes, OpenFrame, Rule, Site, Sites, Snapshot, Thread, ThreadState,
 };
 
 /// What `fixture` says of process, clock and capture, with nothing measured.
 pub(crate) fn empty() -> Snapshot {
     Snapshot {
         threads: vec![],
-        sites: vec![],
+        sites: Sites::default(),
         nodes: Nodes::default(),
         errors: vec![],
         lifetime: Lifetime::default(),

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tickscope_format::{Snapshot, codec};
+use tickscope_format::Snapshot;
+use tickscope_format::codec::{self, Decoder};
 
 use crate::news::Past;
 
@@ -39,6 +40,7 @@ pub(crate) struct History {
     moments: Vec<Moment>,
     bytes: usize,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
+    decoder: RefCell<Decoder>,
     /// What snapshots are encoded into: one buffer for all, so that the heap keeps no holes of its size.
     buffer: Vec<u8>,
 }
@@ -197,7 +199,7 @@ impl History {
     pub(crate) fn decode(&self, unix_ns: u64) -> Option<Snapshot> {
         let moment = &self.moments[self.place(unix_ns).ok()?];
         let whole = [&moment.payload[..], &moment.sites[..]].concat();
-        codec::decode(&whole).ok()
+        self.decoder.borrow_mut().decode(&whole).ok()
     }
 }
 
