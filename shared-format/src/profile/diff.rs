@@ -69,7 +69,8 @@ pub struct Change {
     pub calls_per_run: bool,
     /// The same of its times.
     pub times_per_run: bool,
-    /// Whether it calls the scope that numbers are per call of: its time has that of all which is outside of it, too.
+    /// Whether it calls the scope that numbers are per call of, which runs do not call equally often: its time has that
+    /// outside of the scope as well, and does not compare.
     pub around_scope: bool,
 }
 

@@ -17,7 +17,8 @@
 //!   made longer, the clearest result there is.
 //!
 //! New and gone functions have no two times to compare: what a new one takes shows in its callers and in the whole.
-//! Numbers per call of a scope leave out what is around that scope: its time has set-up in it, too.
+//! Where numbers are per call of a scope and runs are of different length, what is around that scope is left out: its
+//! time has set-up in it, too.
 
 mod condition;
 #[cfg(test)]

@@ -155,7 +155,7 @@ impl Merged {
             Basis {
                 calls_per_run: per_run,
                 times_per_run: per_run && !around,
-                around_scope: around,
+                around_scope: lengths_differ && around,
             }
         };
 
