@@ -12,7 +12,9 @@ mod merged;
 pub(crate) mod tests;
 
 use crate::profile::functions::{FunctionId, Functions};
+use crate::profile::gate::{LEVEL, RUNS};
 use crate::profile::per::{self, PerError};
+use crate::profile::rank::chance_of_greater;
 use crate::snapshot::Snapshot;
 
 use merged::Merged;
@@ -142,10 +144,16 @@ impl Change {
     }
 
     /// Whether a reader wants to see it: its calls have changed, it is new or gone, or a time of it has changed by at
-    /// least so many nanoseconds.
-    pub fn is_worth(&self, least_ns: f64) -> bool {
-        let time = self.of(What::Total).abs().max(self.of(What::SelfTime).abs());
-        self.presence != Presence::Both || self.of(What::Calls) != 0.0 || (time > 0.0 && time >= least_ns)
+    /// least so many nanoseconds, and that is not noise.
+    fn is_worth(&self, least_ns: f64, is_noise: impl Fn(What) -> bool) -> bool {
+        let of_time = |what: What| {
+            let change = self.of(what).abs();
+            change > 0.0 && change >= least_ns && !is_noise(what)
+        };
+        self.presence != Presence::Both
+            || self.of(What::Calls) != 0.0
+            || of_time(What::Total)
+            || of_time(What::SelfTime)
     }
 }
 
@@ -200,10 +208,37 @@ impl Diff {
         self.merged.whole_in_runs(what)
     }
 
+    /// Whether a reader wants to see a function: its calls have changed, it is new or gone, or a time of it has changed
+    /// by at least so many nanoseconds and, where there are runs enough to tell, not by chance.
+    pub fn is_function_worth(&self, function: FunctionId, least_ns: f64) -> bool {
+        let in_runs = |what| self.in_runs(function, what);
+        self.by_function[function.index()].is_worth(least_ns, |what| is_noise(&in_runs(what)))
+    }
+
+    /// The same of a path.
+    pub fn is_path_worth(&self, path: usize, least_ns: f64) -> bool {
+        let in_runs = |what| self.merged.path_in_runs(path, what);
+        self.paths[path]
+            .change
+            .is_worth(least_ns, |what| is_noise(&in_runs(what)))
+    }
+
+    /// Whether there are runs enough to tell a change of times from chance.
+    pub fn can_tell_noise(&self) -> bool {
+        let (before, after) = self.runs();
+        before.min(after) >= RUNS
+    }
+
     /// The greater of the two sides' time in scopes: what shares are of.
     pub fn measured_ns(&self) -> f64 {
         self.whole.before.total_ns.max(self.whole.after.total_ns)
     }
+}
+
+/// Whether the runs of two sides may differ by chance alone: at 5 %, in either direction. Few runs cannot tell.
+fn is_noise((before, after): &(Vec<f64>, Vec<f64>)) -> bool {
+    let least = chance_of_greater(before, after).min(chance_of_greater(after, before));
+    before.len().min(after.len()) >= RUNS && least > LEVEL / 2.0
 }
 
 /// The middle of some values, the mean of the two in the middle of an even number; 0 of none.

@@ -22,6 +22,7 @@ use crate::snapshot::{Mode, Snapshot};
 pub use doubts::doubts;
 
 use numbers::Numbers;
+use rows::Rest;
 
 /// Of a gate's failures so many are named in its sentence.
 const NAMED: usize = 3;
@@ -163,6 +164,28 @@ impl Comparison<'_> {
             format!(
                 "(around {scope}), (all): their times have what passes outside of {scope} as well, and do not compare \
                  between runs of different length"
+            )
+        })
+    }
+
+    /// The rows that are not shown, in one sentence; none where all are.
+    fn rest(&self, rest: Rest, of: &str) -> Option<String> {
+        let numbers = self.numbers();
+        let many = if rest.rows == 1 { "" } else { "s" };
+        let chance = if self.diff.can_tell_noise() {
+            " or by chance"
+        } else {
+            ""
+        };
+        (rest.rows > 0).then(|| {
+            format!(
+                "{} more {of}{many} with the same calls, and times that differ by less than {} of the whole{chance}; \
+                 self together {} {} {}",
+                rest.rows,
+                number::percent(self.min_share),
+                numbers.value(What::SelfTime, rest.before_ns),
+                numbers.arrow(),
+                numbers.value(What::SelfTime, rest.after_ns),
             )
         })
     }

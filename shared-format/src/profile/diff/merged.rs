@@ -267,6 +267,10 @@ impl Merged {
         self.sides(|run| cell(&run.functions, function).values.get(what))
     }
 
+    pub(super) fn path_in_runs(&self, path: usize, what: What) -> (Vec<f64>, Vec<f64>) {
+        self.sides(|run| cell(&run.paths, path).values.get(what))
+    }
+
     pub(super) fn whole_in_runs(&self, what: What) -> (Vec<f64>, Vec<f64>) {
         self.sides(|run| run.whole.values.get(what))
     }

@@ -73,7 +73,11 @@ fn functions_and_paths_of_both_sides() {
         paths,
         [(0, "main"), (1, "old"), (1, "both"), (2, "both"), (1, "new")]
     );
-    assert!(of(&diff, "new").is_worth(1e9) && !of(&diff, "main").is_worth(10.0));
+    let is_worth = |name: &str, least_ns| {
+        let index = diff.functions.list.iter().position(|f| f.name == name);
+        diff.is_function_worth(FunctionId(index.unwrap() as u32), least_ns)
+    };
+    assert!(is_worth("new", 1e9) && is_worth("main", 9.0) && !is_worth("main", 10.0));
 }
 
 #[test]
@@ -144,6 +148,27 @@ fn estimates_of_any_run_are_marked() {
 }
 
 #[test]
+fn times_within_the_noise_of_many_runs_are_not_worth_showing() {
+    let runs =
+        |times: &[u64]| -> Vec<Snapshot> { times.iter().map(|&ns| run(&[(0, "main", 1, ns)])).collect() };
+    let worth = |before: &[u64], after: &[u64]| {
+        let diff = Diff::of(&runs(before), &runs(after), None).unwrap();
+        (
+            diff.is_function_worth(FunctionId(0), 1.0),
+            diff.is_path_worth(0, 1.0),
+        )
+    };
+    let (usual, noisy, faster) = (
+        [100, 90, 130, 95, 120],
+        [140, 92, 125, 128, 97],
+        [60, 70, 61, 66, 80],
+    );
+    assert_eq!(worth(&usual, &noisy), (false, false));
+    assert_eq!(worth(&usual, &faster), (true, true));
+    assert_eq!(worth(&usual[..4], &noisy[..4]), (true, true), "too few to tell");
+}
+
+#[test]
 fn medians() {
     assert_eq!(median([]), 0.0);
     assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
@@ -175,6 +200,6 @@ proptest! {
             prop_assert_eq!(calls, snapshot.calls() as f64);
         }
         let none = Diff::of(std::slice::from_ref(&before), &[before.clone()], None).unwrap();
-        prop_assert!(none.paths.iter().all(|row| !row.change.is_worth(0.0)));
+        prop_assert!((0..none.paths.len()).all(|path| !none.is_path_worth(path, 0.0)));
     }
 }

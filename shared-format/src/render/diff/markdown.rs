@@ -6,7 +6,6 @@ use super::rows::{self, Rest};
 use super::{Comparison, Piece, Tables, WHOLE};
 use crate::profile::diff::{Change, What};
 use crate::render::escape::visible;
-use crate::render::number;
 
 /// So many rows a table has at most.
 const ROWS: usize = 20;
@@ -67,7 +66,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
             row(out, comparison, change, &code(&labels[index]))?;
         }
         row(out, comparison, &comparison.diff.whole, WHOLE)?;
-        end(out, comparison, all, rest, "functions")?;
+        end(out, comparison, all, rest, "function")?;
     }
     // Paths are many and long; a pull request has them where they are asked for.
     if comparison.tables == Tables::Paths {
@@ -80,7 +79,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
             let name = format!("{indent}{}", code(&labels[path.function.index()]));
             row(out, comparison, &path.change, &name)?;
         }
-        end(out, comparison, all, rest, "paths")?;
+        end(out, comparison, all, rest, "path")?;
     }
     if let Some(about) = comparison.about_remarks() {
         writeln!(out, "\n{}", words(&about))?;
@@ -115,22 +114,15 @@ fn row(out: &mut String, comparison: &Comparison<'_>, change: &Change, name: &st
 }
 
 fn end(out: &mut String, comparison: &Comparison<'_>, shown: usize, rest: Rest, of: &str) -> fmt::Result {
-    let numbers = comparison.numbers();
     if shown > ROWS {
-        writeln!(out, "\n{} more {of} have changed.", shown - ROWS)?;
+        let more = shown - ROWS;
+        let many = if more == 1 { " has" } else { "s have" };
+        writeln!(out, "\n{more} more {of}{many} changed.")?;
     }
-    if rest.rows > 0 {
-        writeln!(
-            out,
-            "\n{} {of} not shown: the same calls, and times within {} of the whole (self {} {} {}).",
-            rest.rows,
-            number::percent(comparison.min_share),
-            numbers.value(What::SelfTime, rest.before_ns),
-            numbers.arrow(),
-            numbers.value(What::SelfTime, rest.after_ns),
-        )?;
+    match comparison.rest(rest, of) {
+        Some(sentence) => writeln!(out, "\n{}.", words(&sentence)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// A name as code. What would end the code or the cell, or is HTML to somebody, is written as entities between tags;

@@ -6,7 +6,6 @@ use super::rows::{self, Rest};
 use super::{Comparison, Piece, Tables, WHOLE, escape_html};
 use crate::profile::diff::{Change, What};
 use crate::render::escape::visible;
-use crate::render::number;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -78,7 +77,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
         }
         out.push_str("</tbody>\n<tfoot>\n");
         row(out, comparison, &comparison.diff.whole, 0, WHOLE)?;
-        end(out, comparison, "tfoot", rest, "functions")?;
+        end(out, comparison, "tfoot", rest, "function")?;
     }
     if comparison.tables != Tables::Functions {
         let (shown, rest) = rows::paths(comparison);
@@ -88,7 +87,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
             let label = &labels[path.function.index()];
             row(out, comparison, &path.change, path.depth, label)?;
         }
-        end(out, comparison, "tbody", rest, "paths")?;
+        end(out, comparison, "tbody", rest, "path")?;
     }
     if let Some(about) = comparison.about_remarks() {
         writeln!(out, "<p class=\"rest\">{}</p>", text(&about))?;
@@ -153,19 +152,10 @@ fn row(
 
 fn end(out: &mut String, comparison: &Comparison<'_>, body: &str, rest: Rest, of: &str) -> fmt::Result {
     writeln!(out, "</{body}></table></div>")?;
-    if rest.rows == 0 {
-        return Ok(());
+    match comparison.rest(rest, of) {
+        Some(sentence) => writeln!(out, "<p class=\"rest\">{}</p>", text(&sentence)),
+        None => Ok(()),
     }
-    let numbers = comparison.numbers();
-    writeln!(
-        out,
-        "<p class=\"rest\">{} more {of}: the same calls, and times within {} of the whole; self together {} {} {}</p>",
-        rest.rows,
-        number::percent(comparison.min_share),
-        numbers.value(What::SelfTime, rest.before_ns),
-        numbers.arrow(),
-        numbers.value(What::SelfTime, rest.after_ns),
-    )
 }
 
 /// Text between tags.

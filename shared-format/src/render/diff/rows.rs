@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::Comparison;
 use crate::profile::diff::{Change, What};
+use crate::profile::functions::FunctionId;
 
 /// The functions or paths that are not shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,7 +37,7 @@ pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let mut rest = Rest::default();
     let mut shown = Vec::new();
     for (index, change) in comparison.diff.by_function.iter().enumerate() {
-        if change.is_worth(least) {
+        if comparison.diff.is_function_worth(FunctionId(index as u32), least) {
             shown.push(index);
         } else if change.before.is_something() || change.after.is_something() {
             rest.add(change);
@@ -64,7 +65,7 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let mut top = Vec::new();
     // Children come after their parents: from behind, all is known of what is below.
     for (index, row) in rows.iter().enumerate().rev() {
-        is_shown[index] |= row.change.is_worth(least);
+        is_shown[index] |= comparison.diff.is_path_worth(index, least);
         if !is_shown[index] {
             rest.add(&row.change);
             continue;

@@ -6,7 +6,6 @@ use super::rows::{self, Rest};
 use super::{Comparison, Tables, WHOLE, plain};
 use crate::profile::diff::{Change, What};
 use crate::render::escape::visible;
-use crate::render::number;
 
 /// Below this depth indentation no longer grows; the rest is a number.
 const MAX_INDENT: usize = 24;
@@ -71,7 +70,7 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
         row(out, comparison, change, "", &labels[index])?;
     }
     row(out, comparison, &comparison.diff.whole, "", WHOLE)?;
-    write_rest(out, comparison, rest, "functions")
+    write_rest(out, comparison, rest, "function")
 }
 
 fn paths(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fmt::Result {
@@ -97,7 +96,7 @@ fn paths(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fm
             &labels[path.function.index()],
         )?;
     }
-    write_rest(out, comparison, rest, "paths")
+    write_rest(out, comparison, rest, "path")
 }
 
 fn titles(out: &mut String, last: &str) -> fmt::Result {
@@ -133,17 +132,8 @@ fn row(
 }
 
 fn write_rest(out: &mut String, comparison: &Comparison<'_>, rest: Rest, of: &str) -> fmt::Result {
-    if rest.rows == 0 {
-        return Ok(());
+    match comparison.rest(rest, of) {
+        Some(sentence) => writeln!(out, "\n{sentence}"),
+        None => Ok(()),
     }
-    let numbers = comparison.numbers();
-    writeln!(
-        out,
-        "\n{} more {of}: the same calls, and times within {} of the whole; self together {} {} {}",
-        rest.rows,
-        number::percent(comparison.min_share),
-        numbers.value(What::SelfTime, rest.before_ns),
-        numbers.arrow(),
-        numbers.value(What::SelfTime, rest.after_ns),
-    )
 }
