@@ -219,5 +219,5 @@ fn modes_and_programs_that_differ_are_told() {
     assert!(told[1].contains("other\\n"), "{told:?}");
     let both = doubts(std::slice::from_ref(&sampled), std::slice::from_ref(&sampled));
     assert!(both[0].contains("estimates (mode sampled)"), "{both:?}");
-    assert!(doubts(&[exact.clone()], &[exact]).is_empty());
+    assert!(doubts(std::slice::from_ref(&exact), std::slice::from_ref(&exact)).is_empty());
 }
