@@ -9,17 +9,21 @@
 //!          -> compensate, narrow -> Snapshot
 //! two of them -> between -> Snapshot
 //!             -> align -> two Snapshots with the same rows
+//! many of two builds -> diff -> gate, by rank
 //! ```
 
 pub mod align;
 pub mod between;
 pub mod compensate;
+pub mod diff;
 pub mod functions;
+pub mod gate;
 pub mod graph;
 pub mod hot;
 pub mod narrow;
 mod parts;
 pub mod per;
+pub mod rank;
 pub mod shape;
 pub mod sites;
 pub mod spread;

@@ -11,11 +11,13 @@
 //!          -> folded             for flame graphs
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
+//! two builds -> diff            text, markdown, JSON, a page
 //! ```
 
 pub mod callgrind;
 #[cfg(feature = "export")]
 pub mod csv;
+pub mod diff;
 mod escape;
 #[cfg(test)]
 pub(crate) mod fixtures;

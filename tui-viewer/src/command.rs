@@ -3,6 +3,7 @@
 pub mod attach;
 pub mod completions;
 pub mod demo;
+pub mod diff;
 pub mod fresh;
 pub mod kept_output;
 pub mod list;

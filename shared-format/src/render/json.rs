@@ -39,7 +39,7 @@ pub fn sites(snapshot: &Snapshot, state: ProcessState) -> String {
     written(&document, snapshot.sites.len())
 }
 
-fn written(document: &impl Serialize, lines: usize) -> String {
+pub(in crate::render) fn written(document: &impl Serialize, lines: usize) -> String {
     let mut out = Vec::with_capacity(2_000 + lines * 400);
     let mut writer = serde_json::Serializer::with_formatter(&mut out, layout::Lines::default());
     // Neither the Vec nor structs with fixed names can fail to be written.

@@ -192,7 +192,7 @@ impl ReportFormat {
 }
 
 /// A share of 0 to 1 from a percentage: `1%`, `0.5`.
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse();
     match number {
         Ok(percent @ 0.0..=100.0) => Ok(percent / 100.0),

@@ -75,6 +75,7 @@ pub fn text(Fresh { snapshot, state }: &Fresh, options: &TextOptions) -> String 
     )
 }
 
-fn is_ascii() -> bool {
+/// Whether the locale has nothing but ASCII.
+pub(super) fn is_ascii() -> bool {
     theme::ascii_locale(|name| std::env::var(name).ok())
 }

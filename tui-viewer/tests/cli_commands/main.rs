@@ -15,6 +15,7 @@
 )]
 
 mod bugs;
+mod diff;
 mod exports;
 mod files;
 mod help;

@@ -28,6 +28,7 @@ fn role() {
     match role.as_str() {
         "busy" => busy(&argument),
         "stuck" => stuck(&argument),
+        "counted" => counted(&argument),
         "attribute" => attribute(&argument),
         "scopeless" => {}
         "echo" => echo(),
@@ -112,6 +113,19 @@ fn stuck(name: &str) {
     let _tickscope = tickscope::start(name);
     tickscope::scope!("stuck_in_here");
     wait_for_end();
+}
+
+/// So many frames with so many calls each, `10 3`, and then the end.
+fn counted(numbers: &str) {
+    let _tickscope = tickscope::start("counted");
+    let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+    tickscope::scope!("whole");
+    for _ in 0..numbers[0] {
+        tickscope::scope!("frame");
+        for n in 0..numbers[1] {
+            leaf(n);
+        }
+    }
 }
 
 #[tickscope::profile]
