@@ -11,6 +11,7 @@
 //!          -> folded             for flame graphs
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
+//!          -> form               any of these as a new file
 //! ```
 
 pub mod callgrind;
@@ -20,6 +21,7 @@ mod escape;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod folded;
+pub mod form;
 mod glyphs;
 pub mod html;
 #[cfg(feature = "json")]
