@@ -50,12 +50,23 @@ pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
 /// # Errors
 /// What the system says, "File exists" above all.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
+    write_new_by(path, |file| file.write_all(bytes))
+}
+
+/// The same where the bytes come one after another.
+///
+/// # Errors
+/// What the system says, "File exists" above all, or what writing gives.
+pub fn write_new_by(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), FormatError> {
     let (temporary, mut file) = beside(path)?;
     let failed = |call, error| {
         let _ = fs::remove_file(&temporary);
         FormatError::io(call, path, error)
     };
-    file.write_all(bytes).map_err(|error| failed("write", error))?;
+    write(&mut file).map_err(|error| failed("write", error))?;
     file.sync_all().map_err(|error| failed("write", error))?;
     drop(file);
     // A link fails where the name is taken; a rename would write over it.

@@ -1,7 +1,6 @@
 //! The forms of a report as files: what each is called, which file's name says it, and a new file in any of them.
 
-#[cfg(not(feature = "export"))]
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::error::FormatError;
@@ -12,6 +11,9 @@ use crate::render::{ProcessState, callgrind, folded};
 #[cfg(feature = "export")]
 use crate::render::{csv, json, pprof, speedscope};
 use crate::snapshot::Snapshot;
+
+/// So much is handed to the system at once.
+const BUFFER_BYTES: usize = 256 << 10;
 
 /// A form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,44 +95,59 @@ impl Form {
     /// # Errors
     /// What the system says, "File exists" above all; `Unsupported` where the form is not built in.
     pub fn write_new(self, path: &Path, snapshot: &Snapshot, state: ProcessState) -> Result<(), FormatError> {
-        let failed = |error| FormatError::io("write", path, error);
-        let mut bytes = Vec::new();
+        if self == Self::Kept {
+            return kept::write(path, snapshot);
+        }
+        if !self.is_built_in() {
+            return Err(FormatError::io("write", path, not_built_in()));
+        }
+        kept::write_new_by(path, |file| {
+            let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
+            self.write(snapshot, state, &mut out)?;
+            out.flush()
+        })
+    }
+
+    fn write(self, snapshot: &Snapshot, state: ProcessState, out: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Kept => return kept::write(path, snapshot),
             Self::Text => {
                 let options = TextOptions {
                     state,
                     ..TextOptions::default()
                 };
-                bytes = text::report(snapshot, &options).into_bytes();
+                out.write_all(text::report(snapshot, &options).as_bytes())
             }
             Self::Html => {
                 let options = PageOptions {
                     state,
                     ..PageOptions::default()
                 };
-                bytes = html::page(snapshot, &options)?.into_bytes();
+                let page = html::page(snapshot, &options).map_err(io::Error::other)?;
+                out.write_all(page.as_bytes())
             }
-            Self::Folded => folded::write(snapshot, &mut bytes).map_err(failed)?,
-            Self::Callgrind => callgrind::write(snapshot, &mut bytes).map_err(failed)?,
+            Self::Folded => folded::write(snapshot, out),
+            Self::Callgrind => callgrind::write(snapshot, out),
             #[cfg(feature = "export")]
-            Self::Json => bytes = json::report(snapshot, state).into_bytes(),
+            Self::Json => out.write_all(json::report(snapshot, state).as_bytes()),
             #[cfg(feature = "export")]
-            Self::Speedscope => speedscope::write(snapshot, &mut bytes).map_err(failed)?,
+            Self::Speedscope => speedscope::write(snapshot, out),
             #[cfg(feature = "export")]
-            Self::Pprof => pprof::write(snapshot, &mut bytes).map_err(failed)?,
+            Self::Pprof => pprof::write(snapshot, out),
             #[cfg(feature = "export")]
-            Self::Csv => csv::write(snapshot, csv::Unit::default(), &mut bytes).map_err(failed)?,
+            Self::Csv => csv::write(snapshot, csv::Unit::default(), out),
             #[cfg(not(feature = "export"))]
-            Self::Json | Self::Speedscope | Self::Pprof | Self::Csv => {
-                return Err(failed(io::Error::new(
-                    io::ErrorKind::Unsupported,
-                    "this form needs the feature `export` of tickscope",
-                )));
-            }
+            Self::Json | Self::Speedscope | Self::Pprof | Self::Csv => Err(not_built_in()),
+            // It is written in one piece.
+            Self::Kept => Err(io::ErrorKind::InvalidInput.into()),
         }
-        kept::write_new(path, &bytes)
     }
+}
+
+fn not_built_in() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this form needs the feature `export` of tickscope",
+    )
 }
 
 #[cfg(test)]
