@@ -99,7 +99,12 @@ impl Builder {
         self
     }
 
-    /// Writes the text report when the program exits normally.
+    /// Writes a report when the program ends by returning from `main`, by a panic out of it, or by
+    /// [`std::process::exit`] on any thread, with scopes open or not; a file's name says the form.
+    ///
+    /// There is none where the process ends without running its exit handlers: `abort` (so also a panic with
+    /// `panic = "abort"`), `_exit`, a signal, and a child that was forked. Then the ring is left, up to its newest
+    /// record, and `tickscope report NAME` reads it. A relative path begins where the program stands now.
     pub fn report_at_exit(mut self, destination: Destination) -> Self {
         self.settings.report_at_exit = Some(destination);
         self

@@ -3,6 +3,7 @@
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, TryLockError};
 
 use tickscope_format::snapshot::Mode;
 
@@ -18,6 +19,9 @@ use crate::tree::{NO_LIMIT, Path, Tree};
 /// Not in the registry: what is measured here is shown nowhere.
 static TREE: Tree = Tree::new();
 static SITE: Site = Site::named("(calibration)", module_path!(), file!(), line!());
+
+/// Held by whoever measures.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// Scopes in a batch; the best of [`BATCHES`] counts, so that an interruption does not.
 const SCOPES: u32 = 1000;
@@ -41,8 +45,14 @@ pub(crate) struct Bounds {
     pub(crate) timed_within: f64,
 }
 
-/// Measures what a scope costs after a switch. Takes about half a millisecond, in adaptive mode five. Only one thread at a time may call this.
+/// Measures what a scope costs after a switch. Takes about half a millisecond, in adaptive mode five. Nothing is known
+/// while another thread measures (or this one, further down its stack): there is one tree to measure with.
 pub(crate) fn bounds(switch: Switch) -> Bounds {
+    let _alone = match ALONE.try_lock() {
+        Ok(alone) => alone,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return Bounds::default(),
+    };
     let path = match switch.mode {
         Mode::Adaptive if process::exact_path() == Path::Fast => Path::Adaptive,
         Mode::Adaptive => Path::AdaptiveExact,

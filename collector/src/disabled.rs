@@ -1,9 +1,9 @@
 //! The calling API without the feature `enable`: all of it there, none of it doing anything.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::options::{Clock, Destination, Mode, StartError, Status, Threads};
+use crate::options::{Clock, Destination, DumpError, Format, Mode, StartError, Status, Threads};
 
 /// Does nothing: the feature `enable` is off. Its arguments are named, so that nothing turns unused.
 #[macro_export]
@@ -201,6 +201,14 @@ pub fn request_reset() {}
 /// Gives an empty snapshot.
 pub fn snapshot() -> Snapshot {
     Snapshot::default()
+}
+
+/// Writes nothing: there is nothing to report.
+///
+/// # Errors
+/// Never.
+pub fn dump(_: impl AsRef<Path>, _: Format) -> Result<(), DumpError> {
+    Ok(())
 }
 
 /// Does nothing.

@@ -112,14 +112,14 @@ mod threads;
 #[cfg(feature = "enable")]
 mod tree;
 
-pub use options::{Clock, Destination, Mode, StartError, Status, Threads};
+pub use options::{Clock, Destination, DumpError, Format, Mode, StartError, Status, Threads};
 /// Opens a scope in a function, an async function, or all functions of an impl block, trait or inline module.
 pub use tickscope_macros::profile;
 
 #[cfg(not(feature = "enable"))]
 pub use disabled::{
-    Builder, Pause, Scope, Session, Snapshot, mode, off, on, pause, request_reset, reset, set_histogram,
-    set_mode, snapshot, start, thread,
+    Builder, Pause, Scope, Session, Snapshot, dump, mode, off, on, pause, request_reset, reset,
+    set_histogram, set_mode, snapshot, start, thread,
 };
 
 #[cfg(feature = "enable")]
@@ -127,7 +127,7 @@ pub use {
     builder::Builder,
     control::{mode, off, on, set_histogram, set_mode},
     scope::{Pause, Scope, pause},
-    session::{Session, request_reset, reset, snapshot},
+    session::{Session, dump, request_reset, reset, snapshot},
     tickscope_format::Snapshot,
 };
 

@@ -44,16 +44,44 @@ pub enum Threads {
     OptIn,
 }
 
-/// Where a report goes.
+/// Where a report at exit goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Destination {
-    /// Standard error.
+    /// Standard error, as text.
     Stderr,
-    /// Standard output.
+    /// Standard output, as text.
     Stdout,
-    /// A new file; one that exists is not written over.
+    /// A new file, in the form that its name says ([`Format`] has the endings), else as text.
+    ///
+    /// In its name `%p` is the process's id, `%n` the program's name and `%%` a percent sign. A file that exists is not
+    /// written over: `report.html` becomes `report.2.html`, and standard error hears of it. Where the form is not built
+    /// in, the snapshot is kept as it is, with `.tks` behind the name.
     File(PathBuf),
+}
+
+/// A form of a dump: see [`dump`](crate::dump). In brackets, what a file's name ends in that says this form at exit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// For reading: the call tree and the top functions (`.txt`).
+    Text,
+    /// One page to look at and to send around, which `tickscope FILE` opens again (`.html`).
+    Html,
+    /// Every fact, for programs (`.json`). Needs the feature `export`.
+    Json,
+    /// A row for each node of each thread (`.csv`). Needs the feature `export`.
+    Csv,
+    /// Folded stacks, for flame graphs (`.folded`).
+    Folded,
+    /// For speedscope (`.speedscope.json`). Needs the feature `export`.
+    Speedscope,
+    /// For pprof and all that reads its `profile.proto`, gzipped (`.pb.gz`). Needs the feature `export`.
+    Pprof,
+    /// For `KCachegrind` and `callgrind_annotate` (`.callgrind`, or a name that begins with `callgrind.out`).
+    Callgrind,
+    /// The snapshot itself, from which `tickscope report FILE` makes all the others (`.tks`).
+    Tks,
 }
 
 /// How it stands with a session.
@@ -76,6 +104,12 @@ pub struct StartError {
     pub(crate) message: String,
 }
 
+/// Why [`dump`](crate::dump) has written nothing.
+#[derive(Debug)]
+pub struct DumpError {
+    pub(crate) message: String,
+}
+
 impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)
@@ -83,3 +117,11 @@ impl std::fmt::Display for StartError {
 }
 
 impl std::error::Error for StartError {}
+
+impl std::fmt::Display for DumpError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for DumpError {}

@@ -1,6 +1,6 @@
 //! Sessions: starting and ending to publish, and what the environment alone asks for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use tickscope_format::snapshot::{CaptureKind, Cost};
 
 use crate::capture::Books;
 use crate::name;
-use crate::options::{Destination, StartError, Status};
+use crate::options::{Destination, DumpError, Format, StartError, Status};
 use crate::publisher::{self, Identity, Publisher};
 use crate::settings::{Settings, Wish};
 use crate::switch;
-use crate::{capture, cost, os, process, report, threads};
+use crate::{capture, cost, os, process, report, scope, threads};
 
 /// How long the end of a session or of the program waits for the last record.
 const LAST_RECORD: Duration = Duration::from_millis(50);
@@ -390,8 +390,13 @@ extern "C" fn at_exit() {
         return;
     };
     snapshot.process.warnings.append(&mut warnings);
+    fill_in_cost(&mut snapshot);
+    report::at_exit(&snapshot, &destination);
+}
+
+/// Where nothing was published nobody has measured yet what a scope costs.
+fn fill_in_cost(snapshot: &mut Snapshot) {
     if snapshot.capture.cost == Cost::default() {
-        // Nothing was published, so nobody has measured it yet.
         let bounds = cost::bounds(switch::newest());
         snapshot.capture.cost = Cost {
             lower_ns: bounds.lower,
@@ -399,7 +404,6 @@ extern "C" fn at_exit() {
             ..Cost::default()
         };
     }
-    report::write(&snapshot, &destination);
 }
 
 fn wait_for_live(shared: MutexGuard<'static, Shared>) -> MutexGuard<'static, Shared> {
@@ -409,6 +413,40 @@ fn wait_for_live(shared: MutexGuard<'static, Shared>) -> MutexGuard<'static, Sha
 /// The state of all threads now; an empty one in a forked child. Costs one capture.
 pub fn snapshot() -> Snapshot {
     capture::books().map_or_else(Snapshot::default, |books| captured(books, CaptureKind::Periodic))
+}
+
+/// Writes a report of now to a new file, whole or not at all, from any thread at any depth. Costs one capture, and the
+/// time that writing takes is nobody's: this thread's clock stands still meanwhile.
+///
+/// Needs no session and no viewer. Nothing is removed or reset by it. Not for signal handlers.
+///
+/// ```no_run
+/// # fn frame() -> Result<(), tickscope::DumpError> {
+/// tickscope::dump("slow-frame.html", tickscope::Format::Html)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// What the system says (a file of that name exists, no such directory, no space); a [`Format`] that is not built in;
+/// a forked child, which counts for nobody; `TICKSCOPE=off`.
+pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<(), DumpError> {
+    let refused = |why: &str| {
+        Err(DumpError {
+            message: format!("no dump: {why}"),
+        })
+    };
+    if process::fixed().off {
+        return refused("TICKSCOPE=off: nothing is measured; unset it");
+    }
+    let Some(books) = capture::books() else {
+        return refused("a forked child has no tree of its own; start a new program instead (fork and exec)");
+    };
+    let mut snapshot = captured(books, CaptureKind::Periodic);
+    // A thread that counts for nobody yet has no clock to stop.
+    let _pause = (threads::phase() == threads::Phase::Counting).then(scope::pause);
+    fill_in_cost(&mut snapshot);
+    report::dump(&snapshot, path.as_ref(), format).or_else(|why| refused(&why))
 }
 
 fn captured(mut books: MutexGuard<'static, Books>, kind: CaptureKind) -> Snapshot {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::options::{Clock, Destination, Mode, Threads};
 use crate::tree::NO_LIMIT;
-use crate::{node, os};
+use crate::{node, os, report};
 
 /// What the program is to do, by `TICKSCOPE` alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,9 +221,11 @@ fn bytes(value: &[u8]) -> Option<u64> {
 // === impl Settings ===
 
 impl Settings {
-    /// What `TICKSCOPE` asks for.
+    /// What `TICKSCOPE` asks for. Who says where the report goes wants one.
     pub(crate) fn wish() -> Option<Wish> {
-        wish(os::variable(c"TICKSCOPE")?).flatten()
+        let said = os::variable(c"TICKSCOPE").and_then(wish).flatten();
+        let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
+        said.or_else(|| place().map(|_| Wish::Report))
     }
 
     /// What `tickscope run` passed on, 0 for nothing.
@@ -273,6 +275,12 @@ impl Settings {
         }
         // The program may go to another directory before the publisher gets there.
         self.dir = self.dir.map(|dir| std::path::absolute(&dir).unwrap_or(dir));
+        if let Some(Destination::File(path)) = &mut self.report_at_exit
+            && let Ok(absolute) = std::path::absolute(&*path)
+        {
+            *path = absolute;
+        }
+        warnings.extend(self.report_at_exit.as_ref().and_then(report::instead));
         self.mend(warnings);
         self
     }

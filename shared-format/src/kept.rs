@@ -1,7 +1,7 @@
 //! Kept snapshots (`.tks`): a page that says what the file is, then records as in a ring, one after another.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,9 @@ const HEAD_WORDS: usize = 8;
 
 /// A file longer than this is not read.
 const LONGEST_BYTES: u64 = 4 << 30;
+
+/// So many half-made files of one name are passed over.
+const TEMPORARIES_MAX: u32 = 1000;
 
 /// Writes one snapshot to a file that must not exist yet: whole, or not at all.
 ///
@@ -47,26 +50,50 @@ pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
 /// # Errors
 /// What the system says, "File exists" above all.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.part", std::process::id()));
-    let temporary = PathBuf::from(temporary);
+    write_new_by(path, |file| file.write_all(bytes))
+}
+
+/// The same where the bytes come one after another.
+///
+/// # Errors
+/// What the system says, "File exists" above all, or what writing gives.
+pub fn write_new_by(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), FormatError> {
+    let (temporary, mut file) = beside(path)?;
     let failed = |call, error| {
         let _ = fs::remove_file(&temporary);
         FormatError::io(call, path, error)
     };
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o644)
-        .open(&temporary)
-        .map_err(|error| FormatError::io("create", path, error))?;
-    file.write_all(bytes).map_err(|error| failed("write", error))?;
+    write(&mut file).map_err(|error| failed("write", error))?;
     file.sync_all().map_err(|error| failed("write", error))?;
     drop(file);
     // A link fails where the name is taken; a rename would write over it.
     fs::hard_link(&temporary, path).map_err(|error| failed("create", error))?;
     let _ = fs::remove_file(&temporary);
     Ok(())
+}
+
+/// A new file beside this one, to take its name once it is whole. What has such a name already is left alone: another
+/// thread's, or left behind by a process that had the same id.
+fn beside(path: &Path) -> Result<(PathBuf, File), FormatError> {
+    let mut number = 0;
+    loop {
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".{}-{number}.part", std::process::id()));
+        let temporary = PathBuf::from(temporary);
+        let opened = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(&temporary);
+        match opened {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < TEMPORARIES_MAX => number += 1,
+            Err(error) => return Err(FormatError::io("create", path, error)),
+        }
+    }
 }
 
 /// True where the file begins like a kept snapshot.
@@ -165,6 +192,18 @@ mod tests {
             1,
             "nothing half-made stays"
         );
+    }
+
+    #[test]
+    fn half_made_files_of_others_are_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.tks");
+        let theirs = dir.path().join(format!("a.tks.{}-0.part", std::process::id()));
+        fs::write(&theirs, "theirs").unwrap();
+        write_new(&path, b"ours").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"ours");
+        assert_eq!(fs::read(&theirs).unwrap(), b"theirs");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
 //! two builds -> diff            text, markdown, JSON, a page
+//!          -> form               any of these as a new file
 //! ```
 
 pub mod callgrind;
@@ -22,6 +23,7 @@ mod escape;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod folded;
+pub mod form;
 mod glyphs;
 pub mod html;
 #[cfg(feature = "json")]

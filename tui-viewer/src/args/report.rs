@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tickscope_format::render::csv::Unit;
+use tickscope_format::render::form::Form;
 use tickscope_format::render::text::View;
 
 use super::{TargetArgs, TimesArgs, duration};
@@ -165,29 +166,30 @@ impl ReportArgs {
 // === impl ReportFormat ===
 
 impl ReportFormat {
+    /// The form of files.
+    pub fn form(self) -> Form {
+        match self {
+            Self::Text => Form::Text,
+            Self::Html => Form::Html,
+            Self::Json => Form::Json,
+            Self::Folded => Form::Folded,
+            Self::Speedscope => Form::Speedscope,
+            Self::Pprof => Form::Pprof,
+            Self::Callgrind => Form::Callgrind,
+            Self::Csv => Form::Csv,
+        }
+    }
+
     /// The ending of a file's name that says this form.
     pub fn ending(self) -> &'static str {
-        match self {
-            Self::Text => "txt",
-            Self::Html => "html",
-            Self::Json => "json",
-            Self::Folded => "folded",
-            Self::Speedscope => "speedscope.json",
-            Self::Pprof => "pb.gz",
-            Self::Callgrind => "callgrind",
-            Self::Csv => "csv",
-        }
+        self.form().ending()
     }
 
     /// The form that a file's name says; none where it says nothing.
     pub fn of_file(file: &Path) -> Option<Self> {
-        let name = file.file_name()?.to_string_lossy().to_lowercase();
-        if name.starts_with("callgrind.out") {
-            return Some(Self::Callgrind);
-        }
-        let forms = Self::value_variants().iter().copied();
-        let said = forms.filter(|form| name.ends_with(&format!(".{}", form.ending())));
-        said.max_by_key(|form| form.ending().len())
+        let form = Form::of_file(file)?;
+        let mut forms = Self::value_variants().iter().copied();
+        forms.find(|known| known.form() == form)
     }
 }
 

@@ -61,6 +61,12 @@ fn main() {
         "nothing since the reset"
     );
 
+    let dump = std::env::temp_dir().join(format!("disabled-app.{}.tks", std::process::id()));
+    for dumps in [user::dumps, own::dumps] {
+        dumps(&dump).unwrap();
+        assert_eq!(std::fs::remove_file(&dump).is_ok(), on);
+    }
+
     let (session, _) = user::start("disabled-app");
     drop(own::start("disabled-app"));
     assert_eq!(session.status() == Status::Off, !on);

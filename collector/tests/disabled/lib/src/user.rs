@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use tickscope::{Builder, Clock, Destination, Mode, Session, Snapshot, StartError, Status, Threads};
+use tickscope::{
+    Builder, Clock, Destination, DumpError, Format, Mode, Session, Snapshot, StartError, Status, Threads,
+};
 
 const NAME: &str = "constant";
 const GROUP: &str = "group";
@@ -148,4 +150,13 @@ pub fn calls() -> (Snapshot, Snapshot, u64, u64) {
     let (now, closing) = (tickscope::snapshot(), tickscope::reset());
     let (calls, ticks) = (now.calls(), now.measured_ticks());
     (now, closing, calls, ticks)
+}
+
+pub fn dumps(path: &std::path::Path) -> Result<(), DumpError> {
+    tickscope::dump("no/such/directory/now.html", Format::Html).or_else(|error| {
+        let error: &dyn std::error::Error = &error;
+        assert!(error.to_string().contains("no/such/directory"));
+        Ok(())
+    })?;
+    tickscope::dump(path, Format::Tks)
 }
