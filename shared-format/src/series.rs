@@ -117,7 +117,7 @@ impl Series {
             return Ok(stored);
         };
         let mut payload = stored::unpacked(&stored)?;
-        payload.extend_from_slice(&*self.sites_at(facts.sites, moment)?);
+        payload.extend_from_slice(&self.sites_at(facts.sites, moment)?);
         Ok(payload)
     }
 

@@ -1,6 +1,7 @@
 //! What can be typed behind `tickscope`.
 
 pub mod order;
+mod record;
 mod report;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap_complete::Shell;
 use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
+pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
 use crate::theme::{ColorChoice, ThemeKind};
 
@@ -41,6 +43,8 @@ Examples:
   tickscope --compare before.tks   show what differs from a snapshot kept with s
   tickscope report -f json -o now.json
   tickscope report -f folded | inferno-flamegraph > now.svg
+  tickscope record -d 30s -o run.tks, then: tickscope run.tks
+  tickscope record -- ./app --fast record a program from its start to its end
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
@@ -181,6 +185,8 @@ pub enum Command {
     /// Print the call tree and the top functions, or export them.
     #[command(visible_alias = "dump")]
     Report(Box<ReportArgs>),
+    /// Record a program's snapshots in a file that `tickscope FILE` opens again, to go back and forth in.
+    Record(Box<RecordArgs>),
     /// Print where each thread is right now: its open scopes and for how long.
     Stacks {
         /// Which program.
