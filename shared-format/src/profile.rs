@@ -9,8 +9,11 @@
 //!          -> compensate, narrow -> Snapshot
 //! two of them -> between -> Snapshot
 //!             -> align -> two Snapshots with the same rows
+//! many of them -> sum -> Snapshot
+//!              -> across (sums, between) -> Snapshot
 //! ```
 
+pub mod across;
 pub mod align;
 pub mod between;
 pub mod compensate;
@@ -23,6 +26,7 @@ pub mod per;
 pub mod shape;
 pub mod sites;
 pub mod spread;
+pub mod sum;
 pub mod tree;
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What can be typed behind `tickscope`.
 
+mod moment;
 pub mod order;
 mod record;
 mod report;
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
+pub use self::moment::{MomentArgs, When};
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
 use crate::theme::{ColorChoice, ThemeKind};
