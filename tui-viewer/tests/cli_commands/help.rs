@@ -11,6 +11,7 @@ fn help_shows_examples_and_every_command() {
         "attach",
         "list",
         "report",
+        "record",
         "stacks",
         "snapshot",
         "reset",
