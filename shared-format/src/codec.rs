@@ -47,6 +47,7 @@ const ESTIMATES: u64 = 8;
 const LATENCIES: u64 = 9;
 const SMALL_SITES: u64 = 10;
 const SMALL_NODES: u64 = 11;
+// From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Serialize)]
 struct FactsOut<'a>(&'a Process, &'a ClockFacts, &'a CaptureFacts, Lifetime);
@@ -231,18 +232,8 @@ fn decode_with(
     let mut snapshot = Snapshot::default();
     let mut at = 0usize;
     while at < bytes.len() {
-        let id = word(bytes, at)?;
-        let length = word(bytes, at + 8)?;
+        let (id, body) = section_at(bytes, at)?;
         let body_at = at + 16;
-        let end = usize::try_from(length)
-            .ok()
-            .and_then(|length| body_at.checked_add(length));
-        let Some(body) = end.and_then(|end| bytes.get(body_at..end)) else {
-            return Err(FormatError::Truncated {
-                found: bytes.len() as u64,
-                wanted: (body_at as u64).saturating_add(length),
-            });
-        };
         match id {
             FACTS => {
                 let FactsIn(process, clock, capture, lifetime) = read(body, body_at)?;
@@ -311,6 +302,39 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
     }
     // No longer than they are: what is kept for long must not have been cut from something larger.
     Ok((others.concat(), sites.concat()))
+}
+
+/// What a payload says of its capture, without the rest.
+///
+/// # Errors
+/// As [`decode`].
+pub fn capture(payload: &[u8]) -> Result<CaptureFacts, FormatError> {
+    let mut at = 0;
+    while at < payload.len() {
+        let (id, body) = section_at(payload, at)?;
+        if id == FACTS {
+            let FactsIn(_, _, capture, _) = read(body, at + 16)?;
+            return Ok(capture);
+        }
+        at += 16 + body.len();
+    }
+    Ok(CaptureFacts::default())
+}
+
+/// Id and body of the section that begins at a byte.
+pub(crate) fn section_at(bytes: &[u8], at: usize) -> Result<(u64, &[u8]), FormatError> {
+    let (id, length) = (word(bytes, at)?, word(bytes, at + 8)?);
+    let body_at = at + 16;
+    let end = usize::try_from(length)
+        .ok()
+        .and_then(|length| body_at.checked_add(length));
+    match end.and_then(|end| bytes.get(body_at..end)) {
+        Some(body) => Ok((id, body)),
+        None => Err(FormatError::Truncated {
+            found: bytes.len() as u64,
+            wanted: (body_at as u64).saturating_add(length),
+        }),
+    }
 }
 
 fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {

@@ -10,8 +10,11 @@
 //! two of them -> between -> Snapshot
 //!             -> align -> two Snapshots with the same rows
 //! many of two builds -> diff -> gate, by rank
+//! many of them -> sum -> Snapshot
+//!              -> across (sums, between) -> Snapshot
 //! ```
 
+pub mod across;
 pub mod align;
 pub mod between;
 pub mod compensate;
@@ -27,6 +30,7 @@ pub mod rank;
 pub mod shape;
 pub mod sites;
 pub mod spread;
+pub mod sum;
 pub mod tree;
 
 #[cfg(test)]

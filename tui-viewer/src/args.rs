@@ -1,7 +1,9 @@
 //! What can be typed behind `tickscope`.
 
 mod diff;
+mod moment;
 pub mod order;
+mod record;
 mod report;
 
 use std::path::PathBuf;
@@ -14,6 +16,8 @@ use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
+pub use self::moment::{MomentArgs, When};
+pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
 use crate::theme::{ColorChoice, ThemeKind};
 
@@ -44,6 +48,8 @@ Examples:
   tickscope report -f json -o now.json
   tickscope report -f folded | inferno-flamegraph > now.svg
   tickscope diff a.tks b.tks       what changed between two runs or builds
+  tickscope record -d 30s -o run.tks, then: tickscope run.tks
+  tickscope record -- ./app --fast record a program from its start to its end
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
@@ -188,6 +194,8 @@ pub enum Command {
     Report(Box<ReportArgs>),
     /// Compare two builds or two runs, and fail where calls or times have grown.
     Diff(Box<DiffArgs>),
+    /// Record a program's snapshots in a file that `tickscope FILE` opens again, to go back and forth in.
+    Record(Box<RecordArgs>),
     /// Print where each thread is right now: its open scopes and for how long.
     Stacks {
         /// Which program.

@@ -10,6 +10,7 @@ pub mod list;
 pub mod man;
 pub mod mode;
 pub mod output;
+pub mod record;
 pub mod report;
 pub mod request;
 pub mod reset;

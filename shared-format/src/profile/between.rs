@@ -24,10 +24,15 @@ pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
 /// Rows are matched by thread (name and id) and path of sites. Threads that have ended since are found in the row of
 /// finished threads of their name. Nothing falls below zero, and totals remain sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    let mut window = later.clone();
-    if !same_epoch(later, earlier) {
-        return window;
+    match same_epoch(later, earlier) {
+        true => less(later, earlier),
+        false => later.clone(),
     }
+}
+
+/// The same for snapshots of which it is known that the later one counts all that the earlier one does.
+pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
+    let mut window = later.clone();
     let mut pools = Pools::of(later, earlier);
     for (row, &pool) in pools.of_later.iter().enumerate() {
         if pool != NONE {

@@ -37,6 +37,15 @@ pub enum View {
     Flat,
 }
 
+/// Which time the numbers are of, where that is not all since the reset up to now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stretch {
+    /// All since the reset up to a moment: which one.
+    Moment(String),
+    /// What happened between two moments: how long, and which.
+    Window(String),
+}
+
 /// What a report shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOptions {
@@ -55,6 +64,8 @@ pub struct TextOptions {
     pub min_share: f64,
     /// What measuring costs at least is taken off the times; see [`compensated`].
     pub compensated: bool,
+    /// Which time the snapshot is of, for the header.
+    pub stretch: Option<Stretch>,
     /// Cells of a line; where they are few, the columns of percentiles are left out.
     pub width: usize,
 }
@@ -70,6 +81,7 @@ impl Default for TextOptions {
             top: 30,
             min_share: 0.0,
             compensated: false,
+            stretch: None,
             width: 100,
         }
     }

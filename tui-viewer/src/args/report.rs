@@ -8,10 +8,19 @@ use tickscope_format::render::csv::Unit;
 use tickscope_format::render::form::Form;
 use tickscope_format::render::text::View;
 
-use super::{TargetArgs, TimesArgs, duration};
+use super::{MomentArgs, TargetArgs, TimesArgs, duration};
 
 /// What stands behind the options in `tickscope report --help`.
 const FORMATS: &str = "\
+Times:
+  --at, --from, --to and --window look back in a recording (tickscope record), and in what the ring
+  of a program still holds: some minutes in full, an hour in steps of ten seconds.
+    tickscope report --window 10s           what happened in the last ten seconds
+    tickscope report run.tks --at -5s       as it was five seconds before the recording's end
+    tickscope report run.tks --from 12s --to 14:02:11
+  Resets in between take nothing away. The header says which time it really is: the moments that
+  are there are not always those that were asked for.
+
 Formats:
   text        For reading; --view chooses a part.
   html        One page to look at and to send around: tree, icicle, hotspots, latencies, search;
@@ -69,6 +78,9 @@ pub struct ReportArgs {
     /// One part of the text: the tree, all functions by self time, or the same as gprof's flat profile.
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<ReportView>,
+    /// Of which time.
+    #[command(flatten)]
+    pub moment: MomentArgs,
     /// Only the threads of this name, or the one with this id.
     #[arg(long, value_name = "NAME|TID")]
     pub thread: Option<String>,

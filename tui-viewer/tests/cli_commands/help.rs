@@ -12,6 +12,7 @@ fn help_shows_examples_and_every_command() {
         "list",
         "report",
         "diff",
+        "record",
         "stacks",
         "snapshot",
         "reset",
