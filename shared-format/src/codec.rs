@@ -25,8 +25,8 @@ use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureFacts, ClockFacts, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Site, Snapshot,
-    Thread,
+    CaptureFacts, ClockFacts, Count, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Site,
+    Snapshot, Thread,
 };
 
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
@@ -47,6 +47,7 @@ const ESTIMATES: u64 = 8;
 const LATENCIES: u64 = 9;
 const SMALL_SITES: u64 = 10;
 const SMALL_NODES: u64 = 11;
+const COUNTS: u64 = 12;
 
 #[derive(Serialize)]
 struct FactsOut<'a>(&'a Process, &'a ClockFacts, &'a CaptureFacts, Lifetime);
@@ -143,6 +144,7 @@ fn encode_around(
         measuring,
         latencies: _,
         estimates,
+        counts,
     } = snapshot;
     section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
     section(out, THREADS, threads)?;
@@ -157,6 +159,9 @@ fn encode_around(
     }
     if !estimates.is_empty() {
         section(out, ESTIMATES, estimates)?;
+    }
+    if !counts.is_empty() {
+        section(out, COUNTS, counts)?;
     }
     Ok(())
 }
@@ -232,6 +237,7 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
                 snapshot.latencies = Latencies { row, end, packed };
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
+            COUNTS => snapshot.counts = read::<Vec<Count>>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn>(body, body_at, small::CONFIG)?.sites(body_at)?;
             }
@@ -421,6 +427,7 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     if !rising(&mut estimated()) || estimated().any(|row| row as usize >= rows) {
         return damaged("estimates", 0, "rows".into(), format!("rising and below {rows}"));
     }
+    check_counts(s)?;
     // Sums of a hostile file must not overflow what every reader adds up.
     let mut longest_ns = 0;
     for (what, sum) in [
@@ -451,6 +458,43 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
             0,
             "over 146 years".into(),
             "a time that programs run".into(),
+        );
+    }
+    Ok(())
+}
+
+/// Checks that counters are rows, and rows of which nobody misses what a counter has not: time, children, open calls,
+/// latencies.
+fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
+    let damaged = |found: &str, wanted: &str| {
+        Err(FormatError::Damaged {
+            what: "counters",
+            offset: 0,
+            found: found.into(),
+            wanted: wanted.into(),
+        })
+    };
+    if s.counts.is_empty() {
+        return Ok(());
+    }
+    let rows = s.nodes.len();
+    let in_order = s.counts.is_sorted_by(|a, b| a.node < b.node);
+    if !in_order || s.counts.last().is_some_and(|count| count.node.index() >= rows) {
+        return damaged("rows out of order or out of range", "rows that rise and exist");
+    }
+    let sums = s.sums();
+    let is_counter = |row: u32| sums.get(row as usize).is_some_and(Option::is_some);
+    let timed = |count: &Count| s.nodes.self_ticks[count.node.index()] > 0;
+    let mut open = s.threads.iter().flat_map(|thread| &thread.open);
+    if s.counts.iter().any(timed)
+        || s.nodes.parent.iter().any(|&parent| is_counter(parent))
+        || open.any(|frame| is_counter(frame.node.0))
+        || s.latencies.row.iter().any(|&row| is_counter(row))
+        || s.estimates.iter().any(|estimate| is_counter(estimate.node.0))
+    {
+        return damaged(
+            "a counter with time or with rows below it",
+            "calls and a sum alone",
         );
     }
     Ok(())
