@@ -84,41 +84,6 @@ fn scopes(count: u64) {
     }
 }
 
-/// Counters beside a scope that is a child of the same: none of them is the child looked at first.
-#[inline(never)]
-fn counters(count: u64, beside_a_scope: bool) {
-    tickscope::scope!("around");
-    if beside_a_scope {
-        tickscope::scope!("beside");
-    }
-    for amount in 0..count {
-        tickscope::count!("counted", black_box(amount));
-    }
-}
-
-#[test]
-fn a_counter_takes_as_many_instructions_as_before() {
-    let this = "a_counter_takes_as_many_instructions_as_before";
-    if let (Ok(which), Ok(count)) = (std::env::var(WHICH), std::env::var(SCOPES)) {
-        callgrind::enter(Mode::Exact, true);
-        return counters(count.parse().unwrap(), which == "1");
-    }
-    if !callgrind::is_here() {
-        eprintln!("skipped: there is no valgrind here (Debian: apt-get install valgrind)");
-        return;
-    }
-    for (which, name, release, debug) in [("0", "alone", 17.0, 44.0), ("1", "beside a scope", 60.0, 100.0)] {
-        let [few, many] = [10_000, 10_000 + COUNTED].map(|count: u64| {
-            let environment = [(WHICH, which), (SCOPES, &count.to_string())];
-            callgrind::instructions(&["--exact", this, "--test-threads=1"], &environment).unwrap()
-        });
-        let per_counter = (many as f64 - few as f64) / COUNTED as f64;
-        let wanted = if cfg!(debug_assertions) { debug } else { release };
-        eprintln!("{name}: {per_counter:.2} instructions a counter, {wanted} expected");
-        assert!((wanted * 0.5..=wanted * 1.05).contains(&per_counter), "{name}");
-    }
-}
-
 #[test]
 fn a_scope_takes_as_many_instructions_as_before() {
     if let (Ok(which), Ok(count)) = (std::env::var(WHICH), std::env::var(SCOPES)) {

@@ -541,7 +541,10 @@ fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::ids::NodeId;
     use crate::latency::Histogram;
+    use crate::render::fixtures;
+    use crate::snapshot::OpenFrame;
     use proptest::prelude::*;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
@@ -552,14 +555,23 @@ mod tests {
 
     #[test]
     fn a_snapshot_comes_back_as_it_was() {
-        for snapshot in [Snapshot::default(), fixture::two_threads(), fixture::recursion()] {
+        for snapshot in [
+            Snapshot::default(),
+            fixture::two_threads(),
+            fixture::recursion(),
+            fixtures::order_sim_counting(),
+        ] {
             assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
         }
     }
 
     #[test]
     fn a_small_payload_says_the_same_but_latencies() {
-        for mut snapshot in [Snapshot::default(), fixture::two_threads(), fixture::recursion()] {
+        for mut snapshot in [
+            Snapshot::default(),
+            fixture::two_threads(),
+            fixtures::order_sim_counting(),
+        ] {
             if !snapshot.nodes.is_empty() {
                 let mut histogram = Histogram::default();
                 histogram.insert(5);
@@ -660,6 +672,57 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_counter_is_refused_as_one() {
+        type Craft = fn(&mut Snapshot);
+        let crafts: [Craft; 8] = [
+            |s| s.counts.reverse(),
+            |s| s.counts.push(s.counts[5]),
+            |s| s.counts[5].node = NodeId(10),
+            // Time, rows below, an open call, a latency, an estimate.
+            |s| s.nodes.self_ticks[2] = 1,
+            |s| {
+                s.counts.insert(
+                    0,
+                    Count {
+                        node: NodeId(0),
+                        sum: 1,
+                    },
+                )
+            },
+            |s| {
+                let frame = |row| OpenFrame {
+                    node: NodeId(row),
+                    began_tick: 0,
+                };
+                s.threads[0].open = vec![frame(0), frame(1), frame(2)];
+            },
+            |s| {
+                s.latencies.push(
+                    2,
+                    &Histogram {
+                        buckets: vec![(1, 1)],
+                        max_ticks: 1,
+                    },
+                )
+            },
+            |s| {
+                s.estimates.push(Estimate {
+                    node: NodeId(2),
+                    timed: 0,
+                    self_error: 1,
+                    total_error: 0,
+                });
+            },
+        ];
+        for (index, craft) in crafts.into_iter().enumerate() {
+            let mut snapshot = fixtures::order_sim_counting();
+            craft(&mut snapshot);
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains("counters"), "{index}: {error}");
+        }
+    }
+
+    #[test]
     fn a_hostile_length_allocates_nothing() {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&NODES.to_le_bytes());
@@ -669,6 +732,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_snapshot_comes_back_as_it_was(snapshot in fixtures::any_snapshot()) {
+            // Costs of any kind do not equal themselves.
+            let mut snapshot = snapshot;
+            snapshot.capture.cost = Default::default();
+            prop_assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
+        }
+
         #[test]
         fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = decode(&bytes);

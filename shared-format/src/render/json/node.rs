@@ -18,6 +18,9 @@ pub(in crate::render) struct Node<'a> {
     pub(in crate::render) file: &'a str,
     pub(in crate::render) line: u32,
     pub(in crate::render) calls: u64,
+    /// What it has added up; only of a counter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::render) sum: Option<u64>,
     pub(in crate::render) total_ns: u64,
     pub(in crate::render) self_ns: u64,
     pub(in crate::render) total_ticks: u64,
@@ -105,6 +108,7 @@ pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
         }
     }
     let spreads = spreads(snapshot);
+    let sums = snapshot.sums();
     let threads = 0..snapshot.threads.len() as u32;
     threads
         .flat_map(|thread| snapshot.rows_of(ThreadId(thread)).map(move |row| (thread, row)))
@@ -120,6 +124,7 @@ pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
                 file: &site.file,
                 line: site.line,
                 calls: columns.calls[row],
+                sum: sums[row],
                 total_ns: total_ns[row],
                 self_ns: self_ns[row],
                 total_ticks: total_ticks[row],
