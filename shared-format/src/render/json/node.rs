@@ -76,7 +76,7 @@ impl Latency {
 // === impl Estimate ===
 
 impl Estimate {
-    fn of(snapshot: &Snapshot, spread: Option<&Spread>, calls: u64) -> Self {
+    fn of(snapshot: &Snapshot, spread: Option<&Spread>, timeable: u64) -> Self {
         let ns = |ticks: f64| snapshot.nanos(ticks.round() as u64);
         let own = spread.filter(|spread| spread.self_estimated);
         let total = spread.filter(|spread| spread.total_estimated);
@@ -84,7 +84,7 @@ impl Estimate {
             estimated: own.is_some() || total.is_some(),
             self_error_ns: own.map(|spread| ns(spread.self_error)),
             total_error_ns: total.map(|spread| ns(spread.total_error)),
-            timed_calls: spread.map_or(calls, |spread| spread.timed),
+            timed_calls: spread.map_or(timeable, |spread| spread.timed),
         }
     }
 }
@@ -132,7 +132,11 @@ pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
                 open: open[row],
                 errors: errors[row],
                 latency: Latency::of(snapshot, &snapshot.latencies.of(id.0)),
-                estimate: Estimate::of(snapshot, spreads.get(row), columns.calls[row]),
+                estimate: Estimate::of(
+                    snapshot,
+                    spreads.get(row),
+                    sums[row].map_or(columns.calls[row], |_| 0),
+                ),
             }
         })
         .collect()
