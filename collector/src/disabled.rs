@@ -36,6 +36,26 @@ macro_rules! time {
     }};
 }
 
+/// Does nothing but to evaluate what would be added, once, as it is with the feature: `enable` is off.
+#[macro_export]
+macro_rules! count {
+    (group = $group:expr, $($counter:tt)*) => {{
+        let _ = $group;
+        $crate::count!($($counter)*)
+    }};
+    ($name:expr $(,)?) => {{
+        let _ = $name;
+    }};
+    ($name:expr, $amount:literal $(,)?) => {{
+        let _ = $name;
+        let _: u64 = $amount;
+    }};
+    ($name:expr, $amount:expr $(,)?) => {{
+        let _ = $name;
+        let _: u64 = $crate::Amount::amount($amount);
+    }};
+}
+
 /// A guard of nothing.
 #[derive(Debug)]
 #[must_use = "the scope ends at once if its guard is not kept"]

@@ -25,8 +25,8 @@ use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureFacts, ClockFacts, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Sites, Snapshot,
-    Thread,
+    CaptureFacts, ClockFacts, Count, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Sites,
+    Snapshot, Thread,
 };
 
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
@@ -47,6 +47,7 @@ const ESTIMATES: u64 = 8;
 const LATENCIES: u64 = 9;
 const SMALL_SITES: u64 = 10;
 const SMALL_NODES: u64 = 11;
+const COUNTS: u64 = 12;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Serialize)]
@@ -144,6 +145,7 @@ fn encode_around(
         measuring,
         latencies: _,
         estimates,
+        counts,
     } = snapshot;
     section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
     section(out, THREADS, threads)?;
@@ -158,6 +160,9 @@ fn encode_around(
     }
     if !estimates.is_empty() {
         section(out, ESTIMATES, estimates)?;
+    }
+    if !counts.is_empty() {
+        section(out, COUNTS, counts)?;
     }
     Ok(())
 }
@@ -260,6 +265,7 @@ fn decode_with(
                 snapshot.latencies = Latencies { row, end, packed };
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
+            COUNTS => snapshot.counts = read::<Vec<Count>>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn>(body, body_at, small::CONFIG)?
                     .sites(body_at)?
@@ -484,6 +490,7 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     if !rising(&mut estimated()) || estimated().any(|row| row as usize >= rows) {
         return damaged("estimates", 0, "rows".into(), format!("rising and below {rows}"));
     }
+    check_counts(s)?;
     // Sums of a hostile file must not overflow what every reader adds up.
     let mut longest_ns = 0;
     for (what, sum) in [
@@ -514,6 +521,43 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
             0,
             "over 146 years".into(),
             "a time that programs run".into(),
+        );
+    }
+    Ok(())
+}
+
+/// Checks that counters are rows, and rows of which nobody misses what a counter has not: time, children, open calls,
+/// latencies.
+fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
+    let damaged = |found: &str, wanted: &str| {
+        Err(FormatError::Damaged {
+            what: "counters",
+            offset: 0,
+            found: found.into(),
+            wanted: wanted.into(),
+        })
+    };
+    if s.counts.is_empty() {
+        return Ok(());
+    }
+    let rows = s.nodes.len();
+    let in_order = s.counts.is_sorted_by(|a, b| a.node < b.node);
+    if !in_order || s.counts.last().is_some_and(|count| count.node.index() >= rows) {
+        return damaged("rows out of order or out of range", "rows that rise and exist");
+    }
+    let sums = s.sums();
+    let is_counter = |row: u32| sums.get(row as usize).is_some_and(Option::is_some);
+    let timed = |count: &Count| s.nodes.self_ticks[count.node.index()] > 0;
+    let mut open = s.threads.iter().flat_map(|thread| &thread.open);
+    if s.counts.iter().any(timed)
+        || s.nodes.parent.iter().any(|&parent| is_counter(parent))
+        || open.any(|frame| is_counter(frame.node.0))
+        || s.latencies.row.iter().any(|&row| is_counter(row))
+        || s.estimates.iter().any(|estimate| is_counter(estimate.node.0))
+    {
+        return damaged(
+            "a counter with time or with rows below it",
+            "calls and a sum alone",
         );
     }
     Ok(())
@@ -560,7 +604,10 @@ fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::ids::NodeId;
     use crate::latency::Histogram;
+    use crate::render::fixtures;
+    use crate::snapshot::OpenFrame;
     use proptest::prelude::*;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
@@ -584,14 +631,23 @@ mod tests {
 
     #[test]
     fn a_snapshot_comes_back_as_it_was() {
-        for snapshot in [Snapshot::default(), fixture::two_threads(), fixture::recursion()] {
+        for snapshot in [
+            Snapshot::default(),
+            fixture::two_threads(),
+            fixture::recursion(),
+            fixtures::order_sim_counting(),
+        ] {
             assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
         }
     }
 
     #[test]
     fn a_small_payload_says_the_same_but_latencies() {
-        for mut snapshot in [Snapshot::default(), fixture::two_threads(), fixture::recursion()] {
+        for mut snapshot in [
+            Snapshot::default(),
+            fixture::two_threads(),
+            fixtures::order_sim_counting(),
+        ] {
             if !snapshot.nodes.is_empty() {
                 let mut histogram = Histogram::default();
                 histogram.insert(5);
@@ -692,6 +748,57 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_counter_is_refused_as_one() {
+        type Craft = fn(&mut Snapshot);
+        let crafts: [Craft; 8] = [
+            |s| s.counts.reverse(),
+            |s| s.counts.push(s.counts[5]),
+            |s| s.counts[5].node = NodeId(10),
+            // Time, rows below, an open call, a latency, an estimate.
+            |s| s.nodes.self_ticks[2] = 1,
+            |s| {
+                s.counts.insert(
+                    0,
+                    Count {
+                        node: NodeId(0),
+                        sum: 1,
+                    },
+                )
+            },
+            |s| {
+                let frame = |row| OpenFrame {
+                    node: NodeId(row),
+                    began_tick: 0,
+                };
+                s.threads[0].open = vec![frame(0), frame(1), frame(2)];
+            },
+            |s| {
+                s.latencies.push(
+                    2,
+                    &Histogram {
+                        buckets: vec![(1, 1)],
+                        max_ticks: 1,
+                    },
+                )
+            },
+            |s| {
+                s.estimates.push(Estimate {
+                    node: NodeId(2),
+                    timed: 0,
+                    self_error: 1,
+                    total_error: 0,
+                });
+            },
+        ];
+        for (index, craft) in crafts.into_iter().enumerate() {
+            let mut snapshot = fixtures::order_sim_counting();
+            craft(&mut snapshot);
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains("counters"), "{index}: {error}");
+        }
+    }
+
+    #[test]
     fn a_hostile_length_allocates_nothing() {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&NODES.to_le_bytes());
@@ -701,6 +808,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_snapshot_comes_back_as_it_was(snapshot in fixtures::any_snapshot()) {
+            // Costs of any kind do not equal themselves.
+            let mut snapshot = snapshot;
+            snapshot.capture.cost = Default::default();
+            prop_assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
+        }
+
         #[test]
         fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = decode(&bytes);

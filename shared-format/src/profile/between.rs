@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use crate::ids::{NO_PARENT, ThreadId};
 use crate::latency::{Histogram, Latencies};
-use crate::snapshot::{Estimate, NodeErrors, Snapshot};
+use crate::snapshot::{Count, Estimate, NodeErrors, Snapshot};
 
 /// What stands where there is no row to take from.
 const NONE: u32 = u32::MAX;
@@ -47,6 +47,7 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
             take(cpu_ns, &mut group.cpu_ns);
         }
     }
+    window.counts = counts(later, earlier, &pools);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
     window.latencies = latencies(later, earlier, &pools);
@@ -226,6 +227,22 @@ fn above(parents: &[u32], row: usize, pools: &[u32]) -> u32 {
         NO_PARENT => NONE,
         parent => pools[parent as usize],
     }
+}
+
+fn counts(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Count> {
+    let mut before: HashMap<u32, u64> = HashMap::new();
+    for count in &earlier.counts {
+        let sum = before.entry(pools.of_earlier[count.node.index()]).or_default();
+        *sum = sum.saturating_add(count.sum);
+    }
+    let mut counts = later.counts.clone();
+    for count in &mut counts {
+        let pool = pools.taken_from(count.node.0);
+        if let Some(pool) = pool.and_then(|pool| before.get_mut(&pool)) {
+            take(&mut count.sum, pool);
+        }
+    }
+    counts
 }
 
 fn errors(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<NodeErrors> {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::{Histogram, Latencies};
-use crate::snapshot::{Estimate, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Thread, ThreadState};
+use crate::snapshot::{
+    Count, Estimate, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Thread, ThreadState,
+};
 
 /// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
 /// `since_reset_ns` is the time that all of them counted for.
@@ -36,6 +38,7 @@ struct Adder<'a> {
 #[derive(Default)]
 struct Beside {
     errors: BTreeMap<u32, u64>,
+    counts: BTreeMap<u32, u64>,
     estimates: BTreeMap<u32, (u64, f64, f64)>,
     latencies: BTreeMap<u32, Histogram>,
 }
@@ -170,6 +173,10 @@ impl Beside {
             let count = self.errors.entry(row_of[error.node.index()]).or_default();
             *count = count.saturating_add(error.count);
         }
+        for count in &part.counts {
+            let sum = self.counts.entry(row_of[count.node.index()]).or_default();
+            *sum = sum.saturating_add(count.sum);
+        }
         let square = |error: u64| error as f64 * error as f64;
         for estimate in &part.estimates {
             // Errors of independent times add up by their squares.
@@ -190,6 +197,11 @@ impl Beside {
             count,
         });
         out.errors = errors.collect();
+        let counts = self.counts.into_iter().map(|(row, sum)| Count {
+            node: NodeId(row),
+            sum,
+        });
+        out.counts = counts.collect();
         let estimates = self
             .estimates
             .into_iter()
@@ -252,6 +264,19 @@ mod tests {
         assert_eq!(less.capture.since_reset_ns, one.capture.since_reset_ns);
         assert_eq!(less.threads, one.threads);
         assert_eq!(sum(&[&one]), one);
+    }
+
+    #[test]
+    fn sums_of_counters_add_up() {
+        let one = crate::render::fixtures::order_sim_counting();
+        let both = sum(&[&one, &one]);
+        let sums = |s: &Snapshot| s.counts.iter().map(|count| count.sum).collect::<Vec<_>>();
+        assert!(!one.counts.is_empty());
+        assert_eq!(
+            sums(&both),
+            sums(&one).iter().map(|sum| 2 * sum).collect::<Vec<_>>()
+        );
+        assert_eq!(less(&both, &one).counts, one.counts);
     }
 
     #[test]

@@ -42,7 +42,7 @@ const WHICH: [&str; 12] = [
 const NANOS: [&str; 2] = ["total_ns", "self_ns"];
 const TICKS: [&str; 2] = ["total_ticks", "self_ticks"];
 /// The columns behind the times.
-const HOW: [&str; 12] = [
+const HOW: [&str; 13] = [
     "open",
     "errors",
     "p50_ns",
@@ -55,6 +55,7 @@ const HOW: [&str; 12] = [
     "self_error_ns",
     "total_error_ns",
     "timed_calls",
+    "sum",
 ];
 
 // === impl Unit ===
@@ -136,6 +137,7 @@ fn write_node<W: Write>(
     numbers.put_if(estimate.self_error_ns)?;
     numbers.put_if(estimate.total_error_ns)?;
     numbers.put(estimate.timed_calls)?;
+    numbers.put_if(node.sum)?;
     writer.write_record(None::<&[u8]>)?;
     Ok(())
 }

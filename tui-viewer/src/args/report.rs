@@ -46,6 +46,9 @@ begins with callgrind.out, says the form itself.
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text alone; json has it as a fact of each thread.
 
+A counter (count!) has calls, what they added up, and no time. It is a row of text, html, json and
+csv, and has its calls in pprof and callgrind; folded and speedscope draw time and leave it out.
+
 In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written
 as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _.
 In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would
@@ -63,7 +66,8 @@ Columns of csv:
   max_ns, max_exact                the longest call; whether that is exact or a bound
   estimated                        whether its times are estimates
   self_error_ns, total_error_ns    their standard errors; empty where a time is exact
-  timed_calls                      so many calls were timed";
+  timed_calls                      so many calls were timed
+  sum                              what a counter added up; empty for what is no counter";
 
 /// What to report, in which form, and where to.
 #[derive(Args, Clone, Debug, Default)]

@@ -131,6 +131,7 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
             glyphs.doubtful.to_string(),
             "mean under 3x what measuring may cost",
         ),
+        (glyphs.sum.to_string(), "what a counter has added up: no time"),
         ("~".to_string(), "estimated"),
         (glyphs.at_most.to_string(), "at most"),
         (

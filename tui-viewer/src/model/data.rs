@@ -48,6 +48,8 @@ pub(crate) struct Figures {
     pub(crate) self_ns: u64,
     /// Calls begun.
     pub(crate) calls: u64,
+    /// What a counter has added up; it has no time.
+    pub(crate) sum: Option<u64>,
     /// Threads that are in it now.
     pub(crate) open: u32,
     /// Clock errors.
@@ -109,9 +111,9 @@ impl What {
 // === impl Figures ===
 
 impl Figures {
-    /// Total time of a call; none without calls.
+    /// Total time of a call; none without calls, and none of a counter.
     pub(crate) fn avg_ns(self) -> Option<u64> {
-        (self.calls > 0).then(|| self.total_ns / self.calls)
+        (self.calls > 0 && self.sum.is_none()).then(|| self.total_ns / self.calls)
     }
 }
 
@@ -234,7 +236,7 @@ impl Data {
         let figures = self.figures(what);
         // Bottom-up the time is that of the function alone, which may well be short.
         let is_part = self.bottom_up || matches!(what, What::Call(line) if self.is_own(line));
-        !is_part && self.snapshot.is_doubtful(figures.total_ns, figures.calls)
+        !is_part && figures.sum.is_none() && self.snapshot.is_doubtful(figures.total_ns, figures.calls)
     }
 
     /// Whether a line of callers and callees is the function itself.
@@ -271,6 +273,7 @@ impl Data {
                     total_ns: row.total_ns,
                     self_ns: row.self_ns,
                     calls: row.calls,
+                    sum: row.sum,
                     open: row.open,
                     errors: row.errors,
                 }
@@ -281,6 +284,7 @@ impl Data {
                     total_ns: row.total_ns,
                     self_ns: row.self_ns,
                     calls: row.calls,
+                    sum: row.sum,
                     open: row.open,
                     errors: row.errors,
                 }

@@ -13,7 +13,8 @@ pub(crate) struct Detail {
     /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the
     /// hotspots self time.
     pub(crate) threads: Vec<(String, f64)>,
-    /// Functions that call it, with their share of its self time, the largest first; hotspots only.
+    /// Functions that call it, with their share of its self time, the largest first; hotspots only. Of a counter it is
+    /// that of its calls, here and above.
     pub(crate) callers: Vec<(String, f64)>,
     /// When the first of what is open of it now began; none where nothing is.
     pub(crate) began: Option<Began>,
@@ -38,7 +39,7 @@ impl Detail {
                 let is_row = data.tree.nodes_of([row]);
                 let is_below = data.tree.nodes_of(rows_below(data, row));
                 Self {
-                    threads: threads(data, |thread| ticks_in(data, thread, &is_below)),
+                    threads: threads(data, |thread| part_in(data, thread, what, &is_below)),
                     callers: Vec::new(),
                     began: began(data, is_row),
                 }
@@ -46,7 +47,7 @@ impl Detail {
             What::Hot(row) => {
                 let function = data.hot()[row as usize].function;
                 Self {
-                    threads: threads(data, |thread| ticks_of(data, thread, function)),
+                    threads: threads(data, |thread| part_of(data, thread, what, function)),
                     callers: callers(data, row),
                     began: began(data, |frame| {
                         functions_above(data, frame).next() == Some(function)
@@ -116,24 +117,24 @@ fn rows_below(data: &Data, row: u32) -> Vec<u32> {
     rows
 }
 
-/// Ticks of one thread in some of its nodes.
-fn ticks_in(data: &Data, thread: ThreadId, is_part: impl Fn(NodeId) -> bool) -> u64 {
-    let nodes = data.snapshot.rows_of(thread);
-    nodes
-        .filter(|&node| is_part(NodeId(node as u32)))
-        .map(|node| data.snapshot.nodes.self_ticks[node])
+/// Self ticks of one thread in some of its nodes; where the row is a counter, which has none, its calls.
+fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -> bool) -> u64 {
+    let nodes = &data.snapshot.nodes;
+    let column = match data.figures(what).sum {
+        Some(_) => &nodes.calls,
+        None => &nodes.self_ticks,
+    };
+    let rows = data.snapshot.rows_of(thread);
+    rows.filter(|&node| is_part(NodeId(node as u32)))
+        .map(|node| column[node])
         .sum()
 }
 
-/// Self ticks of one thread in a function, wherever it stands.
-fn ticks_of(data: &Data, thread: ThreadId, function: FunctionId) -> u64 {
-    let nodes = &data.snapshot.nodes;
-    let of = |node: &usize| data.tree.functions.of_site[nodes.site[*node] as usize] == function;
-    data.snapshot
-        .rows_of(thread)
-        .filter(of)
-        .map(|node| nodes.self_ticks[node])
-        .sum()
+/// The same of a function, wherever it stands.
+fn part_of(data: &Data, thread: ThreadId, what: What, function: FunctionId) -> u64 {
+    let sites = &data.snapshot.nodes.site;
+    let is_part = |node: NodeId| data.tree.functions.of_site[sites[node.index()] as usize] == function;
+    part_in(data, thread, what, is_part)
 }
 
 fn callers(data: &Data, row: u32) -> Vec<(String, f64)> {
@@ -142,16 +143,20 @@ fn callers(data: &Data, row: u32) -> Vec<(String, f64)> {
     for &index in &hot.rows {
         let row = &data.tree.rows[index as usize];
         let caller = row.parent.map(|parent| data.tree.rows[parent as usize].function);
-        *by_caller.entry(caller).or_default() += row.self_ns;
+        *by_caller.entry(caller).or_default() += match hot.sum {
+            Some(_) => row.calls,
+            None => row.self_ns,
+        };
     }
     let mut found: Vec<(Option<FunctionId>, u64)> = by_caller.into_iter().collect();
     found.sort_by_key(|&(caller, ns)| (std::cmp::Reverse(ns), caller));
+    let whole = hot.sum.map_or(hot.self_ns, |_| hot.calls);
     let name = |caller: Option<FunctionId>| match caller {
         Some(function) => data.names.short[function.index()].clone(),
         None => "(top)".to_string(),
     };
     found
         .into_iter()
-        .map(|(caller, ns)| (name(caller), share(ns, hot.self_ns)))
+        .map(|(caller, part)| (name(caller), share(part, whole)))
         .collect()
 }

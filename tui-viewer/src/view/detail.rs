@@ -17,7 +17,7 @@ use crate::theme::Meaning;
 use crate::view::bar::bar;
 use crate::view::figure::{self, ABOUT, UNKNOWN};
 use crate::view::pen::Pen;
-use crate::view::{latency, sites, spark, threads, unit};
+use crate::view::{counter, latency, sites, spark, threads, unit};
 
 /// From this width on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: u16 = 105;
@@ -67,7 +67,18 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
                 callers(pen, model, inner, area.y + 3)
             }
         }
-        latency::draw(pen, model, data, row.what, inner, area.y + 4);
+        match data.figures(row.what).sum {
+            Some(_) => {
+                pen.put_cut(
+                    inner.x,
+                    area.y + 4,
+                    inner.width,
+                    counter::NO_LATENCIES,
+                    Meaning::Quiet,
+                );
+            }
+            None => latency::draw(pen, model, data, row.what, inner, area.y + 4),
+        }
         let last = area.bottom() - 1;
         let notes = match &data.then {
             Some(_) => compared(pen, model, data, row),
@@ -160,7 +171,9 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         (own, time((figures.self_ns, ticks.1), of_self_time, of_self)),
         (all, time((figures.total_ns, ticks.0), of_total_time, of_total)),
     ];
-    if row.what != What::Outside {
+    if let Some(sum) = figures.sum {
+        facts = counter::facts(data, figures, sum);
+    } else if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
         let often = if rate >= 1.0 && per.is_none() {
@@ -282,6 +295,14 @@ fn compared(pen: &Pen<'_>, model: &Model, data: &Data, row: &Row) -> String {
             pen.glyphs.dot
         );
     };
+    let figures = then.figures(there);
+    if let Some(sum) = figures.sum {
+        let text = counter::then(pen, then, figures, sum);
+        return format!(
+            "then ({label})  {text}{}columns show now minus then",
+            pen.glyphs.dot
+        );
+    }
     let text = |column: Column| figure::plain(pen, model, then, there, column);
     format!(
         "then ({label})  total {}  self {}  calls {}  avg {}{}columns show now minus then, % in points",

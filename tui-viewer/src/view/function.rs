@@ -59,7 +59,9 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, around: &Around, (mut 
         ("self", time(of.self_ns, spread.self_estimated)),
         ("calls", counted(data, all)),
     ];
-    if let Some(ns) = of.total_ns.checked_div(of.outermost_calls) {
+    if let Some(sum) = of.sum {
+        facts = vec![("sum", counted(data, sum)), ("calls", counted(data, all))];
+    } else if let Some(ns) = of.total_ns.checked_div(of.outermost_calls) {
         let about = if spread.total_estimated { ABOUT } else { "" };
         let avg = scaled(pen, model, None, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("avg", format!("{about}{avg}")));

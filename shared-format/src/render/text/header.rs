@@ -72,6 +72,8 @@ fn measured(page: &Page<'_>) -> String {
         .tree
         .rows
         .iter()
+        // Counters are inside scopes, and none.
+        .filter(|row| row.sum.is_none())
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
     format!(
         "{} inside scopes, {} calls",

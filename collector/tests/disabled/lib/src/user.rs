@@ -32,6 +32,22 @@ pub fn macros(values: &[u8]) -> Option<u8> {
         doubled + 1
     },);
     drop((grouped, named));
+    tickscope::count!("counted");
+    tickscope::count!(NAME, 2);
+    tickscope::count!(names::OTHER, values.len(),);
+    tickscope::count!(group = GROUP, "counted in a group");
+    tickscope::count!(group = "g", NAME, u32::from(first),);
+    let mut evaluated = 0u64;
+    let mut once = || {
+        evaluated += 1;
+        evaluated
+    };
+    tickscope::count!("evaluated", once());
+    assert_eq!(evaluated, 1);
+    match values {
+        [] => tickscope::count!("empty"),
+        [..] => tickscope::count!(group = "g", "not empty", 1),
+    }
     let closure = |value: u8| {
         tickscope::scope!();
         value
