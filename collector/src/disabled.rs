@@ -30,6 +30,10 @@ macro_rules! scope_guard {
 /// The expression alone: the feature `enable` is off.
 #[macro_export]
 macro_rules! time {
+    (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
+        let _ = ($group, $name);
+        $value
+    }};
     ($name:expr, $value:expr $(,)?) => {{
         let _ = $name;
         $value

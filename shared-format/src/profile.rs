@@ -3,6 +3,7 @@
 //! ```text
 //! Snapshot -> sites
 //!          -> functions -> per
+//!          -> inside (time in the outermost of some sites, by thread) -> groups
 //!          -> functions, spread, parts -> tree (threads merged by path) -> hot (per function)
 //!                                                                           -> shape -> tree
 //!                                                                           -> graph (callers, callees)
@@ -16,7 +17,9 @@ pub mod between;
 pub mod compensate;
 pub mod functions;
 pub mod graph;
+pub mod groups;
 pub mod hot;
+pub mod inside;
 pub mod narrow;
 mod parts;
 pub mod per;

@@ -29,6 +29,8 @@ pub fn macros(values: &[u8]) -> Option<u8> {
         let doubled = first.wrapping_mul(2);
         doubled + 1
     },);
+    let second = tickscope::time!(group = GROUP, "grouped", second.checked_add(0)?);
+    let second = tickscope::time!(group = "g", NAME, second,);
     drop((grouped, named));
     let closure = |value: u8| {
         tickscope::scope!();
