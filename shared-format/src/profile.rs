@@ -9,6 +9,7 @@
 //!                                                                           -> graph (callers, callees)
 //!          -> compensate, narrow -> Snapshot
 //! two of them -> between -> Snapshot
+//! as they come -> intervals (what each thread spent inside groups and functions)
 //!             -> align -> two Snapshots with the same rows
 //! ```
 
@@ -20,6 +21,7 @@ pub mod graph;
 pub mod groups;
 pub mod hot;
 pub mod inside;
+pub mod intervals;
 pub mod narrow;
 mod parts;
 pub mod per;

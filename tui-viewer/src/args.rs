@@ -1,5 +1,6 @@
 //! What can be typed behind `tickscope`.
 
+mod log;
 pub mod order;
 mod report;
 
@@ -12,6 +13,7 @@ use clap_complete::Shell;
 use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
+pub use self::log::LogArgs;
 pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
 use crate::theme::{ColorChoice, ThemeKind};
 
@@ -41,6 +43,7 @@ Examples:
   tickscope --compare before.tks   show what differs from a snapshot kept with s
   tickscope report -f json -o now.json
   tickscope report -f folded | inferno-flamegraph > now.svg
+  tickscope log --group malloc     time in it, a line for each thread and second
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
@@ -187,6 +190,8 @@ pub enum Command {
         #[command(flatten)]
         target: TargetArgs,
     },
+    /// Print, second by second, how long each thread was inside each group or function.
+    Log(Box<LogArgs>),
     /// Keep a snapshot in a file that `tickscope FILE` opens again.
     Snapshot {
         /// Which program.

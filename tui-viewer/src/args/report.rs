@@ -53,7 +53,8 @@ Columns of csv:
   max_ns, max_exact                the longest call; whether that is exact or a bound
   estimated                        whether its times are estimates
   self_error_ns, total_error_ns    their standard errors; empty where a time is exact
-  timed_calls                      so many calls were timed";
+  timed_calls                      so many calls were timed
+  group                            the group it is in; empty for none";
 
 /// What to report, in which form, and where to.
 #[derive(Args, Clone, Debug, Default)]

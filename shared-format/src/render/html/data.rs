@@ -11,7 +11,7 @@ use crate::ids::NO_PARENT;
 use crate::profile::functions::Functions;
 use crate::profile::groups;
 use crate::profile::spread::spreads;
-use crate::render::escape::{shapeless, visible};
+use crate::render::escape::{Json, visible};
 use crate::render::label::{labels, place};
 use crate::render::{ProcessState, number, text};
 use crate::snapshot::{Mode, Snapshot};
@@ -299,28 +299,5 @@ fn join<T>(out: &mut String, values: impl Iterator<Item = T>, one: impl Fn(&mut 
             out.push(',');
         }
         one(out, value);
-    }
-}
-
-/// A text as JSON that may stand in a page: nothing in it ends a script or begins a tag.
-struct Json<'a>(&'a str);
-
-impl Display for Json<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                '<' | '>' | '&' => write!(f, "\\u{:04x}", u32::from(c))?,
-                c if shapeless(c) => {
-                    for unit in c.encode_utf16(&mut [0; 2]) {
-                        write!(f, "\\u{unit:04x}")?;
-                    }
-                }
-                c => f.write_char(c)?,
-            }
-        }
-        f.write_char('"')
     }
 }
