@@ -165,6 +165,7 @@ impl Builder {
         max_process_nodes: u32,
         absurd_limit: Duration,
         report_at_exit: Destination,
+        log_every: Duration,
         control: bool,
     }
 

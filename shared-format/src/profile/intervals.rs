@@ -72,6 +72,8 @@ pub struct Intervals {
     closed: Option<Snapshot>,
     /// The program's clock when the interval began.
     began_tick: u64,
+    /// The first snapshot is not where it begins, but what has happened in it since the reset.
+    from_start: bool,
     sums: BTreeMap<(Who, Subject), Sum>,
     any_met: bool,
 }
@@ -116,7 +118,10 @@ impl Choice {
             let chosen = &mut chosen[id.index()];
             *chosen = *chosen || self.functions.iter().any(|pattern| pattern.matches(site));
         }
-        let of_site = functions.of_site.iter().map(|id| chosen[id.index()].then_some(id.0));
+        let of_site = functions
+            .of_site
+            .iter()
+            .map(|id| chosen[id.index()].then_some(id.0));
         let of_site = of_site.collect();
         let subjects = functions.list.iter().map(|f| Subject::Function(f.full_name()));
         (subjects.collect(), of_site)
@@ -141,9 +146,23 @@ impl Intervals {
             last: None,
             closed: None,
             began_tick: 0,
+            from_start: false,
             sums: BTreeMap::new(),
             any_met: false,
         }
+    }
+
+    /// The same from the program's reset on, or from its start.
+    pub fn from_start(every: Duration, choice: Choice) -> Self {
+        Self {
+            from_start: true,
+            ..Self::new(every, choice)
+        }
+    }
+
+    /// Whether it has taken any snapshot.
+    pub fn has_begun(&self) -> bool {
+        self.last.is_some()
     }
 
     /// Takes the next snapshot of the program and gives the interval that it completes. The first one begins the first
@@ -151,21 +170,29 @@ impl Intervals {
     pub fn take(&mut self, mut snapshot: Snapshot) -> Option<Interval> {
         // They are not needed here, and most of a snapshot's bytes.
         snapshot.latencies = Default::default();
-        let Some(last) = &self.last else {
-            self.began_tick = snapshot.capture.tick;
-            self.last = Some(snapshot);
-            return None;
-        };
+        let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
+        let reset_tick = snapshot
+            .capture
+            .tick
+            .saturating_sub(ticks(snapshot.capture.since_reset_ns));
         let mut done = None;
-        if snapshot.clock.epoch != last.clock.epoch {
-            // Its ticks are of another kind.
-            done = self.finish();
-            let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
-            let since_reset = ticks(snapshot.capture.since_reset_ns);
-            self.began_tick = snapshot.capture.tick.saturating_sub(since_reset);
-        }
-        if let Some(window) = self.window(&snapshot) {
-            self.count(&window);
+        match &self.last {
+            None if self.from_start => {
+                self.began_tick = reset_tick;
+                self.count(&snapshot);
+            }
+            None => self.began_tick = snapshot.capture.tick,
+            Some(last) => {
+                let window = self.window(&snapshot);
+                if snapshot.clock.epoch != last.clock.epoch {
+                    // Its ticks are of another kind.
+                    done = self.finish();
+                    self.began_tick = reset_tick;
+                }
+                if let Some(window) = window {
+                    self.count(&window);
+                }
+            }
         }
         self.last = Some(snapshot.clone());
         if snapshot.capture.kind == CaptureKind::Closing {
@@ -174,7 +201,9 @@ impl Intervals {
         let passed_ns = self.passed_ns(&snapshot);
         // A snapshot that is nearer to the interval's end than the next one will be ends it.
         let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
-        if passed_ns > 0 && passed_ns.saturating_add(slack_ns) >= self.every_ns {
+        // A closing one is followed by the first of the next epoch.
+        let may_end = passed_ns > 0 && snapshot.capture.kind != CaptureKind::Closing;
+        if may_end && passed_ns.saturating_add(slack_ns) >= self.every_ns {
             done = done.or_else(|| self.finish());
         }
         done

@@ -23,7 +23,10 @@ pub struct LogOptions {
 /// The line above all others, ending in a newline.
 pub fn header() -> String {
     let [time, tid, thread] = ["TIME", "TID", "THREAD"];
-    format!("{time:<13} {tid:>8}  {thread:<15} {:>23}  {:>7} {:>10}  NAME\n", "INSIDE / INTERVAL ms", "%", "CALLS")
+    format!(
+        "{time:<13} {tid:>8}  {thread:<15} {:>23}  {:>7} {:>10}  NAME\n",
+        "INSIDE / INTERVAL ms", "%", "CALLS"
+    )
 }
 
 /// The lines of an interval, each ending in a newline.
@@ -69,7 +72,7 @@ fn nothing(interval: &Interval) -> &'static str {
     if interval.any_met {
         "(nothing)"
     } else {
-        "(no such scope was met yet)"
+        "(no group or function to follow was met yet)"
     }
 }
 
@@ -110,7 +113,11 @@ fn write_json(out: &mut String, interval: &Interval) -> fmt::Result {
 
 /// A part of a whole; several threads that have ended may have more than the whole.
 fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
 }
 
 fn percent(part: u64, whole: u64) -> String {
@@ -155,9 +162,23 @@ mod tests {
             ns: 1_007_102_499,
             lines: vec![
                 line(4711, "main", group("malloc"), 101_966, 17_024_500, false),
-                line(4711, "main", Subject::Function("app::frame".into()), 60, 1_007_102_499, false),
+                line(
+                    4711,
+                    "main",
+                    Subject::Function("app::frame".into()),
+                    60,
+                    1_007_102_499,
+                    false,
+                ),
                 line(4712, "wor\nker;\"1", group("a\u{202e}<b>"), 1, 100, true),
-                line(0, "a pool of ended ones", group("malloc"), 12, 3_000_000_000, false),
+                line(
+                    0,
+                    "a pool of ended ones",
+                    group("malloc"),
+                    12,
+                    3_000_000_000,
+                    false,
+                ),
             ],
             any_met: true,
         }

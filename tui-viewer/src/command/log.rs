@@ -50,11 +50,17 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
         Found::Ring(ring, liveness) if is_live(&liveness) => *ring,
         Found::Ring(ring, liveness) => {
             let line = line_of(&ring, &liveness);
-            return Err(Misuse(format!("{line} does not run any more; a log is of a program that runs")).into());
+            return Err(Misuse(format!(
+                "{line} does not run any more; a log is of a program that runs"
+            ))
+            .into());
         }
         Found::Kept(path) => {
             let file = path.display();
-            return Err(Misuse(format!("{file} is a kept snapshot; a log is of a program that runs")).into());
+            return Err(Misuse(format!(
+                "{file} is a kept snapshot; a log is of a program that runs"
+            ))
+            .into());
         }
     };
     let mut followed = Followed::begin(ring, args.every)?;

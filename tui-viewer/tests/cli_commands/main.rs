@@ -20,6 +20,7 @@ mod files;
 mod help;
 mod listing;
 mod live;
+mod log;
 mod report;
 mod roles;
 mod run;

@@ -73,7 +73,11 @@ fn told(interval: &Interval) -> Vec<(u32, &str, u64, u64)> {
 #[test]
 fn a_call_open_through_three_intervals_fills_each() {
     let mut intervals = all_groups();
-    assert_eq!(intervals.take(program(500, 0, Periodic)), None, "begins the first");
+    assert_eq!(
+        intervals.take(program(500, 0, Periodic)),
+        None,
+        "begins the first"
+    );
     for second in 1..4u64 {
         let before = second - 1;
         let half = with(
@@ -100,11 +104,28 @@ fn a_call_open_through_three_intervals_fills_each() {
 }
 
 #[test]
+fn from_the_start_the_first_snapshot_counts() {
+    let mut intervals = Intervals::from_start(Duration::from_secs(1), Choice::default());
+    let mut first = with(program(5_300, 0, Periodic), [2, 1], [20, 10], 300);
+    first.capture.since_reset_ns = 300 * MS;
+    assert!(!intervals.has_begun() && intervals.take(first.clone()).is_none());
+    assert!(intervals.has_begun());
+    let interval = intervals.finish().unwrap();
+    assert_eq!(
+        (interval.ns, told(&interval)),
+        (300 * MS, vec![(7, "io", 3, 30), (8, "io", 0, 300)])
+    );
+}
+
+#[test]
 fn nothing_is_an_interval_without_lines() {
     let mut intervals = all_groups();
     intervals.take(program(0, 0, Periodic));
     let interval = intervals.take(program(1010, 0, Periodic)).unwrap();
-    assert_eq!((interval.ns, interval.lines.len(), interval.any_met), (1010 * MS, 0, true));
+    assert_eq!(
+        (interval.ns, interval.lines.len(), interval.any_met),
+        (1010 * MS, 0, true)
+    );
     assert_eq!(intervals.finish(), None, "no time has passed since");
     let mut plain = program(0, 0, Periodic);
     for site in &mut plain.sites {
@@ -183,7 +204,10 @@ fn functions_are_followed_by_pattern_and_ended_threads_by_name() {
     later.threads[1].open.clear();
     assert!(choice.is_met(&later));
     let interval = intervals.take(later).unwrap();
-    assert_eq!(told(&interval), [(7, "app::read", 5, 30), (0, "app::read", 0, 300)]);
+    assert_eq!(
+        told(&interval),
+        [(7, "app::read", 5, 30), (0, "app::read", 0, 300)]
+    );
 }
 
 #[test]

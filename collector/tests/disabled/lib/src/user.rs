@@ -127,6 +127,7 @@ pub fn start(name: &str) -> (Session, Vec<Status>) {
         .max_process_nodes(1 << 20)
         .absurd_limit(Duration::from_secs(3600))
         .report_at_exit(Destination::Stderr)
+        .log_every(Duration::from_secs(3600))
         .control(true);
     drop(builder.clone().clock(Clock::Custom(mine, 1e9)));
     drop(builder.clone().report_at_exit(Destination::File("unused".into())));
