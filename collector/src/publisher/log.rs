@@ -55,7 +55,7 @@ impl Log {
         if !wanted {
             return true;
         }
-        let done = self.intervals.take(snapshot.clone());
+        let done = self.intervals.take(snapshot);
         if due {
             self.due = Instant::now() + self.every;
         }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::latency::Latencies;
 use crate::pattern::Pattern;
 use crate::profile::between::{between, same_epoch};
 use crate::profile::functions::Functions;
@@ -167,9 +168,8 @@ impl Intervals {
 
     /// Takes the next snapshot of the program and gives the interval that it completes. The first one begins the first
     /// interval. Between two of them may be others of the same reset epoch, but no closing ones.
-    pub fn take(&mut self, mut snapshot: Snapshot) -> Option<Interval> {
-        // They are not needed here, and most of a snapshot's bytes.
-        snapshot.latencies = Default::default();
+    pub fn take(&mut self, snapshot: &Snapshot) -> Option<Interval> {
+        let snapshot = without_latencies(snapshot);
         let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
         let reset_tick = snapshot
             .capture
@@ -194,15 +194,16 @@ impl Intervals {
                 }
             }
         }
-        self.last = Some(snapshot.clone());
-        if snapshot.capture.kind == CaptureKind::Closing {
-            self.closed = Some(snapshot.clone());
-        }
         let passed_ns = self.passed_ns(&snapshot);
         // A snapshot that is nearer to the interval's end than the next one will be ends it.
         let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
         // A closing one is followed by the first of the next epoch.
-        let may_end = passed_ns > 0 && snapshot.capture.kind != CaptureKind::Closing;
+        let closes = snapshot.capture.kind == CaptureKind::Closing;
+        if closes {
+            self.closed = Some(snapshot.clone());
+        }
+        self.last = Some(snapshot);
+        let may_end = passed_ns > 0 && !closes;
         if may_end && passed_ns.saturating_add(slack_ns) >= self.every_ns {
             done = done.or_else(|| self.finish());
         }
@@ -279,6 +280,23 @@ impl Intervals {
                 }
             }
         }
+    }
+}
+
+/// A copy without what is not needed here: most of a snapshot's bytes.
+fn without_latencies(snapshot: &Snapshot) -> Snapshot {
+    Snapshot {
+        process: snapshot.process.clone(),
+        clock: snapshot.clock.clone(),
+        capture: snapshot.capture.clone(),
+        lifetime: snapshot.lifetime,
+        threads: snapshot.threads.clone(),
+        sites: snapshot.sites.clone(),
+        nodes: snapshot.nodes.clone(),
+        errors: snapshot.errors.clone(),
+        measuring: snapshot.measuring.clone(),
+        latencies: Latencies::default(),
+        estimates: snapshot.estimates.clone(),
     }
 }
 

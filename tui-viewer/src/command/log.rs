@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tickscope_format::Snapshot;
 use tickscope_format::codec;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::profile::hot::hot;
@@ -14,6 +13,7 @@ use tickscope_format::profile::tree::CallTree;
 use tickscope_format::render::log::{LogOptions, header, json_lines, lines};
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{FormatError, Snapshot};
 
 use crate::args::LogArgs;
 use crate::command::fresh;
@@ -78,7 +78,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     };
     let first = followed.newest()?;
     check(&choice, &first)?;
-    log.intervals.take(first);
+    log.intervals.take(&first);
     if !args.json && !put(&header())? {
         return Ok(output::DONE);
     }
@@ -90,7 +90,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
             followed.ask(Op::PublishNow);
         }
         for snapshot in followed.news()? {
-            if let Some(interval) = log.intervals.take(snapshot)
+            if let Some(interval) = log.intervals.take(&snapshot)
                 && !log.write(&interval)?
             {
                 return Ok(output::DONE);
@@ -107,7 +107,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
             }
             return Ok(output::DONE);
         }
-        followed.complain_of_silence(args.every);
+        followed.complain_of_silence();
         let look = (args.every / 10).min(LOOK);
         let left = end.map_or(look, |end| end.saturating_duration_since(Instant::now()));
         thread::sleep(look.min(left));
@@ -179,6 +179,8 @@ struct Followed {
     read: Option<(u64, u64)>,
     /// When it was read.
     read_at: Instant,
+    /// How long it said that it is the newest.
+    interval: Duration,
     /// That none has come for long was said.
     silent: bool,
 }
@@ -194,11 +196,15 @@ impl Followed {
             slot,
             read: None,
             read_at: Instant::now(),
+            interval: Duration::ZERO,
             silent: false,
         };
         let wish = every.clamp(WISHES.0, WISHES.1);
-        if !followed.ask(Op::Interval(wish.as_nanos() as u64)) {
+        let granted = followed.ask(Op::Interval(wish.as_nanos() as u64));
+        if followed.slot.is_none() {
             say("the program takes no requests from here: intervals are those of its own records, or longer");
+        } else if !granted {
+            say("the program does not answer (is it stopped?); lines come once it does");
         }
         Ok(followed)
     }
@@ -222,6 +228,7 @@ impl Followed {
         let (record, snapshot) = self.ring.newest_snapshot()?;
         self.read = Some((record.position, record.sequence));
         self.read_at = Instant::now();
+        self.interval = Duration::from_nanos(snapshot.capture.interval_ns);
         Ok(snapshot)
     }
 
@@ -233,8 +240,14 @@ impl Followed {
         if self.ring.latest()? == position {
             return Ok(Vec::new());
         }
-        let newest = self.ring.newest()?;
-        let mut news = vec![codec::decode(&newest.payload)?];
+        let newest = match self.ring.newest() {
+            // The program was faster than we on every try: the next look comes soon.
+            Err(FormatError::Lapped { .. }) => return Ok(Vec::new()),
+            newest => newest?,
+        };
+        let snapshot = codec::decode(&newest.payload)?;
+        self.interval = Duration::from_nanos(snapshot.capture.interval_ns);
+        let mut news = vec![snapshot];
         self.read = Some((newest.position, newest.sequence));
         self.read_at = Instant::now();
         self.silent = false;
@@ -257,9 +270,9 @@ impl Followed {
     }
 
     /// Says once that records have stopped to come.
-    fn complain_of_silence(&mut self, every: Duration) {
-        let longest = every.saturating_mul(3).max(ANSWER * 2);
-        if !self.silent && self.read_at.elapsed() > longest.max(WISHES.1 * 3) {
+    fn complain_of_silence(&mut self) {
+        let longest = self.interval.max(WISHES.1).saturating_mul(3);
+        if !self.silent && self.read_at.elapsed() > longest {
             self.silent = true;
             say(&format!(
                 "nothing has come from {} for {:.0} s: it may be stopped, or too busy to publish",

@@ -55,6 +55,10 @@ fn with(mut s: Snapshot, calls: [u64; 2], self_ms: [u64; 2], asleep_ms: u64) -> 
     s
 }
 
+fn take(intervals: &mut Intervals, snapshot: Snapshot) -> Option<Interval> {
+    intervals.take(&snapshot)
+}
+
 fn all_groups() -> Intervals {
     Intervals::new(Duration::from_secs(1), Choice::default())
 }
@@ -74,7 +78,7 @@ fn told(interval: &Interval) -> Vec<(u32, &str, u64, u64)> {
 fn a_call_open_through_three_intervals_fills_each() {
     let mut intervals = all_groups();
     assert_eq!(
-        intervals.take(program(500, 0, Periodic)),
+        take(&mut intervals, program(500, 0, Periodic)),
         None,
         "begins the first"
     );
@@ -86,14 +90,14 @@ fn a_call_open_through_three_intervals_fills_each() {
             [90 * before, 10 * before],
             second * 1000 - 500,
         );
-        assert_eq!(intervals.take(half), None, "half of it");
+        assert_eq!(take(&mut intervals, half), None, "half of it");
         let whole = with(
             program(second * 1000 + 500, 0, Periodic),
             [3 * second, 3 * second],
             [90 * second, 10 * second],
             second * 1000,
         );
-        let interval = intervals.take(whole).unwrap();
+        let interval = take(&mut intervals, whole).unwrap();
         assert_eq!(
             (interval.ns, interval.unix_ns),
             (1000 * MS, (second * 1000 + 500) * MS)
@@ -108,7 +112,7 @@ fn from_the_start_the_first_snapshot_counts() {
     let mut intervals = Intervals::from_start(Duration::from_secs(1), Choice::default());
     let mut first = with(program(5_300, 0, Periodic), [2, 1], [20, 10], 300);
     first.capture.since_reset_ns = 300 * MS;
-    assert!(!intervals.has_begun() && intervals.take(first.clone()).is_none());
+    assert!(!intervals.has_begun() && take(&mut intervals, first.clone()).is_none());
     assert!(intervals.has_begun());
     let interval = intervals.finish().unwrap();
     assert_eq!(
@@ -120,8 +124,8 @@ fn from_the_start_the_first_snapshot_counts() {
 #[test]
 fn nothing_is_an_interval_without_lines() {
     let mut intervals = all_groups();
-    intervals.take(program(0, 0, Periodic));
-    let interval = intervals.take(program(1010, 0, Periodic)).unwrap();
+    take(&mut intervals, program(0, 0, Periodic));
+    let interval = take(&mut intervals, program(1010, 0, Periodic)).unwrap();
     assert_eq!(
         (interval.ns, interval.lines.len(), interval.any_met),
         (1010 * MS, 0, true)
@@ -132,25 +136,30 @@ fn nothing_is_an_interval_without_lines() {
         site.group.clear();
     }
     let mut intervals = all_groups();
-    intervals.take(plain.clone());
+    take(&mut intervals, plain.clone());
     plain.capture.tick = 950 * MS;
-    let interval = intervals.take(plain).unwrap();
+    let interval = take(&mut intervals, plain).unwrap();
     assert!(!interval.any_met, "and it is near enough to its end");
 }
 
 #[test]
 fn resets_are_not_seen() {
     let mut intervals = all_groups();
-    intervals.take(with(program(0, 0, Periodic), [9, 9], [50, 50], 900));
+    take(
+        &mut intervals,
+        with(program(0, 0, Periodic), [9, 9], [50, 50], 900),
+    );
     let closing = with(program(300, 0, Closing), [10, 9], [60, 50], 1200);
-    assert_eq!(intervals.take(closing), None);
+    assert_eq!(take(&mut intervals, closing), None);
     let after = with(program(1000, 1, Periodic), [1, 1], [5, 5], 700);
-    let interval = intervals.take(after).unwrap();
+    let interval = take(&mut intervals, after).unwrap();
     assert_eq!(told(&interval), [(7, "io", 3, 20), (8, "io", 0, 1000)]);
     // Another one, seen only afterwards: all since it.
-    let interval = intervals
-        .take(with(program(2000, 5, Periodic), [1, 0], [1, 0], 10))
-        .unwrap();
+    let interval = take(
+        &mut intervals,
+        with(program(2000, 5, Periodic), [1, 0], [1, 0], 10),
+    )
+    .unwrap();
     assert_eq!(told(&interval), [(7, "io", 1, 1), (8, "io", 0, 10)]);
 }
 
@@ -163,31 +172,37 @@ fn neither_is_the_undoing_of_a_reset() {
     };
     let begin = || {
         let mut intervals = all_groups();
-        intervals.take(with(program(0, 0, Periodic), [9, 9], [50, 50], 900));
-        intervals.take(with(program(300, 0, Closing), [10, 9], [60, 50], 1200));
+        take(
+            &mut intervals,
+            with(program(0, 0, Periodic), [9, 9], [50, 50], 900),
+        );
+        take(
+            &mut intervals,
+            with(program(300, 0, Closing), [10, 9], [60, 50], 1200),
+        );
         intervals
     };
     // Calls 11 and 9: one before the reset, two after it, of which the first was seen in its own epoch.
     for seen in [true, false] {
         let mut intervals = begin();
         if seen {
-            intervals.take(with(program(500, 1, Periodic), [1, 0], [3, 0], 200));
+            take(
+                &mut intervals,
+                with(program(500, 1, Periodic), [1, 0], [3, 0], 200),
+            );
         }
-        let interval = intervals
-            .take(withdrawing(1000, [12, 9], [66, 50], 1900))
-            .unwrap();
+        let interval = take(&mut intervals, withdrawing(1000, [12, 9], [66, 50], 1900)).unwrap();
         assert_eq!(told(&interval), [(7, "io", 3, 16), (8, "io", 0, 1000)], "{seen}");
-        let next = intervals
-            .take(withdrawing(2000, [12, 9], [66, 50], 2900))
-            .unwrap();
+        let next = take(&mut intervals, withdrawing(2000, [12, 9], [66, 50], 2900)).unwrap();
         assert_eq!(told(&next), [(8, "io", 0, 1000)]);
     }
     // Where the reset was not seen, nothing can be told of the time until it is undone.
     let mut intervals = all_groups();
-    intervals.take(with(program(500, 1, Periodic), [1, 0], [3, 0], 200));
-    let interval = intervals
-        .take(withdrawing(1500, [12, 9], [66, 50], 1900))
-        .unwrap();
+    take(
+        &mut intervals,
+        with(program(500, 1, Periodic), [1, 0], [3, 0], 200),
+    );
+    let interval = take(&mut intervals, withdrawing(1500, [12, 9], [66, 50], 1900)).unwrap();
     assert_eq!(interval.lines, []);
 }
 
@@ -198,12 +213,12 @@ fn functions_are_followed_by_pattern_and_ended_threads_by_name() {
         functions: vec![Pattern::new("read").unwrap()],
     };
     let mut intervals = Intervals::new(Duration::from_secs(1), choice.clone());
-    intervals.take(with(program(0, 0, Periodic), [0, 0], [0, 0], 100));
+    take(&mut intervals, with(program(0, 0, Periodic), [0, 0], [0, 0], 100));
     let mut later = with(program(1000, 0, Periodic), [4, 5], [50, 30], 400);
     later.threads[1].tid = 0;
     later.threads[1].open.clear();
     assert!(choice.is_met(&later));
-    let interval = intervals.take(later).unwrap();
+    let interval = take(&mut intervals, later).unwrap();
     assert_eq!(
         told(&interval),
         [(7, "app::read", 5, 30), (0, "app::read", 0, 300)]
@@ -213,14 +228,17 @@ fn functions_are_followed_by_pattern_and_ended_threads_by_name() {
 #[test]
 fn a_clock_that_broke_ends_the_interval() {
     let mut intervals = all_groups();
-    intervals.take(program(0, 0, Periodic));
-    intervals.take(with(program(400, 0, Closing), [1, 0], [20, 0], 400));
+    take(&mut intervals, program(0, 0, Periodic));
+    take(
+        &mut intervals,
+        with(program(400, 0, Closing), [1, 0], [20, 0], 400),
+    );
     let mut other = with(program(90_000, 1, Periodic), [1, 0], [30, 0], 600);
     other.clock.epoch = 1;
     other.capture.since_reset_ns = 600 * MS;
-    let interval = intervals.take(other.clone()).unwrap();
+    let interval = take(&mut intervals, other.clone()).unwrap();
     assert_eq!((interval.ns, told(&interval)[0]), (400 * MS, (7, "io", 1, 20)));
     other.capture.tick += 400 * MS;
-    let interval = intervals.take(other).unwrap();
+    let interval = take(&mut intervals, other).unwrap();
     assert_eq!((interval.ns, told(&interval)[0]), (1000 * MS, (7, "io", 1, 30)));
 }
