@@ -30,6 +30,10 @@ macro_rules! scope_guard {
 /// The expression alone: the feature `enable` is off.
 #[macro_export]
 macro_rules! time {
+    (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
+        let _ = ($group, $name);
+        $value
+    }};
     ($name:expr, $value:expr $(,)?) => {{
         let _ = $name;
         $value
@@ -181,6 +185,7 @@ impl Builder {
         max_process_nodes: u32,
         absurd_limit: Duration,
         report_at_exit: Destination,
+        log_every: Duration,
         control: bool,
     }
 

@@ -19,9 +19,13 @@ macro_rules! scope_guard {
 }
 
 /// Measures an expression and gives its value: `time!("lookup", table.get(key))`. Not for an expression that
-/// awaits: put `#[profile]` on an async function for that.
+/// awaits: put `#[profile]` on an async function for that. `group = "g"` may stand in front.
 #[macro_export]
 macro_rules! time {
+    (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
+        let _tickscope_scope = $crate::__private::enter($crate::__site!(group = $group, $name));
+        $value
+    }};
     ($name:expr, $value:expr $(,)?) => {{
         let _tickscope_scope = $crate::__private::enter($crate::__site!($name));
         $value
@@ -93,7 +97,7 @@ macro_rules! __counter {
 #[macro_export]
 macro_rules! __site {
     (group = $group:expr, $name:expr $(,)?) => {
-        $crate::__site!(@ $crate::__private::Site::named($name, module_path!(), file!(), line!()).in_group($group))
+        $crate::__site!(@ $crate::__private::Site::named($name, ::core::module_path!(), ::core::file!(), ::core::line!()).in_group($group))
     };
     (group = $group:expr $(,)?) => {
         $crate::__site!(@here here.in_group($group))

@@ -39,6 +39,7 @@ fn stderr(program: &str, args: &[&str]) -> String {
 fn hello_and_threads_end_when_their_time_is_over() {
     assert!(stdout(env!("CARGO_BIN_EXE_hello"), &["0"]).contains("tickscope hello"));
     assert!(stdout(env!("CARGO_BIN_EXE_threads"), &["0"]).contains("tickscope threads"));
+    assert!(stdout(env!("CARGO_BIN_EXE_groups"), &["0"]).contains("tickscope log groups"));
     assert!(stderr(env!("CARGO_BIN_EXE_hello"), &["soon"]).contains("not `soon`"));
     assert!(stderr(env!("CARGO_BIN_EXE_threads"), &["soon"]).contains("not `soon`"));
 }

@@ -1,6 +1,7 @@
 //! What can be typed behind `tickscope`.
 
 mod diff;
+mod log;
 mod moment;
 pub mod order;
 mod record;
@@ -16,6 +17,7 @@ use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
+pub use self::log::LogArgs;
 pub use self::moment::{MomentArgs, When};
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
@@ -50,6 +52,7 @@ Examples:
   tickscope diff a.tks b.tks       what changed between two runs or builds
   tickscope record -d 30s -o run.tks, then: tickscope run.tks
   tickscope record -- ./app --fast record a program from its start to its end
+  tickscope log --group malloc     time in it, a line for each thread and second
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
@@ -202,6 +205,8 @@ pub enum Command {
         #[command(flatten)]
         target: TargetArgs,
     },
+    /// Print, second by second, how long each thread was inside each group or function.
+    Log(Box<LogArgs>),
     /// Keep a snapshot in a file that `tickscope FILE` opens again.
     Snapshot {
         /// Which program.

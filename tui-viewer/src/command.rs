@@ -7,6 +7,7 @@ pub mod diff;
 pub mod fresh;
 pub mod kept_output;
 pub mod list;
+pub mod log;
 pub mod man;
 pub mod mode;
 pub mod output;

@@ -312,6 +312,21 @@ pub(crate) fn deep(depth: usize) -> Snapshot {
     s
 }
 
+/// The order book with some of its functions in groups, one below another of its group, and one group with a bad name.
+pub(crate) fn order_sim_in_groups() -> Snapshot {
+    let mut s = order_sim();
+    for site in &mut s.sites {
+        site.group = match site.name.as_str() {
+            "insert" | "rebalance" | "cancel" | "apply" => "book",
+            "encode" | "decode" => "wire",
+            "publish" => "<b>,\"\u{202e}\n",
+            _ => "",
+        }
+        .into();
+    }
+    s
+}
+
 /// Any snapshot whose columns keep their promises: parents first, threads contiguous, open paths downward.
 pub(crate) fn any_snapshot() -> impl Strategy<Value = Snapshot> {
     let site = ("[ab\n\u{202e}ö]{0,3}(::[xy])?", "[fgµ<>: ]{1,4}");

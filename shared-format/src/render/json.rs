@@ -3,6 +3,7 @@
 //! Members keep their order and meaning within version 1; new ones come after the old.
 
 mod document;
+mod groups;
 mod layout;
 pub(in crate::render) mod node;
 mod sites;

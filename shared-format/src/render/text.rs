@@ -5,6 +5,7 @@
 
 mod columns;
 mod flat;
+mod groups;
 mod header;
 mod top;
 mod tree;
@@ -150,6 +151,9 @@ impl<'a> Page<'a> {
             View::Hot => top::write(out, self, usize::MAX)?,
             View::Flat => flat::write(out, self)?,
         };
+        if self.options.view != View::Tree {
+            groups::write(out, self)?;
+        }
         if doubtful_shown {
             writeln!(
                 out,

@@ -72,3 +72,12 @@ impl<'a> IntoIterator for &'a Sites {
         self.0.iter()
     }
 }
+
+impl<'a> IntoIterator for &'a mut Sites {
+    type Item = &'a mut Site;
+    type IntoIter = std::slice::IterMut<'a, Site>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}

@@ -67,7 +67,8 @@ Columns of csv:
   estimated                        whether its times are estimates
   self_error_ns, total_error_ns    their standard errors; empty where a time is exact
   timed_calls                      so many calls were timed
-  sum                              what a counter added up; empty for what is no counter";
+  sum                              what a counter added up; empty for what is no counter
+  group                            the group it is in; empty for none";
 
 /// What to report, in which form, and where to.
 #[derive(Args, Clone, Debug, Default)]

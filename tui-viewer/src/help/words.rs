@@ -67,6 +67,7 @@ const ROWS: Part = (
     &[
         ("(self)", "a function's time without its callees"),
         ("(outside)", "time outside of any scope"),
+        ("[group]", "a group, for the members of it (key &)"),
         ("(pruned)", "rows summed up: there were too many"),
         ("hit", "site that was called"),
         ("off", "site that is switched off by a rule"),

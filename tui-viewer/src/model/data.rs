@@ -84,6 +84,8 @@ pub(crate) struct Data {
     /// How busy its threads were up to this moment.
     pub(crate) cpu_history: CpuHistory,
     ascii: bool,
+    /// Groups stand in place of their members.
+    grouped: bool,
     /// All numbers are divided by so many calls; without any nothing can be said.
     pub(crate) per_calls: Option<u64>,
     /// What it is compared with, with the same rows.
@@ -120,13 +122,23 @@ impl Figures {
 // === impl Data ===
 
 impl Data {
-    /// Derives the tables that every view needs.
-    pub(crate) fn of(snapshot: Rc<Snapshot>, scope: &Scope, former: Option<&Self>, ascii: bool) -> Self {
+    /// Derives the tables that every view needs; `grouped` puts groups in place of their members.
+    pub(crate) fn of(
+        snapshot: Rc<Snapshot>,
+        scope: &Scope,
+        former: Option<&Self>,
+        ascii: bool,
+        grouped: bool,
+    ) -> Self {
         let thread = scope.thread(&snapshot);
         // Ten times a second the same sites: their functions are made once.
-        let known = former.filter(|former| former.snapshot.sites == snapshot.sites);
+        let known =
+            former.filter(|former| former.grouped == grouped && former.snapshot.sites == snapshot.sites);
         let functions = known.map_or_else(
-            || Arc::new(Functions::of(&snapshot)),
+            || match grouped {
+                true => Arc::new(Functions::grouped(&snapshot)),
+                false => Arc::new(Functions::of(&snapshot)),
+            },
             |former| Arc::clone(&former.whole.functions),
         );
         let in_scope = |id| *scope == Scope::All || thread == Some(id);
@@ -138,6 +150,7 @@ impl Data {
             outside_ns: snapshot.nanos(tree.outside_ticks),
             cpu_history: CpuHistory::default(),
             ascii,
+            grouped,
             hot: OnceCell::new(),
             threads: OnceCell::new(),
             sites: OnceCell::new(),

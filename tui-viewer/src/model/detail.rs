@@ -1,6 +1,6 @@
 //! More on one row than fits on its line.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::profile::functions::FunctionId;
@@ -16,6 +16,8 @@ pub(crate) struct Detail {
     /// Functions that call it, with their share of its self time, the largest first; hotspots only. Of a counter it is
     /// that of its calls, here and above.
     pub(crate) callers: Vec<(String, f64)>,
+    /// The members of a group, those that cost most themselves first.
+    pub(crate) members: Vec<String>,
     /// When the first of what is open of it now began; none where nothing is.
     pub(crate) began: Option<Began>,
 }
@@ -41,6 +43,7 @@ impl Detail {
                 Self {
                     threads: threads(data, |thread| part_in(data, thread, what, &is_below)),
                     callers: Vec::new(),
+                    members: members(data, what),
                     began: began(data, is_row),
                 }
             }
@@ -49,6 +52,7 @@ impl Detail {
                 Self {
                     threads: threads(data, |thread| part_of(data, thread, what, function)),
                     callers: callers(data, row),
+                    members: members(data, what),
                     began: began(data, |frame| {
                         functions_above(data, frame).next() == Some(function)
                     }),
@@ -57,8 +61,8 @@ impl Detail {
             What::Call(_) | What::Thread(_) | What::Site(_) => Self::default(),
             What::Outside => Self {
                 threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
-                callers: Vec::new(),
                 began: None,
+                ..Self::default()
             },
         }
     }
@@ -81,6 +85,26 @@ fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<Began> {
             (Began::At(one), Began::At(other)) => Began::At(one.min(other)),
             (Began::Unknown, _) | (_, Began::Unknown) => Began::Unknown,
         })
+}
+
+/// The names of what a group's row stands for.
+fn members(data: &Data, what: What) -> Vec<String> {
+    let Some(group) = data
+        .function(what)
+        .filter(|&id| data.tree.functions.get(id).is_group)
+    else {
+        return Vec::new();
+    };
+    let nodes = &data.snapshot.nodes;
+    let mut ticks: BTreeMap<&str, u64> = BTreeMap::new();
+    for (&site, &own) in nodes.site.iter().zip(&nodes.self_ticks) {
+        if data.tree.functions.of_site[site as usize] == group {
+            *ticks.entry(&data.snapshot.sites[site as usize].name).or_default() += own;
+        }
+    }
+    let mut found: Vec<(&str, u64)> = ticks.into_iter().collect();
+    found.sort_by_key(|&(_, ticks)| std::cmp::Reverse(ticks));
+    found.into_iter().map(|(name, _)| name.to_string()).collect()
 }
 
 /// The function of a node, its caller's, and so on to the top of its thread.

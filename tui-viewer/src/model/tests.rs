@@ -2,6 +2,7 @@
 
 mod commanding;
 mod flame;
+mod groups;
 mod measuring;
 pub(crate) mod moments;
 mod shapes;

@@ -56,7 +56,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             pen.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
             return;
         }
-        name_and_place(pen, data, row, inner, area.y + 1);
+        name_and_place(pen, model, data, row, inner, area.y + 1);
         if let What::Site(index) = row.what {
             return sites::detail(pen, model, data, index, Rect { y: area.y, ..inner });
         }
@@ -101,19 +101,33 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     }
 }
 
-fn name_and_place(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
+fn name_and_place(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y: u16) {
     let cells = usize::from(area.width);
     let place = match data
         .function(row.what)
         .map(|function| data.tree.functions.get(function))
     {
+        Some(function) if function.is_group => {
+            let members = model.detail.as_ref().map(|detail| detail.members.join(", "));
+            return members_of(
+                pen,
+                data.full_name(row.what),
+                &members.unwrap_or_default(),
+                area,
+                y,
+            );
+        }
         Some(function) if !function.file.is_empty() => {
             let line = if function.line > 0 {
                 format!(":{}", function.line)
             } else {
                 String::new()
             };
-            format!("{}{line}", safe(&function.file, pen.ascii))
+            let group = match function.group.as_str() {
+                "" => String::new(),
+                group => format!("[{}] ", safe(group, pen.ascii)),
+            };
+            format!("{group}{}{line}", safe(&function.file, pen.ascii))
         }
         Some(_) => String::new(),
         None => "time of these threads that no scope covers".to_string(),
@@ -131,6 +145,17 @@ fn name_and_place(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16)
     .into_owned();
     pen.put(area.x, y, area.width, &name, Meaning::Plain);
     pen.put_right(area.x, y, area.width, &place, Meaning::Quiet);
+}
+
+/// A group and who is in it, those that cost most themselves first.
+fn members_of(pen: &mut Pen<'_>, name: &str, members: &str, area: Rect, y: u16) {
+    let cells = usize::from(area.width);
+    let name = cut_middle(name, cells, pen.glyphs.cut).into_owned();
+    let room = cells.saturating_sub(width(&name) + 2);
+    let members = safe(members, pen.ascii);
+    let members = cut_end(&members, room, pen.glyphs.cut).into_owned();
+    pen.put(area.x, y, area.width, &name, Meaning::Plain);
+    pen.put_right(area.x, y, area.width, &members, Meaning::Quiet);
 }
 
 fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y: u16) {

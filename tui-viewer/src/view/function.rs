@@ -27,6 +27,11 @@ pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let id = around.neighbours.function;
     let function = data.tree.functions.get(id);
     let place = label::place(&function.file, function.line, pen.ascii);
+    let place = match function.group.as_str() {
+        _ if function.is_group => String::new(),
+        "" => place,
+        group => format!("[{group}] {place}"),
+    };
     let place = safe(&place, pen.ascii);
     let full = &data.names.full[id.index()];
     // The name comes first; the place keeps its end, where the file is.

@@ -21,6 +21,7 @@ mod files;
 mod help;
 mod listing;
 mod live;
+mod log;
 mod recording;
 mod report;
 mod roles;

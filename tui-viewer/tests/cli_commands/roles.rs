@@ -29,6 +29,7 @@ fn role() {
         "busy" => busy(&argument),
         "stuck" => stuck(&argument),
         "counted" => counted(&argument),
+        "grouped" => grouped(&argument),
         "attribute" => attribute(&argument),
         "scopeless" => {}
         "echo" => echo(),
@@ -105,6 +106,30 @@ fn busy(name: &str) {
         });
         wait_for_end();
         END.store(true, Ordering::Relaxed);
+    });
+}
+
+/// A thread waits in a call of the group `pipe`; another one works in calls of `work`, one inside the other.
+fn grouped(name: &str) {
+    let _tickscope = tickscope::start(name);
+    thread::scope(|scope| {
+        let named = |name: &str| thread::Builder::new().name(name.into());
+        let work = || {
+            while !END.load(Ordering::Relaxed) {
+                {
+                    tickscope::scope!(group = "work", "outside");
+                    tickscope::time!(group = "work", "inside", leaf(100));
+                }
+                thread::sleep(Duration::from_micros(200));
+            }
+        };
+        let wait = || {
+            tickscope::scope!(group = "pipe", "waits");
+            wait_for_end();
+            END.store(true, Ordering::Relaxed);
+        };
+        named("worker").spawn_scoped(scope, work).unwrap();
+        named("waiter").spawn_scoped(scope, wait).unwrap();
     });
 }
 

@@ -393,3 +393,28 @@ fn nothing_measured_says_so_in_every_view() {
         assert!(text.contains("no scope has been entered"), "{text}");
     }
 }
+
+#[test]
+fn groups_stand_apart_and_leave_the_sums_as_they_are() {
+    let grouped = fixtures::order_sim_in_groups();
+    let options = TextOptions {
+        view: View::Hot,
+        ..TextOptions::default()
+    };
+    let text = report(&grouped, &options);
+    insta::assert_snapshot!(text);
+    let plain = report(&fixtures::order_sim(), &options);
+    assert!(
+        text.starts_with(plain.trim_end()),
+        "all else is as without groups"
+    );
+    let flat = report(
+        &grouped,
+        &TextOptions {
+            view: View::Flat,
+            ascii: true,
+            ..TextOptions::default()
+        },
+    );
+    assert!(flat.contains("Groups (3)") && flat.is_ascii(), "{flat}");
+}

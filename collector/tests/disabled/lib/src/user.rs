@@ -31,6 +31,8 @@ pub fn macros(values: &[u8]) -> Option<u8> {
         let doubled = first.wrapping_mul(2);
         doubled + 1
     },);
+    let second = tickscope::time!(group = GROUP, "grouped", second.checked_add(0)?);
+    let second = tickscope::time!(group = "g", NAME, second,);
     drop((grouped, named));
     tickscope::count!("counted");
     tickscope::count!(NAME, 2);
@@ -143,6 +145,7 @@ pub fn start(name: &str) -> (Session, Vec<Status>) {
         .max_process_nodes(1 << 20)
         .absurd_limit(Duration::from_secs(3600))
         .report_at_exit(Destination::Stderr)
+        .log_every(Duration::from_secs(3600))
         .control(true);
     drop(builder.clone().clock(Clock::Custom(mine, 1e9)));
     drop(builder.clone().report_at_exit(Destination::File("unused".into())));
