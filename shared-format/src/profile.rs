@@ -5,7 +5,7 @@
 //!          -> functions -> per
 //!          -> functions, spread, parts -> tree (threads merged by path) -> hot (per function)
 //!                                                                           -> shape -> tree
-//!                                                                           -> graph (callers, callees)
+//!                                                                           -> graph (callers, callees) -> call_graph
 //!          -> compensate, narrow -> Snapshot
 //! two of them -> between -> Snapshot
 //!             -> align -> two Snapshots with the same rows
@@ -13,6 +13,7 @@
 
 pub mod align;
 pub mod between;
+pub mod call_graph;
 pub mod compensate;
 pub mod functions;
 pub mod graph;

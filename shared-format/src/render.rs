@@ -35,5 +35,6 @@ pub mod sites;
 pub mod speedscope;
 pub mod stacks;
 pub mod text;
+pub mod unit;
 
 pub use process_state::ProcessState;

@@ -12,17 +12,7 @@ use crate::render::escape::visible;
 use crate::render::json::node::{Node, nodes};
 use crate::snapshot::Snapshot;
 
-/// In what times are given. Percentiles and errors are nanoseconds always.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// Nanoseconds.
-    Ns,
-    /// Ticks of the program's clock.
-    Ticks,
-    /// Both, in columns of their own.
-    #[default]
-    Both,
-}
+pub use crate::render::unit::Unit;
 
 /// The columns before the times.
 const WHICH: [&str; 12] = [
@@ -60,7 +50,7 @@ const HOW: [&str; 12] = [
 // === impl Unit ===
 
 impl Unit {
-    /// The names of the columns.
+    /// The names of the columns. Percentiles and errors are nanoseconds always.
     pub fn columns(self) -> Vec<&'static str> {
         let ns = NANOS.iter().filter(|_| self != Self::Ticks);
         let ticks = TICKS.iter().filter(|_| self != Self::Ns);

@@ -12,7 +12,9 @@ use super::{TargetArgs, TimesArgs, duration};
 /// What stands behind the options in `tickscope report --help`.
 const FORMATS: &str = "\
 Formats:
-  text        For reading; --view chooses a part.
+  text        For reading; --view chooses a part. graph is gprof's call graph: around each function
+              its callers above and what it calls below, with their parts of its time; flat is
+              gprof's flat profile; threads has each thread's times and open scopes.
   html        One page to look at and to send around: tree, icicle, hotspots, latencies, search;
               needs no network, and carries the snapshot: tickscope FILE.html opens it again.
                 tickscope report -o now.html
@@ -65,7 +67,8 @@ pub struct ReportArgs {
     /// The form; without it as the ending of FILE says, else text.
     #[arg(short, long, value_enum)]
     pub format: Option<ReportFormat>,
-    /// One part of the text: the tree, all functions by self time, or the same as gprof's flat profile.
+    /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, gprof's call
+    /// graph, or the threads.
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<ReportView>,
     /// Only the threads of this name, or the one with this id.
@@ -74,7 +77,7 @@ pub struct ReportArgs {
     /// Leave out what has less of the measured time: 1%, 0.5%. Exports sum it up in rows called (small).
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
-    /// The unit of times in csv; both unless said.
+    /// The unit of times in text and csv; unless said text has ns, csv both.
     #[arg(long, value_enum, value_name = "UNIT")]
     pub unit: Option<ReportUnit>,
     /// Write to this new file instead of standard output, whole or not at all; - is standard output.
@@ -122,6 +125,10 @@ pub enum ReportView {
     Hot,
     /// The same with gprof's columns.
     Flat,
+    /// Each function between its callers and its callees, as gprof's call graph.
+    Graph,
+    /// The threads: their times, what they do, and the scopes they have open.
+    Threads,
 }
 
 /// The units of times.
@@ -153,12 +160,20 @@ impl ReportArgs {
         if self.view.is_some() && format != ReportFormat::Text {
             return Err("--view chooses a part of the text; leave it out, or give -f text");
         }
-        if self.unit.is_some() && format != ReportFormat::Csv {
-            return Err(
-                "--unit chooses columns of csv; json has nanoseconds and ticks, the others nanoseconds",
-            );
+        match format {
+            _ if self.unit.is_none() => Ok(()),
+            ReportFormat::Text | ReportFormat::Csv => Ok(()),
+            ReportFormat::Json => {
+                Err("--unit is for text and csv; json has both, as total_ns and total_ticks: leave it out")
+            }
+            ReportFormat::Html
+            | ReportFormat::Folded
+            | ReportFormat::Speedscope
+            | ReportFormat::Pprof
+            | ReportFormat::Callgrind => {
+                Err("--unit is for text and csv; this form has nanoseconds alone: leave it out")
+            }
         }
-        Ok(())
     }
 }
 
@@ -206,6 +221,8 @@ impl From<ReportView> for View {
             ReportView::Tree => Self::Tree,
             ReportView::Hot => Self::Hot,
             ReportView::Flat => Self::Flat,
+            ReportView::Graph => Self::Graph,
+            ReportView::Threads => Self::Threads,
         }
     }
 }
@@ -280,6 +297,8 @@ mod tests {
         use ReportFormat as F;
         assert!(args(F::Text, Some(ReportView::Flat), None).check().is_ok());
         assert!(args(F::Csv, None, Some(ReportUnit::Ns)).check().is_ok());
+        assert!(args(F::Text, None, Some(ReportUnit::Both)).check().is_ok());
+        assert!(args(F::Json, None, Some(ReportUnit::Ns)).check().is_err());
         assert!(args(F::Json, Some(ReportView::Flat), None).check().is_err());
         assert!(args(F::Folded, None, Some(ReportUnit::Ticks)).check().is_err());
     }

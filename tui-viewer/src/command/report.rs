@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal};
 
 use tickscope_format::profile::narrow;
 use tickscope_format::render::text::{self, TextOptions};
+use tickscope_format::render::unit::Unit;
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::command::fresh::{self, Fresh};
@@ -38,6 +39,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
             ascii: is_ascii(),
             min_share: args.min_share.unwrap_or(0.0),
             compensated: args.times.compensated,
+            unit: args.unit.map_or(Unit::Ns, Into::into),
             ..TextOptions::default()
         },
     };

@@ -3,9 +3,10 @@
 use std::fmt::{self, Write};
 
 use super::Page;
-use super::columns::Time;
+use super::scale::Time;
 use crate::render::escape::visible;
 use crate::render::number;
+use crate::render::unit::Unit;
 use crate::snapshot::{CaptureKind, Mode, Snapshot, ThreadState};
 
 /// So many of the sites that are switched off are named.
@@ -32,6 +33,8 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
 pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     let mut facts = vec![("since reset", reset(page)), ("mode", mode(page))];
     facts.extend(estimates(page).map(|text| ("estimates", text)));
+    facts.extend(unit(page).map(|text| ("unit", text)));
+    facts.extend(per_call(page).map(|text| ("numbers", text)));
     facts.push(("measured", measured(page)));
     facts.extend(switched_off(page).map(|text| ("sites", text)));
     facts.push(("threads", threads(page)));
@@ -70,8 +73,13 @@ fn measured(page: &Page<'_>) -> String {
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
     format!(
         "{} inside scopes, {} calls",
-        page.time(Time::total(page.measured_ns, page.measured_spread())),
-        number::count(calls),
+        page.time(Time {
+            estimated: page
+                .measured_spread()
+                .is_some_and(|spread| spread.total_estimated),
+            ..page.measured()
+        }),
+        page.count(calls),
     )
 }
 
@@ -96,7 +104,7 @@ fn mode(page: &Page<'_>) -> String {
 
 /// What `~` means, and how far all of it together is known.
 fn estimates(page: &Page<'_>) -> Option<String> {
-    page.has_estimates().then(|| match page.measured_spread() {
+    page.has_estimates.then(|| match page.measured_spread() {
         None => "times with ~; the sum of all is exact".to_string(),
         // Samples of threads that never left their scopes tell nothing of the sum.
         Some(spread) if spread.total_error < 0.5 => "times with ~".to_string(),
@@ -109,6 +117,27 @@ fn estimates(page: &Page<'_>) -> Option<String> {
             )
         }
     })
+}
+
+/// What a tick is, where times are in ticks.
+fn unit(page: &Page<'_>) -> Option<String> {
+    let per_ns = page.snapshot.clock.ticks_per_second / 1e9;
+    let ticks = format!("ticks of the clock, {per_ns:.2} of them a nanosecond");
+    match page.options.unit {
+        Unit::Ns => None,
+        Unit::Ticks => Some(format!("times in {ticks}")),
+        Unit::Both => Some(format!("times also in {ticks}")),
+    }
+}
+
+/// What all times and calls are divided by.
+fn per_call(page: &Page<'_>) -> Option<String> {
+    let per = page.options.per.as_ref()?;
+    Some(format!(
+        "per call of {} ({} calls)",
+        visible(&per.name, page.options.ascii),
+        per.calls
+    ))
 }
 
 fn switched_off(page: &Page<'_>) -> Option<String> {
