@@ -27,6 +27,8 @@ pub mod json;
 pub mod label;
 mod names;
 pub mod number;
+#[cfg(feature = "json")]
+mod part;
 #[cfg(feature = "export")]
 pub mod pprof;
 pub mod process_state;

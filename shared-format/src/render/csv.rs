@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use csv::{Terminator, WriterBuilder};
 
+use crate::profile::per::PerCall;
 use crate::render::escape::visible;
 use crate::render::json::node::{Node, nodes};
 use crate::snapshot::Snapshot;
@@ -46,6 +47,8 @@ const HOW: [&str; 12] = [
     "total_error_ns",
     "timed_calls",
 ];
+/// The last ones, where numbers are per call.
+pub const PER: [&str; 2] = ["per", "per_calls"];
 
 // === impl Unit ===
 
@@ -63,13 +66,33 @@ impl Unit {
 /// # Errors
 /// What writing gives.
 pub fn write(snapshot: &Snapshot, unit: Unit, out: &mut impl Write) -> io::Result<()> {
+    write_per(snapshot, unit, None, out)
+}
+
+/// The same with times and calls divided by those of one function, which stands with its calls in columns behind the
+/// others.
+///
+/// # Errors
+/// What writing gives.
+pub fn write_per(
+    snapshot: &Snapshot,
+    unit: Unit,
+    per: Option<&PerCall>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
-    writer.write_record(unit.columns())?;
+    let per_columns = PER.iter().filter(|_| per.is_some());
+    writer.write_record(unit.columns().iter().chain(per_columns))?;
     let mut depths: Vec<u32> = vec![0; snapshot.nodes.len()];
-    for node in nodes(snapshot) {
+    for node in nodes(snapshot, per) {
         let depth = node.parent.map_or(0, |parent| depths[parent as usize] + 1);
         depths[node.id as usize] = depth;
         write_node(&mut writer, snapshot, unit, &node, depth)?;
+        if let Some(per) = per {
+            writer.write_field(visible(&per.name, false).as_bytes())?;
+            writer.write_field(per.calls.to_string())?;
+        }
+        writer.write_record(None::<&[u8]>)?;
     }
     writer.flush()
 }
@@ -125,9 +148,7 @@ fn write_node<W: Write>(
     numbers.put(estimate.estimated)?;
     numbers.put_if(estimate.self_error_ns)?;
     numbers.put_if(estimate.total_error_ns)?;
-    numbers.put(estimate.timed_calls)?;
-    writer.write_record(None::<&[u8]>)?;
-    Ok(())
+    numbers.put(estimate.timed_calls)
 }
 
 /// Fields that are numbers or yes and no.

@@ -18,7 +18,8 @@ Formats:
   html        One page to look at and to send around: tree, icicle, hotspots, latencies, search;
               needs no network, and carries the snapshot: tickscope FILE.html opens it again.
                 tickscope report -o now.html
-  json        For programs: every fact, each thread apart, names as they are.
+  json        For programs: every fact, each thread apart, names as they are. It can be opened
+              again, as page and .tks can: tickscope FILE.json.
   csv         For spreadsheets and databases: a row for each node of each thread (RFC 4180).
   folded      For flame graphs: path;path SELF-NANOSECONDS, all threads together.
                 tickscope report -f folded | inferno-flamegraph --countname ns > now.svg
@@ -43,6 +44,11 @@ as an escape (\\n). In folded ; becomes : and the blank before a number at a nam
 In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would
 have the same the second gets #2 behind it.
 
+With --per NAME times and calls are divided by the calls of NAME in all threads, once, at the end;
+shares, means, percentiles and clock errors stay as they are. json says so in its member per, csv in
+the columns per and per_calls behind the others. What was written so, or with --compensated, is no
+TARGET; any other json is, as are html and .tks: tickscope now.json, tickscope report now.json.
+
 Columns of csv:
   id, parent, depth                the node, the one above it, 0 at the top of a thread
   thread, tid, state, thread_name  its number here, the system's, what it does, its name
@@ -55,7 +61,8 @@ Columns of csv:
   max_ns, max_exact                the longest call; whether that is exact or a bound
   estimated                        whether its times are estimates
   self_error_ns, total_error_ns    their standard errors; empty where a time is exact
-  timed_calls                      so many calls were timed";
+  timed_calls                      so many calls were timed
+  per, per_calls                   with --per: its NAME, and its calls";
 
 /// What to report, in which form, and where to.
 #[derive(Args, Clone, Debug, Default)]
@@ -77,6 +84,10 @@ pub struct ReportArgs {
     /// Leave out what has less of the measured time: 1%, 0.5%. Exports sum it up in rows called (small).
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
+    /// Divide times and calls by the calls of this function or scope: numbers per frame, per request. Its name, with as
+    /// much of its path as is needed: frame, app::frame. For text, json and csv.
+    #[arg(long, value_name = "NAME")]
+    pub per: Option<String>,
     /// The unit of times in text and csv; unless said text has ns, csv both.
     #[arg(long, value_enum, value_name = "UNIT")]
     pub unit: Option<ReportUnit>,
@@ -160,6 +171,24 @@ impl ReportArgs {
         if self.view.is_some() && format != ReportFormat::Text {
             return Err("--view chooses a part of the text; leave it out, or give -f text");
         }
+        if self.per.is_some() {
+            match format {
+                ReportFormat::Text | ReportFormat::Json | ReportFormat::Csv => {}
+                ReportFormat::Html => {
+                    return Err(
+                        "--per is for text, json and csv; the page shows totals: leave it out, or give one of these forms",
+                    );
+                }
+                ReportFormat::Folded
+                | ReportFormat::Speedscope
+                | ReportFormat::Pprof
+                | ReportFormat::Callgrind => {
+                    return Err(
+                        "--per is for text, json and csv; this form has whole nanoseconds and calls, which its readers add up",
+                    );
+                }
+            }
+        }
         match format {
             _ if self.unit.is_none() => Ok(()),
             ReportFormat::Text | ReportFormat::Csv => Ok(()),
@@ -239,6 +268,8 @@ impl From<ReportUnit> for Unit {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::render::csv::PER;
+
     use super::*;
 
     #[test]
@@ -273,7 +304,7 @@ mod tests {
     fn the_help_names_every_column_and_format() {
         let columns = FORMATS.split("Columns of csv:").nth(1).unwrap();
         let words: Vec<&str> = columns.split([',', ' ', '\n']).collect();
-        for column in Unit::Both.columns() {
+        for column in Unit::Both.columns().into_iter().chain(PER) {
             assert!(words.contains(&column), "{column}");
         }
         assert!(columns.lines().all(|line| line.chars().count() <= 100));
@@ -301,5 +332,13 @@ mod tests {
         assert!(args(F::Json, None, Some(ReportUnit::Ns)).check().is_err());
         assert!(args(F::Json, Some(ReportView::Flat), None).check().is_err());
         assert!(args(F::Folded, None, Some(ReportUnit::Ticks)).check().is_err());
+        for &format in F::value_variants() {
+            let per = ReportArgs {
+                per: Some("frame".into()),
+                ..args(format, None, None)
+            };
+            let is_divided = matches!(format, F::Text | F::Json | F::Csv);
+            assert_eq!(per.check().is_ok(), is_divided, "{format:?}");
+        }
     }
 }

@@ -139,7 +139,7 @@ fn views_of_the_text() {
         "{graph}"
     );
     assert!(
-        threads.contains("STATE     THREAD\n") && threads.contains("    open: "),
+        threads.contains("STATE     THREAD\n") && threads.contains("  busy-0\n"),
         "{threads}"
     );
     assert!(tree.contains("Call tree") && !tree.contains("Top functions"));

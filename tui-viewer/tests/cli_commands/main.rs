@@ -15,6 +15,7 @@
 )]
 
 mod bugs;
+mod documents;
 mod exports;
 mod files;
 mod help;
