@@ -59,6 +59,7 @@ impl Report {
             state: self.options.state,
             thread: self.options.thread,
             compensated: self.options.compensated,
+            per: self.options.per.clone(),
         };
         html::page(less.as_ref().unwrap_or(snapshot), &options).map_err(io::Error::other)
     }

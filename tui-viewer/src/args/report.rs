@@ -46,8 +46,11 @@ have the same the second gets #2 behind it.
 
 With --per NAME times and calls are divided by the calls of NAME in all threads, once, at the end;
 shares, means, percentiles and clock errors stay as they are. json says so in its member per, csv in
-the columns per and per_calls behind the others. What was written so, or with --compensated, is no
-TARGET; any other json is, as are html and .tks: tickscope now.json, tickscope report now.json.
+the columns per and per_calls behind the others.
+
+A json, html or .tks is a TARGET like a program: tickscope now.json, tickscope report now.json. A
+page carries its snapshot as it was measured; a json written with --per or --compensated does not,
+and is none.
 
 Columns of csv:
   id, parent, depth                the node, the one above it, 0 at the top of a thread
@@ -85,7 +88,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
     /// Divide times and calls by the calls of this function or scope: numbers per frame, per request. Its name, with as
-    /// much of its path as is needed: frame, app::frame. For text, json and csv.
+    /// much of its path as is needed: frame, app::frame. For text, html, json and csv.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
     /// The unit of times in text and csv; unless said text has ns, csv both.
@@ -173,18 +176,13 @@ impl ReportArgs {
         }
         if self.per.is_some() {
             match format {
-                ReportFormat::Text | ReportFormat::Json | ReportFormat::Csv => {}
-                ReportFormat::Html => {
-                    return Err(
-                        "--per is for text, json and csv; the page shows totals: leave it out, or give one of these forms",
-                    );
-                }
+                ReportFormat::Text | ReportFormat::Html | ReportFormat::Json | ReportFormat::Csv => {}
                 ReportFormat::Folded
                 | ReportFormat::Speedscope
                 | ReportFormat::Pprof
                 | ReportFormat::Callgrind => {
                     return Err(
-                        "--per is for text, json and csv; this form has whole nanoseconds and calls, which its readers add up",
+                        "--per is for text, html, json and csv; this form has whole nanoseconds and calls, which its readers add up",
                     );
                 }
             }
@@ -337,7 +335,7 @@ mod tests {
                 per: Some("frame".into()),
                 ..args(format, None, None)
             };
-            let is_divided = matches!(format, F::Text | F::Json | F::Csv);
+            let is_divided = matches!(format, F::Text | F::Html | F::Json | F::Csv);
             assert_eq!(per.check().is_ok(), is_divided, "{format:?}");
         }
     }

@@ -101,7 +101,7 @@ fn numbers_per_call_of_a_function() {
         );
     }
     report(&["--per", "outre"]).failed(2, &["outre", "outer"]);
-    for form in ["html", "folded", "speedscope", "pprof", "callgrind"] {
+    for form in ["folded", "speedscope", "pprof", "callgrind"] {
         report(&["--per", "outer", "-f", form, "-o", "x"]).failed(2, &["--per"]);
     }
     assert!(!place.work().join("x").exists());

@@ -112,7 +112,11 @@ fn estimates(page: &Page<'_>) -> Option<String> {
             let error_ns = page.snapshot.nanos(spread.total_error.round() as u64);
             format!(
                 "times with ~; the standard error of the sum of all is {} ({})",
-                page.duration(error_ns),
+                page.time(Time {
+                    ns: error_ns,
+                    ticks: spread.total_error.round() as u64,
+                    estimated: false,
+                }),
                 page.percent(error_ns),
             )
         }
