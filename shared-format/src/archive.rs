@@ -1,5 +1,8 @@
 //! Files that carry a snapshot: kept ones (`.tks`), and reports as HTML pages or JSON.
 
+#[cfg(feature = "json")]
+mod document;
+
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
@@ -48,9 +51,6 @@ fn is_page(path: &Path) -> bool {
     let read = open_plain(path, false).map(|mut file| file.read_exact(&mut start));
     matches!(read, Ok(Ok(()))) && start.eq_ignore_ascii_case(PAGE)
 }
-
-#[cfg(feature = "json")]
-mod document;
 
 /// Who is built without JSON knows no such file.
 #[cfg(not(feature = "json"))]

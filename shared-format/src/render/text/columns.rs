@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use super::Page;
 use super::scale::{Time, tilde};
 use crate::latency::Histogram;
+use crate::render::unit::Unit;
 
 /// Before the name of a row in 100 cells there is room for the percentiles, and 28 are left.
 pub(super) const WIDTH_FOR_TREE: usize = 100;
@@ -37,9 +38,16 @@ pub(super) struct Cells {
 
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
+        let (cells, gap) = page.time_cells();
+        // There are three columns of times, and three more where they are in both units.
+        let more = if page.options.unit == Unit::Both {
+            3 * (cells + gap.len())
+        } else {
+            0
+        };
         Self {
             cells: page.time_cells(),
-            latencies: page.options.width >= width && !page.snapshot.latencies.row.is_empty(),
+            latencies: page.options.width >= width + more && !page.snapshot.latencies.row.is_empty(),
             errors: false,
         }
     }

@@ -138,3 +138,45 @@ fn what_is_per_one_call_is_the_whole() {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn every_view_is_printable_whatever_is_in_it(
+        snapshot in fixtures::any_snapshot(),
+        view in prop::sample::select(VIEWS.to_vec()),
+        unit in prop::sample::select(vec![Unit::Ns, Unit::Ticks, Unit::Both]),
+        per in prop::option::of(1..u64::MAX),
+        min_share in 0.0..0.5f64,
+        width in 0usize..200,
+    ) {
+        let options = TextOptions {
+            ascii: true,
+            min_share,
+            width,
+            ..measured_in(view, unit, per)
+        };
+        let text = report(&snapshot, &options);
+        prop_assert!(text.is_ascii());
+        prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+        prop_assert_eq!(&text, &report(&snapshot, &options));
+    }
+
+    #[test]
+    fn the_graph_has_a_block_for_each_function(snapshot in fixtures::any_snapshot()) {
+        let text = report(&snapshot, &TextOptions { view: View::Graph, ..ascii() });
+        if snapshot.nodes.is_empty() {
+            return Ok(());
+        }
+        let tree = CallTree::build(&snapshot, |_| true);
+        let functions = crate::profile::hot::hot(&tree).len();
+        let blocks: Vec<&str> = text.lines().filter(|line| line.starts_with('[')).collect();
+        let cycles = blocks.iter().filter(|line| line.contains("<cycle ") && line.contains(" as a whole>")).count();
+        prop_assert_eq!(blocks.len(), functions + cycles);
+        let title = format!("({functions} of {functions})");
+        prop_assert!(text.contains(&title));
+        for at in 1..=blocks.len() {
+            let number = format!("[{at}]");
+            prop_assert!(text.matches(&number).count() >= 3, "in its block twice, and in the index: {number}\n{text}");
+        }
+    }
+}
