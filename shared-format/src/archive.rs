@@ -1,4 +1,7 @@
-//! Files that carry a snapshot: kept ones (`.tks`) and reports as HTML pages.
+//! Files that carry a snapshot: kept ones (`.tks`), and reports as HTML pages or JSON.
+
+#[cfg(feature = "json")]
+mod document;
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -16,9 +19,11 @@ const PAGE: &[u8] = b"<!doctype html>";
 /// A longer page is not read: one of 100 000 nodes has some 12 MB.
 const LONGEST_PAGE: u64 = 4 << 30;
 
-/// Whether a file begins like one that carries a snapshot, or is called like a kept one.
+/// Whether a file begins like one that carries a snapshot, or is called like one.
 pub fn is_archive(path: &Path) -> bool {
-    path.extension() == Some(OsStr::new(kept::KEPT_ENDING)) || kept::is_kept(path) || is_page(path)
+    let ending = path.extension();
+    let is_called_so = ending == Some(OsStr::new(kept::KEPT_ENDING)) || document::is_called_so(path);
+    is_called_so || kept::is_kept(path) || is_page(path) || document::begins(path)
 }
 
 /// Reads the snapshot of a file, as it was measured.
@@ -26,6 +31,9 @@ pub fn is_archive(path: &Path) -> bool {
 /// # Errors
 /// What is there instead of one that this build can read.
 pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
+    if document::begins(path) || document::is_called_so(path) && !kept::is_kept(path) && !is_page(path) {
+        return document::read(path);
+    }
     if !is_page(path) {
         return kept::read(path);
     }
@@ -42,6 +50,28 @@ fn is_page(path: &Path) -> bool {
     let mut start = [0; PAGE.len()];
     let read = open_plain(path, false).map(|mut file| file.read_exact(&mut start));
     matches!(read, Ok(Ok(()))) && start.eq_ignore_ascii_case(PAGE)
+}
+
+/// Who is built without JSON knows no such file.
+#[cfg(not(feature = "json"))]
+mod document {
+    use std::path::Path;
+
+    use crate::error::FormatError;
+    use crate::kept;
+    use crate::snapshot::Snapshot;
+
+    pub(super) fn is_called_so(_: &Path) -> bool {
+        false
+    }
+
+    pub(super) fn begins(_: &Path) -> bool {
+        false
+    }
+
+    pub(super) fn read(path: &Path) -> Result<Snapshot, FormatError> {
+        kept::read(path)
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +93,42 @@ mod tests {
             assert!(is_archive(&path));
             assert_eq!(read(&path).unwrap(), snapshot);
         }
+    }
+
+    #[cfg(feature = "json")]
+    #[test]
+    fn a_report_as_json_is_read_as_well() {
+        use crate::render::{ProcessState, json};
+
+        let dir = tempfile::tempdir().unwrap();
+        let snapshot = fixture::two_threads();
+        let text = json::report(&snapshot, ProcessState::Running);
+        let (named, unnamed) = (dir.path().join("a.json"), dir.path().join("b"));
+        std::fs::write(&named, &text).unwrap();
+        std::fs::write(&unnamed, format!("\n {text}")).unwrap();
+        for path in [&named, &unnamed] {
+            assert!(is_archive(path));
+            assert_eq!(read(path).unwrap(), snapshot);
+        }
+        for (bytes, says) in [
+            (&b"\xff\xfe\x00"[..], "\\xff\\xfe\\x00"),
+            (b"", "begins with \"\""),
+            (b"[1, 2]", "begins with \"[1, 2]\""),
+        ] {
+            std::fs::write(&named, bytes).unwrap();
+            assert!(is_archive(&named));
+            let why = read(&named).unwrap_err().to_string();
+            assert!(why.contains(says) && why.contains("report -f json"), "{why}");
+        }
+        // What a file is counts more than how it is called.
+        std::fs::remove_file(&named).unwrap();
+        kept::write(&named, &snapshot).unwrap();
+        assert_eq!(read(&named).unwrap(), snapshot);
+        let too_long = std::fs::File::create(&unnamed).unwrap();
+        std::io::Write::write_all(&mut &too_long, b"{").unwrap();
+        too_long.set_len(document::LONGEST + 1).unwrap();
+        let why = read(&unnamed).unwrap_err().to_string();
+        assert!(why.contains("1073741825 bytes"), "{why}");
     }
 
     #[test]

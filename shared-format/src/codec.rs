@@ -384,7 +384,7 @@ fn read_as<T: DeserializeOwned>(body: &[u8], at: usize, config: impl Config) -> 
 
 /// Checks what later code relies on: columns of one length, parents before children and in the same thread,
 /// thread ranges side by side, sites and open frames that exist, a usable clock.
-fn check(s: &Snapshot) -> Result<(), FormatError> {
+pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     let damaged = |what: &'static str, row: usize, found: String, wanted: String| {
         Err(FormatError::Damaged {
             what,

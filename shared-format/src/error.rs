@@ -28,6 +28,34 @@ pub enum FormatError {
         /// The unknown bits.
         found: u64,
     },
+    /// A JSON document of a version we cannot read.
+    #[error(
+        "JSON document of version {found}, this tickscope reads {wanted}; use the tickscope that wrote it, or update"
+    )]
+    DocumentVersion {
+        /// What it says.
+        found: String,
+        /// What this build reads.
+        wanted: u32,
+    },
+    /// A JSON document holds what no writer writes.
+    #[error("JSON report, {place}: found {found}, wanted {wanted}")]
+    Document {
+        /// Where: a line, or a member.
+        place: String,
+        /// What stands there.
+        found: String,
+        /// What may stand there.
+        wanted: String,
+    },
+    /// Made from a snapshot, and not the snapshot itself.
+    #[error("cannot be read as what was measured: {found}; {wanted}")]
+    Derived {
+        /// What was done to it.
+        found: String,
+        /// What to open instead.
+        wanted: String,
+    },
     /// Shorter than it says it is.
     #[error("truncated: {found} bytes, wanted {wanted}")]
     Truncated {

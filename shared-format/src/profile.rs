@@ -6,7 +6,7 @@
 //!          -> inside (time in the outermost of some sites, by thread) -> groups
 //!          -> functions, spread, parts -> tree (threads merged by path) -> hot (per function)
 //!                                                                           -> shape -> tree
-//!                                                                           -> graph (callers, callees)
+//!                                                                           -> graph (callers, callees) -> call_graph
 //!          -> compensate, narrow -> Snapshot
 //! two of them -> between -> Snapshot
 //! as they come -> intervals (what each thread spent inside groups and functions)
@@ -19,6 +19,7 @@
 pub mod across;
 pub mod align;
 pub mod between;
+pub mod call_graph;
 pub mod compensate;
 pub mod diff;
 pub mod functions;

@@ -33,6 +33,8 @@ pub mod label;
 pub mod log;
 mod names;
 pub mod number;
+#[cfg(feature = "json")]
+mod part;
 #[cfg(feature = "export")]
 pub mod pprof;
 pub mod process_state;
@@ -41,5 +43,6 @@ pub mod sites;
 pub mod speedscope;
 pub mod stacks;
 pub mod text;
+pub mod unit;
 
 pub use process_state::ProcessState;

@@ -20,7 +20,8 @@ pub struct Report {
     pub format: ReportFormat,
     /// Which columns of times csv has.
     pub unit: Unit,
-    /// What the text shows. State, thread, least share and compensation hold for every form.
+    /// What the text shows. State, thread, least share and compensation hold for every form, and what numbers are per
+    /// for those that can say so.
     pub options: TextOptions,
 }
 
@@ -47,7 +48,7 @@ impl Report {
             ReportFormat::Speedscope => speedscope::write(&shown, &mut out),
             ReportFormat::Pprof => pprof::write(&shown, &mut out),
             ReportFormat::Callgrind => callgrind::write(&shown, &mut out),
-            ReportFormat::Csv => csv::write(&shown, self.unit, &mut out),
+            ReportFormat::Csv => csv::write_per(&shown, self.unit, self.options.per.as_ref(), &mut out),
         }
     }
 
@@ -58,6 +59,7 @@ impl Report {
             state: self.options.state,
             thread: self.options.thread,
             compensated: self.options.compensated,
+            per: self.options.per.clone(),
         };
         html::page(less.as_ref().unwrap_or(snapshot), &options).map_err(io::Error::other)
     }
@@ -81,10 +83,11 @@ impl Report {
     }
 
     fn json(&self, shown: &Snapshot, raw: &Snapshot) -> String {
-        if self.options.compensated {
-            json::of_compensated(shown, raw, self.options.state)
-        } else {
-            json::report(shown, self.options.state)
+        let (state, compensated) = (self.options.state, self.options.compensated);
+        match &self.options.per {
+            Some(per) => json::per_call(shown, compensated.then_some(raw), per, state),
+            None if compensated => json::of_compensated(shown, raw, state),
+            None => json::report(shown, state),
         }
     }
 }

@@ -6,6 +6,15 @@ use crate::snapshot::Snapshot;
 /// So many names are told where one does not say enough.
 const NAMED: usize = 4;
 
+/// Whose calls numbers are divided by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerCall {
+    /// The name of the function or scope, as it was asked for.
+    pub name: String,
+    /// How often it was called; never 0.
+    pub calls: u64,
+}
+
 /// Why a name gives no calls to divide by.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PerError {
@@ -31,6 +40,21 @@ pub enum PerError {
         /// The functions of that name.
         there: String,
     },
+}
+
+// === impl PerCall ===
+
+impl PerCall {
+    /// The one of this name; see [`calls_of`].
+    ///
+    /// # Errors
+    /// As [`calls_of`].
+    pub fn of(snapshot: &Snapshot, name: &str) -> Result<Self, PerError> {
+        Ok(Self {
+            name: name.to_owned(),
+            calls: calls_of(snapshot, name)?,
+        })
+    }
 }
 
 /// The calls of the function that is called `name`: its plain name, or any number of the last parts of its path

@@ -9,21 +9,12 @@ use std::io::{self, Write};
 use csv::{Terminator, WriterBuilder};
 
 use crate::ids::NodeId;
+use crate::profile::per::PerCall;
 use crate::render::escape::visible;
 use crate::render::json::node::{Node, nodes};
 use crate::snapshot::Snapshot;
 
-/// In what times are given. Percentiles and errors are nanoseconds always.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// Nanoseconds.
-    Ns,
-    /// Ticks of the program's clock.
-    Ticks,
-    /// Both, in columns of their own.
-    #[default]
-    Both,
-}
+pub use crate::render::unit::Unit;
 
 /// The columns before the times.
 const WHICH: [&str; 12] = [
@@ -59,11 +50,13 @@ const HOW: [&str; 14] = [
     "sum",
     "group",
 ];
+/// The last ones, where numbers are per call.
+pub const PER: [&str; 2] = ["per", "per_calls"];
 
 // === impl Unit ===
 
 impl Unit {
-    /// The names of the columns.
+    /// The names of the columns. Percentiles and errors are nanoseconds always.
     pub fn columns(self) -> Vec<&'static str> {
         let ns = NANOS.iter().filter(|_| self != Self::Ticks);
         let ticks = TICKS.iter().filter(|_| self != Self::Ns);
@@ -76,13 +69,33 @@ impl Unit {
 /// # Errors
 /// What writing gives.
 pub fn write(snapshot: &Snapshot, unit: Unit, out: &mut impl Write) -> io::Result<()> {
+    write_per(snapshot, unit, None, out)
+}
+
+/// The same with times and calls divided by those of one function, which stands with its calls in columns behind the
+/// others.
+///
+/// # Errors
+/// What writing gives.
+pub fn write_per(
+    snapshot: &Snapshot,
+    unit: Unit,
+    per: Option<&PerCall>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
-    writer.write_record(unit.columns())?;
+    let per_columns = PER.iter().filter(|_| per.is_some());
+    writer.write_record(unit.columns().iter().chain(per_columns))?;
     let mut depths: Vec<u32> = vec![0; snapshot.nodes.len()];
-    for node in nodes(snapshot) {
+    for node in nodes(snapshot, per) {
         let depth = node.parent.map_or(0, |parent| depths[parent as usize] + 1);
         depths[node.id as usize] = depth;
         write_node(&mut writer, snapshot, unit, &node, depth)?;
+        if let Some(per) = per {
+            writer.write_field(visible(&per.name, false).as_bytes())?;
+            writer.write_field(per.calls.to_string())?;
+        }
+        writer.write_record(None::<&[u8]>)?;
     }
     writer.flush()
 }
@@ -141,9 +154,10 @@ fn write_node<W: Write>(
     numbers.put(estimate.timed_calls)?;
     numbers.put_if(node.sum)?;
     let group = &snapshot.site_of(NodeId(node.id)).group;
-    numbers.0.write_field(visible(group, false).as_bytes())?;
-    writer.write_record(None::<&[u8]>)?;
-    Ok(())
+    numbers
+        .0
+        .write_field(visible(group, false).as_bytes())
+        .map_err(Into::into)
 }
 
 /// Fields that are numbers or yes and no.

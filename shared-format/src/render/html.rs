@@ -15,6 +15,7 @@ mod tests;
 use crate::error::FormatError;
 use crate::ids::ThreadId;
 use crate::profile::compensate::compensated;
+use crate::profile::per::PerCall;
 use crate::render::ProcessState;
 use crate::render::escape::visible;
 use crate::render::text::{self, TextOptions};
@@ -51,7 +52,7 @@ const SCRIPTS: [&str; 16] = [
 const MIN_SHARE_WITHOUT_SCRIPTS: f64 = 0.01;
 
 /// What a page shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageOptions {
     /// How the program is doing.
     pub state: ProcessState,
@@ -60,16 +61,19 @@ pub struct PageOptions {
     /// What measuring costs at least is taken off the times; see [`compensated`]. The snapshot that the page carries
     /// stays as it was measured.
     pub compensated: bool,
+    /// Whose calls times and counts are divided by where they are shown.
+    pub per: Option<PerCall>,
 }
 
 // === impl PageOptions ===
 
 impl PageOptions {
-    fn as_text(self) -> TextOptions {
+    fn as_text(&self) -> TextOptions {
         TextOptions {
             state: self.state,
             compensated: self.compensated,
             min_share: MIN_SHARE_WITHOUT_SCRIPTS,
+            per: self.per.clone(),
             ..TextOptions::default()
         }
     }

@@ -1,11 +1,14 @@
 //! The snapshot as JSON: every fact, threads apart, one thread or node a line.
 //!
-//! Members keep their order and meaning within version 1; new ones come after the old.
+//! Members keep their order and meaning within version 1; new ones come after the old. From a document of times as they
+//! were measured the snapshot can be read back.
 
 mod document;
 mod groups;
 mod layout;
 pub(in crate::render) mod node;
+mod raw;
+mod read;
 mod sites;
 
 #[cfg(test)]
@@ -14,12 +17,25 @@ mod tests;
 use serde::Serialize;
 
 use crate::profile::compensate::compensated;
+use crate::profile::per::PerCall;
 use crate::render::ProcessState;
 use crate::snapshot::Snapshot;
 
+pub use read::snapshot_of;
+
 /// The JSON text of a snapshot, ending in a newline. The same snapshot always gives the same text.
 pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
-    let document = document::Document::new(snapshot, state);
+    let document = document::Document::new(snapshot, None, state);
+    written(&document, snapshot.nodes.len())
+}
+
+/// The same with times and calls divided by those of one function; `raw` is as it was measured, where what measuring
+/// costs was taken off. It says whose calls these are, and cannot be read back.
+pub fn per_call(snapshot: &Snapshot, raw: Option<&Snapshot>, per: &PerCall, state: ProcessState) -> String {
+    let document = match raw {
+        Some(raw) => document::Document::compensated(snapshot, raw, Some(per), state),
+        None => document::Document::new(snapshot, Some(per), state),
+    };
     written(&document, snapshot.nodes.len())
 }
 
@@ -30,7 +46,7 @@ pub fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
 
 /// The same of a snapshot that was compensated already, and perhaps narrowed since; `raw` is as it was measured.
 pub fn of_compensated(less: &Snapshot, raw: &Snapshot, state: ProcessState) -> String {
-    let document = document::Document::compensated(less, raw, state);
+    let document = document::Document::compensated(less, raw, None, state);
     written(&document, less.nodes.len())
 }
 

@@ -98,6 +98,19 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A quotient in at most 5 cells: `0`, `<0.01`, `0.25`, `1.00`, `12.3`, and from 100 on as a count.
+pub fn quotient(n: u64, per: u64) -> String {
+    // Wide enough for hundredths of all that 64 bits hold.
+    let times = |parts: u128| (u128::from(n) * parts + u128::from(per) / 2) / u128::from(per.max(1));
+    match (times(100), times(10)) {
+        _ if n == 0 => "0".into(),
+        (0, _) => "<0.01".into(),
+        (hundredths @ ..=999, _) => format!("{}.{:02}", hundredths / 100, hundredths % 100),
+        (_, tenths @ ..=999) => format!("{}.{}", tenths / 10, tenths % 10),
+        _ => count(rounded(n, per.max(1))),
+    }
+}
+
 /// The same text for terminals without UTF-8: `22.1us`.
 pub fn ascii(text: String) -> String {
     // Both the micro sign and the Greek letter, which look alike.
@@ -119,7 +132,10 @@ fn three_digits(value: u64, unit: u64, name: &str, last: u64) -> Option<String> 
 }
 
 /// The quotient rounded to the nearest, halves up, without overflow.
-fn rounded(value: u64, unit: u64) -> u64 {
+///
+/// # Panics
+/// Where `unit` is 0.
+pub fn rounded(value: u64, unit: u64) -> u64 {
     value / unit + u64::from(value % unit >= unit - unit / 2)
 }
 
@@ -228,6 +244,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn quotients_have_decimals_below_a_hundred() {
+        let table = [
+            (0, 4, "0"),
+            (1, 4, "0.25"),
+            (4, 4, "1.00"),
+            (1, 1_000, "<0.01"),
+            (1, 200, "0.01"),
+            (999, 100, "9.99"),
+            (9_995, 1_000, "10.0"),
+            (1_234, 100, "12.3"),
+            (99_949, 1_000, "99.9"),
+            (99_951, 1_000, "100"),
+            (1_340, 1, "1.34k"),
+            (u64::MAX, 1, "18.4E"),
+            (u64::MAX, u64::MAX, "1.00"),
+        ];
+        for (n, per, text) in table {
+            assert_eq!(quotient(n, per), text, "{n} / {per}");
+        }
+    }
+
     /// Every magnitude equally often: plain `any::<u64>()` hardly ever meets a microsecond.
     fn any_magnitude() -> impl Strategy<Value = u64> {
         (any::<u64>(), 0u32..64).prop_map(|(n, shift)| n >> shift)
@@ -267,6 +305,11 @@ mod tests {
             prop_assert!(cells(&two_digits(n)) <= 6, "{}", two_digits(n));
             prop_assert!(cells(&count(n)) <= 5, "{}", count(n));
             prop_assert!(cells(&percent(share)) <= 6);
+        }
+
+        #[test]
+        fn quotients_take_five_cells(n in any_magnitude(), per in any_magnitude()) {
+            prop_assert!(quotient(n, per.max(1)).len() <= 5);
         }
 
         #[test]

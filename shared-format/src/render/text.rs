@@ -5,8 +5,11 @@
 
 mod columns;
 mod flat;
+mod graph;
 mod groups;
 mod header;
+mod scale;
+mod threads;
 mod top;
 mod tree;
 
@@ -15,12 +18,15 @@ mod tests;
 
 use std::fmt::{self, Write};
 
+use self::scale::Time;
 use crate::ids::ThreadId;
 use crate::profile::compensate::compensated;
+use crate::profile::per::PerCall;
 use crate::profile::spread::Spread;
 use crate::profile::tree::CallTree;
 use crate::render::ProcessState;
 use crate::render::glyphs::Glyphs;
+use crate::render::unit::Unit;
 use crate::render::{label, number};
 use crate::snapshot::Snapshot;
 
@@ -36,6 +42,10 @@ pub enum View {
     Hot,
     /// The same as gprof's flat profile.
     Flat,
+    /// Each function between its callers and its callees, as gprof's call graph.
+    Graph,
+    /// The threads, and where they are now.
+    Threads,
 }
 
 /// Which time the numbers are of, where that is not all since the reset up to now.
@@ -69,6 +79,10 @@ pub struct TextOptions {
     pub stretch: Option<Stretch>,
     /// Cells of a line; where they are few, the columns of percentiles are left out.
     pub width: usize,
+    /// In what times are given.
+    pub unit: Unit,
+    /// Whose calls times and counts are divided by.
+    pub per: Option<PerCall>,
 }
 
 impl Default for TextOptions {
@@ -84,6 +98,8 @@ impl Default for TextOptions {
             compensated: false,
             stretch: None,
             width: 100,
+            unit: Unit::Ns,
+            per: None,
         }
     }
 }
@@ -117,6 +133,8 @@ struct Page<'a> {
     glyphs: &'static Glyphs,
     /// What 100 % is.
     measured_ns: u64,
+    /// Whether a time of the tree is an estimate.
+    has_estimates: bool,
 }
 
 // === impl Page ===
@@ -128,6 +146,7 @@ impl<'a> Page<'a> {
         });
         let labels = label::labels(&tree.functions, options.ascii);
         let measured_ns = tree.measured_ns();
+        let has_estimates = (0..tree.rows.len() as u32).any(|row| tree.spread(row).is_some());
         Self {
             snapshot,
             raw,
@@ -136,6 +155,7 @@ impl<'a> Page<'a> {
             labels,
             glyphs: Glyphs::of(options.ascii),
             measured_ns,
+            has_estimates,
         }
     }
 
@@ -147,9 +167,15 @@ impl<'a> Page<'a> {
                 top::write(out, self, self.options.top)? || in_tree
             }
             View::Tree => tree::write(out, self)?,
-            View::Hot | View::Flat if self.tree.rows.is_empty() => tree::write(out, self)?,
+            View::Threads if !self.snapshot.threads.is_empty() => {
+                threads::write(out, self)?;
+                false
+            }
+            _ if self.tree.rows.is_empty() => tree::write(out, self)?,
+            View::Threads => false,
             View::Hot => top::write(out, self, usize::MAX)?,
             View::Flat => flat::write(out, self)?,
+            View::Graph => graph::write(out, self)?,
         };
         if self.options.view != View::Tree {
             groups::write(out, self)?;
@@ -188,9 +214,10 @@ impl<'a> Page<'a> {
         number::percent(self.share(ns))
     }
 
-    /// Whether a time of the tree is an estimate.
-    fn has_estimates(&self) -> bool {
-        (0..self.tree.rows.len() as u32).any(|row| self.tree.spread(row).is_some())
+    /// The same, without saying how far it is known.
+    fn measured(&self) -> Time {
+        let ticks = self.tree.rows.iter().map(|row| row.self_ticks).sum();
+        Time::own(self.measured_ns, ticks, None)
     }
 
     /// How far the sum of all is known; none where it is exact.

@@ -22,11 +22,14 @@ Times:
   are there are not always those that were asked for.
 
 Formats:
-  text        For reading; --view chooses a part.
+  text        For reading; --view chooses a part. graph is gprof's call graph: around each function
+              its callers above and what it calls below, with their parts of its time; flat is
+              gprof's flat profile; threads has each thread's times and open scopes.
   html        One page to look at and to send around: tree, icicle, hotspots, latencies, search;
               needs no network, and carries the snapshot: tickscope FILE.html opens it again.
                 tickscope report -o now.html
-  json        For programs: every fact, each thread apart, names as they are.
+  json        For programs: every fact, each thread apart, names as they are. It can be opened
+              again, as page and .tks can: tickscope FILE.json.
   csv         For spreadsheets and databases: a row for each node of each thread (RFC 4180).
   folded      For flame graphs: path;path SELF-NANOSECONDS, all threads together.
                 tickscope report -f folded | inferno-flamegraph --countname ns > now.svg
@@ -54,6 +57,14 @@ as an escape (\\n). In folded ; becomes : and the blank before a number at a nam
 In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would
 have the same the second gets #2 behind it.
 
+With --per NAME times and calls are divided by the calls of NAME in all threads, once, at the end;
+shares, means, percentiles and clock errors stay as they are. json says so in its member per, csv in
+the columns per and per_calls behind the others.
+
+A json, html or .tks is a TARGET like a program: tickscope now.json, tickscope report now.json. A
+page carries its snapshot as it was measured; a json written with --per or --compensated does not,
+and is none.
+
 Columns of csv:
   id, parent, depth                the node, the one above it, 0 at the top of a thread
   thread, tid, state, thread_name  its number here, the system's, what it does, its name
@@ -68,7 +79,8 @@ Columns of csv:
   self_error_ns, total_error_ns    their standard errors; empty where a time is exact
   timed_calls                      so many calls were timed
   sum                              what a counter added up; empty for what is no counter
-  group                            the group it is in; empty for none";
+  group                            the group it is in; empty for none
+  per, per_calls                   with --per: its NAME, and its calls";
 
 /// What to report, in which form, and where to.
 #[derive(Args, Clone, Debug, Default)]
@@ -80,7 +92,8 @@ pub struct ReportArgs {
     /// The form; without it as the ending of FILE says, else text.
     #[arg(short, long, value_enum)]
     pub format: Option<ReportFormat>,
-    /// One part of the text: the tree, all functions by self time, or the same as gprof's flat profile.
+    /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, gprof's call
+    /// graph, or the threads.
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<ReportView>,
     /// Of which time.
@@ -92,7 +105,11 @@ pub struct ReportArgs {
     /// Leave out what has less of the measured time: 1%, 0.5%. Exports sum it up in rows called (small).
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
-    /// The unit of times in csv; both unless said.
+    /// Divide times and calls by the calls of this function or scope: numbers per frame, per request. Its name, with as
+    /// much of its path as is needed: frame, app::frame. For text, html, json and csv.
+    #[arg(long, value_name = "NAME")]
+    pub per: Option<String>,
+    /// The unit of times in text and csv; unless said text has ns, csv both.
     #[arg(long, value_enum, value_name = "UNIT")]
     pub unit: Option<ReportUnit>,
     /// Write to this new file instead of standard output, whole or not at all; - is standard output.
@@ -140,6 +157,10 @@ pub enum ReportView {
     Hot,
     /// The same with gprof's columns.
     Flat,
+    /// Each function between its callers and its callees, as gprof's call graph.
+    Graph,
+    /// The threads: their times, what they do, and the scopes they have open.
+    Threads,
 }
 
 /// The units of times.
@@ -171,12 +192,33 @@ impl ReportArgs {
         if self.view.is_some() && format != ReportFormat::Text {
             return Err("--view chooses a part of the text; leave it out, or give -f text");
         }
-        if self.unit.is_some() && format != ReportFormat::Csv {
-            return Err(
-                "--unit chooses columns of csv; json has nanoseconds and ticks, the others nanoseconds",
-            );
+        if self.per.is_some() {
+            match format {
+                ReportFormat::Text | ReportFormat::Html | ReportFormat::Json | ReportFormat::Csv => {}
+                ReportFormat::Folded
+                | ReportFormat::Speedscope
+                | ReportFormat::Pprof
+                | ReportFormat::Callgrind => {
+                    return Err(
+                        "--per is for text, html, json and csv; this form has whole nanoseconds and calls, which its readers add up",
+                    );
+                }
+            }
         }
-        Ok(())
+        match format {
+            _ if self.unit.is_none() => Ok(()),
+            ReportFormat::Text | ReportFormat::Csv => Ok(()),
+            ReportFormat::Json => {
+                Err("--unit is for text and csv; json has both, as total_ns and total_ticks: leave it out")
+            }
+            ReportFormat::Html
+            | ReportFormat::Folded
+            | ReportFormat::Speedscope
+            | ReportFormat::Pprof
+            | ReportFormat::Callgrind => {
+                Err("--unit is for text and csv; this form has nanoseconds alone: leave it out")
+            }
+        }
     }
 }
 
@@ -225,6 +267,8 @@ impl From<ReportView> for View {
             ReportView::Tree => Self::Tree,
             ReportView::Hot => Self::Hot,
             ReportView::Flat => Self::Flat,
+            ReportView::Graph => Self::Graph,
+            ReportView::Threads => Self::Threads,
         }
     }
 }
@@ -241,6 +285,8 @@ impl From<ReportUnit> for Unit {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::render::csv::PER;
+
     use super::*;
 
     #[test]
@@ -275,7 +321,7 @@ mod tests {
     fn the_help_names_every_column_and_format() {
         let columns = FORMATS.split("Columns of csv:").nth(1).unwrap();
         let words: Vec<&str> = columns.split([',', ' ', '\n']).collect();
-        for column in Unit::Both.columns() {
+        for column in Unit::Both.columns().into_iter().chain(PER) {
             assert!(words.contains(&column), "{column}");
         }
         assert!(columns.lines().all(|line| line.chars().count() <= 100));
@@ -299,7 +345,17 @@ mod tests {
         use ReportFormat as F;
         assert!(args(F::Text, Some(ReportView::Flat), None).check().is_ok());
         assert!(args(F::Csv, None, Some(ReportUnit::Ns)).check().is_ok());
+        assert!(args(F::Text, None, Some(ReportUnit::Both)).check().is_ok());
+        assert!(args(F::Json, None, Some(ReportUnit::Ns)).check().is_err());
         assert!(args(F::Json, Some(ReportView::Flat), None).check().is_err());
         assert!(args(F::Folded, None, Some(ReportUnit::Ticks)).check().is_err());
+        for &format in F::value_variants() {
+            let per = ReportArgs {
+                per: Some("frame".into()),
+                ..args(format, None, None)
+            };
+            let is_divided = matches!(format, F::Text | F::Html | F::Json | F::Csv);
+            assert_eq!(per.check().is_ok(), is_divided, "{format:?}");
+        }
     }
 }

@@ -6,11 +6,13 @@ mod threads;
 use std::io::{self, IsTerminal};
 
 use tickscope_format::profile::narrow;
+use tickscope_format::profile::per::PerCall;
 use tickscope_format::render::text::{self, TextOptions};
+use tickscope_format::render::unit::Unit;
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::command::fresh::{self, Fresh};
-use crate::command::output::{self, Misuse};
+use crate::command::output::{self, Misuse, printable};
 use crate::command::whole::Place;
 use crate::report::Report;
 use crate::target::Wanted;
@@ -41,11 +43,17 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
             min_share: args.min_share.unwrap_or(0.0),
             compensated: args.times.compensated,
             stretch,
+            unit: args.unit.map_or(Unit::Ns, Into::into),
             ..TextOptions::default()
         },
     };
     if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
         report.options.width = width;
+    }
+    // In all threads: what each of them does for a frame adds up, whoever begins the frames.
+    if let Some(name) = &args.per {
+        let per = PerCall::of(&fresh.snapshot, name).map_err(|why| Misuse(printable(&why.to_string())))?;
+        report.options.per = Some(per);
     }
     if let Some(wanted) = &args.thread {
         match threads::find(&fresh.snapshot, wanted)?[..] {

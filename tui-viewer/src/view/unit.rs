@@ -8,6 +8,8 @@ use crate::model::data::{Data, What};
 use crate::view::figure::LONGEST_MARKED;
 use crate::view::pen::{Pen, up};
 
+pub(super) use tickscope_format::render::number::quotient;
+
 /// A time as it is shown: of all, or a call's part of it; in nanoseconds, or in ticks. Nothing is known per call of what
 /// has none.
 pub(super) fn scaled(
@@ -79,57 +81,7 @@ pub(super) fn length_up(pen: &Pen<'_>, model: &Model, data: &Data, ticks: u64) -
     }
 }
 
-/// A quotient in at most 5 cells: `0`, `<0.01`, `0.25`, `1.00`, `12.3`, and from 100 on as a count.
-pub(super) fn quotient(n: u64, per: u64) -> String {
-    // Wide enough for hundredths of all that 64 bits hold.
-    let times = |parts: u128| (u128::from(n) * parts + u128::from(per) / 2) / u128::from(per.max(1));
-    match (times(100), times(10)) {
-        _ if n == 0 => "0".into(),
-        (0, _) => "<0.01".into(),
-        (hundredths @ ..=999, _) => format!("{}.{:02}", hundredths / 100, hundredths % 100),
-        (_, tenths @ ..=999) => format!("{}.{}", tenths / 10, tenths % 10),
-        _ => number::count(rounded(n, per)),
-    }
-}
-
 /// The quotient rounded to the nearest.
 pub(super) fn rounded(n: u64, per: u64) -> u64 {
-    let per = per.max(1);
-    n / per + u64::from(n % per >= per - per / 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn quotients_have_decimals_below_a_hundred() {
-        let table = [
-            (0, 4, "0"),
-            (1, 4, "0.25"),
-            (4, 4, "1.00"),
-            (1, 1_000, "<0.01"),
-            (1, 200, "0.01"),
-            (999, 100, "9.99"),
-            (9_995, 1_000, "10.0"),
-            (1_234, 100, "12.3"),
-            (99_949, 1_000, "99.9"),
-            (99_951, 1_000, "100"),
-            (1_340, 1, "1.34k"),
-            (u64::MAX, 1, "18.4E"),
-            (u64::MAX, u64::MAX, "1.00"),
-        ];
-        for (n, per, text) in table {
-            assert_eq!(quotient(n, per), text, "{n} / {per}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn quotients_take_five_cells(n: u64, per in 1u64.., a in 0u32..64, b in 0u32..64) {
-            prop_assert!(quotient(n >> a, (per >> b).max(1)).len() <= 5);
-        }
-    }
+    number::rounded(n, per.max(1))
 }

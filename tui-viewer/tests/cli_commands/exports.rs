@@ -133,10 +133,19 @@ fn views_of_the_text() {
         place.tickscope(&args).ok().quiet().out
     };
     let (tree, hot, flat) = (view("tree"), view("hot"), view("flat"));
+    let (graph, threads) = (view("graph"), view("threads"));
+    assert!(
+        graph.contains("(top of a thread)\n[1] ") && graph.contains("Index by name"),
+        "{graph}"
+    );
+    assert!(
+        threads.contains("STATE     THREAD\n") && threads.contains("  busy-0\n"),
+        "{threads}"
+    );
     assert!(tree.contains("Call tree") && !tree.contains("Top functions"));
     assert!(hot.contains("Top functions") && !hot.contains("Call tree"));
     assert!(flat.contains("SELF/CALL  TOTAL/CALL  FUNCTION"), "{flat}");
-    for text in [&tree, &hot, &flat] {
+    for text in [&tree, &hot, &flat, &graph] {
         assert!(text.contains("outer") && text.contains("leaf"), "{text}");
     }
     let of_one = place.tickscope(&["report", &kept, "--thread", "busy-0"]).ok();
@@ -149,7 +158,8 @@ fn what_makes_no_sense_is_said_in_one_line() {
     let kept = kept(&place);
     let report = |args: &[&str]| place.tickscope(&[&["report", kept.as_str()], args].concat());
     report(&["--view", "flat", "-f", "json"]).failed(2, &["--view", "text"]);
-    report(&["--unit", "ns", "-f", "folded"]).failed(2, &["--unit", "csv"]);
+    report(&["--unit", "ns", "-f", "folded"]).failed(2, &["--unit", "csv", "nanoseconds alone"]);
+    report(&["--unit", "ticks", "-f", "json"]).failed(2, &["--unit", "both"]);
     report(&["--thread", "nobody"]).failed(2, &["no thread nobody", "busy-0 (", "brief (finished)"]);
     // These are clap's to say.
     report(&["--min-share", "200%"])

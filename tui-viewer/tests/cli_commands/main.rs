@@ -16,6 +16,7 @@
 
 mod bugs;
 mod diff;
+mod documents;
 mod exports;
 mod files;
 mod help;

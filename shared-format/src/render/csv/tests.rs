@@ -36,6 +36,40 @@ fn units_choose_columns() {
     assert!(both.contains(",total_ns,self_ns,total_ticks,self_ticks,open,"));
 }
 
+#[test]
+fn numbers_per_call() {
+    let snapshot = fixture::two_threads();
+    let per = PerCall {
+        name: "a, \"frame\"\n".into(),
+        calls: 1_600,
+    };
+    let mut out = Vec::new();
+    write_per(&snapshot, Unit::Both, Some(&per), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let divided = rows(&text);
+    let number = |text: String| text.parse::<f64>().unwrap();
+    for (whole, part) in rows(&written(&snapshot, Unit::Both)).iter().zip(&divided) {
+        for column in [
+            "calls",
+            "total_ns",
+            "self_ns",
+            "total_ticks",
+            "self_ticks",
+            "timed_calls",
+        ] {
+            assert_eq!(number(part(column)), number(whole(column)) / 1_600.0, "{column}");
+        }
+        for column in ["id", "errors", "p50_ns", "name"] {
+            assert_eq!(part(column), whole(column), "{column}");
+        }
+        assert_eq!(
+            (part("per"), part("per_calls")),
+            (r#"a, "frame"\n"#.into(), "1600".into())
+        );
+    }
+    assert_eq!(divided[1]("calls"), "0.25");
+}
+
 /// The rows of a text, each as its fields by the names of their columns.
 fn rows(text: &str) -> Vec<impl Fn(&str) -> String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());

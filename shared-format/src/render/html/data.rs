@@ -79,6 +79,14 @@ fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOp
     out.push(',');
     member(out, "compensated", options.compensated);
     out.push(',');
+    let (per_name, per_calls) = match &options.per {
+        Some(per) => (visible(&per.name, false), per.calls.to_string()),
+        None => ("".into(), "null".into()),
+    };
+    member(out, "per_name", Json(&per_name));
+    out.push(',');
+    member(out, "per_calls", per_calls);
+    out.push(',');
     member(out, "histograms", snapshot.measuring.histograms);
     out.push(',');
     list(out, "doubts", doubts(raw, options).iter().map(|text| Json(text)));

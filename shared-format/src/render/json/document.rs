@@ -4,8 +4,11 @@ use serde::Serialize;
 
 use super::groups::{Group, groups};
 use super::node::{Node, nodes};
-use super::sites::{Rule, Site, rules, sites};
+use super::raw::{Estimate, Histogram, estimates, latencies};
+use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
+use crate::profile::per::PerCall;
 use crate::render::ProcessState;
+use crate::render::part::Part;
 use crate::snapshot::{CaptureKind, Snapshot};
 
 /// The version of this document.
@@ -42,6 +45,19 @@ pub(super) struct Document<'a> {
     sites: Vec<Site<'a>>,
     rules: Vec<Rule<'a>>,
     groups: Vec<Group>,
+    tick: u64,
+    /// Whose calls times and calls are divided by; null where they are as they are.
+    per: Option<Per<'a>>,
+    other_sites: Vec<OtherSite<'a>>,
+    latencies: Vec<Histogram>,
+    estimates: Vec<Estimate>,
+}
+
+/// Of no number in it are there parts: it says how many parts there are.
+#[derive(Serialize)]
+struct Per<'a> {
+    name: &'a str,
+    calls: u64,
 }
 
 #[derive(Serialize)]
@@ -69,6 +85,7 @@ struct Cost {
     share_lower: f64,
     share_upper: f64,
     publisher_share: f64,
+    publisher_cpu_ns: u64,
 }
 
 #[derive(Serialize)]
@@ -84,10 +101,13 @@ struct Thread<'a> {
     tid: u32,
     state: &'static str,
     count: u64,
-    cpu_ns: Option<u64>,
-    outside_ns: u64,
+    cpu_ns: Option<Part>,
+    outside_ns: Part,
     /// Ids of nodes, outermost first.
     open: Vec<u32>,
+    outside_ticks: Part,
+    /// When the open ones began, by the program's clock; 0 where that was not measured.
+    began_ticks: Vec<u64>,
 }
 
 /// JSON has no NaN and no infinity.
@@ -95,7 +115,7 @@ fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
 
-fn kind(kind: CaptureKind) -> &'static str {
+pub(super) fn kind(kind: CaptureKind) -> &'static str {
     match kind {
         CaptureKind::Periodic => "periodic",
         CaptureKind::Closing => "closing",
@@ -106,7 +126,7 @@ fn kind(kind: CaptureKind) -> &'static str {
 // === impl Document ===
 
 impl<'a> Document<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, state: ProcessState) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, per: Option<&'a PerCall>, state: ProcessState) -> Self {
         let Snapshot {
             process,
             clock,
@@ -143,8 +163,8 @@ impl<'a> Document<'a> {
                 calls: lifetime.calls,
                 ticks: lifetime.ticks,
             },
-            threads: threads(snapshot),
-            nodes: nodes(snapshot),
+            threads: threads(snapshot, per),
+            nodes: nodes(snapshot, per),
             kind: kind(capture.kind),
             unix_ns: capture.unix_ns,
             withdraws: capture.withdraws,
@@ -155,18 +175,31 @@ impl<'a> Document<'a> {
             sampling_hz: finite(measuring.sampling_hz),
             samples: measuring.samples,
             compensated: false,
-            sites: sites(snapshot),
+            sites: sites(snapshot, per),
             rules: rules(snapshot),
-            groups: groups(snapshot),
+            groups: groups(snapshot, per),
+            tick: capture.tick,
+            per: per.map(|per| Per {
+                name: &per.name,
+                calls: per.calls,
+            }),
+            other_sites: other_sites(snapshot),
+            latencies: latencies(snapshot),
+            estimates: estimates(snapshot),
         }
     }
 
     /// The compensated view of a snapshot; what measuring costs is a share of what was measured.
-    pub(super) fn compensated(less: &'a Snapshot, raw: &Snapshot, state: ProcessState) -> Self {
+    pub(super) fn compensated(
+        less: &'a Snapshot,
+        raw: &Snapshot,
+        per: Option<&'a PerCall>,
+        state: ProcessState,
+    ) -> Self {
         Self {
             cost: cost(raw),
             compensated: true,
-            ..Self::new(less, state)
+            ..Self::new(less, per, state)
         }
     }
 }
@@ -174,16 +207,19 @@ impl<'a> Document<'a> {
 fn cost(snapshot: &Snapshot) -> Cost {
     let cost = &snapshot.capture.cost;
     let (share_lower, share_upper) = snapshot.cost_share();
+    // Of what is written as 0 there is no share.
+    let share = |share: f64, of: f64| if of.is_finite() { finite(share) } else { 0.0 };
     Cost {
         lower_ns: finite(cost.lower_ns),
         upper_ns: finite(cost.upper_ns),
-        share_lower: finite(share_lower),
-        share_upper: finite(share_upper),
+        share_lower: share(share_lower, cost.lower_ns),
+        share_upper: share(share_upper, cost.upper_ns),
         publisher_share: finite(cost.publisher_share),
+        publisher_cpu_ns: cost.publisher_cpu_ns,
     }
 }
 
-fn threads(snapshot: &Snapshot) -> Vec<Thread<'_>> {
+fn threads<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Thread<'a>> {
     let threads = snapshot.threads.iter().enumerate();
     threads
         .map(|(index, thread)| Thread {
@@ -192,9 +228,11 @@ fn threads(snapshot: &Snapshot) -> Vec<Thread<'_>> {
             tid: thread.tid,
             state: thread.state.as_str(),
             count: thread.count,
-            cpu_ns: thread.cpu_ns,
-            outside_ns: snapshot.nanos(thread.outside_ticks),
+            cpu_ns: thread.cpu_ns.map(|ns| Part::of(ns, per)),
+            outside_ns: Part::of(snapshot.nanos(thread.outside_ticks), per),
             open: thread.open.iter().map(|frame| frame.node.0).collect(),
+            outside_ticks: Part::of(thread.outside_ticks, per),
+            began_ticks: thread.open.iter().map(|frame| frame.began_tick).collect(),
         })
         .collect()
 }

@@ -5,6 +5,8 @@ use serde::Serialize;
 use crate::profile::functions::Functions;
 use crate::profile::groups::groups as rows;
 use crate::profile::inside::Inside;
+use crate::profile::per::PerCall;
+use crate::render::part::Part;
 use crate::snapshot::Snapshot;
 
 #[derive(Serialize)]
@@ -20,12 +22,12 @@ pub(super) struct Group {
 /// What its members have together; totals are those of the outermost of them.
 #[derive(Serialize)]
 struct Sum {
-    calls: u64,
-    outermost_calls: u64,
-    total_ns: u64,
-    self_ns: u64,
-    total_ticks: u64,
-    self_ticks: u64,
+    calls: Part,
+    outermost_calls: Part,
+    total_ns: Part,
+    self_ns: Part,
+    total_ticks: Part,
+    self_ticks: Part,
     /// How many threads are in it now.
     open: u32,
     estimated: bool,
@@ -40,8 +42,8 @@ struct InThread {
 
 // === impl Sum ===
 
-impl From<Inside> for Sum {
-    fn from(sum: Inside) -> Self {
+impl Sum {
+    fn of(sum: Inside, per: Option<&PerCall>) -> Self {
         let Inside {
             calls,
             outermost_calls,
@@ -52,13 +54,14 @@ impl From<Inside> for Sum {
             open,
             estimated,
         } = sum;
+        let part = |whole| Part::of(whole, per);
         Self {
-            calls,
-            outermost_calls,
-            total_ns,
-            self_ns,
-            total_ticks,
-            self_ticks,
+            calls: part(calls),
+            outermost_calls: part(outermost_calls),
+            total_ns: part(total_ns),
+            self_ns: part(self_ns),
+            total_ticks: part(total_ticks),
+            self_ticks: part(self_ticks),
             open,
             estimated,
         }
@@ -66,13 +69,13 @@ impl From<Inside> for Sum {
 }
 
 /// Those with most time first.
-pub(super) fn groups(snapshot: &Snapshot) -> Vec<Group> {
+pub(super) fn groups(snapshot: &Snapshot, per: Option<&PerCall>) -> Vec<Group> {
     let functions = Functions::of(snapshot);
     let groups = rows(snapshot, |_| true).into_iter();
     groups
         .map(|row| Group {
             name: row.name,
-            sum: row.sum.into(),
+            sum: Sum::of(row.sum, per),
             members: row
                 .members
                 .iter()
@@ -83,7 +86,7 @@ pub(super) fn groups(snapshot: &Snapshot) -> Vec<Group> {
                 .into_iter()
                 .map(|(thread, sum)| InThread {
                     thread: thread.0,
-                    sum: sum.into(),
+                    sum: Sum::of(sum, per),
                 })
                 .collect(),
         })

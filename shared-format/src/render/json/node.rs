@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use crate::ids::{NodeId, ThreadId};
 use crate::latency::Histogram;
+use crate::profile::per::PerCall;
 use crate::profile::spread::{Spread, spreads};
+use crate::render::part::Part;
 use crate::snapshot::Snapshot;
 
 #[derive(Serialize)]
@@ -17,20 +19,22 @@ pub(in crate::render) struct Node<'a> {
     pub(in crate::render) module: &'a str,
     pub(in crate::render) file: &'a str,
     pub(in crate::render) line: u32,
-    pub(in crate::render) calls: u64,
+    pub(in crate::render) calls: Part,
     /// What it has added up; only of a counter.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::render) sum: Option<u64>,
-    pub(in crate::render) total_ns: u64,
-    pub(in crate::render) self_ns: u64,
-    pub(in crate::render) total_ticks: u64,
-    pub(in crate::render) self_ticks: u64,
+    pub(in crate::render) sum: Option<Part>,
+    pub(in crate::render) total_ns: Part,
+    pub(in crate::render) self_ns: Part,
+    pub(in crate::render) total_ticks: Part,
+    pub(in crate::render) self_ticks: Part,
     pub(in crate::render) open: bool,
     pub(in crate::render) errors: u64,
     #[serde(flatten)]
     pub(in crate::render) latency: Latency,
     #[serde(flatten)]
     pub(in crate::render) estimate: Estimate,
+    /// The id of its site.
+    pub(in crate::render) site: u32,
 }
 
 /// How long finished calls took, callees included; null where none has finished, or histograms are off.
@@ -51,9 +55,9 @@ pub(in crate::render) struct Latency {
 pub(in crate::render) struct Estimate {
     pub(in crate::render) estimated: bool,
     /// Standard errors; null where the time is exact.
-    pub(in crate::render) self_error_ns: Option<u64>,
-    pub(in crate::render) total_error_ns: Option<u64>,
-    pub(in crate::render) timed_calls: u64,
+    pub(in crate::render) self_error_ns: Option<Part>,
+    pub(in crate::render) total_error_ns: Option<Part>,
+    pub(in crate::render) timed_calls: Part,
 }
 
 // === impl Latency ===
@@ -76,21 +80,22 @@ impl Latency {
 // === impl Estimate ===
 
 impl Estimate {
-    fn of(snapshot: &Snapshot, spread: Option<&Spread>, timeable: u64) -> Self {
-        let ns = |ticks: f64| snapshot.nanos(ticks.round() as u64);
+    fn of(snapshot: &Snapshot, spread: Option<&Spread>, timeable: u64, per: Option<&PerCall>) -> Self {
+        let ns = |ticks: f64| Part::of(snapshot.nanos(ticks.round() as u64), per);
         let own = spread.filter(|spread| spread.self_estimated);
         let total = spread.filter(|spread| spread.total_estimated);
         Self {
             estimated: own.is_some() || total.is_some(),
             self_error_ns: own.map(|spread| ns(spread.self_error)),
             total_error_ns: total.map(|spread| ns(spread.total_error)),
-            timed_calls: spread.map_or(timeable, |spread| spread.timed),
+            timed_calls: Part::of(spread.map_or(timeable, |spread| spread.timed), per),
         }
     }
 }
 
-/// By thread, and within it as the snapshot has them: parents before children.
-pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
+/// By thread, and within it as the snapshot has them: parents before children. Times and calls are divided by those
+/// calls that numbers are per.
+pub(in crate::render) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Node<'a>> {
     let columns = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
     let total_ns = columns.totals(&self_ns);
@@ -123,12 +128,12 @@ pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
                 module: &site.module,
                 file: &site.file,
                 line: site.line,
-                calls: columns.calls[row],
-                sum: sums[row],
-                total_ns: total_ns[row],
-                self_ns: self_ns[row],
-                total_ticks: total_ticks[row],
-                self_ticks: columns.self_ticks[row],
+                calls: Part::of(columns.calls[row], per),
+                sum: sums[row].map(|sum| Part::of(sum, per)),
+                total_ns: Part::of(total_ns[row], per),
+                self_ns: Part::of(self_ns[row], per),
+                total_ticks: Part::of(total_ticks[row], per),
+                self_ticks: Part::of(columns.self_ticks[row], per),
                 open: open[row],
                 errors: errors[row],
                 latency: Latency::of(snapshot, &snapshot.latencies.of(id.0)),
@@ -136,7 +141,9 @@ pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
                     snapshot,
                     spreads.get(row),
                     sums[row].map_or(columns.calls[row], |_| 0),
+                    per,
                 ),
+                site: columns.site[row],
             }
         })
         .collect()

@@ -3,8 +3,11 @@
 use serde::Serialize;
 
 use super::document::VERSION;
+use crate::ids::SiteId;
+use crate::profile::per::PerCall;
 use crate::profile::sites;
 use crate::render::ProcessState;
+use crate::render::part::Part;
 use crate::snapshot::Snapshot;
 
 /// What `tickscope sites` prints: the members of the same names in the whole document, and whose they are.
@@ -29,7 +32,19 @@ pub(super) struct Site<'a> {
     group: &'a str,
     off: bool,
     /// Since the reset, in all places of all threads.
-    calls: u64,
+    calls: Part,
+    id: u32,
+}
+
+/// A site that stands nowhere in the source: what sums up rows, such as "(pruned)".
+#[derive(Serialize)]
+pub(super) struct OtherSite<'a> {
+    id: u32,
+    name: &'a str,
+    module: &'a str,
+    line: u32,
+    group: &'a str,
+    off: bool,
 }
 
 /// The last rule that matches a site decides.
@@ -50,13 +65,13 @@ impl<'a> SitesDocument<'a> {
             state: state.as_str(),
             mode: snapshot.capture.mode.as_str(),
             reset_epoch: snapshot.capture.reset_epoch,
-            sites: sites(snapshot),
+            sites: sites(snapshot, None),
             rules: rules(snapshot),
         }
     }
 }
 
-pub(super) fn sites(snapshot: &Snapshot) -> Vec<Site<'_>> {
+pub(super) fn sites<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Site<'a>> {
     let rows = sites::sites(snapshot);
     rows.iter()
         .map(|row| {
@@ -68,8 +83,26 @@ pub(super) fn sites(snapshot: &Snapshot) -> Vec<Site<'_>> {
                 line: site.line,
                 group: &site.group,
                 off: row.off,
-                calls: row.calls,
+                calls: Part::of(row.calls, per),
+                id: row.site.0,
             }
+        })
+        .collect()
+}
+
+/// Those that are not among the others.
+pub(super) fn other_sites(snapshot: &Snapshot) -> Vec<OtherSite<'_>> {
+    let sites = (0..).zip(&snapshot.sites);
+    let is_off = |id: u32| snapshot.measuring.off_sites.contains(&SiteId(id));
+    sites
+        .filter(|(_, site)| site.file.is_empty())
+        .map(|(id, site)| OtherSite {
+            id,
+            name: &site.name,
+            module: &site.module,
+            line: site.line,
+            group: &site.group,
+            off: is_off(id),
         })
         .collect()
 }

@@ -82,6 +82,57 @@ fn the_compensated_view_says_so_and_adds_up() {
 }
 
 #[test]
+fn numbers_per_call_are_parts_of_the_whole() {
+    let snapshot = fixtures::order_sim_adaptive();
+    let per = PerCall {
+        name: "step".into(),
+        calls: 8_000,
+    };
+    let value = |text: String| -> Value { serde_json::from_str(&text).expect("JSON") };
+    let whole = value(report(&snapshot, ProcessState::Running));
+    let part = value(per_call(&snapshot, None, &per, ProcessState::Running));
+    assert_eq!(part["per"], serde_json::json!({"name": "step", "calls": 8_000}));
+    assert_eq!(whole["per"], Value::Null);
+    let is_part = |list: &str, members: &[&str]| {
+        for (whole, part) in whole[list]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(part[list].as_array().unwrap())
+        {
+            for &member in members {
+                let divided = whole[member].as_f64().map(|number| number / 8_000.0);
+                assert_eq!(part[member].as_f64(), divided, "{member}");
+            }
+        }
+    };
+    is_part(
+        "nodes",
+        &[
+            "calls",
+            "total_ns",
+            "self_ns",
+            "total_ticks",
+            "self_ticks",
+            "total_error_ns",
+            "timed_calls",
+        ],
+    );
+    is_part("threads", &["outside_ns", "cpu_ns"]);
+    is_part("sites", &["calls"]);
+    for same in ["p50_ns", "errors", "estimated", "name"] {
+        assert_eq!(part["nodes"][3][same], whole["nodes"][3][same], "{same}");
+    }
+    assert_eq!(part["lifetime"], whole["lifetime"]);
+    let less = crate::profile::compensate::compensated(&snapshot);
+    let less = value(per_call(&less, Some(&snapshot), &per, ProcessState::Running));
+    assert_eq!(
+        (&less["compensated"], &less["cost"]),
+        (&true.into(), &whole["cost"])
+    );
+}
+
+#[test]
 fn sampled() {
     let document = report(&fixtures::order_sim_sampled(), ProcessState::Running);
     let value: Value = serde_json::from_str(&document).expect("JSON");

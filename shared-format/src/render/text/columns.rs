@@ -3,9 +3,9 @@
 use std::fmt::{self, Write};
 
 use super::Page;
+use super::scale::{Time, tilde};
 use crate::latency::Histogram;
-use crate::profile::spread::Spread;
-use crate::render::number;
+use crate::render::unit::Unit;
 
 /// Before the name of a row in 100 cells there is room for the percentiles, and 28 are left.
 pub(super) const WIDTH_FOR_TREE: usize = 100;
@@ -16,8 +16,8 @@ pub(super) const WIDTH_FOR_TOP: usize = 120;
 /// Which columns there are beside the six that are always there.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
-    /// Times may carry a `~`.
-    pub(super) estimates: bool,
+    /// Cells of a time, and what stands before it.
+    pub(super) cells: (usize, &'static str),
     pub(super) latencies: bool,
     pub(super) errors: bool,
 }
@@ -34,27 +34,27 @@ pub(super) struct Cells {
     pub(super) errors: String,
 }
 
-/// A time and what goes with it.
-#[derive(Clone, Copy)]
-pub(super) struct Time {
-    pub(super) ns: u64,
-    pub(super) estimated: bool,
-}
-
 // === impl Columns ===
 
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
+        let (cells, gap) = page.time_cells();
+        // There are three columns of times, and three more where they are in both units.
+        let more = if page.options.unit == Unit::Both {
+            3 * (cells + gap.len())
+        } else {
+            0
+        };
         Self {
-            estimates: page.has_estimates(),
-            latencies: page.options.width >= width && !page.snapshot.latencies.row.is_empty(),
+            cells: page.time_cells(),
+            latencies: page.options.width >= width + more && !page.snapshot.latencies.row.is_empty(),
             errors: false,
         }
     }
 
     pub(super) fn write(self, out: &mut String, cells: &Cells) -> fmt::Result {
-        // A tilde takes one of the two cells between columns; before the first there is none.
-        let (width, gap) = if self.estimates { (7, " ") } else { (6, "  ") };
+        // Before the first there is no gap. Times in both units come as wide as they are.
+        let (width, gap) = self.cells;
         let Cells {
             share,
             time,
@@ -83,16 +83,17 @@ impl Columns {
 // === impl Cells ===
 
 impl Cells {
-    /// The same text in all columns.
-    pub(super) fn same(text: &str) -> Self {
-        let text = || text.to_string();
+    /// Nothing in any column.
+    pub(super) fn nothing(page: &Page<'_>) -> Self {
+        let text = || "-".to_string();
+        let time = || page.nothing(page.time_cells().0);
         Self {
             share: text(),
-            time: text(),
-            other_time: text(),
+            time: time(),
+            other_time: time(),
             other_share: text(),
             calls: text(),
-            average: text(),
+            average: time(),
             latency: [text(), text(), text()],
             errors: text(),
         }
@@ -102,58 +103,33 @@ impl Cells {
     pub(super) fn counter(page: &Page<'_>, calls: u64, sum: u64) -> Self {
         Self {
             share: page.glyphs.sum.into(),
-            time: number::count(sum),
-            calls: number::count(calls),
-            ..Self::same("-")
+            time: page.no_time(&page.count(sum), page.time_cells().0),
+            calls: page.count(calls),
+            ..Self::nothing(page)
         }
     }
 
     /// Titles; the first four are the reader's choice.
-    pub(super) fn titles([share, time, other_time, other_share]: [&str; 4]) -> Self {
+    pub(super) fn titles(page: &Page<'_>, [share, time, other_time, other_share]: [&str; 4]) -> Self {
+        let title = |text: &str| page.title(text, page.time_cells().0);
         Self {
             share: share.into(),
-            time: time.into(),
-            other_time: other_time.into(),
+            time: title(time),
+            other_time: title(other_time),
             other_share: other_share.into(),
             calls: "CALLS".into(),
-            average: "AVG".into(),
+            average: title("AVG"),
             latency: ["P50", "P99", "MAX"].map(str::to_string),
             errors: "ERR".into(),
         }
     }
 }
 
-// === impl Time ===
-
-impl Time {
-    pub(super) fn own(ns: u64, spread: Option<Spread>) -> Self {
-        let estimated = spread.is_some_and(|spread| spread.self_estimated);
-        Self { ns, estimated }
-    }
-
-    pub(super) fn total(ns: u64, spread: Option<Spread>) -> Self {
-        let estimated = spread.is_some_and(|spread| spread.total_estimated);
-        Self { ns, estimated }
-    }
-}
-
 // === impl Page ===
 
 impl Page<'_> {
-    pub(super) fn time(&self, time: Time) -> String {
-        tilde(time.estimated, self.duration(time.ns))
-    }
-
     pub(super) fn share_of(&self, time: Time) -> String {
         tilde(time.estimated, self.percent(time.ns))
-    }
-
-    /// The mean of a call; unknown where no call began since the reset, though one may still be open.
-    pub(super) fn average(&self, total: Time, calls: u64) -> String {
-        match total.ns.checked_div(calls) {
-            Some(ns) => self.time(Time { ns, ..total }),
-            None => "-".to_string(),
-        }
     }
 
     /// Says what counters are, where there are some.
@@ -170,7 +146,7 @@ impl Page<'_> {
 
     /// Half of the finished calls, 99 of 100, and all of them took no longer than this.
     pub(super) fn latency(&self, latency: &Histogram) -> [String; 3] {
-        let text = |ticks: u64| self.in_charset(number::two_digits(self.snapshot.nanos(ticks)));
+        let text = |ticks: u64| self.length(ticks);
         let quantile = |share: f64| latency.quantile(share).map_or_else(|| "-".to_string(), text);
         let max = match latency.max() {
             None => "-".to_string(),
@@ -179,8 +155,4 @@ impl Page<'_> {
         };
         [quantile(0.5), quantile(0.99), max]
     }
-}
-
-fn tilde(estimated: bool, text: String) -> String {
-    if estimated { format!("~{text}") } else { text }
 }

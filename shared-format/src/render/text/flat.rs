@@ -3,9 +3,12 @@
 use std::fmt::{self, Write};
 
 use super::Page;
-use super::columns::Time;
+use super::scale::Time;
 use super::top::{by_self_time, hide_small, is_doubtful, marked};
-use crate::render::number;
+
+/// Cells of the columns of what a call costs.
+const PER_CALL: usize = "SELF/CALL".len();
+const TOTAL_PER_CALL: usize = "TOTAL/CALL".len();
 
 /// Writes the list; tells whether a row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
@@ -17,40 +20,52 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         "Flat profile: functions by self time ({} of {all}); CUMUL adds up SELF, TOTAL is with callees, recursion \
          once;\n100% = {} in scopes",
         rows.len(),
-        page.duration(page.measured_ns),
+        page.time(page.measured()),
     )?;
     page.write_counters(out)?;
     writeln!(out)?;
     // A tilde needs a cell of its own.
-    let width = if page.has_estimates() { 7 } else { 6 };
+    let (width, _) = page.time_cells();
     let mut line = |[share, cumulative, own, calls, per_call, total_per_call]: [&str; 6], name: &str| {
         writeln!(
             out,
-            "{share:>width$}  {cumulative:>width$}  {own:>width$}  {calls:>5}  {per_call:>9}  {total_per_call:>10}  {name}"
+            "{share:>width$}  {cumulative:>width$}  {own:>width$}  {calls:>5}  {per_call:>PER_CALL$}  \
+             {total_per_call:>TOTAL_PER_CALL$}  {name}"
         )
     };
-    line(
-        ["%SELF", "CUMUL", "SELF", "CALLS", "SELF/CALL", "TOTAL/CALL"],
-        "FUNCTION",
-    )?;
-    let mut cumulative = Time::own(0, None);
+    let titles = [
+        "%SELF",
+        &page.title("CUMUL", width),
+        &page.title("SELF", width),
+        "CALLS",
+        &page.title("SELF/CALL", PER_CALL),
+        &page.title("TOTAL/CALL", TOTAL_PER_CALL),
+    ];
+    line(titles, "FUNCTION")?;
+    let mut cumulative = Time::own(0, 0, None);
     for row in &rows {
         if let Some(sum) = row.sum {
-            let (sum, calls) = (number::count(sum), number::count(row.calls));
-            line([page.glyphs.sum, "-", &sum, &calls, "-", "-"], &marked(page, row))?;
+            let (sum, calls) = (page.no_time(&page.count(sum), width), page.count(row.calls));
+            let [none, per_call, total_per_call] =
+                [width, PER_CALL, TOTAL_PER_CALL].map(|width| page.no_time("-", width));
+            line(
+                [page.glyphs.sum, &none, &sum, &calls, &per_call, &total_per_call],
+                &marked(page, row),
+            )?;
             continue;
         }
-        let own = Time::own(row.self_ns, row.spread);
-        let total = Time::total(row.total_ns, row.spread);
+        let own = Time::own(row.self_ns, row.self_ticks, row.spread);
+        let total = Time::total(row.total_ns, row.total_ticks, row.spread);
         cumulative.ns = cumulative.ns.saturating_add(own.ns);
+        cumulative.ticks = cumulative.ticks.saturating_add(own.ticks);
         cumulative.estimated |= own.estimated;
         let cells = [
             &page.share_of(own),
-            &page.time(cumulative),
-            &page.time(own),
-            &number::count(row.calls),
-            &page.average(own, row.calls),
-            &page.average(total, row.calls),
+            &page.cell(cumulative, width),
+            &page.cell(own, width),
+            &page.count(row.calls),
+            &page.average(own, row.calls, PER_CALL),
+            &page.average(total, row.calls, TOTAL_PER_CALL),
         ];
         line(cells.map(String::as_str), &marked(page, row))?;
     }

@@ -3,10 +3,10 @@
 use std::fmt::{self, Write};
 
 use super::Page;
-use super::columns::{Cells, Columns, Time};
+use super::columns::{Cells, Columns};
+use super::scale::Time;
 use crate::profile::groups::{GroupRow, groups};
 use crate::render::escape::visible;
-use crate::render::number;
 
 /// So many members are named behind a group.
 const NAMED: usize = 3;
@@ -34,32 +34,36 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         rows.len(),
     )?;
     let columns = Columns {
-        estimates: page.has_estimates(),
+        cells: page.time_cells(),
         latencies: false,
         errors: false,
     };
-    columns.write(out, &Cells::titles(["%TOT", "TOTAL", "SELF", "%SELF"]))?;
+    columns.write(out, &Cells::titles(page, ["%TOT", "TOTAL", "SELF", "%SELF"]))?;
     writeln!(out, "{:>5}  {:<width$}  MEMBERS", "OUTER", "GROUP")?;
     for row in &rows {
         let sum = &row.sum;
-        let time = |ns| Time {
+        let time = |ns, ticks| Time {
             ns,
+            ticks,
             estimated: sum.estimated,
         };
+        let total = time(sum.total_ns, sum.total_ticks);
+        let own = time(sum.self_ns, sum.self_ticks);
+        let (cells, _) = page.time_cells();
         let cells = Cells {
-            share: page.share_of(time(sum.total_ns)),
-            time: page.time(time(sum.total_ns)),
-            other_time: page.time(time(sum.self_ns)),
-            other_share: page.share_of(time(sum.self_ns)),
-            calls: number::count(sum.calls),
-            average: page.average(time(sum.total_ns), sum.outermost_calls),
-            ..Cells::same("")
+            share: page.share_of(total),
+            time: page.cell(total, cells),
+            other_time: page.cell(own, cells),
+            other_share: page.share_of(own),
+            calls: page.count(sum.calls),
+            average: page.average(total, sum.outermost_calls, cells),
+            ..Cells::nothing(page)
         };
         columns.write(out, &cells)?;
         writeln!(
             out,
             "{:>5}  {:<width$}  {}",
-            number::count(sum.outermost_calls),
+            page.count(sum.outermost_calls),
             name(row),
             members(page, row)
         )?;

@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Write};
 
-use super::columns::Time;
+use super::scale::Time;
 use super::{Page, Stretch};
 use crate::render::escape::visible;
 use crate::render::number;
+use crate::render::unit::Unit;
 use crate::snapshot::{CaptureKind, Mode, Snapshot, ThreadState};
 
 /// So many of the sites that are switched off are named.
@@ -37,6 +38,8 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     };
     facts.push(("mode", mode(page)));
     facts.extend(estimates(page).map(|text| ("estimates", text)));
+    facts.extend(unit(page).map(|text| ("unit", text)));
+    facts.extend(per_call(page).map(|text| ("numbers", text)));
     facts.push(("measured", measured(page)));
     facts.extend(switched_off(page).map(|text| ("sites", text)));
     facts.push(("threads", threads(page)));
@@ -77,8 +80,13 @@ fn measured(page: &Page<'_>) -> String {
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
     format!(
         "{} inside scopes, {} calls",
-        page.time(Time::total(page.measured_ns, page.measured_spread())),
-        number::count(calls),
+        page.time(Time {
+            estimated: page
+                .measured_spread()
+                .is_some_and(|spread| spread.total_estimated),
+            ..page.measured()
+        }),
+        page.count(calls),
     )
 }
 
@@ -103,7 +111,7 @@ fn mode(page: &Page<'_>) -> String {
 
 /// What `~` means, and how far all of it together is known.
 fn estimates(page: &Page<'_>) -> Option<String> {
-    page.has_estimates().then(|| match page.measured_spread() {
+    page.has_estimates.then(|| match page.measured_spread() {
         None => "times with ~; the sum of all is exact".to_string(),
         // Samples of threads that never left their scopes tell nothing of the sum.
         Some(spread) if spread.total_error < 0.5 => "times with ~".to_string(),
@@ -111,11 +119,36 @@ fn estimates(page: &Page<'_>) -> Option<String> {
             let error_ns = page.snapshot.nanos(spread.total_error.round() as u64);
             format!(
                 "times with ~; the standard error of the sum of all is {} ({})",
-                page.duration(error_ns),
+                page.time(Time {
+                    ns: error_ns,
+                    ticks: spread.total_error.round() as u64,
+                    estimated: false,
+                }),
                 page.percent(error_ns),
             )
         }
     })
+}
+
+/// What a tick is, where times are in ticks.
+fn unit(page: &Page<'_>) -> Option<String> {
+    let per_ns = page.snapshot.clock.ticks_per_second / 1e9;
+    let ticks = format!("ticks of the clock, {per_ns:.2} of them a nanosecond");
+    match page.options.unit {
+        Unit::Ns => None,
+        Unit::Ticks => Some(format!("times in {ticks}")),
+        Unit::Both => Some(format!("times also in {ticks}")),
+    }
+}
+
+/// What all times and calls are divided by.
+fn per_call(page: &Page<'_>) -> Option<String> {
+    let per = page.options.per.as_ref()?;
+    Some(format!(
+        "per call of {} ({} calls)",
+        visible(&per.name, page.options.ascii),
+        per.calls
+    ))
 }
 
 fn switched_off(page: &Page<'_>) -> Option<String> {

@@ -5,6 +5,8 @@ use crate::fixture;
 use crate::render::fixtures;
 use crate::snapshot::Mode;
 
+mod views;
+
 fn ascii() -> TextOptions {
     TextOptions {
         ascii: true,
@@ -388,7 +390,14 @@ fn tree_and_functions_alone_are_those_of_the_report() {
 
 #[test]
 fn nothing_measured_says_so_in_every_view() {
-    for view in [View::Both, View::Tree, View::Hot, View::Flat] {
+    for view in [
+        View::Both,
+        View::Tree,
+        View::Hot,
+        View::Flat,
+        View::Graph,
+        View::Threads,
+    ] {
         let text = viewed(&fixtures::empty(), view, 0.0);
         assert!(text.contains("no scope has been entered"), "{text}");
     }

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
-use super::columns::{Cells, Columns, Time, WIDTH_FOR_TOP};
+use super::columns::{Cells, Columns, WIDTH_FOR_TOP};
+use super::scale::Time;
 use super::{Page, View};
 use crate::profile::hot::{HotRow, hot};
 use crate::render::label::place;
@@ -42,7 +43,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     }
     writeln!(out)?;
     let columns = Columns::of(page, WIDTH_FOR_TOP);
-    columns.write(out, &Cells::titles(["%SELF", "SELF", "TOTAL", "%TOT"]))?;
+    columns.write(out, &Cells::titles(page, ["%SELF", "SELF", "TOTAL", "%TOT"]))?;
     writeln!(out, "{:<width$}  WHERE", "FUNCTION")?;
     for row in &rows {
         columns.write(out, &cells(page, row))?;
@@ -133,15 +134,16 @@ fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
             ..cells
         };
     }
-    let total = Time::total(row.total_ns, row.spread);
-    let own = Time::own(row.self_ns, row.spread);
+    let total = Time::total(row.total_ns, row.total_ticks, row.spread);
+    let own = Time::own(row.self_ns, row.self_ticks, row.spread);
+    let (width, _) = page.time_cells();
     Cells {
         share: page.share_of(own),
-        time: page.time(own),
-        other_time: page.time(total),
+        time: page.cell(own, width),
+        other_time: page.cell(total, width),
         other_share: page.share_of(total),
-        calls: number::count(row.calls),
-        average: page.average(total, row.calls),
+        calls: page.count(row.calls),
+        average: page.average(total, row.calls, width),
         latency: page.latency(&row.latency),
         errors: String::new(),
     }

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
 use super::Page;
-use super::columns::{Cells, Columns, Time, WIDTH_FOR_TREE};
+use super::columns::{Cells, Columns, WIDTH_FOR_TREE};
+use super::scale::Time;
 use crate::profile::tree::TreeRow;
 use crate::render::number;
 use crate::snapshot::Mode;
@@ -47,7 +48,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     writeln!(
         out,
         "Call tree: TOTAL with callees, SELF without; 100% = {} in scopes; AVG = TOTAL/CALLS; {} open now",
-        page.duration(page.measured_ns),
+        page.time(page.measured()),
         page.glyphs.open,
     )?;
     if columns.latencies {
@@ -58,18 +59,19 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     }
     page.write_counters(out)?;
     writeln!(out)?;
-    columns.write(out, &Cells::titles(["%TOT", "TOTAL", "SELF", "%SELF"]))?;
+    columns.write(out, &Cells::titles(page, ["%TOT", "TOTAL", "SELF", "%SELF"]))?;
     writeln!(out, "FUNCTION")?;
     let hidden = rows(out, page, columns)?;
     let outside = Time {
         ns: page.snapshot.nanos(page.tree.outside_ticks),
-        estimated: columns.estimates && page.snapshot.capture.mode == Mode::Sampled,
+        ticks: page.tree.outside_ticks,
+        estimated: page.has_estimates && page.snapshot.capture.mode == Mode::Sampled,
     };
     columns.write(
         out,
         &Cells {
-            time: page.time(outside),
-            ..Cells::same("-")
+            time: page.cell(outside, page.time_cells().0),
+            ..Cells::nothing(page)
         },
     )?;
     let outside = if columns.latencies {
@@ -156,14 +158,18 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
         return Cells::counter(page, row.calls, sum);
     }
     let spread = page.tree.spread(index);
-    let (total, own) = (Time::total(row.total_ns, spread), Time::own(row.self_ns, spread));
+    let (total, own) = (
+        Time::total(row.total_ns, row.total_ticks, spread),
+        Time::own(row.self_ns, row.self_ticks, spread),
+    );
+    let (width, _) = page.time_cells();
     Cells {
         share: page.share_of(total),
-        time: page.time(total),
-        other_time: page.time(own),
+        time: page.cell(total, width),
+        other_time: page.cell(own, width),
         other_share: page.share_of(own),
-        calls: number::count(row.calls),
-        average: page.average(total, row.calls),
+        calls: page.count(row.calls),
+        average: page.average(total, row.calls, width),
         latency: page.latency(page.tree.latency(index)),
         errors: number::count(row.errors),
     }

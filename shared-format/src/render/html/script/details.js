@@ -108,7 +108,7 @@ class Details {
     const rows = [
       line("total", (row) => exact(row.total, row.estimated & 2)),
       line("self", (row) => exact(row.self, row.estimated & 1)),
-      line("calls", (row) => digits(row.calls)),
+      line("calls", (row) => (this.owner.profile.data.per_calls === null ? digits(row.calls) : this.owner.callsText(row.calls))),
       line("average", (row) => this.owner.average(row.total, row.calls, row.estimated)),
       line("open now", (row) => digits(row.open)),
     ];
@@ -117,8 +117,8 @@ class Details {
     }
     if (both.some((row) => row.estimated)) {
       const spreads = both.map((row) => tree.spread(row.rows, row.outermost));
-      rows.push(["total ±", ...spreads.map(([, total]) => duration(total))]);
-      rows.push(["self ±", ...spreads.map(([own]) => duration(own))]);
+      rows.push(["total ±", ...spreads.map(([, total]) => this.owner.time(total, false))]);
+      rows.push(["self ±", ...spreads.map(([own]) => this.owner.time(own, false))]);
     }
     this.table(["", title, ...(everywhere ? ["all places"] : [])], rows, "numbers");
   }
@@ -185,7 +185,7 @@ class Details {
         cells: [
           all.total > 0 ? percent(entry.total / all.total) : "-",
           recursive || (entry.total === 0 && entry.calls > 0) ? "-" : this.owner.time(entry.total, entry.estimated),
-          count(entry.calls),
+          this.owner.callsText(entry.calls),
           this.functionButton(entry.fn, recursive),
         ],
       };
@@ -202,7 +202,7 @@ class Details {
       const calls = rest.reduce((sum, entry) => sum + entry.calls, 0);
       const share = all.total > 0 ? percent(total / all.total) : "-";
       const text = element("em", "", `${rest.length} more`);
-      rows.push({ of: 0, cells: [share, this.owner.time(total, rest.some((entry) => entry.estimated)), count(calls), text] });
+      rows.push({ of: 0, cells: [share, this.owner.time(total, rest.some((entry) => entry.estimated)), this.owner.callsText(calls), text] });
     }
     this.table(
       ["%", "time", "calls", title === "Calls" ? "callee" : "caller"],
@@ -242,7 +242,7 @@ class Details {
     const estimated = rows.some((row) => tree.estimated[row] & 2);
     const cells = list.slice(0, CALLS_SHOWN).map(([thread, [total, calls]]) => {
       const share = all > 0 ? percent(total / all) : "-";
-      return [share, this.owner.time(total, estimated), count(calls), this.owner.threadText(thread)];
+      return [share, this.owner.time(total, estimated), this.owner.callsText(calls), this.owner.threadText(thread)];
     });
     if (list.length > CALLS_SHOWN) {
       cells.push(["", "", "", element("em", "", `${list.length - CALLS_SHOWN} more`)]);

@@ -31,10 +31,13 @@ Object.assign(Page.prototype, {
     );
     const tiles = [
       ["since reset", data.since_reset, "How long the counters have been running"],
-      ["in scopes", this.measuredText(this.tree.measured), `100 %; ${duration(outside)} passed outside any scope and are no part of it`],
-      ["calls", count(this.tree.allCalls), "Calls of all rows"],
+      ["in scopes", this.measuredText(this.tree.measured), `100 %; ${this.time(outside, false)} passed outside any scope and are no part of it`],
+      ["calls", this.callsText(this.tree.allCalls), "Calls of all rows"],
       ["cost", `${data.cost_lower} – ${data.cost_upper}`, "What measuring takes of all time in scopes, at least and at most"],
     ];
+    if (data.per_calls !== null) {
+      tiles.unshift(["per call of", data.per_name, `Times and calls are divided by its ${digits(data.per_calls)} calls`]);
+    }
     byId("tiles").replaceChildren(
       ...tiles.map(([name, text, explained]) => {
         const tile = element("div");

@@ -103,6 +103,23 @@ function count(value) {
   return String(n);
 }
 
+// A quotient as `0`, `<0.01`, `0.25`, `12.3`, and from 100 on as a count.
+function quotient(value, per) {
+  const [n, parts] = [BigInt(value), BigInt(per)];
+  const times = (unit) => (n * unit + parts / 2n) / parts;
+  const [hundredths, tenths] = [times(100n), times(10n)];
+  if (n === 0n) {
+    return "0";
+  }
+  if (hundredths === 0n) {
+    return "<0.01";
+  }
+  if (hundredths <= 999n) {
+    return hundredths / 100n + "." + String(hundredths % 100n).padStart(2, "0");
+  }
+  return tenths <= 999n ? tenths / 10n + "." + (tenths % 10n) : count(rounded(n, parts));
+}
+
 // A share of 0 to 1 as `0.0%` to `100.0%`.
 function percent(share) {
   if (!(share > 0)) {

@@ -1,8 +1,16 @@
 // What is shown of rows, as text.
 
 Object.assign(Page.prototype, {
+  // Of all calls, or per call of one function; little is not nothing.
   time(ns, estimated) {
-    return (estimated ? "~" : "") + duration(ns);
+    const per = this.profile.data.per_calls;
+    const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));
+    return (estimated ? "~" : "") + (part === 0n && ns > 0 ? "<1ns" : duration(part));
+  },
+
+  callsText(calls) {
+    const per = this.profile.data.per_calls;
+    return per === null ? count(calls) : quotient(calls, per);
   },
 
   shareText(ns, estimated) {
@@ -10,7 +18,7 @@ Object.assign(Page.prototype, {
   },
 
   average(total, calls, estimated) {
-    return calls > 0 ? this.time(BigInt(total) / BigInt(calls), estimated & 2) : "-";
+    return calls > 0 ? (estimated & 2 ? "~" : "") + duration(BigInt(total) / BigInt(calls)) : "-";
   },
 
   threadText(thread) {
@@ -41,7 +49,7 @@ Object.assign(Page.prototype, {
     return (
       `${this.profile.label(tree.fn[row])}: total ${this.time(total, flags & 2)}, ${this.shareText(total, flags & 2)}; ` +
       `self ${this.time(own, flags & 1)}, ${this.shareText(own, flags & 1)}; ` +
-      `${count(tree.calls[row])} calls, ${this.average(total, tree.calls[row], flags)} on average`
+      `${this.callsText(tree.calls[row])} calls, ${this.average(total, tree.calls[row], flags)} on average`
     );
   },
 
@@ -77,7 +85,7 @@ Object.assign(Page.prototype, {
       total: this.time(row.total, row.estimated & 2),
       self: this.time(row.self, row.estimated & 1),
       selfShare: this.shareText(row.self, row.estimated & 1),
-      calls: count(row.calls),
+      calls: this.callsText(row.calls),
       average: this.average(row.total, row.calls, row.estimated),
       p50: ticks(latency.quantile(0.5)),
       p99: ticks(latency.quantile(0.99)),

@@ -86,10 +86,11 @@ fn outcome(html: &str) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 /// Rows of the text report, columns and name, as the page writes them down.
-fn rows_of_text(snapshot: &Snapshot) -> Vec<String> {
+fn rows_of_text(snapshot: &Snapshot, per: Option<PerCall>) -> Vec<String> {
     let options = TextOptions {
         top: usize::MAX,
         width: 200,
+        per,
         ..TextOptions::default()
     };
     let text = text::report(snapshot, &options);
@@ -157,7 +158,15 @@ fn assert_links_hold(snapshot: &Snapshot, mut found: Vec<String>) {
 }
 
 fn assert_checks_hold(snapshot: &Snapshot) {
-    let Some((checks, table)) = outcome(&page_of(snapshot)) else {
+    assert_checks_hold_per(snapshot, None);
+}
+
+fn assert_checks_hold_per(snapshot: &Snapshot, per: Option<PerCall>) {
+    let options = PageOptions {
+        per: per.clone(),
+        ..PageOptions::default()
+    };
+    let Some((checks, table)) = outcome(&page(snapshot, &options).unwrap()) else {
         return;
     };
     assert!(checks.len() >= 14, "{checks:#?}");
@@ -166,7 +175,7 @@ fn assert_checks_hold(snapshot: &Snapshot) {
     let (links, table): (Vec<String>, Vec<String>) =
         table.into_iter().partition(|line| line.starts_with("graph\t"));
     assert_links_hold(snapshot, links);
-    let wanted = rows_of_text(snapshot);
+    let wanted = rows_of_text(snapshot, per);
     assert!(wanted.len() > 20, "{wanted:#?}");
     for (found, wanted) in table.iter().zip(&wanted) {
         // The text's list of functions does not say what is open.
@@ -189,6 +198,16 @@ fn wicked_names_are_text_and_all_numbers_are_those_of_the_text_report() {
 fn estimates_are_those_of_the_text_report() {
     assert_checks_hold(&fixtures::order_sim_adaptive());
     assert_checks_hold(&fixtures::order_sim_sampled());
+}
+
+#[test]
+fn numbers_per_call_are_those_of_the_text_report() {
+    let per = |calls| {
+        let name = "</script> & frame".into();
+        Some(PerCall { name, calls })
+    };
+    assert_checks_hold_per(&fixtures::order_sim_adaptive(), per(8_410_000));
+    assert_checks_hold_per(&fixtures::order_sim_with_latencies(), per(7));
 }
 
 #[test]
@@ -241,7 +260,7 @@ fn scripts_write_numbers_as_the_text_report_does() {
         .collect();
     let numbers = values.iter().map(u64::to_string).collect::<Vec<_>>().join("n,");
     let script = format!(
-        "{}\nfor (const n of [{numbers}n]) console.log(duration(n), twoDigits(n), count(n));
+        "{}\nfor (const n of [{numbers}n]) console.log(duration(n), twoDigits(n), count(n), quotient(n, 1n), quotient(n, 777n));
          for (const share of {shares:?}) console.log(percent(share));",
         SCRIPTS[0]
     );
@@ -252,7 +271,13 @@ fn scripts_write_numbers_as_the_text_report_does() {
     let wanted = values
         .iter()
         .map(|&n| {
-            let texts = [number::duration(n), number::two_digits(n), number::count(n)];
+            let texts = [
+                number::duration(n),
+                number::two_digits(n),
+                number::count(n),
+                number::quotient(n, 1),
+                number::quotient(n, 777),
+            ];
             (texts.join(" "), n.to_string())
         })
         .chain(

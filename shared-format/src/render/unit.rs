@@ -1,0 +1,13 @@
+//! In what times are given.
+
+/// Nanoseconds, ticks of the program's clock, or both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds, in texts as durations.
+    Ns,
+    /// Ticks of the program's clock.
+    Ticks,
+    /// Both, in columns of their own.
+    #[default]
+    Both,
+}
