@@ -16,8 +16,9 @@ const AFTER: &str = "--after";
 const GATES: &str = "\
 Gates:
   calls > 1%         a function is called more often, by more than 1 %. Counts have no noise: one
-                     run a side is enough. A new function has grown by more than any percentage;
-                     one that is gone has not grown.
+                     run a side is enough. Where the runs of a side do not agree there is, and
+                     five runs a side are judged as times are. A new function has grown by more
+                     than any percentage; one that is gone has not grown.
   calls > 0          by any number of calls
   time > 10%         the whole program, or a function with 1 % of its time or more, takes longer
                      with all it calls, by more than 10 %; time > 2ms: by more than that

@@ -7,6 +7,9 @@ use super::{Comparison, Piece, Tables, WHOLE, escape_html};
 use crate::profile::diff::{Change, What};
 use crate::render::escape::visible;
 
+/// So many paths a page has at most, so that it stays quick; the text has all.
+const PATHS: usize = 2_000;
+
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -82,12 +85,19 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     if comparison.tables != Tables::Functions {
         let (shown, rest) = rows::paths(comparison);
         titles(out, "Paths", "Path", false)?;
-        for index in shown {
+        let more = shown.len().saturating_sub(PATHS);
+        for index in shown.into_iter().take(PATHS) {
             let path = &comparison.diff.paths[index];
             let label = &labels[path.function.index()];
             row(out, comparison, &path.change, path.depth, label)?;
         }
         end(out, comparison, "tbody", rest, "path")?;
+        if more > 0 {
+            writeln!(
+                out,
+                "<p class=\"rest\">{more} paths more have changed; -f text and -f json have all of them</p>"
+            )?;
+        }
     }
     if let Some(about) = comparison.about_remarks() {
         writeln!(out, "<p class=\"rest\">{}</p>", text(&about))?;
