@@ -138,7 +138,7 @@ fn row(
     let remark = remark.unwrap_or_default();
     let indent = match depth {
         0 => String::new(),
-        depth => format!(" style=\"padding-left:{}em\"", depth.min(40)),
+        depth => format!(" style=\"padding-left:calc(8px + {}em)\"", depth.min(40)),
     };
     write!(out, "<tr><th scope=\"row\"{indent}>{}{remark}</th>", text(name))?;
     for what in [What::Calls, What::Total, What::SelfTime] {
