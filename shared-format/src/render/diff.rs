@@ -266,17 +266,3 @@ fn plain(pieces: &[Piece]) -> String {
     });
     texts.collect()
 }
-
-/// Appends text so that it is shown as it is, between tags and in an attribute.
-fn escape_html(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-}

@@ -3,9 +3,10 @@
 use std::fmt::{self, Write};
 
 use super::rows::{self, Rest};
-use super::{Comparison, Piece, Tables, WHOLE, escape_html};
+use super::{Comparison, Piece, Tables, WHOLE};
 use crate::profile::diff::{Change, What};
 use crate::render::escape::visible;
+use crate::render::html::escape;
 
 /// So many paths a page has at most, so that it stays quick; the text has all.
 const PATHS: usize = 2_000;
@@ -171,6 +172,6 @@ fn end(out: &mut String, comparison: &Comparison<'_>, body: &str, rest: Rest, of
 /// Text between tags.
 fn text(words: &str) -> String {
     let mut out = String::new();
-    escape_html(&mut out, &visible(words, false));
+    escape(&mut out, &visible(words, false));
     out
 }
