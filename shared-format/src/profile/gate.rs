@@ -1,7 +1,9 @@
 //! Gates: conditions under which a comparison fails, for machines that decide whether a change goes in.
 //!
 //! `calls` is exact: counts have no noise, so one run a side is enough, and what differs has changed. A function that
-//! was not there before has grown by more than any percentage; one that is gone has not grown.
+//! was not there before has grown by more than any percentage; one that is gone has not grown. Where the runs of a side do
+//! not agree (threads that share work as it comes), there is noise after all: over [`RUNS`] runs a side such a count is
+//! judged as times are, over fewer by its median.
 //!
 //! `time` (the total) and `self` are judged by a rank test over at least [`RUNS`] runs a side, see [`super::rank`]. Three
 //! decisions keep an unchanged program from failing by chance:
@@ -24,7 +26,7 @@ mod condition;
 #[cfg(test)]
 mod tests;
 
-use crate::profile::diff::{Change, Diff, Presence, What};
+use crate::profile::diff::{Diff, Presence, What};
 use crate::profile::functions::FunctionId;
 use crate::profile::per::named;
 use crate::profile::rank::{chance_of_greater, least_chance};
@@ -58,7 +60,7 @@ pub struct Failure {
     pub before: f64,
     /// Its value after, a median.
     pub after: f64,
-    /// Of times: the probability that the runs look so by chance.
+    /// Where there is noise: the probability that the runs look so by chance.
     pub chance: Option<f64>,
 }
 
@@ -137,22 +139,35 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, CannotJudge>
 
 fn judge_calls(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
     let all = asked.unwrap_or_else(|| ids(diff).collect());
-    let changes = all.iter().map(|&id| (id, &diff.by_function[id.index()]));
-    let (failed, _): (Vec<(FunctionId, &Change)>, Vec<_>) =
-        changes.partition(|(_, change)| condition.is_exceeded(change.before.calls, change.after.calls));
+    let (before, after) = diff.runs();
+    let can_tell = before.min(after) >= RUNS;
+    let mut failures = Vec::new();
+    let mut by_rank = Vec::new();
+    for &id in &all {
+        let change = &diff.by_function[id.index()];
+        let failure = Failure {
+            of: Judged::Function(id),
+            before: change.before.calls,
+            after: change.after.calls,
+            chance: None,
+        };
+        if can_tell && !change.calls_exact {
+            by_rank.push(tested(diff, condition, failure));
+        } else if condition.is_exceeded(failure.before, failure.after) {
+            failures.push(failure);
+        }
+    }
+    keep_significant(&mut by_rank, least_chance(before, after));
+    failures.append(&mut by_rank);
+    let is_exact = |failure: &&Failure| match failure.of {
+        Judged::Whole => true,
+        Judged::Function(id) => diff.by_function[id.index()].calls_exact,
+    };
     Verdict {
         condition: condition.clone(),
         judged: all.len(),
-        failures: failed
-            .iter()
-            .map(|(id, change)| Failure {
-                of: Judged::Function(*id),
-                before: change.before.calls,
-                after: change.after.calls,
-                chance: None,
-            })
-            .collect(),
-        inexact: failed.iter().filter(|(_, change)| !change.calls_exact).count(),
+        inexact: failures.len() - failures.iter().filter(is_exact).count(),
+        failures,
     }
 }
 
@@ -188,48 +203,56 @@ fn judge_times(
     };
     // The whole has no self time of its own.
     all.retain(|&judged| judged != Judged::Whole || what == What::Total);
-    let mut tested: Vec<Failure> = all
+    let mut failures: Vec<Failure> = all
         .iter()
         .map(|&judged| {
-            let (runs_before, runs_after) = match judged {
-                Judged::Whole => diff.whole_in_runs(what),
-                Judged::Function(id) => diff.in_runs(id, what),
-            };
             let change = match judged {
                 Judged::Whole => &diff.whole,
                 Judged::Function(id) => &diff.by_function[id.index()],
             };
-            let allowed: Vec<f64> = runs_before.iter().map(|&ns| condition.allowed(ns)).collect();
-            Failure {
+            let failure = Failure {
                 of: judged,
                 before: change.before.get(what),
                 after: change.after.get(what),
-                chance: Some(chance_of_greater(&allowed, &runs_after)),
-            }
+                chance: None,
+            };
+            tested(diff, condition, failure)
         })
         .collect();
-    let failed = significant(&mut tested, least_chance(before, after));
-    tested.truncate(failed);
+    keep_significant(&mut failures, least_chance(before, after));
     Ok(Verdict {
         condition: condition.clone(),
         judged: all.len(),
-        failures: tested,
+        failures,
         inexact: 0,
     })
 }
 
-/// Puts those that are significant together first, and says how many: Holm's steps, none of them stricter than the
-/// clearest result there is.
-fn significant(tested: &mut [Failure], clearest: f64) -> usize {
+/// The same with the probability that the runs after have come so far above what is allowed by chance.
+fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
+    let (before, after) = match failure.of {
+        Judged::Whole => diff.whole_in_runs(condition.what),
+        Judged::Function(id) => diff.in_runs(id, condition.what),
+    };
+    let allowed: Vec<f64> = before.iter().map(|&value| condition.allowed(value)).collect();
+    Failure {
+        chance: Some(chance_of_greater(&allowed, &after)),
+        ..failure
+    }
+}
+
+/// Leaves those that are significant together: Holm's steps, none of them stricter than the clearest result there is.
+fn keep_significant(tested: &mut Vec<Failure>, clearest: f64) {
     let chance = |failure: &Failure| failure.chance.unwrap_or(1.0);
     tested.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
     let all = tested.len();
-    // Both sides of the comparison come from different sums: what is equal must not differ in the last bit.
-    let passes = |(step, failure): &(usize, &Failure)| {
+    let is_significant = |(step, failure): &(usize, &Failure)| {
         let level = (LEVEL / (all - step) as f64).max(clearest);
+        // Both come from different sums: what is equal must not differ in the last bit.
         chance(failure) <= level * (1.0 + 1e-9)
     };
-    tested.iter().enumerate().take_while(passes).count()
+    let significant = tested.iter().enumerate().take_while(is_significant).count();
+    tested.truncate(significant);
 }
 
 fn ids(diff: &Diff) -> impl Iterator<Item = FunctionId> {

@@ -170,24 +170,32 @@ impl Comparison<'_> {
 
     /// The rows that are not shown, in one sentence; none where all are.
     fn rest(&self, rest: Rest, of: &str) -> Option<String> {
-        let numbers = self.numbers();
+        if rest.rows == 0 {
+            return None;
+        }
         let many = if rest.rows == 1 { "" } else { "s" };
-        let chance = if self.diff.can_tell_noise() {
+        let by_chance = if self.diff.can_tell_noise() {
             " or by chance"
         } else {
             ""
         };
-        (rest.rows > 0).then(|| {
+        // Medians do not add up.
+        let together = if self.diff.runs() == (1, 1) {
+            let numbers = self.numbers();
             format!(
-                "{} more {of}{many} with the same calls, and times that differ by less than {} of the whole{chance}; \
-                 self together {} {} {}",
-                rest.rows,
-                number::percent(self.min_share),
+                "; self together {} {} {}",
                 numbers.value(What::SelfTime, rest.before_ns),
                 numbers.arrow(),
                 numbers.value(What::SelfTime, rest.after_ns),
             )
-        })
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "{} more {of}{many} with the same calls, and times that differ by less than {} of the whole{by_chance}{together}",
+            rest.rows,
+            number::percent(self.min_share),
+        ))
     }
 
     fn is_failed(&self) -> bool {
@@ -257,18 +265,4 @@ fn plain(pieces: &[Piece]) -> String {
         Piece::Words(text) | Piece::Name(text) => text.as_str(),
     });
     texts.collect()
-}
-
-/// Appends text so that it is shown as it is, between tags and in an attribute.
-fn escape_html(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
 }

@@ -109,7 +109,7 @@ pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, Format
 }
 
 /// Appends text so that it is shown as it is, between tags and in an attribute.
-fn escape(out: &mut String, text: &str) {
+pub(super) fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),

@@ -14,38 +14,38 @@ const AFTER: &str = "--after";
 
 /// What stands behind the options in `tickscope diff --help`.
 const GATES: &str = "\
+Gates:
+  calls > 1%         a function is called more often, by more than 1 %. Counts have no noise: one
+                     run a side is enough. Where the runs of a side do not agree there is, and
+                     five runs a side are judged as times are. A new function has grown by more
+                     than any percentage; one that is gone has not grown.
+  calls > 0          by any number of calls
+  time > 10%         the whole program, or a function with 1 % of its time or more, takes longer
+                     with all it calls, by more than 10 %; time > 2ms: by more than that
+  self > 10%         the same of the time in a function itself
+  calls(parse) > 0   of one function, by its name or more of its path; of times also a small one
+  >= instead of > fails at just so much already.
+
+Times are judged by a rank test (Mann and Whitney), over five runs a side or more: whether the
+runs after are slower than the runs before made longer by the percentage. The level is 5 % for all
+rows together (Holm). Five runs can tell twelve rows apart at that level; of more rows, each run
+after must be slower than each run before made longer. Take the runs before and after in turns: a
+machine that gets busy in between makes a whole side slower.
+
+A TARGET is a file (.tks, .html, a ring) or a program, by name or pid, of which a new snapshot is
+taken. Of several runs a side times are medians; calls are exact where the runs of a side agree,
+else medians, marked with ~ as times are that are estimates. With --per NAME each run is divided
+by its own calls of NAME, so that runs of different length compare; what is never called inside of
+NAME, and in all runs equally often, stays per run.
+
+Exit codes: 0 compared, and no gate failed; 1 failed; 2 misuse, no such target, or too few runs
+for a gate; 3 a gate failed: why is on standard error as well.
+
 Examples:
   tickscope diff before.tks after.tks
   tickscope diff before.tks app                   with the program that runs
   tickscope diff a*.tks -- b*.tks --per frame     several runs a side, numbers per call of frame
-  tickscope diff a*.tks -- b*.tks --fail-if 'calls > 1%' --fail-if 'time > 10%' -f markdown
-
-A TARGET is a file (.tks, .html, a ring) or a program, by name or pid, of which a new snapshot is
-taken. Two alone are before and after. Of several runs a side times are medians; calls are exact
-where the runs of a side agree, else medians, marked with ~, as are times that are estimates.
-
-Gates:
-  calls > 1%         a function is called more often by more than 1 %. Counts have no noise: one run
-                     a side is enough. A new function has grown by more than any percentage; one
-                     that is gone has not grown.
-  calls > 0          by any number of calls
-  time > 10%         the whole program, or a function with 1 % of its time or more, takes longer with
-                     all it calls, by more than 10 %; time > 2ms by more than that
-  self > 10%         the same of the time in a function itself
-  calls(parse) > 0   of one function, by its name or more of its path; of time also a small one
-  >= instead of > fails at just so much already.
-
-Times are judged by a rank test (Mann and Whitney), over five runs a side or more: whether the runs
-after are slower than the runs before made longer by the percentage. The level is 5 % for all rows
-together (Holm); five runs can tell twelve rows apart at that level, of more each run after must be
-slower than each run before made longer. Take the runs before and after in turns: a machine that
-gets busy in between makes a whole side slower.
-
-With --per NAME each run is divided by its own calls of NAME, so that runs of different length
-compare. What is never called inside of NAME and in all runs equally often stays per run.
-
-Exit codes: 0 compared, no gate failed; 1 failed; 2 misuse, no such target, or too few runs for a
-gate; 3 a gate failed, which is on standard error as well.";
+  tickscope diff a*.tks -- b*.tks --fail-if 'calls > 1%' --fail-if 'time > 10%' -f markdown";
 
 /// What to compare, and what must not grow.
 #[derive(Args, Clone, Debug, Default)]

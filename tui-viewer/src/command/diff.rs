@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use tickscope_format::Snapshot;
 use tickscope_format::profile::diff::{Diff, NoScope};
 use tickscope_format::profile::gate::{self, Verdict};
@@ -81,8 +80,7 @@ fn snapshots(targets: &[String], dir: Option<&Path>) -> anyhow::Result<Vec<Snaps
             ..TargetArgs::default()
         });
         let found = fresh::find(&wanted, dir, None)?;
-        let fresh = fresh::of(&found, &wanted).with_context(|| format!("cannot compare {target}"))?;
-        Ok(fresh.snapshot)
+        Ok(fresh::of(&found, &wanted)?.snapshot)
     };
     targets.iter().map(snapshot).collect()
 }

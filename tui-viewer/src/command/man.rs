@@ -46,7 +46,8 @@ fn page(command: Command) -> anyhow::Result<String> {
         page.push_str(&verbatim("EXAMPLES", examples.trim_start_matches("Examples:\n")));
     }
     if let Some(formats) = formats {
-        page.push_str(&verbatim("FORMATS", formats.trim_start_matches("Formats:\n")));
+        let (title, lines) = formats.split_once(":\n").unwrap_or(("Formats", &formats));
+        page.push_str(&verbatim(&title.to_uppercase(), lines));
     }
     Ok(page)
 }

@@ -53,7 +53,7 @@ impl Condition {
         grown > least || (self.or_equal && grown == least)
     }
 
-    /// What a time may become at most.
+    /// What a value may become at most.
     pub fn allowed(&self, before: f64) -> f64 {
         match self.growth {
             Growth::Percent(percent) => before * (1.0 + percent / 100.0),

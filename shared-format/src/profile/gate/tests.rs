@@ -114,6 +114,24 @@ fn counts_that_do_not_agree_are_told() {
 }
 
 #[test]
+fn counts_with_noise_are_judged_by_rank_where_there_are_runs_enough() {
+    let runs = |calls: [u64; 5]| calls.map(|calls| run(&[(0, "main", calls, 1)]));
+    let (usual, other, more) = (
+        runs([100, 90, 110, 95, 105]),
+        runs([103, 112, 104, 93, 106]),
+        runs([130, 125, 140, 122, 133]),
+    );
+    assert!(verdict(&usual, &other, "calls > 1%").is_passed());
+    assert!(
+        !verdict(&usual[..4], &other[..4], "calls > 1%").is_passed(),
+        "by the median"
+    );
+    let found = verdict(&usual, &more, "calls > 1%");
+    assert_eq!((found.failures.len(), found.inexact), (1, 1));
+    assert!(found.failures[0].chance.is_some());
+}
+
+#[test]
 fn times_want_five_runs_a_side() {
     let diff = Diff::of(&runs(&[100; 5], &ROWS), &runs(&[100; 4], &ROWS), None).unwrap();
     let error = judge(&diff, &condition("time > 10%")).unwrap_err().to_string();

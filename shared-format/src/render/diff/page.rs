@@ -3,9 +3,13 @@
 use std::fmt::{self, Write};
 
 use super::rows::{self, Rest};
-use super::{Comparison, Piece, Tables, WHOLE, escape_html};
+use super::{Comparison, Piece, Tables, WHOLE};
 use crate::profile::diff::{Change, What};
 use crate::render::escape::visible;
+use crate::render::html::escape;
+
+/// So many paths a page has at most, so that it stays quick; the text has all.
+const PATHS: usize = 2_000;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -82,12 +86,19 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     if comparison.tables != Tables::Functions {
         let (shown, rest) = rows::paths(comparison);
         titles(out, "Paths", "Path", false)?;
-        for index in shown {
+        let more = shown.len().saturating_sub(PATHS);
+        for index in shown.into_iter().take(PATHS) {
             let path = &comparison.diff.paths[index];
             let label = &labels[path.function.index()];
             row(out, comparison, &path.change, path.depth, label)?;
         }
         end(out, comparison, "tbody", rest, "path")?;
+        if more > 0 {
+            writeln!(
+                out,
+                "<p class=\"rest\">{more} paths more have changed; -f text and -f json have all of them</p>"
+            )?;
+        }
     }
     if let Some(about) = comparison.about_remarks() {
         writeln!(out, "<p class=\"rest\">{}</p>", text(&about))?;
@@ -128,7 +139,7 @@ fn row(
     let remark = remark.unwrap_or_default();
     let indent = match depth {
         0 => String::new(),
-        depth => format!(" style=\"padding-left:{}em\"", depth.min(40)),
+        depth => format!(" style=\"padding-left:calc(8px + {}em)\"", depth.min(40)),
     };
     write!(out, "<tr><th scope=\"row\"{indent}>{}{remark}</th>", text(name))?;
     for what in [What::Calls, What::Total, What::SelfTime] {
@@ -161,6 +172,6 @@ fn end(out: &mut String, comparison: &Comparison<'_>, body: &str, rest: Rest, of
 /// Text between tags.
 fn text(words: &str) -> String {
     let mut out = String::new();
-    escape_html(&mut out, &visible(words, false));
+    escape(&mut out, &visible(words, false));
     out
 }
