@@ -15,7 +15,7 @@ pub struct Function {
     pub name: String,
     /// The path of its module.
     pub module: String,
-    /// The source file of the first site that has this name.
+    /// The source file of the first site that has this name; a group has none.
     pub file: String,
     /// The line in it.
     pub line: u32,
@@ -93,6 +93,11 @@ impl Functions {
             };
             let id = *known.entry(named).or_insert_with(|| {
                 let (_, module, name) = named;
+                // It stands in no one place.
+                let (file, line) = match is_group {
+                    true => ("", 0),
+                    false => (site.file.as_str(), site.line),
+                };
                 // No module is called as a group's key begins.
                 let above = if is_group { "[group]" } else { module };
                 functions.list.push(Function {
@@ -102,8 +107,8 @@ impl Functions {
                         name.to_owned()
                     },
                     module: module.to_owned(),
-                    file: site.file.clone(),
-                    line: site.line,
+                    file: file.to_owned(),
+                    line,
                     group: site.group.clone(),
                     is_group,
                     key: fnv1a(fnv1a(fnv1a(FNV_SEED, above.as_bytes()), b"::"), name.as_bytes()),

@@ -12,7 +12,7 @@ use crate::profile::between::{between, same_epoch};
 use crate::profile::functions::Functions;
 use crate::profile::groups;
 use crate::profile::inside::{Inside, SetId, inside};
-use crate::snapshot::{CaptureKind, Snapshot};
+use crate::snapshot::{CaptureKind, Snapshot, Thread};
 
 /// What is followed.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ pub enum Subject {
 /// What one thread spent inside one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The thread's id, 0 for threads that have ended.
+    /// The thread's id; 0 for threads that have ended, but for one that alone of its name did so.
     pub tid: u32,
     /// Its name; threads that have ended share a line by name.
     pub thread: String,
@@ -266,6 +266,29 @@ impl Intervals {
         Some(between(&as_of(&since, last), last))
     }
 
+    /// The id of a thread, also of the one that is the only one of its name to have ended since the last snapshot; else 0.
+    fn tid_of(&self, thread: &Thread, window: &Snapshot) -> u32 {
+        let Some(last) = self.last.as_ref().filter(|_| thread.tid == 0) else {
+            return thread.tid;
+        };
+        let known = |threads: &[Thread], tid: u32| {
+            let one = threads
+                .iter()
+                .find(|other| other.tid == tid && other.name == thread.name);
+            one.map_or(0, |one| one.count)
+        };
+        let ended = thread.count.saturating_sub(known(&last.threads, 0));
+        let live = last
+            .threads
+            .iter()
+            .filter(|other| other.tid != 0 && other.name == thread.name);
+        let mut gone = live.filter(|other| known(&window.threads, other.tid) == 0);
+        match (ended, gone.next(), gone.next()) {
+            (1, Some(one), None) => one.tid,
+            _ => 0,
+        }
+    }
+
     fn count(&mut self, window: &Snapshot) {
         for (subjects, of_site) in [self.choice.groups(window), self.choice.functions(window)] {
             self.any_met |= of_site.iter().any(Option::is_some);
@@ -273,8 +296,9 @@ impl Intervals {
                 continue;
             }
             for (thread, sums) in window.threads.iter().zip(inside(window, &of_site)) {
+                let tid = self.tid_of(thread, window);
                 for (set, sum) in sums {
-                    let who = (thread.tid == 0, thread.tid, thread.name.clone());
+                    let who = (tid == 0, tid, thread.name.clone());
                     let subject = subjects[set as usize].clone();
                     self.sums.entry((who, subject)).or_default().add(&sum);
                 }

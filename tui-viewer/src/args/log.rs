@@ -16,8 +16,8 @@ A line for each thread, each group or function that it was inside of, and each i
 INSIDE is the time inside the outermost call of the group or function: recursion, and members of a
 group that call each other, count once. Calls that are still open are in it up to the interval's
 end: a call that sleeps through three intervals has 100 % of each, and no call, for it began before.
-CALLS are those begun, of all members. Threads that have ended share a line by name; several of them
-may have more than 100 %. ~ stands before estimates (modes adaptive and sampled). INTERVAL is what
+CALLS are those begun, of all members. Where several threads of a name have ended they share a line,
+and may have more than 100 %. ~ stands before estimates (modes adaptive and sampled). INTERVAL is what
 passed by the program's own clock. An interval in which there was nothing has one line that says so.
 
 Resets do not disturb. The log ends with the program (exit code 0), after -d, or by Ctrl-C.

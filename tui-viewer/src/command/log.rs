@@ -86,7 +86,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     loop {
         let liveness = followed.ring.liveness()?;
         let over = end.is_some_and(|end| Instant::now() >= end);
-        if over && is_live(&liveness) {
+        if over && is_live(&liveness) && !followed.silent {
             followed.ask(Op::PublishNow);
         }
         for snapshot in followed.news()? {

@@ -218,11 +218,18 @@ fn functions_are_followed_by_pattern_and_ended_threads_by_name() {
     later.threads[1].tid = 0;
     later.threads[1].open.clear();
     assert!(choice.is_met(&later));
-    let interval = take(&mut intervals, later).unwrap();
+    let interval = take(&mut intervals, later.clone()).unwrap();
     assert_eq!(
         told(&interval),
-        [(7, "app::read", 5, 30), (0, "app::read", 0, 300)]
+        [(7, "app::read", 5, 30), (8, "app::read", 0, 300)],
+        "it is the only one that has ended"
     );
+    // Whatever comes to that row later is of others.
+    later.capture.tick += 1_000 * MS;
+    later.nodes.self_ticks[3] += 20 * MS;
+    later.threads[1].count = 3;
+    let interval = take(&mut intervals, later).unwrap();
+    assert_eq!(told(&interval), [(0, "app::read", 0, 20)]);
 }
 
 #[test]
