@@ -138,7 +138,7 @@ fn finish(copier: Copier, copied: anyhow::Result<End>) -> anyhow::Result<u8> {
     let path = copier.writer().path().to_path_buf();
     let finished = copier.finish();
     match copied {
-        Err(error) if some => Err(error.context(format!("{summary} are kept, and no more"))),
+        Err(error) if some => Err(error.context(format!("{summary} could be kept"))),
         Err(error) => Err(error),
         Ok(_) if !some => Err(anyhow!(
             "nothing was recorded: the program had not published anything"

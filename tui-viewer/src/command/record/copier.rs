@@ -140,12 +140,15 @@ impl Copier {
     }
 
     fn append(&mut self, record: &Record) -> anyhow::Result<()> {
-        let path = self.writer.path().display().to_string();
         self.writer
             .append(record.stamp, &record.payload)
-            .map_err(|error| match error {
-                FormatError::Io { source, .. } => anyhow!("cannot write {path}: {source}"),
-                other => anyhow!("{path}: {other}"),
+            .map_err(|error| {
+                // It says itself which file.
+                if matches!(error, FormatError::Io { .. }) {
+                    anyhow!("cannot {error}")
+                } else {
+                    anyhow!(about(self.ring.path(), &error))
+                }
             })?;
         self.copied = Some(record.sequence);
         let unix_ns = record.stamp.unix_ns;

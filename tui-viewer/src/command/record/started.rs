@@ -44,6 +44,9 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     if let Err(error) = &recorded {
         say(&in_one_line(error));
     }
+    if running.status()?.is_none() {
+        say(&format!("{} runs on; its end is waited for", name.display()));
+    }
     while running.status()?.is_none() {
         thread::sleep(PAUSE);
     }
@@ -117,10 +120,11 @@ impl Running<'_> {
             // Before the look for the ring: what ended before the look has left all it ever will.
             let ended = self.status()?.is_some();
             let is_time = after.is_none_or(|after| begin.elapsed() >= after);
-            if is_time && (!ended || after.is_none()) {
-                if let Ok(Found::Ring(ring, _)) = self.started.find() {
-                    return Ok(Some(*ring));
-                }
+            if is_time
+                && (!ended || after.is_none())
+                && let Ok(Found::Ring(ring, _)) = self.started.find()
+            {
+                return Ok(Some(*ring));
             }
             if ended {
                 return Ok(None);
