@@ -21,6 +21,9 @@ use crate::target::{Found, line_of};
 /// Between two looks for the ring of the program: it writes a second of records into it before that matters.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// The same of one that takes its time to open a scope, or never does.
+const SELDOM: Duration = Duration::from_millis(100);
+
 /// Records a command. Its exit code is ours, unless the recording failed.
 pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     let name = Path::new(&args.command[0]).file_name().unwrap_or_default();
@@ -129,7 +132,8 @@ impl Running<'_> {
             if ended {
                 return Ok(None);
             }
-            thread::sleep(PAUSE);
+            let late = begin.elapsed() > after.unwrap_or_default() + SELDOM * 10;
+            thread::sleep(if late { SELDOM } else { PAUSE });
         }
     }
 }
