@@ -284,5 +284,6 @@ fn offset(position: u64) -> u64 {
     (position.saturating_add(HEAD_WORDS as u64)).saturating_mul(WORD as u64)
 }
 
-#[cfg(all(test, feature = "export"))]
+#[cfg(test)]
+#[cfg(feature = "export")]
 mod tests;

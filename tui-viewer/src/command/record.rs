@@ -73,7 +73,7 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     let begin = Instant::now();
     while args.after.is_some_and(|after| begin.elapsed() < after) && !stop.load(Ordering::Relaxed) {
         thread::sleep(PAUSE.min(args.after.unwrap_or_default().saturating_sub(begin.elapsed())));
-        if !is_live(&ring.liveness()?) {
+        if !ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
             break;
         }
     }

@@ -187,6 +187,24 @@ fn what_gives_no_recording_leaves_no_file() {
 }
 
 #[test]
+fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
+    let place = Place::new();
+    for (role, says) in [
+        ("older", "does not know this request"),
+        ("deaf", "takes no requests"),
+    ] {
+        let program = place.start(role);
+        let file = format!("{role}.tks");
+        let args = ["record", &program.name, "-d", "0", "--rate", "50", "-o", &file];
+        place
+            .tickscope(&args)
+            .ok()
+            .says(&[says, "recording at the rate it has", &file]);
+        assert!(!snapshots(&path_in(&place, &file)).is_empty());
+    }
+}
+
+#[test]
 fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
     let place = Place::new();
     let program = place.start("busy");
