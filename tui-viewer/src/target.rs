@@ -147,13 +147,14 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
         return open_file(path);
     }
     let found = find_program(wanted, dir);
-    match wanted {
-        // No program of this name runs, but it could be started.
-        Wanted::Name(name) if found.as_ref().is_err_and(is_none) && program::is_program(Path::new(name)) => {
-            Err(program::not_a_target(Path::new(name), true).into())
-        }
-        _ => found,
+    // No program of this name runs, but it could be started.
+    if let Wanted::Name(name) = wanted
+        && found.as_ref().is_err_and(is_none)
+        && program::is_program(Path::new(name))
+    {
+        return Err(program::not_a_target(Path::new(name), true).into());
     }
+    found
 }
 
 /// There is none of that name.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use tickscope_format::file::open::RingFile;
+use tickscope_format::latency::Latencies;
 use tickscope_format::profile::across::{self, Facts, Parts};
 use tickscope_format::ring::Record;
 use tickscope_format::series::Series;
@@ -26,6 +27,8 @@ pub struct Timeline {
     facts: Vec<Facts>,
     /// The wall clock at each: nanoseconds since the Unix epoch.
     unix_ns: Vec<u64>,
+    /// So many of them, the oldest, have no latencies.
+    coarse: usize,
     offset: UtcOffset,
 }
 
@@ -74,6 +77,7 @@ impl Timeline {
             facts: facts.collect(),
             unix_ns: moments.iter().map(|moment| moment.stamp.unix_ns).collect(),
             records: Records::Series(series),
+            coarse: 0,
             offset,
         };
         match timeline.facts.len() {
@@ -90,6 +94,7 @@ impl Timeline {
         while let Some(before) = records.last().and_then(|last| ring.before(last).ok().flatten()) {
             records.push(before);
         }
+        let fine = records.len();
         let oldest = records.last().map_or(0, |record| record.stamp.unix_ns);
         let mut coarse = ring.coarse_newest().ok().flatten();
         while let Some(record) = coarse {
@@ -97,6 +102,9 @@ impl Timeline {
             if record.stamp.unix_ns < oldest {
                 records.push(record);
             }
+        }
+        if records.len() == 1 {
+            return Err(single(ring.path()));
         }
         records.reverse();
         let mut facts = Vec::with_capacity(records.len());
@@ -111,6 +119,7 @@ impl Timeline {
         Ok(Self {
             facts,
             unix_ns: records.iter().map(|record| record.stamp.unix_ns).collect(),
+            coarse: records.len() - fine,
             records: Records::Ring(ring.path().to_path_buf(), records),
             offset,
         })
@@ -226,6 +235,7 @@ impl Timeline {
             unclosed,
             more,
         } = across::parts(&self.facts, from, to);
+        let blind = plus.iter().chain(&minus).any(|&at| at < self.coarse);
         let read = |parts: &[usize]| -> anyhow::Result<Vec<Snapshot>> {
             parts.iter().map(|&at| self.snapshot(at)).collect()
         };
@@ -237,7 +247,11 @@ impl Timeline {
             bail!("{}: records of two processes", self.path().display());
         }
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
-        let snapshot = across::across(&plus, &minus);
+        let mut snapshot = across::across(&plus, &minus);
+        if blind {
+            // Those that are there are not of this time alone.
+            snapshot.latencies = Latencies::default();
+        }
         let doubts = [
             (
                 unclosed,
@@ -270,4 +284,83 @@ fn single(path: &Path) -> anyhow::Error {
         "{} holds one moment and nothing from before it; `tickscope record` keeps a series",
         path.display()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orderbook;
+    use tickscope_format::file::create::OwnRing;
+    use tickscope_format::file::header::Header;
+    use tickscope_format::os;
+    use tickscope_format::ring::Stamp;
+    use tickscope_format::snapshot::CaptureKind;
+
+    /// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.
+    fn ring(dir: &Path) -> RingFile {
+        let header = Header {
+            name: "app".into(),
+            pid: std::process::id(),
+            start_time: 1,
+            boot_id: [1, 2],
+            uid: os::user_id(),
+            nonce: 1,
+            run_token: 0,
+            started_unix_ns: 1,
+            ring_words: (1 << 20) / 8,
+            coarse_words: (1 << 20) / 8,
+            control: true,
+            version: (1, 1),
+        };
+        let mut own = OwnRing::create(dir, header).unwrap();
+        for second in 100..=130 {
+            let snapshot = orderbook::snapshot(second * 10);
+            let stamp = Stamp {
+                kind: CaptureKind::Periodic,
+                tick: snapshot.capture.tick,
+                unix_ns: snapshot.capture.unix_ns,
+            };
+            let mut payload = Vec::new();
+            if second >= 125 {
+                codec::encode(&snapshot, &mut payload).unwrap();
+                own.publish(stamp, &payload).unwrap();
+                payload.clear();
+            }
+            if second % 10 == 0 {
+                codec::encode_small(&snapshot, &mut payload).unwrap();
+                own.coarse_room(payload.len() as u64).unwrap();
+                own.publish_coarse(stamp, &payload).unwrap();
+            }
+        }
+        own.link().unwrap();
+        RingFile::open(own.path()).unwrap()
+    }
+
+    #[test]
+    fn a_ring_reaches_back_over_its_coarse_records_and_percentiles_do_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let timeline = Timeline::of_ring(&ring(dir.path()), Some(0)).unwrap();
+        let of = |second: u64| orderbook::snapshot(second * 10);
+        let at = |text: &str| timeline.find(text.parse().unwrap()).unwrap();
+        let seconds: Vec<usize> = [
+            "0s", "9.9s", "10s", "24s", "25s", "26.5s", "-0s", "-5.1s", "30.9s",
+        ]
+        .map(at)
+        .to_vec();
+        assert_eq!(seconds, [0, 0, 1, 2, 3, 4, 8, 2, 8]);
+        assert!(timeline.find("32s".parse().unwrap()).is_err());
+        assert!(timeline.find("-31s".parse().unwrap()).is_err());
+        assert_eq!(timeline.snapshot(5).unwrap(), of(127));
+
+        let fine = timeline.between(at("26s"), at("29s")).unwrap();
+        assert_eq!(fine.snapshot.calls(), of(129).calls() - of(126).calls());
+        assert!(!fine.snapshot.latencies.row.is_empty());
+        let begin = timeline.begin_of(8, Duration::from_secs(20));
+        let coarse = timeline.between(begin, 8).unwrap();
+        assert_eq!(coarse.snapshot.calls(), of(130).calls() - of(110).calls());
+        assert!(coarse.snapshot.latencies.row.is_empty());
+        assert!(coarse.words.starts_with("20.0 s, from "), "{}", coarse.words);
+        assert_eq!(timeline.begin_of(8, Duration::from_secs(3_600)), 0);
+        assert!(timeline.between(8, 8).is_err());
+    }
 }

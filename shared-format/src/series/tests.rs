@@ -201,6 +201,65 @@ fn foreign_files_say_what_they_are() {
     assert!(matches!(series.newest(), Err(FormatError::NoRecord)));
 }
 
+/// A file with one record that holds these bytes, its checksum right.
+fn crafted(path: &Path, stored: &[u8]) {
+    let stamp = Stamp {
+        kind: CaptureKind::Periodic,
+        tick: 1,
+        unix_ns: 1,
+    };
+    let page = [KEPT_MAGIC, u64::from(FORMAT_MAJOR) << 32, PACKED, 0, 0, 0, 0, 0];
+    let head = ring::record_head(stamp, 1, 0, u64::MAX, stored);
+    let words = page.into_iter().chain(head).chain(ring::payload_words(stored));
+    fs::write(path, words::to_bytes(words)).unwrap();
+}
+
+#[test]
+fn a_record_that_points_to_nothing_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.tks");
+    let section = |id: u64, body: &[u8]| {
+        let head = [id, body.len() as u64];
+        [&words::to_bytes(head)[..], body].concat()
+    };
+    let facts = |sites: u64| section(64, &words::to_bytes([1, 0, u64::MAX, sites]));
+    // Nothing, as deflate has it.
+    let empty = [3, 0];
+    for (stored, says) in [
+        (facts(0), "no section 65"),
+        ([facts(0), section(65, &empty)].concat(), "no section 66"),
+        ([facts(7), section(65, &empty)].concat(), "those at word 7"),
+        ([facts(0), section(65, b"\xff\xff")].concat(), "packed record"),
+        ([facts(0), 65u64.to_le_bytes().to_vec()].concat(), "truncated"),
+        ([facts(0), words::to_bytes([65, u64::MAX])].concat(), "truncated"),
+    ] {
+        crafted(&path, &stored);
+        let series = Series::open(&path).unwrap();
+        let error = series.payload(&series.moments()[0]).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_packed_may_be_anything(facts in any::<bool>(), others in any::<[u8; 40]>(), ids in prop::collection::vec(60u64..70, 1..4)) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.tks");
+        let mut stored = Vec::new();
+        if facts {
+            stored.extend(words::to_bytes([64, 32, 1, 0, u64::MAX, 0]));
+        }
+        for id in ids {
+            stored.extend(words::to_bytes([id, others.len() as u64]));
+            stored.extend(others);
+        }
+        crafted(&path, &stored);
+        let series = Series::open(&path).unwrap();
+        let _ = series.newest();
+        let _ = series.snapshot(&series.moments()[0]);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -73,7 +73,7 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     let begin = Instant::now();
     while args.after.is_some_and(|after| begin.elapsed() < after) && !stop.load(Ordering::Relaxed) {
         thread::sleep(PAUSE.min(args.after.unwrap_or_default().saturating_sub(begin.elapsed())));
-        if !is_live(&ring.liveness()?) {
+        if !ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
             break;
         }
     }
@@ -138,7 +138,7 @@ fn finish(copier: Copier, copied: anyhow::Result<End>) -> anyhow::Result<u8> {
     let path = copier.writer().path().to_path_buf();
     let finished = copier.finish();
     match copied {
-        Err(error) if some => Err(error.context(format!("{summary} are kept, and no more"))),
+        Err(error) if some => Err(error.context(format!("{summary} could be kept"))),
         Err(error) => Err(error),
         Ok(_) if !some => Err(anyhow!(
             "nothing was recorded: the program had not published anything"

@@ -83,9 +83,10 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
 /// Says why a command cannot be started; the code is that of a shell.
 pub(super) fn not_started(command: &[OsString], error: &std::io::Error) -> u8 {
     say(&format!("cannot start {}: {error}", command[0].display()));
-    match error.kind() {
-        std::io::ErrorKind::NotFound => 127,
-        _ => 126,
+    if error.kind() == std::io::ErrorKind::NotFound {
+        127
+    } else {
+        126
     }
 }
 

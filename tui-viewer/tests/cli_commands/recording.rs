@@ -138,6 +138,23 @@ fn a_command_is_recorded_from_its_start_to_its_end() {
 }
 
 #[test]
+fn a_command_runs_on_after_its_recording() {
+    let place = Place::new();
+    let role = place.role("attribute", "0");
+    let exe = role.get_program().to_str().unwrap();
+    let args: Vec<&str> = role.get_args().map(|arg| arg.to_str().unwrap()).collect();
+    let script = format!("'{exe}' {}; touch done; exit 9", args.join(" "));
+    let mut command = place.command(VIEWER);
+    command.args(["record", "-d", "0", "-o", "run.tks", "--", "sh", "-c", &script]);
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    finish(&mut command).with_code(9).says(&["run.tks: "]);
+    assert!(path_in(&place, "done").exists());
+    assert!(!snapshots(&path_in(&place, "run.tks")).is_empty());
+}
+
+#[test]
 fn what_gives_no_recording_leaves_no_file() {
     let place = Place::new();
     record_role(&place, &["-o", "run.tks"], "scopeless", "")
@@ -167,6 +184,24 @@ fn what_gives_no_recording_leaves_no_file() {
     plain(&["x", "--", "true"])
         .with_code(2)
         .says(&["cannot be used with"]);
+}
+
+#[test]
+fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
+    let place = Place::new();
+    for (role, says) in [
+        ("older", "does not know this request"),
+        ("deaf", "takes no requests"),
+    ] {
+        let program = place.start(role);
+        let file = format!("{role}.tks");
+        let args = ["record", &program.name, "-d", "0", "--rate", "50", "-o", &file];
+        place
+            .tickscope(&args)
+            .ok()
+            .says(&[says, "recording at the rate it has", &file]);
+        assert!(!snapshots(&path_in(&place, &file)).is_empty());
+    }
 }
 
 #[test]
@@ -355,7 +390,12 @@ fn a_full_disk_keeps_what_fitted() {
         "{}",
         done.out
     );
-    let done = done.says(&["small/run.tks: ", " are kept", "cannot write", "No space left"]);
+    let done = done.says(&[
+        "small/run.tks: ",
+        " could be kept",
+        "cannot write",
+        "No space left",
+    ]);
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
 }
 

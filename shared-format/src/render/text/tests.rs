@@ -172,6 +172,36 @@ fn a_row_without_samples_is_not_called_short() {
 }
 
 #[test]
+fn the_header_says_which_time_it_is() {
+    let header = |stretch| {
+        let options = TextOptions {
+            stretch,
+            ..TextOptions::default()
+        };
+        let text = report(&fixtures::order_sim(), &options);
+        let facts = text.lines().skip(2).take(3).map(str::to_string);
+        facts.collect::<Vec<_>>().join("\n")
+    };
+    let (newest, window) = (
+        header(None),
+        header(Some(Stretch::Window("9.9 s, from here to there".into()))),
+    );
+    let moment = header(Some(Stretch::Moment("noon".into())));
+    assert!(
+        newest.starts_with("  since reset  ") && newest.contains("\n  mode "),
+        "{newest}"
+    );
+    assert!(
+        window.starts_with("  window       in 9.9 s, from here to there\n  mode "),
+        "{window}"
+    );
+    assert!(
+        moment.starts_with("  moment       noon\n  since reset  "),
+        "{moment}"
+    );
+}
+
+#[test]
 fn one_thread() {
     let options = TextOptions {
         thread: Some(ThreadId(1)),

@@ -9,6 +9,7 @@ use tickscope_format::slots::Op;
 
 use crate::command::fresh;
 use crate::command::output::{about, printable, say};
+use crate::feed::result_of;
 use crate::model::window::seconds;
 
 /// With which record a recording begins.
@@ -45,7 +46,9 @@ impl Copier {
         let mut slot = ring.take_slot().ok().flatten();
         match (&mut slot, rate) {
             (Some(slot), Some(hz)) => {
-                if let Err(why) = fresh::answer(&ring, slot, Op::Interval(1_000_000_000 / hz.max(1))) {
+                let answer = fresh::answer(&ring, slot, Op::Interval(1_000_000_000 / hz.max(1)));
+                let done = answer.and_then(|reply| reply.as_ref().map_or(Ok(0), result_of));
+                if let Err(why) = done {
                     say(&format!("{why}; recording at the rate it has"));
                 }
             }
@@ -140,12 +143,15 @@ impl Copier {
     }
 
     fn append(&mut self, record: &Record) -> anyhow::Result<()> {
-        let path = self.writer.path().display().to_string();
         self.writer
             .append(record.stamp, &record.payload)
-            .map_err(|error| match error {
-                FormatError::Io { source, .. } => anyhow!("cannot write {path}: {source}"),
-                other => anyhow!("{path}: {other}"),
+            .map_err(|error| {
+                // It says itself which file.
+                if matches!(error, FormatError::Io { .. }) {
+                    anyhow!("cannot {error}")
+                } else {
+                    anyhow!(about(self.ring.path(), &error))
+                }
             })?;
         self.copied = Some(record.sequence);
         let unix_ns = record.stamp.unix_ns;

@@ -21,6 +21,9 @@ use crate::target::{Found, line_of};
 /// Between two looks for the ring of the program: it writes a second of records into it before that matters.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// The same of one that takes its time to open a scope, or never does.
+const SELDOM: Duration = Duration::from_millis(100);
+
 /// Records a command. Its exit code is ours, unless the recording failed.
 pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     let name = Path::new(&args.command[0]).file_name().unwrap_or_default();
@@ -43,6 +46,9 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     let recorded = record(args, writer, &mut running);
     if let Err(error) = &recorded {
         say(&in_one_line(error));
+    }
+    if running.status()?.is_none() {
+        say(&format!("{} runs on; its end is waited for", name.display()));
     }
     while running.status()?.is_none() {
         thread::sleep(PAUSE);
@@ -117,15 +123,17 @@ impl Running<'_> {
             // Before the look for the ring: what ended before the look has left all it ever will.
             let ended = self.status()?.is_some();
             let is_time = after.is_none_or(|after| begin.elapsed() >= after);
-            if is_time && (!ended || after.is_none()) {
-                if let Ok(Found::Ring(ring, _)) = self.started.find() {
-                    return Ok(Some(*ring));
-                }
+            if is_time
+                && (!ended || after.is_none())
+                && let Ok(Found::Ring(ring, _)) = self.started.find()
+            {
+                return Ok(Some(*ring));
             }
             if ended {
                 return Ok(None);
             }
-            thread::sleep(PAUSE);
+            let late = begin.elapsed() > after.unwrap_or_default() + SELDOM * 10;
+            thread::sleep(if late { SELDOM } else { PAUSE });
         }
     }
 }
