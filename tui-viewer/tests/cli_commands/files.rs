@@ -84,7 +84,7 @@ fn broken_targets_get_one_line_and_code_one() {
         let path = path.to_str().unwrap();
         for command in COMMANDS {
             // A snapshot by its ending is refused as one before it is read.
-            let says = match (command, path.ends_with(".tks")) {
+            let says = match (command, path.ends_with(".tks") || path.ends_with(".json")) {
                 ("reset", true) => "kept snapshot",
                 ("reset", false) if says == "no whole record" => "nothing to reset",
                 _ => says,

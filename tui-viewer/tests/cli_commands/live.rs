@@ -87,26 +87,29 @@ fn the_json_has_exactly_the_members_promised() {
     let names = members(&text);
     let wanted: Vec<&str> = "tickscope process name pid state started_unix_ns uptime_ns clock source \
         ticks_per_second reason errors epoch mode cost lower_ns upper_ns share_lower share_upper \
-        publisher_share reset_epoch since_reset_ns seq interval_ns dropped unbalanced lifetime calls ticks \
-        threads id name tid state count cpu_ns outside_ns open"
+        publisher_share publisher_cpu_ns reset_epoch since_reset_ns seq interval_ns dropped unbalanced lifetime calls ticks \
+        threads id name tid state count cpu_ns outside_ns open \
+        outside_ticks began_ticks"
         .split_whitespace()
         .collect();
     assert_eq!(names[..wanted.len()], wanted);
     let node: Vec<&str> = "id parent thread name module file line calls total_ns self_ns total_ticks \
         self_ticks open errors p50_ns p90_ns p99_ns p999_ns max_ns max_exact estimated self_error_ns \
-        total_error_ns timed_calls"
+        total_error_ns timed_calls site"
         .split_whitespace()
         .collect();
     let at = names.iter().position(|name| name == "nodes").unwrap() + 1;
     assert_eq!(names[at..at + node.len()], node);
 
     let last: Vec<&str> = "kind unix_ns withdraws viewers pruned warnings histograms sampling_hz samples \
-        compensated sites name module file line group off calls"
+        compensated sites name module file line group off calls id"
         .split_whitespace()
         .collect();
     let at = names.iter().position(|name| name == "kind").unwrap();
     assert_eq!(names[at..at + last.len()], last);
-    assert_eq!(names[names.len() - 2..], ["rules", "groups"]);
+    let at = names.iter().position(|name| name == "rules").unwrap();
+    assert_eq!(names[at..at + 5], ["rules", "groups", "tick", "per", "other_sites"]);
+    assert_eq!(names.last().unwrap(), "estimates");
 
     let process = &document["process"];
     assert_eq!(process["name"], program.name);

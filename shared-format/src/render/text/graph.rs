@@ -20,11 +20,10 @@ const INDEX_COLUMNS: usize = 3;
 /// The entries in the order in which they are printed, and their numbers.
 struct Printed<'a> {
     page: &'a Page<'a>,
-    graph: &'a CallGraph,
     /// The largest first; those below the least share are not among them.
     order: Vec<&'a Entry>,
-    /// By function, its number in that order, from 1; 0 where it is not printed.
-    number_of: Vec<usize>,
+    /// By function: `book::insert <cycle 1> [4]`.
+    names: Vec<String>,
     /// By function, how far its times are estimates.
     spreads: Vec<Option<Spread>>,
 }
@@ -102,14 +101,18 @@ impl<'a> Printed<'a> {
                 function,
             )
         });
-        let functions = page.tree.functions.list.len();
-        let mut number_of = vec![0; functions];
-        for (at, entry) in order.iter().enumerate() {
-            if let Subject::Function(id) = entry.subject {
-                number_of[id.index()] = at + 1;
+        let mut names = page.labels.clone();
+        for (name, &cycle) in names.iter_mut().zip(&graph.cycle_of) {
+            if cycle > 0 {
+                *name += &format!(" <cycle {cycle}>");
             }
         }
-        let mut spreads = vec![None; functions];
+        for (at, entry) in (1..).zip(&order) {
+            if let Subject::Function(id) = entry.subject {
+                names[id.index()] += &format!(" [{at}]");
+            }
+        }
+        let mut spreads = vec![None; names.len()];
         for entry in &graph.entries {
             if let Subject::Function(id) = entry.subject {
                 spreads[id.index()] = entry.spread;
@@ -117,26 +120,14 @@ impl<'a> Printed<'a> {
         }
         Self {
             page,
-            graph,
             order,
-            number_of,
+            names,
             spreads,
         }
     }
 
-    /// `book::insert <cycle 1> [4]`.
-    fn name(&self, function: Option<FunctionId>) -> String {
-        let Some(function) = function else {
-            return "(top of a thread)".into();
-        };
-        let mut name = self.page.labels[function.index()].clone();
-        if let number @ 1.. = self.graph.cycle_of[function.index()] {
-            name += &format!(" <cycle {number}>");
-        }
-        if let number @ 1.. = self.number_of[function.index()] {
-            name += &format!(" [{number}]");
-        }
-        name
+    fn name(&self, function: Option<FunctionId>) -> &str {
+        function.map_or("(top of a thread)", |function| &self.names[function.index()])
     }
 
     fn block(&self, out: &mut String, at: usize, entry: &Entry) -> Result<bool, fmt::Error> {
@@ -145,9 +136,9 @@ impl<'a> Printed<'a> {
         let mut callees: Vec<&Line> = entry.callees.iter().collect();
         let key = |line: &Line| (line.total.ns, line.calls);
         // Those that matter most stand nearest.
-        let by_name = |line: &Line| self.name(line.function);
-        callers.sort_by_cached_key(|line| (key(line), Reverse(by_name(line))));
-        callees.sort_by_cached_key(|line| (Reverse(key(line)), by_name(line)));
+        let name = |line: &Line| self.name(line.function);
+        callers.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| name(b).cmp(name(a))));
+        callees.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| name(a).cmp(name(b))));
         for line in callers {
             self.line(out, line, entry.spread)?;
         }
@@ -166,7 +157,7 @@ impl<'a> Printed<'a> {
         let (name, is_doubtful) = match entry.subject {
             Subject::Cycle(number) => (format!("<cycle {number} as a whole> [{at}]"), false),
             Subject::Function(id) => (
-                self.name(Some(id)),
+                self.name(Some(id)).to_string(),
                 page.snapshot.is_doubtful(entry.total.ns, calls),
             ),
         };

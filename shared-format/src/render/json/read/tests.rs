@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -14,6 +16,12 @@ const STATE: ProcessState = ProcessState::Kept;
 fn why(text: &str) -> String {
     snapshot_of(text).expect_err("no document").to_string()
 }
+
+/// One with latencies and estimates, made once.
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let text = report(&fixtures::order_sim_adaptive(), STATE);
+    serde_json::from_str(&text).expect("JSON")
+});
 
 /// A document that was changed as a value.
 fn changed(change: impl FnOnce(&mut Value)) -> String {
@@ -292,7 +300,7 @@ proptest! {
         member in any::<prop::sample::Index>(),
         value in prop::sample::select(vec![json!(0), json!(1), json!(u64::MAX), json!(u32::MAX), json!(null), json!([[0, 0]]), json!("x")]),
     ) {
-        let mut document: Value = serde_json::from_str(&report(&fixtures::order_sim_adaptive(), STATE)).unwrap();
+        let mut document = DOCUMENT.clone();
         let list = document[list].as_array_mut().unwrap();
         let at = at.index(list.len());
         let object = list[at].as_object_mut().unwrap();
