@@ -6,7 +6,7 @@
 //!          -> functions, spread, parts -> tree (threads merged by path) -> hot (per function)
 //!                                                                           -> shape -> tree
 //!                                                                           -> graph (callers, callees)
-//!          -> compensate, narrow -> Snapshot
+//!          -> compensate, narrow, in_focus -> Snapshot
 //! two of them -> between -> Snapshot
 //!             -> align -> two Snapshots with the same rows
 //! ```
@@ -17,6 +17,7 @@ pub mod compensate;
 pub mod functions;
 pub mod graph;
 pub mod hot;
+pub mod in_focus;
 pub mod narrow;
 mod parts;
 pub mod per;

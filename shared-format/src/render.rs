@@ -17,6 +17,7 @@ pub mod callgrind;
 #[cfg(feature = "export")]
 pub mod csv;
 mod escape;
+pub mod extent;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod folded;
@@ -36,4 +37,5 @@ pub mod speedscope;
 pub mod stacks;
 pub mod text;
 
+pub use extent::Extent;
 pub use process_state::ProcessState;

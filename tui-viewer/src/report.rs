@@ -58,6 +58,7 @@ impl Report {
             state: self.options.state,
             thread: self.options.thread,
             compensated: self.options.compensated,
+            extent: self.options.extent.clone(),
         };
         html::page(less.as_ref().unwrap_or(snapshot), &options).map_err(io::Error::other)
     }
@@ -81,10 +82,7 @@ impl Report {
     }
 
     fn json(&self, shown: &Snapshot, raw: &Snapshot) -> String {
-        if self.options.compensated {
-            json::of_compensated(shown, raw, self.options.state)
-        } else {
-            json::report(shown, self.options.state)
-        }
+        let raw = self.options.compensated.then_some(raw);
+        json::of_part(shown, raw, self.options.state, &self.options.extent)
     }
 }

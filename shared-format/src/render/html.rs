@@ -15,9 +15,9 @@ mod tests;
 use crate::error::FormatError;
 use crate::ids::ThreadId;
 use crate::profile::compensate::compensated;
-use crate::render::ProcessState;
 use crate::render::escape::visible;
 use crate::render::text::{self, TextOptions};
+use crate::render::{Extent, ProcessState};
 use crate::snapshot::Snapshot;
 
 pub use carried::snapshot_of;
@@ -51,7 +51,7 @@ const SCRIPTS: [&str; 16] = [
 const MIN_SHARE_WITHOUT_SCRIPTS: f64 = 0.01;
 
 /// What a page shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageOptions {
     /// How the program is doing.
     pub state: ProcessState,
@@ -60,15 +60,18 @@ pub struct PageOptions {
     /// What measuring costs at least is taken off the times; see [`compensated`]. The snapshot that the page carries
     /// stays as it was measured.
     pub compensated: bool,
+    /// Which part of the run it is of.
+    pub extent: Extent,
 }
 
 // === impl PageOptions ===
 
 impl PageOptions {
-    fn as_text(self) -> TextOptions {
+    fn as_text(&self) -> TextOptions {
         TextOptions {
             state: self.state,
             compensated: self.compensated,
+            extent: self.extent.clone(),
             min_share: MIN_SHARE_WITHOUT_SCRIPTS,
             ..TextOptions::default()
         }

@@ -13,7 +13,7 @@ mod tests;
 use serde::Serialize;
 
 use crate::profile::compensate::compensated;
-use crate::render::ProcessState;
+use crate::render::{Extent, ProcessState};
 use crate::snapshot::Snapshot;
 
 /// The JSON text of a snapshot, ending in a newline. The same snapshot always gives the same text.
@@ -31,6 +31,15 @@ pub fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
 pub fn of_compensated(less: &Snapshot, raw: &Snapshot, state: ProcessState) -> String {
     let document = document::Document::compensated(less, raw, state);
     written(&document, less.nodes.len())
+}
+
+/// The same of a part of a run; `raw` is the snapshot as it was measured, where `shown` was compensated.
+pub fn of_part(shown: &Snapshot, raw: Option<&Snapshot>, state: ProcessState, extent: &Extent) -> String {
+    let document = match raw {
+        Some(raw) => document::Document::compensated(shown, raw, state),
+        None => document::Document::new(shown, state),
+    };
+    written(&document.within(extent), shown.nodes.len())
 }
 
 /// The sites of a snapshot and the rules that switch them off and on, ending in a newline.

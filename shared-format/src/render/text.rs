@@ -18,8 +18,8 @@ use crate::ids::ThreadId;
 use crate::profile::compensate::compensated;
 use crate::profile::spread::Spread;
 use crate::profile::tree::CallTree;
-use crate::render::ProcessState;
 use crate::render::glyphs::Glyphs;
+use crate::render::{Extent, ProcessState};
 use crate::render::{label, number};
 use crate::snapshot::Snapshot;
 
@@ -55,6 +55,8 @@ pub struct TextOptions {
     pub min_share: f64,
     /// What measuring costs at least is taken off the times; see [`compensated`].
     pub compensated: bool,
+    /// Which part of the run it is of.
+    pub extent: Extent,
     /// Cells of a line; where they are few, the columns of percentiles are left out.
     pub width: usize,
 }
@@ -70,6 +72,7 @@ impl Default for TextOptions {
             top: 30,
             min_share: 0.0,
             compensated: false,
+            extent: Extent::default(),
             width: 100,
         }
     }

@@ -429,9 +429,9 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Program,
         VIEWS,
         &[(Char('d'), Action::Report)],
-        "write a report of the moment on screen",
+        "write a report of what is on screen",
     )
-    .note(", for the threads shown; its order and its percents (of measured time) are its own")
+    .note(": its moment or window, threads and focus, as text and as HTML page; order and percents (of measured time) are its own")
     .right("report", 5),
     line(
         Section::Program,

@@ -5,6 +5,7 @@ use tickscope_format::snapshot::Mode;
 use crate::action::{self, Action, Context};
 use crate::args::ReportFormat;
 use crate::columns;
+use crate::files;
 use crate::help;
 use crate::model::Model;
 use crate::model::message::{Effect, Message};
@@ -87,8 +88,8 @@ impl Model {
                 // How many cells there are decides which frames have one, and how many lines whether there are headings.
                 self.rows_stale |= matches!(self.view, View::Flame | View::Function);
             }
-            Message::Wrote(what, Ok(path)) => {
-                self.tell(format!("{what} written to {}", path.display()));
+            Message::Wrote(what, Ok(paths)) => {
+                self.tell(format!("{what} written to {}", files::in_words(&paths)));
                 self.dirty = true;
             }
             Message::Wrote(what, Err(why)) => {
@@ -202,7 +203,8 @@ impl Model {
             }
             Action::Undo => self.undo(effects),
             Action::Report => {
-                self.report_in(ReportFormat::Text, None, self.compensated, effects);
+                let formats = vec![ReportFormat::Text, ReportFormat::Html];
+                self.report_in(formats, None, self.compensated, effects);
             }
             Action::Keep => self.keep_in(None, effects),
             Action::ReportAs => self.report_as(),

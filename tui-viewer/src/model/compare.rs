@@ -126,6 +126,18 @@ impl Model {
 
     /// What the tables of the moment on screen are made of: its window, and the same of what it is compared with.
     pub(super) fn sides(&self, shown: &Rc<Snapshot>) -> Sides {
+        let sides = self.sides_apart(shown);
+        let Some(then) = &sides.then else { return sides };
+        let (now, then) = align(&sides.now, then);
+        Sides {
+            now: Rc::new(now),
+            then: Some(Rc::new(then)),
+            ..sides
+        }
+    }
+
+    /// The same, each side with its own rows only.
+    pub(super) fn sides_apart(&self, shown: &Rc<Snapshot>) -> Sides {
         let (now, stretch) = self.in_window(shown);
         let Some(mark) = self.compared() else {
             return Sides {
@@ -139,10 +151,9 @@ impl Model {
             Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
             None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),
         };
-        let (now, then) = align(&now, &then);
         Sides {
-            now: Rc::new(now),
-            then: Some(Rc::new(then)),
+            now,
+            then: Some(then),
             stretch,
         }
     }

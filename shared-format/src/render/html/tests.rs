@@ -102,6 +102,7 @@ fn estimates_latencies_and_doubts() {
         state: ProcessState::Crashed,
         thread: Some(ThreadId(1)),
         compensated: true,
+        ..PageOptions::default()
     };
     let mut snapshot = fixtures::order_sim_adaptive();
     snapshot.capture.dropped = 3;

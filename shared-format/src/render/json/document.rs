@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::node::{Node, nodes};
 use super::sites::{Rule, Site, rules, sites};
-use crate::render::ProcessState;
+use crate::render::{Extent, ProcessState};
 use crate::snapshot::{CaptureKind, Snapshot};
 
 /// The version of this document.
@@ -40,6 +40,10 @@ pub(super) struct Document<'a> {
     compensated: bool,
     sites: Vec<Site<'a>>,
     rules: Vec<Rule<'a>>,
+    /// Whether all of it is what happened in the last `since_reset_ns`, and the counters ran for longer.
+    window: bool,
+    /// What it is all of, each in the one before it; nothing where it is of the whole program.
+    focus: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -155,6 +159,17 @@ impl<'a> Document<'a> {
             compensated: false,
             sites: sites(snapshot),
             rules: rules(snapshot),
+            window: false,
+            focus: &[],
+        }
+    }
+
+    /// The same of a part of the run.
+    pub(super) fn within(self, extent: &'a Extent) -> Self {
+        Self {
+            window: extent.window,
+            focus: &extent.focus,
+            ..self
         }
     }
 

@@ -30,7 +30,11 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
 
 /// What there is to know of the program and its measuring, each with its name.
 pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
-    let mut facts = vec![("since reset", reset(page)), ("mode", mode(page))];
+    let extent = &page.options.extent;
+    let mut facts = vec![(extent.name(), reset(page))];
+    let focus = extent.focus_words();
+    facts.extend(focus.map(|text| ("focus", visible(&text, page.options.ascii).into_owned())));
+    facts.push(("mode", mode(page)));
     facts.extend(estimates(page).map(|text| ("estimates", text)));
     facts.push(("measured", measured(page)));
     facts.extend(switched_off(page).map(|text| ("sites", text)));
@@ -56,7 +60,7 @@ fn reset(page: &Page<'_>) -> String {
     };
     format!(
         "{} (epoch {}{kind}; program up {})",
-        page.duration(capture.since_reset_ns),
+        page.in_charset(page.options.extent.length(capture.since_reset_ns)),
         capture.reset_epoch,
         page.duration(page.snapshot.process.uptime_ns),
     )
@@ -86,9 +90,10 @@ fn mode(page: &Page<'_>) -> String {
             format!("{name}: calls of short functions are timed now and then; counts are exact")
         }
         Mode::Sampled => format!(
-            "{name}: {:.0} looks a second, {} since the reset; counts are exact",
+            "{name}: {:.0} looks a second, {} {}; counts are exact",
             measuring.sampling_hz,
             number::count(measuring.samples),
+            page.options.extent.words(),
         ),
         Mode::Off => format!("{name}: nothing is measured; `tickscope mode exact` switches it on"),
     }

@@ -117,6 +117,33 @@ fn many_sites_that_are_off_are_not_all_named() {
 }
 
 #[test]
+fn a_part_of_the_run_says_which() {
+    let options = TextOptions {
+        extent: Extent {
+            window: true,
+            focus: vec!["match::step".into(), "wire::encode".into()],
+        },
+        ..TextOptions::default()
+    };
+    let text = report(&fixtures::order_sim_sampled(), &options);
+    assert!(text.contains("\n  window       in 134s (epoch 1; "), "{text}");
+    assert!(
+        text.contains("\n  focus        only match::step, in it wire::encode\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains(" looks a second, ") && text.contains(" in this window; counts"),
+        "{text}"
+    );
+    assert!(!text.contains("since"), "{text}");
+    let text = report(&fixtures::empty(), &options);
+    assert!(
+        text.contains("no scope has been entered in this window"),
+        "{text}"
+    );
+}
+
+#[test]
 fn nothing_is_measured() {
     insta::assert_snapshot!(report(&fixtures::off(), &TextOptions::default()));
 }

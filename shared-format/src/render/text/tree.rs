@@ -23,14 +23,12 @@ struct Hidden {
 /// Writes the tree; tells whether a row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
     if page.tree.rows.is_empty() {
-        writeln!(
-            out,
-            "{}",
-            match page.snapshot.capture.mode {
-                Mode::Off => "nothing is measured in mode off",
-                Mode::Exact | Mode::Adaptive | Mode::Sampled => "no scope has been entered since the reset",
+        match page.snapshot.capture.mode {
+            Mode::Off => writeln!(out, "nothing is measured in mode off")?,
+            Mode::Exact | Mode::Adaptive | Mode::Sampled => {
+                writeln!(out, "no scope has been entered {}", page.options.extent.words())?;
             }
-        )?;
+        }
         if page.tree.outside_ticks > 0 {
             writeln!(
                 out,
