@@ -367,11 +367,12 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Time,
         VIEWS,
         &[(Char('m'), Action::Mark), (Char('\''), Action::Compare)],
-        "mark this moment; compare with it",
+        "mark; compare: with it, or 10 s before",
     )
     .note(
         ": every number of now less the same number then, both since the reset or both of the same window, percents in \
-         points; AVG change says by how much a call became slower (▲) or faster (▼)",
+         points; AVG change says by how much a call became slower (▲) or faster (▼). Without a mark, or pressed again, \
+         the window (w; else the last 10 s) against the same time before it",
     )
     .left("mark", 10),
     line(

@@ -275,8 +275,8 @@ impl Model {
             }
             self.switch_to(origin.view);
         } else if self.go_back() || self.leave_focus() {
-        } else if self.compared().is_some() {
-            self.compare();
+        } else if self.time.against.is_some() {
+            self.compare_no_more();
         } else if self.time.past {
             self.travel_in_time(Action::Live);
         } else if !told && self.notice.take().is_none() {

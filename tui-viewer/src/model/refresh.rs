@@ -86,6 +86,7 @@ impl Model {
             };
             let sides = self.shown.as_ref().map(|shown| self.sides(shown));
             self.time.stretch = sides.as_ref().and_then(|sides| sides.stretch);
+            self.time.before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
             self.data = sides.map(|sides| {
                 let mut data = Data::of(side(sides.now), &self.scope, former.as_ref(), self.ascii);
                 data.then = sides

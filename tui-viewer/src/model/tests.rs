@@ -1,5 +1,6 @@
 //! What every key does, and what it never does.
 
+mod before;
 mod commanding;
 mod flame;
 mod measuring;

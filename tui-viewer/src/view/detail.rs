@@ -272,10 +272,10 @@ fn pulse(pen: &mut Pen<'_>, model: &Model, row: &Row, area: Rect, y: u16) -> u16
 
 /// The row's figures at the moment it is compared with.
 fn compared(pen: &Pen<'_>, model: &Model, data: &Data, row: &Row) -> String {
-    let Some(mark) = model.compared() else {
+    let Some(label) = model.compared() else {
         return String::new();
     };
-    let label = safe(&mark.label, pen.ascii);
+    let label = safe(&label, pen.ascii);
     let Some((then, there)) = data.counterpart(row.what) else {
         return format!(
             "then ({label})  not there{}columns show now minus then",
