@@ -476,7 +476,8 @@ pub(crate) const KEYS: &[Line] = &[
         NOT_TYPING,
         &[(Char('M'), Action::Mouse)],
         "mouse: click, wheel; or select text",
-    ),
+    )
+    .note(" (`--mouse` and `--no-mouse` say which at the start; by itself the terminal has it)"),
     line(
         Section::Screen,
         EVERYWHERE,
