@@ -15,7 +15,7 @@ use crate::model::view::View;
 use crate::process_time::clock_time;
 use crate::theme::Meaning;
 use crate::view::bar::bar;
-use crate::view::figure::{self, ABOUT, UNKNOWN};
+use crate::view::figure::{self, ABOUT, Known, UNKNOWN};
 use crate::view::pen::Pen;
 use crate::view::{latency, sites, spark, threads, unit};
 
@@ -130,10 +130,11 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     let scaled = |ns: u64, ticks: u64| unit::scaled(pen, model.ticks, per, ns, ticks, false);
     let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
         let percent = number::percent(share);
-        let Some(text) = scaled(ns, ticks) else {
+        let known = Known::of(ns, estimated, figures);
+        let Some(text) = scaled(ns, ticks).filter(|_| known != Known::Unseen) else {
             return UNKNOWN.to_string();
         };
-        if !estimated {
+        if known == Known::Exactly {
             return format!("{text} {percent}");
         }
         // An estimate may be without a known error.

@@ -13,6 +13,9 @@ pub(super) const WIDTH_FOR_TREE: usize = 100;
 /// Behind the name of a function stands its place.
 pub(super) const WIDTH_FOR_TOP: usize = 120;
 
+/// For what is not known.
+const UNKNOWN: &str = "-";
+
 /// Which columns there are beside the six that are always there.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
@@ -121,6 +124,19 @@ impl Time {
         Self { ns, estimated }
     }
 
+    /// The same of a row that was called or not: what was not took no time, and that is no estimate.
+    pub(super) fn if_called(self, was_called: bool) -> Self {
+        Self {
+            estimated: self.estimated && (was_called || self.ns > 0),
+            ..self
+        }
+    }
+
+    /// Nobody looked while it passed: it is short, but nobody knows how short.
+    pub(super) fn is_unseen(self) -> bool {
+        self.estimated && self.ns == 0
+    }
+
     pub(super) fn total(ns: u64, spread: Option<Spread>) -> Self {
         let estimated = spread.is_some_and(|spread| spread.total_estimated);
         Self { ns, estimated }
@@ -131,7 +147,10 @@ impl Time {
 
 impl Page<'_> {
     pub(super) fn time(&self, time: Time) -> String {
-        tilde(time.estimated, self.duration(time.ns))
+        match time.is_unseen() {
+            true => UNKNOWN.to_string(),
+            false => tilde(time.estimated, self.duration(time.ns)),
+        }
     }
 
     pub(super) fn share_of(&self, time: Time) -> String {
@@ -141,8 +160,9 @@ impl Page<'_> {
     /// The mean of a call; unknown where no call began since the reset, though one may still be open.
     pub(super) fn average(&self, total: Time, calls: u64) -> String {
         match total.ns.checked_div(calls) {
-            Some(ns) => self.time(Time { ns, ..total }),
-            None => "-".to_string(),
+            Some(_) if total.is_unseen() => UNKNOWN.to_string(),
+            Some(ns) => tilde(total.estimated, self.duration(ns)),
+            None => UNKNOWN.to_string(),
         }
     }
 

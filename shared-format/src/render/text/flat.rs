@@ -33,8 +33,9 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     )?;
     let mut cumulative = Time::own(0, None);
     for row in &rows {
-        let own = Time::own(row.self_ns, row.spread);
-        let total = Time::total(row.total_ns, row.spread);
+        let was_called = row.calls > 0 || row.open > 0;
+        let own = Time::own(row.self_ns, row.spread).if_called(was_called);
+        let total = Time::total(row.total_ns, row.spread).if_called(was_called);
         cumulative.ns = cumulative.ns.saturating_add(own.ns);
         cumulative.estimated |= own.estimated;
         let cells = [

@@ -72,11 +72,12 @@ fn measured(page: &Page<'_>) -> String {
         .rows
         .iter()
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
-    format!(
-        "{} inside scopes, {} calls",
-        page.time(Time::total(page.measured_ns, page.measured_spread())),
-        number::count(calls),
-    )
+    let time = Time::total(page.measured_ns, page.measured_spread());
+    let seen = match time.is_unseen() {
+        true => "nobody looked while time passed".to_string(),
+        false => page.time(time),
+    };
+    format!("{seen} inside scopes, {} calls", number::count(calls))
 }
 
 fn mode(page: &Page<'_>) -> String {

@@ -89,6 +89,32 @@ fn samples_and_sites_that_are_off() {
 }
 
 #[test]
+fn what_nobody_saw_is_not_known_and_what_was_not_called_took_nothing() {
+    let mut snapshot = fixtures::order_sim_sampled();
+    let leaf = |name: &str| {
+        let named = |row: &usize| snapshot.site_of(crate::ids::NodeId(*row as u32)).name == name;
+        (0..snapshot.nodes.len()).find(named).unwrap()
+    };
+    let (unseen, uncalled) = (leaf("checksum"), leaf("publish"));
+    snapshot.nodes.self_ticks[unseen] = 0;
+    snapshot.nodes.self_ticks[uncalled] = 0;
+    snapshot.nodes.calls[uncalled] = 0;
+    let text = report(&snapshot, &TextOptions::default());
+    let row = |name: &str| -> Vec<&str> {
+        let line = text.lines().find(|line| line.ends_with(name)).unwrap();
+        line.split_whitespace().collect()
+    };
+    let (unseen, uncalled) = (row("wire::checksum"), row("stats::publish"));
+    assert_eq!((unseen[1], unseen[2], unseen[5]), ("-", "-", "-"), "{text}");
+    assert_eq!(
+        (uncalled[1], uncalled[2], uncalled[4]),
+        ("0ns", "0ns", "0"),
+        "{text}"
+    );
+    assert!(!text.contains("~0ns"), "{text}");
+}
+
+#[test]
 fn a_sum_without_a_known_error_claims_none() {
     let mut snapshot = fixtures::order_sim_sampled();
     snapshot.estimates.clear();

@@ -122,8 +122,9 @@ pub(super) fn marked(page: &Page<'_>, row: &HotRow) -> String {
 }
 
 fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
-    let total = Time::total(row.total_ns, row.spread);
-    let own = Time::own(row.self_ns, row.spread);
+    let was_called = row.calls > 0 || row.open > 0;
+    let total = Time::total(row.total_ns, row.spread).if_called(was_called);
+    let own = Time::own(row.self_ns, row.spread).if_called(was_called);
     Cells {
         share: page.share_of(own),
         time: page.time(own),

@@ -149,7 +149,9 @@ fn subtree_rows(page: &Page<'_>, top: u32) -> u64 {
 
 fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
     let spread = page.tree.spread(index);
-    let (total, own) = (Time::total(row.total_ns, spread), Time::own(row.self_ns, spread));
+    let was_called = row.calls > 0 || row.open > 0;
+    let total = Time::total(row.total_ns, spread).if_called(was_called);
+    let own = Time::own(row.self_ns, spread).if_called(was_called);
     Cells {
         share: page.share_of(total),
         time: page.time(total),

@@ -72,7 +72,7 @@ fn a_function_is_per_call_as_well() {
     let line = |screen: &str, at: usize| screen.lines().nth(at).unwrap_or_default().to_string();
     assert_eq!(
         line(&screen, 3).trim(),
-        "total 8.45µs 26.5%   self 2.72µs 8.5%   calls 0.67   avg 12.7µs"
+        "total 8.45µs 26.5%   self 2.72µs 8.5%   calls 0.67   avg 12.7µs   p99 47µs"
     );
     assert!(line(&totals, 3).contains("calls 5.61M   avg 12.7µs"), "{totals}");
     assert!(screen.contains("0.67/0.67"), "{screen}");
