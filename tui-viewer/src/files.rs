@@ -30,7 +30,7 @@ pub(crate) fn write_reports(
         Some(file) => vec![at_home(file); formats.len()],
         None => first_free(snapshot, &endings, offset),
     };
-    for (path, &format) in paths.iter().zip(formats) {
+    for (done, (path, &format)) in paths.iter().zip(formats).enumerate() {
         let report = Report {
             format,
             options: options.clone(),
@@ -41,7 +41,10 @@ pub(crate) fn write_reports(
                 .write(|out| report.write(snapshot, out))
                 .map_err(|error| in_one_line(&error))
         };
-        write_first(std::iter::once(path.clone()), write)?;
+        write_first(std::iter::once(path.clone()), write).map_err(|why| match done {
+            0 => why,
+            _ => format!("{why}; {} is written", in_words(&paths[..done])),
+        })?;
     }
     Ok(paths)
 }

@@ -371,8 +371,8 @@ pub(crate) const KEYS: &[Line] = &[
     )
     .note(
         ": every number of now less the same number then, both since the reset or both of the same window, percents in \
-         points; AVG change says by how much a call became slower (▲) or faster (▼). Without a mark, or pressed again, \
-         the window (w; else the last 10 s) against the same time before it",
+         points; AVG change says by how much a call became slower (▲) or faster (▼). Without a mark, or pressed again \
+         in a window: that window (else the last 10 s) against the same time before it",
     )
     .left("mark", 10),
     line(

@@ -4,6 +4,7 @@ use tickscope_format::snapshot::Mode;
 
 use crate::action::{self, Action, Context};
 use crate::args::ReportFormat;
+use crate::cells::cut_start;
 use crate::columns;
 use crate::files;
 use crate::help;
@@ -15,6 +16,7 @@ use crate::model::scope::Scope;
 use crate::model::sort::{Sort, SortKey};
 use crate::model::view::View;
 use crate::model::{can, threads, travel};
+use crate::theme::Glyphs;
 
 /// So many keys without a meaning in a row call for help.
 const LOST_AFTER: u8 = 3;
@@ -89,7 +91,12 @@ impl Model {
                 self.rows_stale |= matches!(self.view, View::Flame | View::Function);
             }
             Message::Wrote(what, Ok(paths)) => {
-                self.tell(format!("{what} written to {}", files::in_words(&paths)));
+                let before = format!("{what} written to ");
+                // What a file is called says more than the way to it.
+                let room = usize::from(self.size.width).saturating_sub(before.len() + 2);
+                let paths = files::in_words(&paths);
+                let paths = cut_start(&paths, room, Glyphs::of(self.ascii).cut);
+                self.tell(format!("{before}{paths}"));
                 self.dirty = true;
             }
             Message::Wrote(what, Err(why)) => {

@@ -12,7 +12,7 @@ use crate::files;
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::data::What;
-use crate::model::message::Effect;
+use crate::model::message::{Effect, Message};
 use crate::model::tests::moments::{lives, watched};
 use crate::model::tests::{last_line, snapshot};
 use crate::stage::{key, keys, news, selected, text};
@@ -188,4 +188,33 @@ fn a_report_is_of_what_is_compared_not_of_a_window_that_the_mark_does_not_have()
     let (report, options) = written(&mut model, "d");
     assert!(!options.extent.window);
     assert_eq!(report.calls(), snapshot(1_340).calls());
+}
+
+#[test]
+fn where_it_was_written_is_told_to_the_end_of_the_name() {
+    let mut model = watched(60, 15);
+    let there = std::path::Path::new("/home/somebody/projects/orderbook/traces");
+    let paths = ["a-41873-140214.txt", "a-41873-140214.html"].map(|name| there.join(name));
+    model.update(Message::Wrote("report", Ok(paths.to_vec())));
+    let told = last_line(&model);
+    assert!(
+        told.trim_end().ends_with("/a-41873-140214.txt and .html"),
+        "{told}"
+    );
+    assert!(told.contains("report written to …"), "{told}");
+}
+
+#[test]
+fn a_long_warning_of_several_says_that_there_are_more() {
+    for (width, height) in [(60, 15), (80, 24)] {
+        let mut model = watched(width, height);
+        let mut warned = snapshot(1_341);
+        warned.process.warnings = vec!["the ring is short of space ".repeat(6), "second".to_string()];
+        news(&mut model, Status::Live, Some(warned));
+        assert!(
+            text(&model).contains("… (and 1 more)  Esc: seen"),
+            "{}",
+            text(&model)
+        );
+    }
 }
