@@ -18,8 +18,7 @@ use crate::snapshot::Snapshot;
 
 /// The JSON text of a snapshot, ending in a newline. The same snapshot always gives the same text.
 pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
-    let document = document::Document::new(snapshot, state);
-    written(&document, snapshot.nodes.len())
+    of_part(snapshot, None, state, &Extent::default())
 }
 
 /// The same with what measuring costs at least taken off the times; see [`compensated`].
@@ -29,8 +28,7 @@ pub fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
 
 /// The same of a snapshot that was compensated already, and perhaps narrowed since; `raw` is as it was measured.
 pub fn of_compensated(less: &Snapshot, raw: &Snapshot, state: ProcessState) -> String {
-    let document = document::Document::compensated(less, raw, state);
-    written(&document, less.nodes.len())
+    of_part(less, Some(raw), state, &Extent::default())
 }
 
 /// The same of a part of a run; `raw` is the snapshot as it was measured, where `shown` was compensated.

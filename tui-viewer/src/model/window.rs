@@ -182,6 +182,7 @@ impl Model {
             return Some(base);
         }
         // It began while a reset held that was taken back: what counts on stands before that.
+        shown.capture.withdraws?;
         let reset = base.capture.unix_ns.saturating_sub(base.capture.since_reset_ns);
         let before = self
             .time
