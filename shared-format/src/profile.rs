@@ -7,7 +7,7 @@
 //!          -> functions, spread, parts -> tree (threads merged by path) -> hot (per function)
 //!                                                                           -> shape -> tree
 //!                                                                           -> graph (callers, callees) -> call_graph
-//!          -> compensate, narrow -> Snapshot
+//!          -> compensate, narrow, in_focus -> Snapshot
 //! two of them -> between -> Snapshot
 //! as they come -> intervals (what each thread spent inside groups and functions)
 //!             -> align -> two Snapshots with the same rows
@@ -27,6 +27,7 @@ pub mod gate;
 pub mod graph;
 pub mod groups;
 pub mod hot;
+pub mod in_focus;
 pub mod inside;
 pub mod intervals;
 pub mod narrow;

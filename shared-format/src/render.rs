@@ -21,6 +21,7 @@ pub mod callgrind;
 pub mod csv;
 pub mod diff;
 mod escape;
+pub mod extent;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod folded;
@@ -45,4 +46,5 @@ pub mod stacks;
 pub mod text;
 pub mod unit;
 
+pub use extent::Extent;
 pub use process_state::ProcessState;

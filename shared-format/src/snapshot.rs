@@ -226,7 +226,8 @@ pub struct CaptureFacts {
     pub reset_epoch: u64,
     /// How long the counters have been running, in nanoseconds.
     pub since_reset_ns: u64,
-    /// The reset epoch that an undo took back: its closing record no longer counts.
+    /// The reset epoch that goes on, because an undo took back the reset that closed it: its closing record no longer
+    /// counts.
     pub withdraws: Option<u64>,
     /// Rows that were summed up in "(pruned)" rows, because the record would have been too long.
     pub pruned: u64,

@@ -131,6 +131,12 @@ pub struct LookArgs {
     /// Nothing but ASCII; by itself where the locale is not UTF-8.
     #[arg(long)]
     pub ascii: bool,
+    /// Take the mouse at the start, for clicks and the wheel; M gives it back.
+    #[arg(long, overrides_with = "no_mouse")]
+    pub mouse: bool,
+    /// Leave the mouse to the terminal, as without --mouse; M takes it.
+    #[arg(long, overrides_with = "mouse")]
+    pub no_mouse: bool,
     /// Panics after so many frames, for the test of how the terminal is left.
     #[arg(long, hide = true)]
     pub panic_after: Option<u64>,

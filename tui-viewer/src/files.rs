@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use tickscope_format::Snapshot;
+use tickscope_format::render::text::TextOptions;
 
+use crate::args::ReportFormat;
 use crate::command::output::in_one_line;
 use crate::command::whole::Place;
 use crate::process_time::{UtcOffset, stamp};
@@ -15,19 +17,63 @@ pub type Keep = fn(&Path, &Snapshot) -> Result<(), String>;
 /// So many files of one program and second are enough.
 const MOST: u32 = 100;
 
-/// Writes the report and gives its path.
-pub(crate) fn write_report(
+/// Writes the report in each of the forms, to files that differ in their endings only, and gives their paths.
+pub(crate) fn write_reports(
     snapshot: &Snapshot,
-    report: &Report,
+    options: &TextOptions,
+    formats: &[ReportFormat],
     file: Option<PathBuf>,
     offset: UtcOffset,
-) -> Result<PathBuf, String> {
-    let ending = report.format.ending();
-    write_first(paths(file, snapshot, ending, offset), |path| {
-        Place::new(Some(path), false)
-            .write(|out| report.write(snapshot, out))
-            .map_err(|error| in_one_line(&error))
-    })
+) -> Result<Vec<PathBuf>, String> {
+    let endings: Vec<&str> = formats.iter().map(|format| format.ending()).collect();
+    let paths = match file {
+        Some(file) => vec![at_home(file); formats.len()],
+        None => first_free(snapshot, &endings, offset),
+    };
+    for (done, (path, &format)) in paths.iter().zip(formats).enumerate() {
+        let report = Report {
+            format,
+            options: options.clone(),
+            ..Report::default()
+        };
+        let write = |path: &Path| {
+            Place::new(Some(path), false)
+                .write(|out| report.write(snapshot, out))
+                .map_err(|error| in_one_line(&error))
+        };
+        write_first(std::iter::once(path.clone()), write).map_err(|why| match done {
+            0 => why,
+            _ => format!("{why}; {} is written", in_words(&paths[..done])),
+        })?;
+    }
+    Ok(paths)
+}
+
+/// The first files of a name that are free in every ending; the last ones where none are.
+fn first_free(snapshot: &Snapshot, endings: &[&str], offset: UtcOffset) -> Vec<PathBuf> {
+    let mut last = Vec::new();
+    for stem in stems(snapshot, offset) {
+        last = endings
+            .iter()
+            .map(|ending| PathBuf::from(format!("{stem}.{ending}")))
+            .collect();
+        if !last.iter().any(|path| path.exists()) {
+            break;
+        }
+    }
+    last
+}
+
+/// `./a.txt and .html`: files that differ in their endings only.
+pub(crate) fn in_words(paths: &[PathBuf]) -> String {
+    let Some((first, others)) = paths.split_first() else {
+        return String::new();
+    };
+    let mut words = first.display().to_string();
+    for ending in others.iter().filter_map(|path| path.extension()) {
+        words.push_str(&format!(" and .{}", ending.display()));
+    }
+    words
 }
 
 /// Keeps the snapshot and gives its path.
@@ -79,9 +125,9 @@ fn write_first(
 
 /// Where a recording goes that begins now: a path that is free, if any is.
 pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> PathBuf {
-    let paths = numbered(format!("{}-{}", tame(stem), stamp(unix_ns, offset)), "tks");
+    let paths = numbered(format!("{}-{}", tame(stem), stamp(unix_ns, offset)));
     let mut last = PathBuf::new();
-    for path in paths {
+    for path in paths.map(|stem| PathBuf::from(format!("{stem}.tks"))) {
         if path.symlink_metadata().is_err() {
             return path;
         }
@@ -92,13 +138,17 @@ pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> Path
 
 /// `./NAME-PID-TIME.EXT`, then with `-2`, `-3` and so on.
 fn candidates(snapshot: &Snapshot, extension: &str, offset: UtcOffset) -> impl Iterator<Item = PathBuf> {
-    let stem = format!(
+    stems(snapshot, offset).map(move |stem| PathBuf::from(format!("{stem}.{extension}")))
+}
+
+/// The same without their endings.
+fn stems(snapshot: &Snapshot, offset: UtcOffset) -> impl Iterator<Item = String> + use<> {
+    numbered(format!(
         "{}-{}-{}",
         tame(&snapshot.process.name),
         snapshot.process.pid,
         stamp(snapshot.capture.unix_ns, offset)
-    );
-    numbered(stem, extension)
+    ))
 }
 
 /// The name comes from another program: nothing in it may lead to another folder.
@@ -118,11 +168,10 @@ fn tame(name: &str) -> String {
     }
 }
 
-fn numbered(stem: String, extension: &str) -> impl Iterator<Item = PathBuf> {
-    let extension = extension.to_string();
-    (1..=MOST).map(move |n| {
-        let again = if n == 1 { String::new() } else { format!("-{n}") };
-        PathBuf::from(format!("./{stem}{again}.{extension}"))
+fn numbered(stem: String) -> impl Iterator<Item = String> {
+    (1..=MOST).map(move |n| match n {
+        1 => format!("./{stem}"),
+        n => format!("./{stem}-{n}"),
     })
 }
 
@@ -130,10 +179,8 @@ fn numbered(stem: String, extension: &str) -> impl Iterator<Item = PathBuf> {
 mod tests {
     use clap::ValueEnum;
     use tickscope_format::ids::ThreadId;
-    use tickscope_format::render::text::TextOptions;
 
     use super::*;
-    use crate::args::ReportFormat;
 
     #[test]
     fn names_stay_in_this_folder() {
@@ -166,26 +213,29 @@ mod tests {
         let snapshot = crate::orderbook::snapshot(1);
         for &format in ReportFormat::value_variants() {
             let mut sizes = [None, Some(ThreadId(0))].map(|thread| {
-                let report = Report {
-                    format,
-                    options: TextOptions {
-                        thread,
-                        ..TextOptions::default()
-                    },
-                    ..Report::default()
+                let options = TextOptions {
+                    thread,
+                    ..TextOptions::default()
                 };
+                let write = |file| write_reports(&snapshot, &options, &[format], Some(file), None);
                 let file = dir
                     .path()
                     .join(format!("{}.{}", thread.is_some(), format.ending()));
-                let path = write_report(&snapshot, &report, Some(file.clone()), None).expect("written");
-                assert_eq!(path, file);
-                assert_eq!(ReportFormat::of_file(&path), Some(format));
-                let again = write_report(&snapshot, &report, Some(file), None);
+                assert_eq!(write(file.clone()), Ok(vec![file.clone()]));
+                assert_eq!(ReportFormat::of_file(&file), Some(format));
+                let again = write(file.clone());
                 assert!(again.is_err_and(|why| why.contains("already")));
-                std::fs::metadata(&path).expect("there").len()
+                std::fs::metadata(&file).expect("there").len()
             });
             sizes.reverse();
             assert!(sizes.is_sorted() && sizes[0] > 0, "{format:?}: {sizes:?}");
         }
+    }
+
+    #[test]
+    fn files_of_one_report_have_one_name() {
+        let paths = ["./a-1.txt", "./a-1.html"].map(PathBuf::from);
+        assert_eq!(in_words(&paths), "./a-1.txt and .html");
+        assert_eq!(in_words(&paths[..1]), "./a-1.txt");
     }
 }

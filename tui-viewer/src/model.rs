@@ -48,6 +48,7 @@ mod travel;
 pub(crate) mod unit;
 pub(crate) mod view;
 pub(crate) mod window;
+mod writing;
 
 use std::rc::Rc;
 use std::time::Duration;

@@ -60,6 +60,7 @@ impl Report {
             thread: self.options.thread,
             compensated: self.options.compensated,
             per: self.options.per.clone(),
+            extent: self.options.extent.clone(),
         };
         html::page(less.as_ref().unwrap_or(snapshot), &options).map_err(io::Error::other)
     }
@@ -83,11 +84,8 @@ impl Report {
     }
 
     fn json(&self, shown: &Snapshot, raw: &Snapshot) -> String {
-        let (state, compensated) = (self.options.state, self.options.compensated);
-        match &self.options.per {
-            Some(per) => json::per_call(shown, compensated.then_some(raw), per, state),
-            None if compensated => json::of_compensated(shown, raw, state),
-            None => json::report(shown, state),
-        }
+        let options = &self.options;
+        let raw = options.compensated.then_some(raw);
+        json::of_part(shown, raw, options.per.as_ref(), options.state, &options.extent)
     }
 }

@@ -13,7 +13,6 @@ use tickscope_format::render::text::TextOptions;
 use tui_input::InputRequest;
 
 use crate::action::{Context, lookup};
-use crate::args::ReportFormat;
 use crate::editor::{self, Editor, Place};
 use crate::files::{self, Keep};
 use crate::keyboard::{Code, Keyboard};
@@ -21,7 +20,6 @@ use crate::model::Model;
 use crate::model::message::{Effect, Message};
 use crate::news::Feed;
 use crate::process_time::UtcOffset;
-use crate::report::Report;
 use crate::status::Status;
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
@@ -252,35 +250,28 @@ impl Screen {
             Effect::Open(path) => feed.open(&path).err().map(Message::NotOpened),
             Effect::WriteReport {
                 snapshot,
+                extent,
                 thread,
                 compensated,
-                format,
+                formats,
                 file,
             } => {
-                // JSON knows its threads apart: it holds them all.
-                let holds_all = format == ReportFormat::Json;
-                let what = match thread {
-                    Some(_) if holds_all => "report of all threads",
-                    _ => "report",
+                let options = TextOptions {
+                    state: state_of(&self.model.status),
+                    thread,
+                    ascii: self.model.ascii,
+                    compensated,
+                    extent,
+                    ..TextOptions::default()
                 };
-                let report = Report {
-                    format,
-                    options: TextOptions {
-                        state: state_of(&self.model.status),
-                        thread: thread.filter(|_| !holds_all),
-                        ascii: self.model.ascii,
-                        compensated,
-                        ..TextOptions::default()
-                    },
-                    ..Report::default()
-                };
-                let written = files::write_report(&snapshot, &report, file, offset);
-                Some(Message::Wrote(what, written.map(whole)))
+                let written = files::write_reports(&snapshot, &options, &formats, file, offset);
+                let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
+                Some(Message::Wrote("report", written.map(whole)))
             }
-            Effect::KeepSnapshot { snapshot, file } => Some(Message::Wrote(
-                "snapshot",
-                files::keep_snapshot(&snapshot, self.options.keep, file, offset).map(whole),
-            )),
+            Effect::KeepSnapshot { snapshot, file } => {
+                let kept = files::keep_snapshot(&snapshot, self.options.keep, file, offset);
+                Some(Message::Wrote("snapshot", kept.map(|path| vec![whole(path)])))
+            }
             Effect::Edit(place) => {
                 let edited = self.edit(&place)?;
                 self.repaint();

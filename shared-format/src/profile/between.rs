@@ -10,10 +10,13 @@ use crate::snapshot::{Count, Estimate, NodeErrors, Snapshot};
 /// What stands where there is no row to take from.
 const NONE: u32 = u32::MAX;
 
-/// Whether both were counted from the same reset of the same run, so that one can be taken from the other.
+/// Whether both were counted from the same reset of the same run, so that one can be taken from the other. What was
+/// counted before a reset goes on where that was taken back.
 pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
-    let of = |s: &Snapshot| (s.process.pid, s.process.started_unix_ns, s.capture.reset_epoch);
-    of(one) == of(other)
+    let run = |s: &Snapshot| (s.process.pid, s.process.started_unix_ns);
+    let goes_on = |s: &Snapshot, from: &Snapshot| s.capture.withdraws == Some(from.capture.reset_epoch);
+    let same = one.capture.reset_epoch == other.capture.reset_epoch;
+    run(one) == run(other) && (same || goes_on(one, other) || goes_on(other, one))
 }
 
 /// What happened between two snapshots of one run: counts and times of the later one less those of the earlier one.

@@ -12,7 +12,12 @@ pub const SMALL: &str = "(small)";
 
 /// The same snapshot with some of its threads only. What is said of the whole program (cost, losses, lifetime) stays.
 pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Snapshot {
-    Part::of(snapshot, chosen, &vec![true; snapshot.nodes.len()])
+    Part::of(snapshot, chosen, &vec![true; snapshot.nodes.len()], Left::Summed)
+}
+
+/// The same snapshot with some of its rows only; one whose parent is left out stands at the top of its thread.
+pub(super) fn of_rows(snapshot: &Snapshot, kept: &[bool]) -> Snapshot {
+    Part::of(snapshot, |_| true, kept, Left::Out)
 }
 
 /// The same snapshot without the paths that have less than a share (0 to 1) of the measured time, all threads
@@ -36,7 +41,7 @@ pub fn above(snapshot: &Snapshot, share: f64) -> Snapshot {
         let parent = snapshot.nodes.parent_of(count.node);
         kept[row] |= !has_scope[path_of[row] as usize] && parent.is_none_or(|parent| kept[parent.index()]);
     }
-    Part::of(snapshot, |_| true, &kept)
+    Part::of(snapshot, |_| true, &kept, Left::Summed)
 }
 
 /// The path of each row, the same number in every thread, and the total nanoseconds of each path.
@@ -64,9 +69,19 @@ fn paths(snapshot: &Snapshot) -> (Vec<u32>, Vec<u64>) {
     (path_of, ns_of)
 }
 
+/// What becomes of rows that are not taken over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// They and all below them are summed up below their parent.
+    Summed,
+    /// They are not there.
+    Out,
+}
+
 /// What is taken over, and where it stands now.
 struct Part<'a> {
     whole: &'a Snapshot,
+    left: Left,
     part: Snapshot,
     /// The new row of each old one, [`NO_PARENT`] where it is left out.
     row_of: Vec<u32>,
@@ -89,13 +104,14 @@ struct Small {
 // === impl Part ===
 
 impl<'a> Part<'a> {
-    fn of(whole: &'a Snapshot, chosen: impl Fn(ThreadId) -> bool, kept: &[bool]) -> Snapshot {
+    fn of(whole: &'a Snapshot, chosen: impl Fn(ThreadId) -> bool, kept: &[bool], left: Left) -> Snapshot {
         let mut errors = HashMap::new();
         for error in &whole.errors {
             *errors.entry(error.node).or_default() += error.count;
         }
         let mut part = Self {
             whole,
+            left,
             part: Snapshot {
                 threads: Vec::new(),
                 nodes: Nodes::default(),
@@ -129,7 +145,11 @@ impl<'a> Part<'a> {
                 NO_PARENT => (NO_PARENT, true),
                 parent => (self.row_of[parent as usize], kept[parent as usize]),
             };
-            if kept[row] && is_above_kept {
+            if self.left == Left::Out {
+                if kept[row] {
+                    self.take_over(row, above);
+                }
+            } else if kept[row] && is_above_kept {
                 self.take_over(row, above);
             } else if is_above_kept {
                 self.leave_out(row, small.entry(above).or_default());

@@ -187,6 +187,22 @@ fn behind_a_reset_all_is_new() {
 }
 
 #[test]
+fn what_goes_on_behind_a_reset_that_was_taken_back_is_one_run() {
+    let mut earlier = order_sim();
+    earlier.capture.reset_epoch = 4;
+    let mut later = grown(&earlier, &[3], &[]);
+    later.capture.reset_epoch = 6;
+    assert_eq!(between(&later, &earlier), later, "two resets");
+    later.capture.withdraws = Some(4);
+    let window = between(&later, &earlier);
+    assert_eq!(window.calls(), 3 * earlier.nodes.len() as u64);
+    assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
+    // What was counted while the reset held is no part of it.
+    earlier.capture.reset_epoch = 5;
+    assert_eq!(between(&later, &earlier), later);
+}
+
+#[test]
 fn latencies_are_those_of_the_time_between() {
     let earlier = order_sim_with_latencies();
     let mut later = earlier.clone();

@@ -16,9 +16,9 @@ use crate::error::FormatError;
 use crate::ids::ThreadId;
 use crate::profile::compensate::compensated;
 use crate::profile::per::PerCall;
-use crate::render::ProcessState;
 use crate::render::escape::visible;
 use crate::render::text::{self, TextOptions};
+use crate::render::{Extent, ProcessState};
 use crate::snapshot::Snapshot;
 
 pub use carried::snapshot_of;
@@ -63,6 +63,8 @@ pub struct PageOptions {
     pub compensated: bool,
     /// Whose calls times and counts are divided by where they are shown.
     pub per: Option<PerCall>,
+    /// Which part of the run it is of.
+    pub extent: Extent,
 }
 
 // === impl PageOptions ===
@@ -72,6 +74,7 @@ impl PageOptions {
         TextOptions {
             state: self.state,
             compensated: self.compensated,
+            extent: self.extent.clone(),
             min_share: MIN_SHARE_WITHOUT_SCRIPTS,
             per: self.per.clone(),
             ..TextOptions::default()

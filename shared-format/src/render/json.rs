@@ -18,25 +18,14 @@ use serde::Serialize;
 
 use crate::profile::compensate::compensated;
 use crate::profile::per::PerCall;
-use crate::render::ProcessState;
+use crate::render::{Extent, ProcessState};
 use crate::snapshot::Snapshot;
 
 pub use read::snapshot_of;
 
 /// The JSON text of a snapshot, ending in a newline. The same snapshot always gives the same text.
 pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
-    let document = document::Document::new(snapshot, None, state);
-    written(&document, snapshot.nodes.len())
-}
-
-/// The same with times and calls divided by those of one function; `raw` is as it was measured, where what measuring
-/// costs was taken off. It says whose calls these are, and cannot be read back.
-pub fn per_call(snapshot: &Snapshot, raw: Option<&Snapshot>, per: &PerCall, state: ProcessState) -> String {
-    let document = match raw {
-        Some(raw) => document::Document::compensated(snapshot, raw, Some(per), state),
-        None => document::Document::new(snapshot, Some(per), state),
-    };
-    written(&document, snapshot.nodes.len())
+    of_part(snapshot, None, None, state, &Extent::default())
 }
 
 /// The same with what measuring costs at least taken off the times; see [`compensated`].
@@ -46,8 +35,24 @@ pub fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
 
 /// The same of a snapshot that was compensated already, and perhaps narrowed since; `raw` is as it was measured.
 pub fn of_compensated(less: &Snapshot, raw: &Snapshot, state: ProcessState) -> String {
-    let document = document::Document::compensated(less, raw, None, state);
-    written(&document, less.nodes.len())
+    of_part(less, Some(raw), None, state, &Extent::default())
+}
+
+/// The same of a part of a run, times and calls divided by those of one function where that is given; `raw` is the
+/// snapshot as it was measured, where `shown` was compensated. What is compensated or divided says so, and cannot be
+/// read back.
+pub fn of_part(
+    shown: &Snapshot,
+    raw: Option<&Snapshot>,
+    per: Option<&PerCall>,
+    state: ProcessState,
+    extent: &Extent,
+) -> String {
+    let document = match raw {
+        Some(raw) => document::Document::compensated(shown, raw, per, state),
+        None => document::Document::new(shown, per, state),
+    };
+    written(&document.within(extent), shown.nodes.len())
 }
 
 /// The sites of a snapshot and the rules that switch them off and on, ending in a newline.

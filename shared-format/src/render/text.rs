@@ -24,9 +24,9 @@ use crate::profile::compensate::compensated;
 use crate::profile::per::PerCall;
 use crate::profile::spread::Spread;
 use crate::profile::tree::CallTree;
-use crate::render::ProcessState;
 use crate::render::glyphs::Glyphs;
 use crate::render::unit::Unit;
+use crate::render::{Extent, ProcessState};
 use crate::render::{label, number};
 use crate::snapshot::Snapshot;
 
@@ -48,15 +48,6 @@ pub enum View {
     Threads,
 }
 
-/// Which time the numbers are of, where that is not all since the reset up to now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stretch {
-    /// All since the reset up to a moment: which one.
-    Moment(String),
-    /// What happened between two moments: how long, and which.
-    Window(String),
-}
-
 /// What a report shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOptions {
@@ -75,8 +66,8 @@ pub struct TextOptions {
     pub min_share: f64,
     /// What measuring costs at least is taken off the times; see [`compensated`].
     pub compensated: bool,
-    /// Which time the snapshot is of, for the header.
-    pub stretch: Option<Stretch>,
+    /// Which part of the run it is of.
+    pub extent: Extent,
     /// Cells of a line; where they are few, the columns of percentiles are left out.
     pub width: usize,
     /// In what times are given.
@@ -96,7 +87,7 @@ impl Default for TextOptions {
             top: 30,
             min_share: 0.0,
             compensated: false,
-            stretch: None,
+            extent: Extent::default(),
             width: 100,
             unit: Unit::Ns,
             per: None,

@@ -374,11 +374,12 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Time,
         VIEWS,
         &[(Char('m'), Action::Mark), (Char('\''), Action::Compare)],
-        "mark this moment; compare with it",
+        "mark; compare: with it, or 10 s before",
     )
     .note(
         ": every number of now less the same number then, both since the reset or both of the same window, percents in \
-         points; AVG change says by how much a call became slower (▲) or faster (▼)",
+         points; AVG change says by how much a call became slower (▲) or faster (▼). Without a mark, or pressed again \
+         in a window: that window (else the last 10 s) against the same time before it",
     )
     .left("mark", 10),
     line(
@@ -436,9 +437,9 @@ pub(crate) const KEYS: &[Line] = &[
         Section::Program,
         VIEWS,
         &[(Char('d'), Action::Report)],
-        "write a report of the moment on screen",
+        "write a report of what is on screen",
     )
-    .note(", for the threads shown; its order and its percents (of measured time) are its own")
+    .note(": its moment or window, threads and focus, as text and as HTML page; order and percents (of measured time) are its own")
     .right("report", 5),
     line(
         Section::Program,
@@ -482,7 +483,8 @@ pub(crate) const KEYS: &[Line] = &[
         NOT_TYPING,
         &[(Char('M'), Action::Mouse)],
         "mouse: click, wheel; or select text",
-    ),
+    )
+    .note(" (`--mouse` and `--no-mouse` say which at the start; by itself the terminal has it)"),
     line(
         Section::Screen,
         EVERYWHERE,

@@ -83,7 +83,7 @@ fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
         theme,
         ascii: look.ascii,
         utc_offset_s: local_time::utc_offset_s(),
-        mouse: false,
+        mouse: look.mouse,
         keep: snapshot::keep,
         compare: None,
         panic_after: look.panic_after,

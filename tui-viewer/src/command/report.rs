@@ -32,7 +32,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let wanted = Wanted::of(&args.target);
     let found = fresh::find(&wanted, args.target.dir.as_deref(), args.wait)?;
     let mut fresh = fresh::of(&found, &wanted)?;
-    let stretch = moment::choose(&args.moment, &found, &mut fresh)?;
+    let extent = moment::choose(&args.moment, &found, &mut fresh)?;
     let mut report = Report {
         format,
         unit: args.unit.map(Into::into).unwrap_or_default(),
@@ -42,7 +42,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
             ascii: is_ascii(),
             min_share: args.min_share.unwrap_or(0.0),
             compensated: args.times.compensated,
-            stretch,
+            extent,
             unit: args.unit.map_or(Unit::Ns, Into::into),
             ..TextOptions::default()
         },

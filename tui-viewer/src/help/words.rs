@@ -50,6 +50,7 @@ const TIMES: Part = (
         ("window", "numbers of the last seconds only"),
         ("mark", "a moment to compare with or count from"),
         ("vs", "compared: every number is now minus then"),
+        ("before", "the same time just before the window (')"),
         ("new gone", "there only now, or only then"),
         ("per call", "every number divided by a row's calls"),
         ("ticks", "of the program's clock, not seconds"),

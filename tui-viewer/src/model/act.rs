@@ -4,7 +4,9 @@ use tickscope_format::snapshot::Mode;
 
 use crate::action::{self, Action, Context};
 use crate::args::ReportFormat;
+use crate::cells::cut_start;
 use crate::columns;
+use crate::files;
 use crate::help;
 use crate::model::Model;
 use crate::model::message::{Effect, Message};
@@ -14,6 +16,7 @@ use crate::model::scope::Scope;
 use crate::model::sort::{Sort, SortKey};
 use crate::model::view::View;
 use crate::model::{can, threads, travel};
+use crate::theme::Glyphs;
 
 /// So many keys without a meaning in a row call for help.
 const LOST_AFTER: u8 = 3;
@@ -87,8 +90,13 @@ impl Model {
                 // How many cells there are decides which frames have one, and how many lines whether there are headings.
                 self.rows_stale |= matches!(self.view, View::Flame | View::Function);
             }
-            Message::Wrote(what, Ok(path)) => {
-                self.tell(format!("{what} written to {}", path.display()));
+            Message::Wrote(what, Ok(paths)) => {
+                let before = format!("{what} written to ");
+                // What a file is called says more than the way to it.
+                let room = usize::from(self.size.width).saturating_sub(before.len() + 2);
+                let paths = files::in_words(&paths);
+                let paths = cut_start(&paths, room, Glyphs::of(self.ascii).cut);
+                self.tell(format!("{before}{paths}"));
                 self.dirty = true;
             }
             Message::Wrote(what, Err(why)) => {
@@ -203,7 +211,8 @@ impl Model {
             }
             Action::Undo => self.undo(effects),
             Action::Report => {
-                self.report_in(ReportFormat::Text, None, self.compensated, effects);
+                let formats = vec![ReportFormat::Text, ReportFormat::Html];
+                self.report_in(formats, None, self.compensated, effects);
             }
             Action::Keep => self.keep_in(None, effects),
             Action::ReportAs => self.report_as(),
@@ -276,8 +285,8 @@ impl Model {
             }
             self.switch_to(origin.view);
         } else if self.go_back() || self.leave_focus() {
-        } else if self.compared().is_some() {
-            self.compare();
+        } else if self.time.against.is_some() {
+            self.compare_no_more();
         } else if self.time.past {
             self.travel_in_time(Action::Live);
         } else if !told && self.notice.take().is_none() {

@@ -3,10 +3,12 @@
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
 
+use crate::cells::{cut_end, safe, width};
 use crate::model::Model;
 use crate::model::scope::Scope;
 use crate::process_time::clock_time;
 use crate::status::{Mark, Status};
+use crate::theme::Glyphs;
 
 /// On screens of so many lines the first look is helped.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;
@@ -92,7 +94,11 @@ impl Model {
             1 => String::new(),
             all => format!(" (and {} more)", all - 1),
         };
-        Some(format!("{first}{more}  Esc: seen"))
+        let more = format!("{more}  Esc: seen");
+        // What is cut off its end is in the report; that there are more, and what to do, is said here alone.
+        let room = usize::from(self.size.width).saturating_sub(width(&more) + 4);
+        let first = cut_end(&safe(first, self.ascii), room, Glyphs::of(self.ascii).cut).into_owned();
+        Some(format!("{first}{more}"))
     }
 
     fn thread_gone(&self, shown: &Snapshot) -> Option<String> {

@@ -4,6 +4,7 @@ use crate::action::{Action, Context, KEYS, Line};
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::view::View;
+use crate::model::window::Window;
 
 /// Where else a key has a meaning: `Tree, Hot`; none where it has none in any view.
 pub(super) fn elsewhere(key: Code) -> Option<String> {
@@ -33,7 +34,7 @@ impl Model {
         );
         self.can(action)
             && (action != Action::Live || self.frozen)
-            && (action != Action::Compare || self.time.mark.is_some())
+            && (action != Action::Compare || self.time.mark.is_some() || self.reaches_back(Window::Ten))
             && (action != Action::Undo || (self.undoable && self.status.answers()))
             && (!of_the_program || self.status.answers() || (action == Action::Freeze && self.frozen))
     }

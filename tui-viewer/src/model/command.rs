@@ -1,6 +1,5 @@
 //! The command line: typed in the footer, completed by Tab, remembered for this sitting.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use tickscope_format::pattern::Pattern;
@@ -214,7 +213,7 @@ impl Model {
                     .or_else(|| file.as_deref().and_then(ReportFormat::of_file))
                     .unwrap_or_default();
                 let compensated = times.compensated || (self.compensated && !times.raw);
-                self.report_in(format, file, compensated, effects);
+                self.report_in(vec![format], file, compensated, effects);
             }
             Verb::Tree => self.act(Action::ShowTree, effects),
             Verb::Hot => self.act(Action::ShowHot, effects),
@@ -265,33 +264,6 @@ impl Model {
             model.tell(format!("asked for a snapshot every {}", number::duration(ns)));
             effects.push(Effect::Send(Request::Interval { ns }));
         });
-    }
-
-    /// Writes the report of what is on screen.
-    pub(super) fn report_in(
-        &mut self,
-        format: ReportFormat,
-        file: Option<PathBuf>,
-        compensated: bool,
-        effects: &mut Vec<Effect>,
-    ) {
-        let thread = self.data.as_ref().and_then(|data| data.thread);
-        effects.extend(self.shown.clone().map(|snapshot| Effect::WriteReport {
-            snapshot,
-            thread,
-            compensated,
-            format,
-            file,
-        }));
-    }
-
-    /// Keeps the snapshot on screen.
-    pub(super) fn keep_in(&mut self, file: Option<PathBuf>, effects: &mut Vec<Effect>) {
-        effects.extend(
-            self.shown
-                .clone()
-                .map(|snapshot| Effect::KeepSnapshot { snapshot, file }),
-        );
     }
 
     /// Opens a function by its name: the whole of it, its last parts, or a part that only one has.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use tickscope_format::profile::functions::FunctionId;
+pub(super) use tickscope_format::profile::in_focus::Focus as FocusOn;
 use tickscope_format::profile::shape::{bottom_up, focus_function, focus_subtree, fold_recursion};
 use tickscope_format::profile::tree::{CallTree, PathId};
 
@@ -37,15 +38,6 @@ pub(super) struct Focus {
     pub(super) view: View,
     /// The selection before.
     pub(super) cursor: Cursor,
-}
-
-/// What can be in focus, by what it is whatever the snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FocusOn {
-    /// A function wherever it is called, by its key.
-    Function(u64),
-    /// A row and all below it.
-    Subtree(PathId),
 }
 
 /// The trees that a view shows.

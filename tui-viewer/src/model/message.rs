@@ -7,6 +7,7 @@ use std::time::Duration;
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
+use tickscope_format::render::Extent;
 use tui_input::InputRequest;
 
 use crate::action::Action;
@@ -34,8 +35,8 @@ pub(crate) enum Message {
     Time(Duration),
     /// The terminal has another size.
     Resize(Size),
-    /// A file was written, or not: what it is, and where or why not.
-    Wrote(&'static str, Result<PathBuf, String>),
+    /// A file was written, or several, or not: what it is, and where or why not.
+    Wrote(&'static str, Result<Vec<PathBuf>, String>),
     /// A request could not even be sent.
     NotSent(Request, String),
     /// A ring file or a source could not be opened.
@@ -57,14 +58,16 @@ pub(crate) enum Effect {
     Open(PathBuf),
     /// Write the report of a snapshot.
     WriteReport {
-        /// What is on the screen.
+        /// What is on the screen: the window that was chosen, and what is in focus.
         snapshot: Rc<Snapshot>,
+        /// Which part of the run that is.
+        extent: Extent,
         /// The one thread in scope.
         thread: Option<ThreadId>,
         /// Without what measuring costs at least.
         compensated: bool,
-        /// For reading, for programs, or for other tools.
-        format: ReportFormat,
+        /// For reading, for programs, or for other tools; a file for each.
+        formats: Vec<ReportFormat>,
         /// The new file; without it one that is named after program and time.
         file: Option<PathBuf>,
     },

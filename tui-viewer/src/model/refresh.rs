@@ -88,6 +88,7 @@ impl Model {
             // A site is a place and no group.
             let grouped = self.lens.grouped && self.view != View::Sites;
             self.time.stretch = sides.as_ref().and_then(|sides| sides.stretch);
+            self.time.before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
             self.data = sides.map(|sides| {
                 let (scope, ascii) = (&self.scope, self.ascii);
                 let mut data = Data::of(side(sides.now), scope, former.as_ref(), ascii, grouped);

@@ -1,11 +1,13 @@
 //! The rows of the view Sites: the places in the source that were met.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::profile::sites::sites;
+use tickscope_format::snapshot::Site;
 
 use crate::cells::safe;
 use crate::model::data::{Data, What};
@@ -47,14 +49,18 @@ pub(crate) fn of(snapshot: &Snapshot, ascii: bool) -> Vec<SiteRow> {
         .iter()
         .filter_map(|rule| Pattern::new(&rule.pattern).ok())
         .collect();
+    let mut alike: HashMap<&Site, u32> = HashMap::new();
     sites(snapshot)
         .into_iter()
         .map(|row| {
             let site = &snapshot.sites[row.site.index()];
+            // A macro makes several of one line: what tells them apart is their order.
+            let nth = alike.entry(site).or_default();
+            *nth += 1;
             // The last rule that chooses a site decides.
             let rule = rules.iter().rev().find(|pattern| pattern.matches(site));
             let mut hasher = DefaultHasher::new();
-            site.hash(&mut hasher);
+            (site, *nth).hash(&mut hasher);
             SiteRow {
                 site: row.site,
                 key: hasher.finish(),

@@ -1,5 +1,6 @@
 //! What every key does, and what it never does.
 
+mod before;
 mod commanding;
 mod flame;
 mod groups;
@@ -10,6 +11,7 @@ mod sites;
 mod telling;
 mod threads;
 mod units;
+mod writing;
 
 use std::rc::Rc;
 
@@ -758,8 +760,9 @@ fn files_are_written_from_what_is_on_the_screen() {
             snapshot: a,
             thread,
             compensated: false,
-            format: ReportFormat::Text,
+            formats,
             file: None,
+            ..
         },
         Effect::KeepSnapshot {
             snapshot: b,
@@ -769,11 +772,12 @@ fn files_are_written_from_what_is_on_the_screen() {
     else {
         panic!("{effects:?}");
     };
+    assert_eq!(formats[..], [ReportFormat::Text, ReportFormat::Html]);
     assert_eq!((a.capture.seq, b.capture.seq), (1_340, 1_340), "the frozen one");
     assert_eq!(*thread, Some(tickscope_format::ids::ThreadId(1)));
     model.update(Message::Wrote(
         "report",
-        Ok("./orderbook-sim-41873-20261120-140214.txt".into()),
+        Ok(vec!["./orderbook-sim-41873-20261120-140214.txt".into()]),
     ));
     assert!(last_line(&model).contains("report written to ./orderbook-sim-41873-20261120-140214.txt"));
     at(&mut model, 4_999);
@@ -790,7 +794,7 @@ fn files_are_written_from_what_is_on_the_screen() {
 #[test]
 fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     let wrote = |model: &mut Model| {
-        model.update(Message::Wrote("report", Ok("./a.txt".into())));
+        model.update(Message::Wrote("report", Ok(vec!["./a.txt".into()])));
     };
     let told = |model: &Model| text(model).contains("report written to ./a.txt");
     let mut model = live(120, 30);

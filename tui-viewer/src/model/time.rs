@@ -7,7 +7,7 @@ use tickscope_format::Snapshot;
 
 use crate::action::Action;
 use crate::model::Model;
-use crate::model::compare::Mark;
+use crate::model::compare::{Against, Mark};
 use crate::model::history::History;
 use crate::model::pulse::Pulse;
 use crate::model::window::{Stretch, Window};
@@ -33,8 +33,10 @@ pub(crate) struct Time {
     stopped_ns: Option<u64>,
     /// A moment to compare with.
     pub(crate) mark: Option<Mark>,
-    /// The differences to it are shown.
-    pub(crate) comparing: bool,
+    /// The differences to something are shown.
+    pub(crate) against: Option<Against>,
+    /// How long the window is that the one on screen is compared with; none where the past does not reach so far.
+    pub(crate) before_ns: Option<u64>,
     /// How busy each row was in the last seconds.
     pub(crate) pulse: Pulse,
     /// The same before the moment at which the screen stands still.
@@ -188,7 +190,7 @@ impl Model {
         self.time.stopped_ns = None;
         if self.time.mark.as_ref().is_some_and(|mark| !mark.of_file) {
             self.time.mark = None;
-            self.time.comparing = false;
+            self.time.against = None;
             self.time.window = Window::default();
         }
     }
@@ -206,13 +208,17 @@ impl Model {
     /// What the numbers are of, where that is not all since the reset: the window, and what they are compared with.
     pub(crate) fn time_labels(&self) -> Vec<String> {
         let window = self.time.stretch.map(Stretch::label);
-        let compared = self.compared().map(|mark| format!("vs {}", mark.label));
+        let compared = match self.compared() {
+            Some(label) => Some(format!("vs {label}")),
+            None => self.time.against.map(|_| "nothing known before".to_string()),
+        };
         [window, compared].into_iter().flatten().collect()
     }
 
     /// What is marked and not on screen.
     pub(crate) fn mark_label(&self) -> Option<String> {
-        let mark = self.time.mark.as_ref().filter(|_| !self.time.comparing)?;
+        let is_shown = self.time.against == Some(Against::Mark);
+        let mark = self.time.mark.as_ref().filter(|_| !is_shown)?;
         Some(format!("mark {}", mark.label))
     }
 }

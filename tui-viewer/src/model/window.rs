@@ -6,6 +6,10 @@ use tickscope_format::Snapshot;
 use tickscope_format::profile::between::{between, same_epoch};
 
 use crate::model::Model;
+use crate::model::compare::Against;
+
+/// Two clocks tell when a reset was; they differ by less.
+const CLOCKS_DIFFER_NS: u64 = 50_000_000;
 
 /// A stretch of time that ends with the moment on screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +48,9 @@ impl Window {
         }
     }
 
-    fn next(self, marked: bool) -> Self {
+    fn next(self, marked: bool, before: bool) -> Self {
         match self {
+            Self::Ten if before => Self::Second,
             Self::Reset => Self::Second,
             Self::Second => Self::Ten,
             Self::Ten if marked => Self::Mark,
@@ -56,8 +61,8 @@ impl Window {
     fn says(self) -> &'static str {
         match self {
             Self::Reset => "numbers since the reset",
-            Self::Second => "numbers of the last second; w: the last 10 s",
-            Self::Ten => "numbers of the last 10 s",
+            Self::Second => "numbers of the last second; w: the last 10 s; ': against the second before",
+            Self::Ten => "numbers of the last 10 s; ' compares them with the 10 s before",
             Self::Mark => "numbers since the mark; w: since the reset",
         }
     }
@@ -104,12 +109,15 @@ pub(crate) fn seconds(ns: u64) -> String {
 impl Model {
     /// The next stretch of time.
     pub(super) fn next_window(&mut self) {
-        self.time.window = self.time.window.next(self.time.mark.is_some());
+        let before = matches!(self.time.against, Some(Against::Before { .. }));
+        self.time.window = self.time.window.next(self.time.mark.is_some(), before);
         let unknown = self
-            .compared()
+            .compared_mark()
             .is_some_and(|mark| !mark.has_window(self.time.window));
         self.tell(match unknown {
             true => "what is compared with has no such window: both since the reset",
+            false if before && self.time.window == Window::Ten => "the last 10 s and the 10 s before",
+            false if before => "the last second and the one before; w: 10 s",
             false => self.time.window.says(),
         });
         self.data_stale = true;
@@ -123,10 +131,12 @@ impl Model {
             return (Rc::clone(shown), None);
         }
         let base = match (window.length_ns(), &self.time.mark) {
-            (Some(length_ns), _) => self.base_of(shown, length_ns),
-            (None, mark) => mark.as_ref().map(|mark| Rc::clone(&mark.snapshot)),
+            (Some(length_ns), _) => self.begin_of(shown, length_ns),
+            (None, mark) => {
+                let mark = mark.as_ref().map(|mark| Rc::clone(&mark.snapshot));
+                mark.filter(|mark| same_epoch(shown, mark))
+            }
         };
-        let base = base.filter(|base| same_epoch(shown, base));
         let cut = match &base {
             Some(base) => Rc::new(between(shown, base)),
             None => Rc::clone(shown),
@@ -137,6 +147,49 @@ impl Model {
             since_reset: base.is_none(),
         };
         (cut, Some(stretch))
+    }
+
+    /// What happened in the window before the one that ends with this snapshot, and how long it was; none where the
+    /// past does not reach so far back.
+    pub(super) fn window_before(&self, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
+        let length_ns = self.time.window.length_ns()?;
+        let end = self.begin_of(shown, length_ns)?;
+        let before = match self.begin_of(&end, length_ns) {
+            Some(begin) => Rc::new(between(&end, &begin)),
+            // All since the reset, which may well be longer.
+            None => end,
+        };
+        let ns = before.capture.since_reset_ns;
+        // Snapshots do not come to the microsecond, and long ago not each second.
+        let alike = (length_ns - length_ns / 10..=length_ns * 2).contains(&ns);
+        alike.then_some((before, ns))
+    }
+
+    /// Whether there may be such a window: the footer does not look closely.
+    pub(super) fn reaches_back(&self, window: Window) -> bool {
+        let length_ns = window.length_ns().unwrap_or_default();
+        let shown = self.shown.as_ref().map(|shown| shown.capture.unix_ns);
+        let oldest = self.time.history.times().next();
+        shown
+            .zip(oldest)
+            .is_some_and(|(shown, oldest)| shown.saturating_sub(oldest) >= 2 * length_ns)
+    }
+
+    /// What a window of this length begins with, counted from the same reset; none where a reset lies in it.
+    fn begin_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
+        let base = self.base_of(shown, length_ns)?;
+        if same_epoch(shown, &base) {
+            return Some(base);
+        }
+        // It began while a reset held that was taken back: what counts on stands before that.
+        shown.capture.withdraws?;
+        let reset = base.capture.unix_ns.saturating_sub(base.capture.since_reset_ns);
+        let before = self
+            .time
+            .history
+            .at_or_before(reset.saturating_add(CLOCKS_DIFFER_NS));
+        let before = self.time.history.get(before?)?;
+        same_epoch(shown, &before).then_some(before)
     }
 
     /// The snapshot that a window of this length begins with: the newest that is old enough, or where none is the

@@ -15,7 +15,7 @@ use crate::model::view::View;
 use crate::process_time::clock_time;
 use crate::theme::Meaning;
 use crate::view::bar::bar;
-use crate::view::figure::{self, ABOUT, UNKNOWN};
+use crate::view::figure::{self, ABOUT, Known, UNKNOWN};
 use crate::view::pen::Pen;
 use crate::view::{counter, latency, sites, spark, threads, unit};
 
@@ -166,10 +166,11 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
     let scaled = |ns: u64, ticks: u64| unit::scaled(pen, model.ticks, per, ns, ticks, false);
     let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
         let percent = number::percent(share);
-        let Some(text) = scaled(ns, ticks) else {
+        let known = Known::of(ns, estimated, figures);
+        let Some(text) = scaled(ns, ticks).filter(|_| known != Known::Unseen) else {
             return UNKNOWN.to_string();
         };
-        if !estimated {
+        if known == Known::Exactly {
             return format!("{text} {percent}");
         }
         // An estimate may be without a known error.
@@ -310,10 +311,10 @@ fn pulse(pen: &mut Pen<'_>, model: &Model, row: &Row, area: Rect, y: u16) -> u16
 
 /// The row's figures at the moment it is compared with.
 fn compared(pen: &Pen<'_>, model: &Model, data: &Data, row: &Row) -> String {
-    let Some(mark) = model.compared() else {
+    let Some(label) = model.compared() else {
         return String::new();
     };
-    let label = safe(&mark.label, pen.ascii);
+    let label = safe(&label, pen.ascii);
     let Some((then, there)) = data.counterpart(row.what) else {
         return format!(
             "then ({label})  not there{}columns show now minus then",

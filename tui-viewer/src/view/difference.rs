@@ -193,7 +193,7 @@ fn written(pen: &Pen<'_>, tight: bool, change: &Change, about: bool) -> String {
         Change::Count(n) => format!("{}{}", sign(n > 0), number::count(size(n))),
         Change::Hundredths(n) => format!("{}{}", sign(n > 0), quotient(size(n), 100)),
         Change::Time(ns) => {
-            let mut text = pen.duration(size(ns));
+            let mut text = in_seconds(size(ns)).unwrap_or_else(|| pen.duration(size(ns)));
             // Two numbers with nothing but a sign between them would look like one: then two digits must do.
             if width(&text) > LONGEST_SIGNED && (tight || about) {
                 text = pen.rough(size(ns));
@@ -213,6 +213,13 @@ fn written(pen: &Pen<'_>, tight: bool, change: &Change, about: bool) -> String {
         Change::Gone => "gone".to_string(),
         Change::Unknown => UNKNOWN.to_string(),
     }
+}
+
+/// Changes of minutes stand among changes of seconds: in seconds as well they are compared at a glance. None where
+/// that is not so, and where there are too many of them.
+fn in_seconds(ns: u64) -> Option<String> {
+    let seconds = (ns + 500_000_000) / 1_000_000_000;
+    (100..10_000).contains(&seconds).then(|| format!("{seconds}s"))
 }
 
 fn sign(more: bool) -> char {
@@ -277,6 +284,10 @@ mod tests {
             assert_eq!(text(Change::Time(1_230_000_000)), "+1.23s");
             assert_eq!(text(Change::Time(-410)), "-410ns");
             assert_eq!(text(Change::Time(0)), "0");
+            for (seconds, told) in [(99, "-99.0s"), (220, "-220s"), (402, "-402s"), (9_999, "-9999s")] {
+                assert_eq!(text(Change::Time(-1_000_000_000 * seconds)), told);
+            }
+            assert_eq!(text(Change::Time(10_000_000_000_000)), "+2h47m");
             assert_eq!(text(Change::Count(1_234)), "+1.23k");
             assert_eq!(text(Change::Hundredths(-27)), "-0.27");
             assert_eq!(text(Change::Points(-0.0421)), "-4.2");

@@ -4,7 +4,7 @@ use tickscope_format::render::number;
 
 use crate::columns::{self, Column};
 use crate::model::Model;
-use crate::model::data::{Data, What};
+use crate::model::data::{Data, Figures, What};
 use crate::view::counter::{self, Part};
 use crate::view::difference;
 use crate::view::pen::Pen;
@@ -18,6 +18,32 @@ pub(super) const LONGEST_MARKED: usize = 5;
 
 /// For what is not known.
 pub(super) const UNKNOWN: &str = "-";
+
+/// How far a time is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It was measured.
+    Exactly,
+    /// It is an estimate.
+    About,
+    /// Nobody looked while it passed: it is short, but nobody knows how short.
+    Unseen,
+}
+
+// === impl Known ===
+
+impl Known {
+    /// What is known of a time of a row that has these figures.
+    pub(super) fn of(ns: u64, estimated: bool, figures: Figures) -> Self {
+        match ns {
+            0 if estimated && (figures.calls > 0 || figures.open > 0) => Self::Unseen,
+            // What was not called took no time.
+            0 => Self::Exactly,
+            _ if estimated => Self::About,
+            _ => Self::Exactly,
+        }
+    }
+}
 
 /// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
 /// the column.
@@ -46,23 +72,18 @@ pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, colum
     let ticks = ticks(data, what);
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
     let tight = columns::gap(model.size.width) == 1;
-    let time = |ns: u64, ticks: u64, estimated: bool| {
-        let per = data.per_calls;
-        scaled(pen, model.ticks, per, ns, ticks, estimated && tight)
+    let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
+        let known = Known::of(ns, estimated, figures);
+        let text = scaled(pen, model.ticks, per, ns, ticks, estimated && tight);
+        (text.filter(|_| known != Known::Unseen), known == Known::About)
     };
     let (text, estimated) = match column {
         Column::TotalShare | Column::OfShare => {
             (Some(percent(of_total, total_is_estimated)), total_is_estimated)
         }
         Column::SelfShare => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
-        Column::Total => (
-            time(figures.total_ns, ticks.0, total_is_estimated),
-            total_is_estimated,
-        ),
-        Column::SelfTime => (
-            time(figures.self_ns, ticks.1, self_is_estimated),
-            self_is_estimated,
-        ),
+        Column::Total => time(figures.total_ns, ticks.0, total_is_estimated, data.per_calls),
+        Column::SelfTime => time(figures.self_ns, ticks.1, self_is_estimated, data.per_calls),
         Column::Calls => (
             (what != What::Outside)
                 .then(|| calls(data, figures.calls))
@@ -70,13 +91,13 @@ pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, colum
             false,
         ),
         Column::CallsOf => (super::function::calls(data, what), false),
-        Column::Avg => (
-            figures.avg_ns().and_then(|ns| {
-                let ticks = rounded(ticks.0, figures.calls);
-                scaled(pen, model.ticks, None, ns, ticks, total_is_estimated && tight)
-            }),
-            total_is_estimated,
-        ),
+        Column::Avg => figures.avg_ns().map_or((None, false), |ns| {
+            let ticks = rounded(ticks.0, figures.calls);
+            // Of a time that was seen a call has some part.
+            let (text, about) = time(ns, ticks, total_is_estimated && ns > 0, None);
+            let unseen = Known::of(figures.total_ns, total_is_estimated, figures) == Known::Unseen;
+            (text.filter(|_| !unseen), about || (total_is_estimated && !unseen))
+        }),
         Column::P50 => (quantile(0.50), timed_in_part(data, what)),
         Column::P99 => (quantile(0.99), timed_in_part(data, what)),
         Column::Max => (longest(pen, model, data, what), timed_in_part(data, what)),

@@ -4,14 +4,15 @@ use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
 use crate::cells::{cut_end, cut_middle, width, without_module};
+use crate::columns::Column;
 use crate::model::Model;
 use crate::model::data::{Data, What, share};
 use crate::model::icicle::Frame;
 use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
-use crate::view::figure::{ABOUT, UNKNOWN};
+use crate::view::figure::{self, ABOUT};
 use crate::view::pen::Pen;
-use crate::view::{rows, unit};
+use crate::view::rows;
 
 /// What fills frames beside each other, and the edge before each: Unicode, then ASCII.
 const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
@@ -31,9 +32,7 @@ pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         _ => "",
     };
     let percent = format!("{about}{}", number::percent(of_total));
-    let (ns, ticks) = (data.figures(row.what).total_ns, unit::ticks(data, row.what).0);
-    let time = unit::scaled(pen, model.ticks, data.per_calls, ns, ticks, false);
-    let time = format!("{about}{}", time.as_deref().unwrap_or(UNKNOWN));
+    let time = figure::plain(pen, model, data, row.what, Column::Total);
     let mut x = area.x + 1;
     pen.put_right(x, area.y, 7, &percent, Meaning::Strong);
     x += 8;

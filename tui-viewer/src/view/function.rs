@@ -1,16 +1,21 @@
 //! What the view of one function has of its own: its title, its headings, and calls that are some of many.
 
 use ratatui::layout::Rect;
+use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::render::{label, number};
 
 use crate::cells::{cut_middle, cut_path, safe, width};
+use crate::columns::Column;
 use crate::model::Model;
-use crate::model::data::{Data, What, share};
+use crate::model::data::{Data, Figures, What, share};
 use crate::model::function::{Around, Line};
 use crate::theme::{Glyphs, Meaning};
-use crate::view::figure::{ABOUT, UNKNOWN};
+use crate::view::figure::{self, ABOUT, Known, UNKNOWN};
 use crate::view::pen::Pen;
 use crate::view::unit;
+
+/// From so many cells on all figures have room.
+const WORDY: u16 = 76;
 
 /// Cells of a count.
 const COUNT: usize = 5;
@@ -52,36 +57,62 @@ pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
 fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, around: &Around, (mut x, end): (u16, u16), y: u16) {
     let of = &around.neighbours;
     let spread = of.spread.unwrap_or_default();
+    let all = of.outermost_calls + of.recursive_calls;
+    let counts = Figures {
+        calls: all,
+        ..Figures::default()
+    };
     let time = |ns: u64, estimated: bool| {
-        let about = if estimated { ABOUT } else { "" };
+        let known = Known::of(ns, estimated, counts);
+        if known == Known::Unseen {
+            return UNKNOWN.to_string();
+        }
+        let about = if known == Known::About { ABOUT } else { "" };
         let percent = number::percent(share(ns, data.measured_ns));
         let time = scaled(pen, model, data.per_calls, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
         format!("{about}{time} {about}{percent}")
     };
-    let all = of.outermost_calls + of.recursive_calls;
     let mut facts = vec![
         ("total", time(of.total_ns, spread.total_estimated)),
         ("self", time(of.self_ns, spread.self_estimated)),
         ("calls", counted(data, all)),
     ];
+    let seen = Known::of(of.total_ns, spread.total_estimated, counts) != Known::Unseen;
+    let avg_ns = of.total_ns.checked_div(of.outermost_calls);
     if let Some(sum) = of.sum {
         facts = vec![("sum", counted(data, sum)), ("calls", counted(data, all))];
-    } else if let Some(ns) = of.total_ns.checked_div(of.outermost_calls) {
+    } else if let Some(ns) = avg_ns.filter(|_| seen) {
         let about = if spread.total_estimated { ABOUT } else { "" };
         let avg = scaled(pen, model, None, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("avg", format!("{about}{avg}")));
     }
+    // No other number of this view says it: where there is little room it comes before what the rows say as well.
+    let narrow = end - x < WORDY;
+    let place = if narrow { 2 } else { facts.len() };
+    facts.splice(
+        place..place,
+        p99(pen, model, data, of.function).map(|text| ("p99", text)),
+    );
     if of.recursive {
         let text = format!("{} of them recursive", counted(data, of.recursive_calls));
         facts.push((pen.glyphs.again, text));
     }
+    let gap = if narrow { 2 } else { 3 };
     for (word, text) in facts {
         if usize::from(x) + width(word) + 1 + width(&text) > usize::from(end) {
             return;
         }
         x = pen.put(x, y, end - x, word, Meaning::Quiet);
-        x = pen.put(x + 1, y, end.saturating_sub(x + 1), &text, Meaning::Plain) + 3;
+        x = pen.put(x + 1, y, end.saturating_sub(x + 1), &text, Meaning::Plain) + gap;
     }
+}
+
+/// What 99 of 100 calls of a function did not exceed; none where nobody counted.
+fn p99(pen: &Pen<'_>, model: &Model, data: &Data, function: FunctionId) -> Option<String> {
+    let at = data.hot().binary_search_by_key(&function, |row| row.function);
+    let what = What::Hot(at.ok()? as u32);
+    data.latency(what).quantile(0.99)?;
+    Some(figure::plain(pen, model, data, what, Column::P99))
 }
 
 /// A time in the unit that was chosen.

@@ -269,8 +269,24 @@ fn cells(parts: &[Part]) -> usize {
         .sum()
 }
 
-/// Leaves parts out, highest rank first, until the rest fits.
+/// Leaves parts out, highest rank first, until the rest fits. What warns is not left out without a sign.
 fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
+    let alarms = |parts: &[Part]| parts.iter().filter(|part| part.meaning == Meaning::Alarm).count();
+    let all = alarms(right);
+    leave_out(left, right, room);
+    let left_out = all - alarms(right);
+    if left_out > 0 {
+        right.push(part(format!("+{left_out}!"), Meaning::Alarm, 0, 1));
+        leave_out(left, right, room);
+        // The sign took the place of one more.
+        let hidden = all + 1 - alarms(right);
+        if let Some(sign) = right.last_mut() {
+            sign.text = format!("+{hidden}!");
+        }
+    }
+}
+
+fn leave_out(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
     while cells(left) + cells(right) + 2 > room {
         let highest = left
             .iter()
@@ -285,6 +301,36 @@ fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
             if let Some(index) = parts.iter().rposition(|part| part.rank == highest) {
                 parts.remove(index);
                 break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_is_not_left_out_without_a_sign() {
+        let alarm = |text: &str, rank: u8| part(text, Meaning::Alarm, rank, 1);
+        for room in 12..60 {
+            let mut left = vec![part("program", Meaning::Strong, 0, 0)];
+            let mut right = vec![
+                alarm("cost 12%!", 2),
+                alarm("drop 3!", 1),
+                part("15 nodes", Meaning::Quiet, 8, 1),
+                alarm("clock 4!", 1),
+            ];
+            fit(&mut left, &mut right, room);
+            assert!(cells(&left) + cells(&right) + 2 <= room.max(14), "{room}");
+            let told: Vec<&str> = right.iter().map(|part| part.text.as_str()).collect();
+            let shown = told
+                .iter()
+                .filter(|text| text.ends_with('!') && !text.starts_with('+'))
+                .count();
+            match 3 - shown {
+                0 => assert!(told.iter().all(|text| !text.starts_with('+')), "{told:?}"),
+                hidden => assert_eq!(told.last(), Some(&format!("+{hidden}!").as_str()), "{room}"),
             }
         }
     }

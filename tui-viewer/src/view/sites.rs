@@ -1,7 +1,6 @@
 //! The view Sites: what was met in the source, and what is switched off.
 
 use ratatui::layout::Rect;
-use tickscope_format::render::number;
 
 use crate::cells::{cut_end, cut_middle, cut_start, safe, without_module};
 use crate::columns::{self, Column, Place};
@@ -131,7 +130,7 @@ pub(super) fn detail(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, 
         (SiteState::NotSince, _) => format!("not called {span}"),
         (SiteState::Hit, _) => format!(
             "{} call{} {span}, by all threads",
-            number::count(site.calls),
+            unit::calls(data, site.calls).unwrap_or_else(|| UNKNOWN.to_string()),
             if site.calls == 1 { "" } else { "s" }
         ),
     };

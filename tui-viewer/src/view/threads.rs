@@ -103,17 +103,7 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, index: u32, place: Place) -> 
     if adds_up && data.then.is_some() {
         return difference::text(pen, model, data, What::Thread(index), place.column);
     }
-    let time = |ns: u64| {
-        unit::scaled(
-            pen,
-            model.ticks,
-            data.per_calls,
-            ns,
-            unit::ticks_of(data, ns),
-            false,
-        )
-        .unwrap_or_else(unknown)
-    };
+    let time = |ns: u64| time(pen, model, data, ns);
     match place.column {
         Column::Thread => cut_end(&thread.name, cells, pen.glyphs.cut).into_owned(),
         Column::Tid => match who(of_snapshot, pen.ascii) {
@@ -130,7 +120,7 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, index: u32, place: Place) -> 
             Some(function) => short(&data.names.short[function.index()], cells, pen.glyphs).into_owned(),
             None => unknown(),
         },
-        Column::Calls => unit::calls(data, thread.calls).unwrap_or_else(unknown),
+        Column::Calls => calls(data, thread.calls),
         Column::TotalShare
         | Column::OfShare
         | Column::SelfShare
@@ -146,6 +136,18 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, index: u32, place: Place) -> 
         | Column::Where
         | Column::Module => String::new(),
     }
+}
+
+/// A time in the unit that was chosen.
+fn time(pen: &Pen<'_>, model: &Model, data: &Data, ns: u64) -> String {
+    let ticks = unit::ticks_of(data, ns);
+    let text = unit::scaled(pen, model.ticks, data.per_calls, ns, ticks, false);
+    text.unwrap_or_else(|| UNKNOWN.to_string())
+}
+
+/// A number of calls, or so many per call.
+fn calls(data: &Data, calls: u64) -> String {
+    unit::calls(data, calls).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
 /// The name of a function; without room for the module the function alone.
@@ -171,17 +173,16 @@ pub(super) fn detail(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, 
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
     let y = area.y + 1;
-    let cpu = of_snapshot
-        .cpu_ns
-        .map_or(UNKNOWN.to_string(), |ns| pen.duration(ns));
+    let time = |ns: u64| time(pen, model, data, ns);
+    let cpu = of_snapshot.cpu_ns.map_or(UNKNOWN.to_string(), time);
     let busy = thread.busy.map_or(UNKNOWN.to_string(), number::percent);
     let mut facts = vec![
         ("", thread.activity.word().to_string()),
         ("busy", busy),
         ("cpu", cpu),
-        ("in scopes", pen.duration(thread.measured_ns)),
-        ("outside", pen.duration(thread.outside_ns)),
-        ("calls", number::count(thread.calls)),
+        ("in scopes", time(thread.measured_ns)),
+        ("outside", time(thread.outside_ns)),
+        ("calls", calls(data, thread.calls)),
     ];
     match (of_snapshot.count, of_snapshot.tid) {
         (2.., _) => facts.insert(1, ("threads", number::count(of_snapshot.count))),

@@ -108,7 +108,8 @@ fn the_json_has_exactly_the_members_promised() {
     let at = names.iter().position(|name| name == "kind").unwrap();
     assert_eq!(names[at..at + last.len()], last);
     let at = names.iter().position(|name| name == "rules").unwrap();
-    assert_eq!(names[at..at + 5], ["rules", "groups", "tick", "per", "other_sites"]);
+    let next = ["rules", "groups", "window", "focus", "tick", "per", "other_sites"];
+    assert_eq!(names[at..at + next.len()], next);
     assert_eq!(names.last().unwrap(), "estimates");
 
     let process = &document["process"];

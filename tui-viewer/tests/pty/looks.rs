@@ -85,6 +85,37 @@ fn the_mouse_is_given_back_and_only_taken_when_asked() {
 }
 
 #[test]
+fn an_option_says_who_has_the_mouse_at_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let still = Duration::from_secs(3_600);
+    let program = ring::Program::start(dir.path(), &[ring::snapshot(100, 2, 50, 1_340)], still).unwrap();
+    let viewer = |arguments: &[&str]| {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
+        command.args(arguments);
+        command.arg(program.path());
+        let session = Session::spawn(command, (80, 24));
+        session.wait_for_text("[1 Tree]");
+        session
+    };
+    let mut session = viewer(&["--mouse"]);
+    assert!(session.written().contains("\x1b[?1000h"));
+    session.send("\x1b[<0;13;2M\x1b[<0;13;2m");
+    session.wait_for_text("[2 Hot]");
+    session.send("M");
+    session.wait_for_text("mouse off");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+    // The last one counts: a shell's alias may have the other.
+    let mut session = viewer(&["--mouse", "--no-mouse"]);
+    session.send("2");
+    session.wait_for_text("[2 Hot]");
+    assert!(!session.written().contains("\x1b[?1000"));
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+}
+
+#[test]
 fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has() {
     let dir = tempfile::tempdir().unwrap();
     let still = Duration::from_secs(3_600);

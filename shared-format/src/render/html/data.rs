@@ -52,11 +52,14 @@ fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOp
         ..
     } = snapshot;
     let (lower, upper) = raw.cost_share();
+    let focus = options.extent.focus_words().unwrap_or_default();
     let texts = [
         ("program", visible(&process.name, false).into_owned()),
         ("state", options.state.explained().to_string()),
         ("taken", date::utc(capture.unix_ns)),
-        ("since_reset", number::duration(capture.since_reset_ns)),
+        ("span", options.extent.name().to_string()),
+        ("since_reset", options.extent.length(capture.since_reset_ns)),
+        ("focus", visible(&focus, false).into_owned()),
         ("mode", capture.mode.as_str().to_string()),
         ("cost_lower", number::percent(lower)),
         ("cost_upper", number::percent(upper)),

@@ -7,8 +7,8 @@ use super::node::{Node, nodes};
 use super::raw::{Estimate, Histogram, estimates, latencies};
 use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
 use crate::profile::per::PerCall;
-use crate::render::ProcessState;
 use crate::render::part::Part;
+use crate::render::{Extent, ProcessState};
 use crate::snapshot::{CaptureKind, Snapshot};
 
 /// The version of this document.
@@ -45,6 +45,10 @@ pub(super) struct Document<'a> {
     sites: Vec<Site<'a>>,
     rules: Vec<Rule<'a>>,
     groups: Vec<Group>,
+    /// Whether all of it is what happened in the last `since_reset_ns`, and the counters ran for longer.
+    window: bool,
+    /// What it is all of, each in the one before it; nothing where it is of the whole program.
+    focus: &'a [String],
     tick: u64,
     /// Whose calls times and calls are divided by; null where they are as they are.
     per: Option<Per<'a>>,
@@ -186,6 +190,17 @@ impl<'a> Document<'a> {
             other_sites: other_sites(snapshot),
             latencies: latencies(snapshot),
             estimates: estimates(snapshot),
+            window: false,
+            focus: &[],
+        }
+    }
+
+    /// The same of a part of the run.
+    pub(super) fn within(self, extent: &'a Extent) -> Self {
+        Self {
+            window: extent.window,
+            focus: &extent.focus,
+            ..self
         }
     }
 

@@ -90,7 +90,13 @@ fn numbers_per_call_are_parts_of_the_whole() {
     };
     let value = |text: String| -> Value { serde_json::from_str(&text).expect("JSON") };
     let whole = value(report(&snapshot, ProcessState::Running));
-    let part = value(per_call(&snapshot, None, &per, ProcessState::Running));
+    let part = value(of_part(
+        &snapshot,
+        None,
+        Some(&per),
+        ProcessState::Running,
+        &Extent::default(),
+    ));
     assert_eq!(part["per"], serde_json::json!({"name": "step", "calls": 8_000}));
     assert_eq!(whole["per"], Value::Null);
     let is_part = |list: &str, members: &[&str]| {
@@ -125,7 +131,13 @@ fn numbers_per_call_are_parts_of_the_whole() {
     }
     assert_eq!(part["lifetime"], whole["lifetime"]);
     let less = crate::profile::compensate::compensated(&snapshot);
-    let less = value(per_call(&less, Some(&snapshot), &per, ProcessState::Running));
+    let less = value(of_part(
+        &less,
+        Some(&snapshot),
+        Some(&per),
+        ProcessState::Running,
+        &Extent::default(),
+    ));
     assert_eq!(
         (&less["compensated"], &less["cost"]),
         (&true.into(), &whole["cost"])

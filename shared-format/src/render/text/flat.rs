@@ -54,8 +54,9 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             )?;
             continue;
         }
-        let own = Time::own(row.self_ns, row.self_ticks, row.spread);
-        let total = Time::total(row.total_ns, row.total_ticks, row.spread);
+        let was_called = row.calls > 0 || row.open > 0;
+        let own = Time::own(row.self_ns, row.self_ticks, row.spread).if_called(was_called);
+        let total = Time::total(row.total_ns, row.total_ticks, row.spread).if_called(was_called);
         cumulative.ns = cumulative.ns.saturating_add(own.ns);
         cumulative.ticks = cumulative.ticks.saturating_add(own.ticks);
         cumulative.estimated |= own.estimated;

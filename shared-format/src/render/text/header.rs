@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use super::Page;
 use super::scale::Time;
-use super::{Page, Stretch};
 use crate::render::escape::visible;
 use crate::render::number;
 use crate::render::unit::Unit;
@@ -31,11 +31,13 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
 
 /// What there is to know of the program and its measuring, each with its name.
 pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
-    let mut facts = match &page.options.stretch {
-        None => vec![("since reset", reset(page))],
-        Some(Stretch::Moment(moment)) => vec![("moment", moment.clone()), ("since reset", reset(page))],
-        Some(Stretch::Window(window)) => vec![("window", format!("in {window}"))],
-    };
+    let extent = &page.options.extent;
+    let mut facts = Vec::new();
+    let when = extent.when.as_ref().filter(|_| !extent.window);
+    facts.extend(when.map(|moment| ("moment", moment.clone())));
+    facts.push((extent.name(), reset(page)));
+    let focus = extent.focus_words();
+    facts.extend(focus.map(|text| ("focus", visible(&text, page.options.ascii).into_owned())));
     facts.push(("mode", mode(page)));
     facts.extend(estimates(page).map(|text| ("estimates", text)));
     facts.extend(unit(page).map(|text| ("unit", text)));
@@ -64,7 +66,7 @@ fn reset(page: &Page<'_>) -> String {
     };
     format!(
         "{} (epoch {}{kind}; program up {})",
-        page.duration(capture.since_reset_ns),
+        page.in_charset(page.options.extent.length(capture.since_reset_ns)),
         capture.reset_epoch,
         page.duration(page.snapshot.process.uptime_ns),
     )
@@ -78,16 +80,17 @@ fn measured(page: &Page<'_>) -> String {
         // Counters are inside scopes, and none.
         .filter(|row| row.sum.is_none())
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
-    format!(
-        "{} inside scopes, {} calls",
-        page.time(Time {
-            estimated: page
-                .measured_spread()
-                .is_some_and(|spread| spread.total_estimated),
-            ..page.measured()
-        }),
-        page.count(calls),
-    )
+    let time = Time {
+        estimated: page
+            .measured_spread()
+            .is_some_and(|spread| spread.total_estimated),
+        ..page.measured()
+    };
+    let seen = match time.is_unseen() {
+        true => "nobody looked while time passed".to_string(),
+        false => page.time(time),
+    };
+    format!("{seen} inside scopes, {} calls", page.count(calls))
 }
 
 fn mode(page: &Page<'_>) -> String {
@@ -101,9 +104,10 @@ fn mode(page: &Page<'_>) -> String {
             format!("{name}: calls of short functions are timed now and then; counts are exact")
         }
         Mode::Sampled => format!(
-            "{name}: {:.0} looks a second, {} since the reset; counts are exact",
+            "{name}: {:.0} looks a second, {} {}; counts are exact",
             measuring.sampling_hz,
             number::count(measuring.samples),
+            page.options.extent.words(),
         ),
         Mode::Off => format!("{name}: nothing is measured; `tickscope mode exact` switches it on"),
     }

@@ -30,6 +30,19 @@ impl Time {
         Self { ns, ticks, estimated }
     }
 
+    /// The same of a row that was called or not: what was not took no time, and that is no estimate.
+    pub(super) fn if_called(self, was_called: bool) -> Self {
+        Self {
+            estimated: self.estimated && (was_called || self.ns > 0),
+            ..self
+        }
+    }
+
+    /// Nobody looked while it passed: it is short, but nobody knows how short.
+    pub(super) fn is_unseen(self) -> bool {
+        self.estimated && self.ns == 0
+    }
+
     pub(super) fn of(amount: Amount, estimated: bool) -> Self {
         let Amount { ns, ticks } = amount;
         Self { ns, ticks, estimated }
@@ -51,6 +64,9 @@ impl Page<'_> {
 
     /// A time in a column that is so wide; in both units it is the first of two.
     pub(super) fn cell(&self, time: Time, width: usize) -> String {
+        if time.is_unseen() {
+            return self.nothing(width);
+        }
         match self.options.unit {
             Unit::Ns => self.nanos(time),
             Unit::Ticks => self.ticks(time),
@@ -91,7 +107,8 @@ impl Page<'_> {
 
     /// The mean of a call, in a column; unknown where no call began since the reset, though one may still be open.
     pub(super) fn average(&self, total: Time, calls: u64, width: usize) -> String {
-        let Some(ns) = total.ns.checked_div(calls) else {
+        let mean = total.ns.checked_div(calls).filter(|_| !total.is_unseen());
+        let Some(ns) = mean else {
             return self.nothing(width);
         };
         let nanos = tilde(total.estimated, self.duration(ns));

@@ -103,6 +103,32 @@ fn samples_and_sites_that_are_off() {
 }
 
 #[test]
+fn what_nobody_saw_is_not_known_and_what_was_not_called_took_nothing() {
+    let mut snapshot = fixtures::order_sim_sampled();
+    let leaf = |name: &str| {
+        let named = |row: &usize| snapshot.site_of(crate::ids::NodeId(*row as u32)).name == name;
+        (0..snapshot.nodes.len()).find(named).unwrap()
+    };
+    let (unseen, uncalled) = (leaf("checksum"), leaf("publish"));
+    snapshot.nodes.self_ticks[unseen] = 0;
+    snapshot.nodes.self_ticks[uncalled] = 0;
+    snapshot.nodes.calls[uncalled] = 0;
+    let text = report(&snapshot, &TextOptions::default());
+    let row = |name: &str| -> Vec<&str> {
+        let line = text.lines().find(|line| line.ends_with(name)).unwrap();
+        line.split_whitespace().collect()
+    };
+    let (unseen, uncalled) = (row("wire::checksum"), row("stats::publish"));
+    assert_eq!((unseen[1], unseen[2], unseen[5]), ("-", "-", "-"), "{text}");
+    assert_eq!(
+        (uncalled[1], uncalled[2], uncalled[4]),
+        ("0ns", "0ns", "0"),
+        "{text}"
+    );
+    assert!(!text.contains("~0ns"), "{text}");
+}
+
+#[test]
 fn a_sum_without_a_known_error_claims_none() {
     let mut snapshot = fixtures::order_sim_sampled();
     snapshot.estimates.clear();
@@ -128,6 +154,34 @@ fn many_sites_that_are_off_are_not_all_named() {
     let all = line(&snapshot).unwrap();
     assert!(all.contains("15 sites (match::run, match::step, …)"), "{all}");
     assert_eq!(line(&fixtures::order_sim()), None);
+}
+
+#[test]
+fn a_part_of_the_run_says_which() {
+    let options = TextOptions {
+        extent: Extent {
+            window: true,
+            when: None,
+            focus: vec!["match::step".into(), "wire::encode".into()],
+        },
+        ..TextOptions::default()
+    };
+    let text = report(&fixtures::order_sim_sampled(), &options);
+    assert!(text.contains("\n  window       in 134s (epoch 1; "), "{text}");
+    assert!(
+        text.contains("\n  focus        only match::step, in it wire::encode\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains(" looks a second, ") && text.contains(" in this window; counts"),
+        "{text}"
+    );
+    assert!(!text.contains("since"), "{text}");
+    let text = report(&fixtures::empty(), &options);
+    assert!(
+        text.contains("no scope has been entered in this window"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -173,9 +227,13 @@ fn a_row_without_samples_is_not_called_short() {
 
 #[test]
 fn the_header_says_which_time_it_is() {
-    let header = |stretch| {
+    let header = |window, when: Option<&str>| {
         let options = TextOptions {
-            stretch,
+            extent: Extent {
+                window,
+                when: when.map(str::to_string),
+                ..Extent::default()
+            },
             ..TextOptions::default()
         };
         let text = report(&fixtures::order_sim(), &options);
@@ -183,16 +241,17 @@ fn the_header_says_which_time_it_is() {
         facts.collect::<Vec<_>>().join("\n")
     };
     let (newest, window) = (
-        header(None),
-        header(Some(Stretch::Window("9.9 s, from here to there".into()))),
+        header(false, None),
+        header(true, Some("9.9 s, from here to there")),
     );
-    let moment = header(Some(Stretch::Moment("noon".into())));
+    let moment = header(false, Some("noon"));
     assert!(
         newest.starts_with("  since reset  ") && newest.contains("\n  mode "),
         "{newest}"
     );
     assert!(
-        window.starts_with("  window       in 9.9 s, from here to there\n  mode "),
+        window.starts_with("  window       in 9.9 s, from here to there (epoch ")
+            && window.contains("\n  mode "),
         "{window}"
     );
     assert!(

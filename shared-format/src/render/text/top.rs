@@ -134,8 +134,9 @@ fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
             ..cells
         };
     }
-    let total = Time::total(row.total_ns, row.total_ticks, row.spread);
-    let own = Time::own(row.self_ns, row.self_ticks, row.spread);
+    let was_called = row.calls > 0 || row.open > 0;
+    let total = Time::total(row.total_ns, row.total_ticks, row.spread).if_called(was_called);
+    let own = Time::own(row.self_ns, row.self_ticks, row.spread).if_called(was_called);
     let (width, _) = page.time_cells();
     Cells {
         share: page.share_of(own),

@@ -24,14 +24,12 @@ struct Hidden {
 /// Writes the tree; tells whether a row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
     if page.tree.rows.is_empty() {
-        writeln!(
-            out,
-            "{}",
-            match page.snapshot.capture.mode {
-                Mode::Off => "nothing is measured in mode off",
-                Mode::Exact | Mode::Adaptive | Mode::Sampled => "no scope has been entered since the reset",
+        match page.snapshot.capture.mode {
+            Mode::Off => writeln!(out, "nothing is measured in mode off")?,
+            Mode::Exact | Mode::Adaptive | Mode::Sampled => {
+                writeln!(out, "no scope has been entered {}", page.options.extent.words())?;
             }
-        )?;
+        }
         if page.tree.outside_ticks > 0 {
             writeln!(
                 out,
@@ -158,10 +156,9 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
         return Cells::counter(page, row.calls, sum);
     }
     let spread = page.tree.spread(index);
-    let (total, own) = (
-        Time::total(row.total_ns, row.total_ticks, spread),
-        Time::own(row.self_ns, row.self_ticks, spread),
-    );
+    let was_called = row.calls > 0 || row.open > 0;
+    let total = Time::total(row.total_ns, row.total_ticks, spread).if_called(was_called);
+    let own = Time::own(row.self_ns, row.self_ticks, spread).if_called(was_called);
     let (width, _) = page.time_cells();
     Cells {
         share: page.share_of(total),

@@ -1,6 +1,6 @@
 //! Which moment, or which time, a report is on.
 
-use tickscope_format::render::text::Stretch;
+use tickscope_format::render::Extent;
 
 use crate::args::{MomentArgs, When};
 use crate::command::fresh::Fresh;
@@ -9,19 +9,22 @@ use crate::local_time;
 use crate::target::Found;
 use crate::timeline::Timeline;
 
-/// Puts what was asked for in the place of the newest snapshot; gives its name for the header.
+/// Puts what was asked for in the place of the newest snapshot; says which part of the run it is.
 ///
 /// # Errors
 /// There is nothing of then.
-pub(super) fn choose(args: &MomentArgs, found: &Found, fresh: &mut Fresh) -> anyhow::Result<Option<Stretch>> {
+pub(super) fn choose(args: &MomentArgs, found: &Found, fresh: &mut Fresh) -> anyhow::Result<Extent> {
     if args.is_newest() {
-        return Ok(None);
+        return Ok(Extent::default());
     }
     let timeline = Timeline::of(found, local_time::utc_offset_s())?;
     if let Some(at) = args.at {
         let at = timeline.find(at)?;
         fresh.snapshot = timeline.snapshot(at)?;
-        return Ok(Some(Stretch::Moment(timeline.words(at))));
+        return Ok(Extent {
+            when: Some(timeline.words(at)),
+            ..Extent::default()
+        });
     }
     let find = |when: When| timeline.find(when);
     let to = args.to.map(find).transpose()?.unwrap_or(timeline.newest());
@@ -35,5 +38,9 @@ pub(super) fn choose(args: &MomentArgs, found: &Found, fresh: &mut Fresh) -> any
         say(doubt);
     }
     fresh.snapshot = between.snapshot;
-    Ok(Some(Stretch::Window(between.words)))
+    Ok(Extent {
+        window: true,
+        when: Some(between.words),
+        ..Extent::default()
+    })
 }

@@ -159,12 +159,12 @@ fn files_are_named_and_their_ending_says_the_form() {
     let report = |effects: Vec<Effect>| match &effects[..] {
         [
             Effect::WriteReport {
-                format,
+                formats,
                 file,
                 compensated,
                 ..
             },
-        ] => (*format, file.clone(), *compensated),
+        ] => (formats[0], file.clone(), *compensated),
         _ => panic!("{effects:?}"),
     };
     assert_eq!(

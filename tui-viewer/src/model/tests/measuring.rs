@@ -413,3 +413,51 @@ fn a_program_that_measures_nothing_says_so() {
         "{screen}"
     );
 }
+
+#[test]
+fn what_no_sample_met_is_not_known_and_what_was_not_called_took_nothing() {
+    let mut s = in_mode(Mode::Sampled, snapshot(1_340));
+    let row = |s: &Snapshot, name: &str| {
+        let named = |row: &usize| s.sites[s.nodes.site[*row] as usize].name == name;
+        (0..s.nodes.len()).rev().find(named).expect("a row")
+    };
+    let (unseen, uncalled) = (row(&s, "publish"), row(&s, "checksum"));
+    s.nodes.self_ticks[unseen] = 0;
+    s.nodes.self_ticks[uncalled] = 0;
+    s.nodes.calls[uncalled] = 0;
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut model = live(width, height);
+        news(&mut model, Status::Live, Some(s.clone()));
+        keys(&mut model, "2");
+        for _ in 0..2 {
+            let screen = text(&model);
+            assert!(!screen.contains("~0ns"), "{screen}");
+            keys(&mut model, "1");
+        }
+        let mut line = |name: &str| {
+            keys(&mut model, &format!("/{name}"));
+            key(&mut model, Code::Enter);
+            let screen = text(&model);
+            let line = screen
+                .lines()
+                .find(|line| line.contains(name) && line.contains('%'));
+            line.unwrap_or_else(|| panic!("{screen}")).to_string()
+        };
+        let (unseen, uncalled) = (line("stats::publish"), line("wire::checksum"));
+        assert!(unseen.contains(" - "), "{unseen}");
+        assert!(uncalled.contains(" 0ns "), "{uncalled}");
+    }
+}
+
+#[test]
+fn the_p99_of_a_function_is_on_its_screen_at_every_size() {
+    for (width, height) in [(160, 40), (120, 30), (80, 24), (60, 15)] {
+        let mut model = live(width, height);
+        keys(&mut model, "2");
+        key(&mut model, Code::Enter);
+        assert_eq!(model.view, crate::model::view::View::Function);
+        let screen = text(&model);
+        let title: String = screen.lines().take(4).collect();
+        assert!(title.contains("p99 ") && title.contains("self "), "{screen}");
+    }
+}

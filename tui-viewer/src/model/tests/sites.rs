@@ -8,6 +8,7 @@ use tickscope_format::snapshot::Rule;
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::Effect;
+use crate::model::row::RowId;
 use crate::model::tests::{answer, last_line, names};
 use crate::news::Request;
 use crate::orderbook::snapshot;
@@ -256,4 +257,26 @@ fn what_is_followed_comes_into_sight() {
     keys(&mut model, "6");
     assert_eq!(selected(&model), last);
     assert!(crate::stage::line(&model) < usize::from(model.layout().rows.height));
+}
+
+#[test]
+fn sites_of_one_line_are_rows_of_their_own() {
+    let mut s = snapshot(1_340);
+    let again = s.sites[0].clone();
+    s.sites.extend([again.clone(), again]);
+    let mut model = live(120, 30);
+    news(&mut model, Status::Live, Some(s));
+    keys(&mut model, "6");
+    let mut ids: Vec<RowId> = model.list().rows.iter().map(|row| row.id).collect();
+    let all = ids.len();
+    // Down leads over all of them.
+    keys(&mut model, "gg");
+    let mut met = std::collections::HashSet::new();
+    for _ in 0..all {
+        met.extend(model.list().selected().map(|row| row.id));
+        keys(&mut model, "j");
+    }
+    assert_eq!(met.len(), all);
+    ids.dedup();
+    assert_eq!(ids.len(), all);
 }

@@ -72,13 +72,72 @@ fn a_function_is_per_call_as_well() {
     let line = |screen: &str, at: usize| screen.lines().nth(at).unwrap_or_default().to_string();
     assert_eq!(
         line(&screen, 3).trim(),
-        "total 8.45µs 26.5%   self 2.72µs 8.5%   calls 0.67   avg 12.7µs"
+        "total 8.45µs 26.5%   self 2.72µs 8.5%   calls 0.67   avg 12.7µs   p99 47µs"
     );
     assert!(line(&totals, 3).contains("calls 5.61M   avg 12.7µs"), "{totals}");
     assert!(screen.contains("0.67/0.67"), "{screen}");
     // Ticks are ticks everywhere.
     keys(&mut model, "bU");
     assert!(!line(&text(&model), 3).contains("µs"), "{}", text(&model));
+}
+
+#[test]
+fn threads_and_sites_hold_to_the_unit_in_their_panes_as_well() {
+    let pane = |model: &Model| {
+        let screen = text(model);
+        let line = screen.lines().find(|line| line.contains("in scopes "));
+        line.unwrap_or_else(|| panic!("{screen}")).to_string()
+    };
+    let mut model = live(120, 30);
+    keys(&mut model, "jb4");
+    // match-0: 118 s and 21.0 M calls; match::step was called 8.41 M times.
+    let (thread, per) = {
+        let data = model.data.as_ref().expect("data");
+        let rows = data.threads();
+        (rows.iter().position(|row| row.name == "match-0"), per(&model))
+    };
+    let data = model.data.as_ref().expect("data");
+    let row = &data.threads()[thread.expect("a thread")];
+    let per = per.expect("divided");
+    let each = tickscope_format::render::number::duration((row.measured_ns + per / 2) / per);
+    let screen = text(&model);
+    assert!(pane(&model).contains(&format!("in scopes {each}")), "{screen}");
+    assert!(!pane(&model).contains('M'), "{screen}");
+    let listed = screen
+        .lines()
+        .find(|line| line.contains("match-0 "))
+        .expect("a row");
+    assert!(listed.contains(&each), "as its row says: {screen}");
+    keys(&mut model, "bU");
+    let ticks = tickscope_format::render::number::count(row_ns(&model));
+    assert!(
+        pane(&model).contains(&format!("in scopes {ticks}")),
+        "{}",
+        text(&model)
+    );
+    for unit in ["µs ", "ms ", "ns "] {
+        assert!(!pane(&model).contains(unit), "{}", text(&model));
+    }
+    keys(&mut model, "U1b6");
+    let screen = text(&model);
+    let line = screen
+        .lines()
+        .find(|line| line.contains("by all threads"))
+        .unwrap_or_else(|| panic!("{screen}"));
+    let row = screen.lines().nth(3 + model.list().cursor.index).expect("a row");
+    let calls = row.split_whitespace().next().expect("calls");
+    assert!(line.contains(&format!("{calls} call")), "{screen}");
+}
+
+/// Time in scopes of the selected thread.
+fn row_ns(model: &Model) -> u64 {
+    let data = model.data.as_ref().expect("data");
+    let row = model
+        .list()
+        .selected()
+        .and_then(|row| row.what.row())
+        .expect("a thread");
+    data.threads()[row as usize].measured_ns
 }
 
 #[test]

@@ -6,7 +6,7 @@ Object.assign(Page.prototype, {
     byId("program").textContent = data.program;
     const local = new Date(data.unix_ms).toLocaleString();
     const summary = byId("summary");
-    summary.textContent = `pid ${data.pid} · ${data.state} · ${data.taken} · mode ${data.mode}${data.compensated ? " · compensated" : ""}`;
+    summary.textContent = `pid ${data.pid} · ${data.state} · ${data.taken} · mode ${data.mode}${data.compensated ? " · compensated" : ""}${data.focus && ` · ${data.focus}`}`;
     summary.title = `${local} where you are`;
     byId("doubtful-below").textContent = duration(Math.round(data.doubtful_below_ns));
     byId("doubts").hidden = data.doubts.length === 0;
@@ -30,7 +30,7 @@ Object.assign(Page.prototype, {
       0,
     );
     const tiles = [
-      ["since reset", data.since_reset, "How long the counters have been running"],
+      [data.span, data.since_reset, data.span === "window" ? "All numbers are of this stretch of time" : "How long the counters have been running"],
       ["in scopes", this.measuredText(this.tree.measured), `100 %; ${this.time(outside, false)} passed outside any scope and are no part of it`],
       ["calls", this.callsText(this.tree.allCalls), "Calls of all rows"],
       ["cost", `${data.cost_lower} – ${data.cost_upper}`, "What measuring takes of all time in scopes, at least and at most"],

@@ -3,6 +3,8 @@
 Object.assign(Page.prototype, {
   // Of all calls, or per call of one function; little is not nothing.
   time(ns, estimated) {
+    // Nobody looked while it passed: it is short, but nobody knows how short.
+    if (estimated && Number(ns) === 0) return "-";
     const per = this.profile.data.per_calls;
     const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));
     return (estimated ? "~" : "") + (part === 0n && ns > 0 ? "<1ns" : duration(part));

@@ -7,8 +7,8 @@ use super::*;
 use crate::fixture;
 use crate::profile::narrow;
 use crate::profile::per::PerCall;
-use crate::render::json::{compensated_report, per_call, report, sites as sites_report};
-use crate::render::{ProcessState, fixtures};
+use crate::render::json::{compensated_report, of_part, report, sites as sites_report};
+use crate::render::{Extent, ProcessState, fixtures};
 use crate::snapshot::Estimate;
 
 const STATE: ProcessState = ProcessState::Kept;
@@ -59,7 +59,7 @@ fn a_document_of_times_that_were_not_measured_is_refused() {
     };
     let less = compensated_report(&snapshot, STATE);
     assert!(why(&less).ends_with("write the report without --compensated"));
-    let divided = per_call(&snapshot, None, &per, STATE);
+    let divided = of_part(&snapshot, None, Some(&per), STATE, &Extent::default());
     assert!(why(&divided).ends_with("write the report without --per"));
 }
 
