@@ -41,6 +41,7 @@ class Details {
         self: tree.self[selected],
         total: tree.total[selected],
         calls: tree.calls[selected],
+        added: tree.added[selected],
         open: tree.open[selected],
         errors: tree.errors[selected],
         estimated: tree.estimated[selected],
@@ -53,10 +54,14 @@ class Details {
         this.numbers(here, "here", all);
       }
     }
-    this.histogram(this.owner.showsFunctions() ? tree.latencyOf(all.rows) : tree.latency(selected));
     const { callers, callees } = tree.graph(fn);
+    if (all.added === null) {
+      this.histogram(this.owner.showsFunctions() ? tree.latencyOf(all.rows) : tree.latency(selected));
+    }
     this.calls("Called from", callers, all);
-    this.calls("Calls", callees, all, all.self);
+    if (all.added === null) {
+      this.calls("Calls", callees, all, all.self);
+    }
     this.threads(this.owner.showsFunctions() ? all.outermost : [selected]);
   }
 
@@ -102,6 +107,17 @@ class Details {
       return made;
     };
     const line = (name, cell) => [name, ...both.map(cell)];
+    const titles = ["", title, ...(everywhere ? ["all places"] : [])];
+    if (here.added !== null) {
+      const each = (row) => (row.calls > 0 ? (row.added / row.calls).toPrecision(3) : "-");
+      const counted = [
+        line("sum", (row) => (row.added === null ? "-" : digits(row.added))),
+        line("calls", (row) => digits(row.calls)),
+        line("each", (row) => (row.added === null ? "-" : each(row))),
+      ];
+      this.table(titles, counted, "numbers");
+      return;
+    }
     const rows = [
       line("total", (row) => exact(row.total, row.estimated & 2)),
       line("self", (row) => exact(row.self, row.estimated & 1)),
@@ -117,7 +133,7 @@ class Details {
       rows.push(["total ±", ...spreads.map(([, total]) => duration(total))]);
       rows.push(["self ±", ...spreads.map(([own]) => duration(own))]);
     }
-    this.table(["", title, ...(everywhere ? ["all places"] : [])], rows, "numbers");
+    this.table(titles, rows, "numbers");
   }
 
   histogram(latency) {
@@ -239,7 +255,8 @@ class Details {
     const estimated = rows.some((row) => tree.estimated[row] & 2);
     const cells = list.slice(0, CALLS_SHOWN).map(([thread, [total, calls]]) => {
       const share = all > 0 ? percent(total / all) : "-";
-      return [share, this.owner.time(total, estimated), count(calls), this.owner.threadText(thread)];
+      const time = total === 0 && calls > 0 ? "-" : this.owner.time(total, estimated);
+      return [share, time, count(calls), this.owner.threadText(thread)];
     });
     if (list.length > CALLS_SHOWN) {
       cells.push(["", "", "", element("em", "", `${list.length - CALLS_SHOWN} more`)]);

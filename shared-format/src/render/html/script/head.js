@@ -32,7 +32,7 @@ Object.assign(Page.prototype, {
     const tiles = [
       ["since reset", data.since_reset, "How long the counters have been running"],
       ["in scopes", this.measuredText(this.tree.measured), `100 %; ${duration(outside)} passed outside any scope and are no part of it`],
-      ["calls", count(this.tree.allCalls), "Calls of all rows"],
+      ["calls", count(this.tree.allCalls), "Calls of all scopes"],
       ["cost", `${data.cost_lower} – ${data.cost_upper}`, "What measuring takes of all time in scopes, at least and at most"],
     ];
     byId("tiles").replaceChildren(
