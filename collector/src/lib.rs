@@ -23,7 +23,8 @@
 //!
 //! # What is counted
 //! Each thread has a call tree of its own. A node is a scope inside the scopes around it; it counts its calls
-//! and the ticks spent in itself. A total is the sum over the subtree, made where it is shown.
+//! and the ticks spent in itself. A total is the sum over the subtree, made where it is shown. [`count!`] makes nodes
+//! without time, for lines, bytes, hits and misses: their calls and a sum.
 //!
 //! # Caveats
 //! Nothing here may be called from a signal handler but what opens and closes scopes; a scope in a handler that

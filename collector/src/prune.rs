@@ -36,10 +36,10 @@ pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
 /// Rows by what they are worth: open ones, then by total time, a parent before its children.
 fn by_weight(snapshot: &Snapshot) -> Vec<u32> {
     let mut weights = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
-    // A counter has no time: it is worth what it stands in is worth.
+    // A counter has no time: it is worth what it stands in is worth, and at the top of a thread all but what is open.
     for count in &snapshot.counts {
         let parent = snapshot.nodes.parent_of(count.node);
-        weights[count.node.index()] = parent.map_or(u64::MAX, |parent| weights[parent.index()]);
+        weights[count.node.index()] = parent.map_or(u64::MAX - 1, |parent| weights[parent.index()]);
     }
     for frame in snapshot.threads.iter().flat_map(|thread| &thread.open) {
         weights[frame.node.index()] = u64::MAX;
@@ -236,6 +236,27 @@ mod tests {
         assert_eq!(s.nodes.calls, [1, 1, 1, 2]);
         assert_eq!(s.nodes.self_ticks, [10, 1, 50, 5]);
         assert_eq!(s.sites[s.nodes.site[3] as usize].name, "(pruned)");
+    }
+
+    #[test]
+    fn counters_stay_with_what_they_stand_in() {
+        // 1 and 2 below 0; a counter below each of them, and one at the top.
+        let mut s = snapshot(&[vec![(0, 10), (5, 1), (6, 50), (8, 0), (10, 0), (0, 0)]], false);
+        s.nodes.parent = vec![NO_PARENT, 0, 0, 1, 2, NO_PARENT];
+        s.counts = [(3, 7), (4, 8), (5, 9)]
+            .map(|(row, sum)| Count {
+                node: NodeId(row),
+                sum,
+            })
+            .into();
+        assert_eq!(prune(&mut s, 5), 1);
+        assert_eq!(s.nodes.parent, [NO_PARENT, 0, 0, 2, NO_PARENT]);
+        assert_eq!(
+            s.nodes.calls,
+            [1, 2, 1, 1, 1],
+            "the small one and its counter are one row"
+        );
+        assert_eq!(s.sums(), [None, None, None, Some(8), Some(9)]);
     }
 
     proptest! {

@@ -117,6 +117,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn counters_took_no_look_at_the_clock() {
+        let s = fixtures::order_sim_counting();
+        let compensated = compensated(&s);
+        // 6 ns a scope at 2.5 ticks each, half of them in the scope: its 60 000 counts cost nothing.
+        assert_eq!(s.nodes.calls[1], 30_000);
+        assert_eq!(
+            s.nodes.self_ticks[1] - compensated.nodes.self_ticks[1],
+            30_000 * 15 / 2
+        );
+        assert_eq!(s.scope_calls(), 40_002);
+        assert_eq!(compensated.counts, s.counts);
+    }
+
     proptest! {
         #[test]
         fn no_time_grows_and_totals_are_sums(snapshot in fixtures::any_snapshot()) {

@@ -27,13 +27,20 @@ pub(super) enum Part {
 impl Part {
     /// The part in a column: the sum stands where the view has the time that matters most.
     pub(super) fn of(view: View, column: Column) -> Self {
-        match column {
-            Column::SelfShare if view == View::Hot => Self::Sign,
-            Column::SelfTime if view == View::Hot => Self::Sum,
-            Column::TotalShare | Column::OfShare if view != View::Hot => Self::Sign,
-            Column::Total if view != View::Hot => Self::Sum,
-            Column::Calls | Column::CallsOf => Self::Calls,
-            _ => Self::Nothing,
+        let (share, time) = match view {
+            View::Hot => ([Column::SelfShare; 2], Column::SelfTime),
+            View::Tree | View::Function | View::Threads | View::Flame | View::Sites => {
+                ([Column::TotalShare, Column::OfShare], Column::Total)
+            }
+        };
+        if share.contains(&column) {
+            Self::Sign
+        } else if column == time {
+            Self::Sum
+        } else if matches!(column, Column::Calls | Column::CallsOf) {
+            Self::Calls
+        } else {
+            Self::Nothing
         }
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     nodes(out, snapshot);
     latencies(out, snapshot);
     estimates(out, snapshot);
+    counters(out, snapshot);
     // The last member, so that every other may end in a comma.
     let chosen = options
         .thread
@@ -286,6 +287,15 @@ fn estimates(out: &mut String, snapshot: &Snapshot) {
         )
     });
     list(out, "estimates", estimated);
+}
+
+/// By node that is a counter: the node, and what it has added up. Nothing where there is none.
+fn counters(out: &mut String, snapshot: &Snapshot) {
+    if !snapshot.counts.is_empty() {
+        let sums = snapshot.counts.iter();
+        let sums = sums.map(|count| format!("[{},{}]", count.node.0, count.sum));
+        list(out, "counters", sums);
+    }
 }
 
 fn strings(out: &mut String, name: &str, values: impl Iterator<Item = String>) {

@@ -32,6 +32,8 @@ pub mod pair {
             let guard = tickscope::scope_guard!("guarded");
             sum = tickscope::time!("expression", black_box(sum.rotate_left(7) ^ step_scoped(*value)));
             drop(guard);
+            tickscope::count!("counted");
+            tickscope::count!("sum", sum);
         }
         sum
     }

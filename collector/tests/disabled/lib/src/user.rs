@@ -38,7 +38,7 @@ pub fn macros(values: &[u8]) -> Option<u8> {
     tickscope::count!(NAME, 2);
     tickscope::count!(names::OTHER, values.len(),);
     tickscope::count!(group = GROUP, "counted in a group");
-    tickscope::count!(group = "g", NAME, u32::from(first),);
+    tickscope::count!(group = "g", NAME, u32::from(*first),);
     let mut evaluated = 0u64;
     let mut once = || {
         evaluated += 1;

@@ -24,7 +24,7 @@ function columns(profile, inTree) {
     ...(profile.latency.size > 0 ? latencies : []),
     ...(inTree && profile.errors.size > 0 ? [column("errors", "ERR", "number", "5ch", "Clock errors")] : []),
     column("bar", "", "bar-cell", "72px", "Length: %TOT; coloured part: %SELF"),
-    column("function", "FUNCTION", "function", widest, "Name; • open now, † doubtful"),
+    column("function", "FUNCTION", "function", widest, "Name; • open now, † doubtful; with Σ a counter: what it added up, no time"),
   ];
   return inTree ? all : [...all, column("place", "WHERE", "place", "minmax(16ch, 1fr)", "Where it stands in the source")];
 }

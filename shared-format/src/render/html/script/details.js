@@ -44,6 +44,7 @@ class Details {
         self: tree.self[selected],
         total: tree.total[selected],
         calls: tree.calls[selected],
+        added: tree.added[selected],
         open: tree.open[selected],
         errors: tree.errors[selected],
         estimated: tree.estimated[selected],
@@ -56,10 +57,14 @@ class Details {
         this.numbers(here, "here", all);
       }
     }
-    this.histogram(this.owner.showsFunctions() ? tree.latencyOf(all.rows) : tree.latency(selected));
     const { callers, callees } = tree.graph(fn);
+    if (all.added === null) {
+      this.histogram(this.owner.showsFunctions() ? tree.latencyOf(all.rows) : tree.latency(selected));
+    }
     this.calls("Called from", callers, all);
-    this.calls("Calls", callees, all, all.self);
+    if (all.added === null) {
+      this.calls("Calls", callees, all, all.self);
+    }
     this.threads(this.owner.showsFunctions() ? all.outermost : [selected]);
   }
 
@@ -105,10 +110,22 @@ class Details {
       return made;
     };
     const line = (name, cell) => [name, ...both.map(cell)];
+    const whole = (number) => (this.owner.profile.data.per_calls === null ? digits(number) : this.owner.callsText(number));
+    const titles = ["", title, ...(everywhere ? ["all places"] : [])];
+    if (here.added !== null) {
+      const each = (row) => (row.calls > 0 ? (row.added / row.calls).toPrecision(3) : "-");
+      const counted = [
+        line("sum", (row) => (row.added === null ? "-" : whole(row.added))),
+        line("calls", (row) => whole(row.calls)),
+        line("each", (row) => (row.added === null ? "-" : each(row))),
+      ];
+      this.table(titles, counted, "numbers");
+      return;
+    }
     const rows = [
       line("total", (row) => exact(row.total, row.estimated & 2)),
       line("self", (row) => exact(row.self, row.estimated & 1)),
-      line("calls", (row) => (this.owner.profile.data.per_calls === null ? digits(row.calls) : this.owner.callsText(row.calls))),
+      line("calls", (row) => whole(row.calls)),
       line("average", (row) => this.owner.average(row.total, row.calls, row.estimated)),
       line("open now", (row) => digits(row.open)),
     ];
@@ -120,7 +137,7 @@ class Details {
       rows.push(["total ±", ...spreads.map(([, total]) => this.owner.time(total, false))]);
       rows.push(["self ±", ...spreads.map(([own]) => this.owner.time(own, false))]);
     }
-    this.table(["", title, ...(everywhere ? ["all places"] : [])], rows, "numbers");
+    this.table(titles, rows, "numbers");
   }
 
   histogram(latency) {
@@ -242,7 +259,8 @@ class Details {
     const estimated = rows.some((row) => tree.estimated[row] & 2);
     const cells = list.slice(0, CALLS_SHOWN).map(([thread, [total, calls]]) => {
       const share = all > 0 ? percent(total / all) : "-";
-      return [share, this.owner.time(total, estimated), this.owner.callsText(calls), this.owner.threadText(thread)];
+      const time = total === 0 && calls > 0 ? "-" : this.owner.time(total, estimated);
+      return [share, time, this.owner.callsText(calls), this.owner.threadText(thread)];
     });
     if (list.length > CALLS_SHOWN) {
       cells.push(["", "", "", element("em", "", `${list.length - CALLS_SHOWN} more`)]);

@@ -32,7 +32,7 @@ Object.assign(Page.prototype, {
     const tiles = [
       [data.span, data.since_reset, data.span === "window" ? "All numbers are of this stretch of time" : "How long the counters have been running"],
       ["in scopes", this.measuredText(this.tree.measured), `100 %; ${this.time(outside, false)} passed outside any scope and are no part of it`],
-      ["calls", this.callsText(this.tree.allCalls), "Calls of all rows"],
+      ["calls", this.callsText(this.tree.allCalls), "Calls of all scopes"],
       ["cost", `${data.cost_lower} – ${data.cost_upper}`, "What measuring takes of all time in scopes, at least and at most"],
     ];
     if (data.per_calls !== null) {

@@ -29,6 +29,7 @@ class Profile {
     this.openings = new Uint32Array(rows);
     data.open.forEach((node) => this.openings[node]++);
     this.errors = new Map(data.errors);
+    this.counters = new Map(data.counters);
   }
 
   label(fn) {
@@ -60,6 +61,9 @@ class Profile {
     return calls > 0 && !unknown && total < below * calls;
   }
 }
+
+// What two parts of a row have added up; null where one of them is no counter.
+const bothAdded = (one, other) => (one === null || other === null ? null : one + other);
 
 // Rows of one thread or of all, threads merged by path; parents before children. -1 stands for no row.
 class Tree {
@@ -95,11 +99,13 @@ class Tree {
   }
 
   sum(rowOf) {
-    const { data, openings, errors, estimate } = this.profile;
+    const { data, openings, errors, estimate, counters } = this.profile;
     const rows = this.length;
     for (const column of ["calls", "self", "total", "open", "errors", "depth"]) {
       this[column] = new Float64Array(rows);
     }
+    // What counters have added up, which have no time; null of all others.
+    this.added = Array.from({ length: rows }, () => 0);
     // 1: the self time is an estimate, 2: the total time is.
     this.estimated = new Uint8Array(rows);
     const sizes = new Uint32Array(rows + 1);
@@ -109,6 +115,7 @@ class Tree {
       }
       this.calls[row] += data.calls[node];
       this.self[row] += data.self_ns[node];
+      this.added[row] = bothAdded(this.added[row], counters.get(node) ?? null);
       this.open[row] += openings[node];
       this.errors[row] += errors.get(node) || 0;
       this.estimated[row] |= estimate.has(node) ? estimate.get(node)[1] : 0;
@@ -147,7 +154,7 @@ class Tree {
       }
     }
     this.measured = this.top.reduce((sum, row) => sum + this.total[row], 0);
-    this.allCalls = this.calls.reduce((sum, calls) => sum + calls, 0);
+    this.allCalls = this.calls.reduce((sum, calls, row) => sum + (this.added[row] === null ? calls : 0), 0);
     this.histograms = new Map();
   }
 
@@ -240,11 +247,12 @@ class Tree {
       const fn = this.fn[entry];
       let row = list.get(fn);
       if (!row) {
-        row = { fn, calls: 0, self: 0, total: 0, open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
+        row = { fn, calls: 0, added: 0, self: 0, total: 0, open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
         list.set(fn, row);
       }
       row.calls += this.calls[entry];
       row.self += this.self[entry];
+      row.added = bothAdded(row.added, this.added[entry]);
       row.open += this.open[entry];
       row.errors += this.errors[entry];
       row.estimated |= this.estimated[entry] & 1;

@@ -46,6 +46,9 @@ Object.assign(Page.prototype, {
 
   spoken(row) {
     const { tree } = this;
+    if (tree.added[row] !== null) {
+      return `${this.profile.label(tree.fn[row])}: a counter, sum ${count(tree.added[row])} in ${count(tree.calls[row])} calls`;
+    }
     const [total, own] = [tree.total[row], tree.self[row]];
     const flags = tree.estimated[row];
     return (
@@ -72,13 +75,32 @@ Object.assign(Page.prototype, {
       total: tree.total[row],
       self: tree.self[row],
       calls: tree.calls[row],
+      added: tree.added[row],
       open: tree.open[row],
       errors: tree.errors[row],
       estimated: tree.estimated[row],
     };
   },
 
+  // What a counter has added up stands where times do, behind a sign that it is none.
+  textsOfCounter(row) {
+    const sign = row.rows ? "selfShare" : "share";
+    const sum = row.rows ? "self" : "total";
+    const none = ["share", "total", "self", "selfShare", "average", "p50", "p99", "max"].map((id) => [id, "-"]);
+    return {
+      ...Object.fromEntries(none),
+      [sign]: "Σ",
+      [sum]: count(row.added),
+      calls: count(row.calls),
+      errors: count(row.errors),
+      place: this.profile.data.place[row.fn],
+    };
+  },
+
   texts(row) {
+    if (row.added !== null) {
+      return this.textsOfCounter(row);
+    }
     const latency = this.latencyOf(row);
     const ticks = (ticks) => (ticks === null ? "-" : twoDigits(this.profile.nanos(ticks)));
     const [longest, exact] = latency.longest() || [null, true];
@@ -99,6 +121,7 @@ Object.assign(Page.prototype, {
 
   marks(row) {
     const open = row.open > 0 ? " •" : "";
-    return open + (this.profile.isDoubtful(row.total, row.calls) ? " †" : "");
+    const doubtful = row.added === null && this.profile.isDoubtful(row.total, row.calls);
+    return open + (doubtful ? " †" : "");
   },
 });
