@@ -39,6 +39,7 @@ outside any scope is a row of the text alone; json has it as a fact of each thre
 
 In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written
 as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _.
+Paths of folded end after 512 frames in one called (deeper).
 In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would
 have the same the second gets #2 behind it.
 
