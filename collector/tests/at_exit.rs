@@ -98,6 +98,30 @@ fn exit_inside_of_scopes_and_on_any_thread() {
     }
 }
 
+fn exit_while_all_threads_dump() {
+    for round in 0..5 {
+        let done = Isolated::new(test_name!()).run(|| {
+            let _session = reporting();
+            for thread in 0..4 {
+                std::thread::spawn(move || {
+                    for dump in 0.. {
+                        work();
+                        let path = format!("dump-{thread}-{dump}.tks");
+                        tickscope::dump(support::shared_place().join(path), Format::Tks).unwrap();
+                    }
+                });
+            }
+            let place = support::shared_place();
+            wait_until("a dump of each", || {
+                (0..4).all(|thread| place.join(format!("dump-{thread}-0.tks")).exists())
+            });
+            std::process::exit(7);
+        });
+        assert_eq!(done.status.code(), Some(7), "{round}: {done:?}");
+        assert!(calls_of(&reported(&done), "work") >= 4);
+    }
+}
+
 fn a_panic_out_of_main_and_one_of_a_thread() {
     let done = Isolated::new(test_name!()).run(|| {
         let _session = reporting();
@@ -443,6 +467,7 @@ fn main() -> ExitCode {
     support::main(named![
         main_returns_with_its_session_dropped_and_a_thread_inside_a_scope,
         exit_inside_of_scopes_and_on_any_thread,
+        exit_while_all_threads_dump,
         a_panic_out_of_main_and_one_of_a_thread,
         the_environment_alone_is_enough,
         off_wins_over_a_place_for_the_report,
