@@ -18,6 +18,7 @@ use support::{Done, Isolated, calls_of, check, newest, tell, test_name, wait_unt
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
 use tickscope_format::archive;
 use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::render::form::Form;
 
 /// Set in the child that is to come back to `main`.
 const RETURNS: &str = "RETURNS_FROM_MAIN";
@@ -217,7 +218,7 @@ fn a_files_name_says_the_form() {
         let test = Isolated::new(test_name!());
         let place = test.place().join(name);
         let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
-        let is_kept_instead = without != name && !cfg!(feature = "export");
+        let is_kept_instead = without != name && !Form::Json.is_built_in();
         let (file, begins) = if is_kept_instead {
             (without, "TICKKEPT")
         } else {
@@ -246,7 +247,7 @@ fn a_form_that_is_not_there_is_said_at_the_start() {
             let session = tickscope::start("starts");
             let warnings = session.warnings().join("\n");
             let warns = warnings.contains("report.json") && warnings.contains("feature `export`");
-            assert_eq!(warns, !cfg!(feature = "export"), "{warnings}");
+            assert_eq!(warns, !Form::Json.is_built_in(), "{warnings}");
         })
         .succeeded();
 }
