@@ -78,7 +78,7 @@ impl Tree {
                     latency.settle(None, &self.latencies);
                     Some(latency)
                 }
-                None if wants => self.latencies.make(node.index()),
+                None if wants && !node.is_counter() => self.latencies.make(node.index()),
                 _ => None,
             };
             node.latency.set(latency);

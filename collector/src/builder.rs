@@ -110,6 +110,14 @@ impl Builder {
         self
     }
 
+    /// Writes a line for each thread and each group that it was inside of to standard error, each so often: 10 ms to
+    /// 1 h. The publisher's thread does it; scopes cost the same. `tickscope log` prints the same lines of a program that
+    /// runs, and those of functions.
+    pub fn log_every(mut self, every: Duration) -> Self {
+        self.settings.log_every = Some(every);
+        self
+    }
+
     /// Whether viewers may reset and ask for records, by default yes.
     pub fn control(mut self, allowed: bool) -> Self {
         self.settings.control = allowed;

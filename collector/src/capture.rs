@@ -246,7 +246,7 @@ impl Books {
             }
         }
         off_sites.sort_unstable();
-        snapshot.sites = self.sites.list().to_vec();
+        snapshot.sites = self.sites.list();
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
             sampling_hz: match epoch.mode {

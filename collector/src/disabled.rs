@@ -30,9 +30,33 @@ macro_rules! scope_guard {
 /// The expression alone: the feature `enable` is off.
 #[macro_export]
 macro_rules! time {
+    (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
+        let _ = ($group, $name);
+        $value
+    }};
     ($name:expr, $value:expr $(,)?) => {{
         let _ = $name;
         $value
+    }};
+}
+
+/// Does nothing but to evaluate what would be added, once, as it is with the feature: `enable` is off.
+#[macro_export]
+macro_rules! count {
+    (group = $group:expr, $($counter:tt)*) => {{
+        let _ = $group;
+        $crate::count!($($counter)*)
+    }};
+    ($name:expr $(,)?) => {{
+        let _ = $name;
+    }};
+    ($name:expr, $amount:literal $(,)?) => {{
+        let _ = $name;
+        let _: u64 = $amount;
+    }};
+    ($name:expr, $amount:expr $(,)?) => {{
+        let _ = $name;
+        let _: u64 = $crate::Amount::amount($amount);
     }};
 }
 
@@ -161,6 +185,7 @@ impl Builder {
         max_process_nodes: u32,
         absurd_limit: Duration,
         report_at_exit: Destination,
+        log_every: Duration,
         control: bool,
     }
 

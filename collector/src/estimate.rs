@@ -140,14 +140,18 @@ mod tests {
             parent,
             site: SiteId(0),
             errors: 0,
+            is_counter: false,
         }
     }
 
     fn ledger(counts: &[(u64, u64, u64)]) -> Ledger {
         let mut ledger = Ledger::default();
-        let counts = counts
-            .iter()
-            .map(|&(calls, timed, ticks)| Counts { calls, ticks, timed });
+        let counts = counts.iter().map(|&(calls, timed, ticks)| Counts {
+            calls,
+            ticks,
+            timed,
+            ..Counts::default()
+        });
         ledger.show(&counts.collect::<Vec<_>>(), None);
         ledger
     }

@@ -83,6 +83,7 @@ impl Folded {
                     parent: 0,
                     site: SiteId(0),
                     errors: 0,
+                    is_counter: false,
                 }],
                 known: HashMap::new(),
                 ledger: Ledger::default(),
@@ -97,12 +98,12 @@ impl Folded {
                 Some(&place) => place,
                 None if self.nodes < nodes_max => {
                     self.nodes += 1;
-                    threads.add_row(key)
+                    threads.add_row(key, row.is_counter)
                 }
-                // One row takes all the rest: what was counted stays counted.
+                // One row takes all the rest: what was counted stays counted. Sums of different counters have no sum.
                 None => match threads.known.get(&(0, pruned)) {
                     Some(&place) => place,
-                    None => threads.add_row((0, pruned)),
+                    None => threads.add_row((0, pruned), false),
                 },
             };
             places[index] = place;
@@ -145,12 +146,13 @@ impl Folded {
 // === impl FoldedThreads ===
 
 impl FoldedThreads {
-    fn add_row(&mut self, (parent, site): (u32, SiteId)) -> u32 {
+    fn add_row(&mut self, (parent, site): (u32, SiteId), is_counter: bool) -> u32 {
         let place = self.rows.len() as u32;
         self.rows.push(Row {
             parent,
             site,
             errors: 0,
+            is_counter,
         });
         self.known.insert((parent, site), place);
         place
@@ -167,11 +169,13 @@ mod tests {
             parent: 0,
             site: SiteId(0),
             errors: 0,
+            is_counter: false,
         })
         .chain(sites.iter().map(|&site| Row {
             parent: 0,
             site: SiteId(site),
             errors: 1,
+            is_counter: site == 3,
         }))
         .collect::<Vec<_>>();
         let mut ledger = Ledger::default();
@@ -179,6 +183,7 @@ mod tests {
             calls: 1,
             ticks: 10,
             timed: 0,
+            sum: 7,
         };
         ledger.show(&vec![one; rows.len()], Some(5));
         (rows, ledger)
@@ -203,6 +208,7 @@ mod tests {
         let (snapshot, lifetime) = shown(&mut folded);
         assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
         assert_eq!((snapshot.calls(), lifetime.calls), (2, 4));
+        assert_eq!(snapshot.sums(), [None, Some(7)]);
         assert_eq!(snapshot.threads[0].cpu_ns, Some(5));
         folded.undo();
         assert_eq!(shown(&mut folded).0.calls(), 4);

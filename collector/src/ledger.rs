@@ -11,6 +11,8 @@ pub(crate) struct Counts {
     pub(crate) ticks: u64,
     /// Calls that were timed in adaptive mode.
     pub(crate) timed: u64,
+    /// What was added, where the node is a counter.
+    pub(crate) sum: u64,
 }
 
 /// Counters, baselines, and the baselines before the last reset. A missing one is zero. Index 0 is the root,
@@ -43,6 +45,7 @@ impl Counts {
             calls: self.calls.wrapping_add(other.calls),
             ticks: self.ticks.wrapping_add(other.ticks),
             timed: self.timed.wrapping_add(other.timed),
+            sum: self.sum.saturating_add(other.sum),
         }
     }
 
@@ -51,6 +54,7 @@ impl Counts {
             calls: self.calls.saturating_sub(other.calls),
             ticks: self.ticks.saturating_sub(other.ticks),
             timed: self.timed.saturating_sub(other.timed),
+            sum: self.sum.saturating_sub(other.sum),
         }
     }
 
@@ -59,6 +63,7 @@ impl Counts {
             calls: self.calls.max(other.calls),
             ticks: self.ticks.max(other.ticks),
             timed: self.timed.max(other.timed),
+            sum: self.sum.max(other.sum),
         }
     }
 }
@@ -166,7 +171,8 @@ mod tests {
         Counts {
             calls: 1,
             ticks,
-            timed: 0,
+            sum: ticks / 2,
+            ..Counts::default()
         }
     }
 

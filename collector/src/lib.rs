@@ -35,6 +35,7 @@
 //! interrupts another scope's begin or end is dropped and counted. Kernel names of threads are used, which are
 //! cut to 15 bytes. In a forked child scopes go on, unpublished.
 
+mod amount;
 mod options;
 
 /// What the macros expand to, with the feature.
@@ -60,6 +61,8 @@ mod clock;
 mod control;
 #[cfg(feature = "enable")]
 mod cost;
+#[cfg(feature = "enable")]
+mod count;
 #[cfg(feature = "enable")]
 mod estimate;
 #[cfg(feature = "enable")]
@@ -117,6 +120,7 @@ mod threads;
 #[cfg(feature = "enable")]
 mod tree;
 
+pub use amount::Amount;
 pub use options::{Clock, Destination, DumpError, Format, Mode, StartError, Status, Threads};
 /// Opens a scope in a function, an async function, or all functions of an impl block, trait or inline module.
 pub use tickscope_macros::profile;
@@ -162,6 +166,7 @@ pub mod thread {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::clock::tsc;
+    pub use crate::count::count;
     pub use crate::future::profile_future;
     pub use crate::scope::enter;
     pub use crate::site::Site;

@@ -19,12 +19,76 @@ macro_rules! scope_guard {
 }
 
 /// Measures an expression and gives its value: `time!("lookup", table.get(key))`. Not for an expression that
-/// awaits: put `#[profile]` on an async function for that.
+/// awaits: put `#[profile]` on an async function for that. `group = "g"` may stand in front.
 #[macro_export]
 macro_rules! time {
+    (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
+        let _tickscope_scope = $crate::__private::enter($crate::__site!(group = $group, $name));
+        $value
+    }};
     ($name:expr, $value:expr $(,)?) => {{
         let _tickscope_scope = $crate::__private::enter($crate::__site!($name));
         $value
+    }};
+}
+
+/// Counts without a clock: `count!("cache miss")` adds 1, `count!("bytes", n)` adds `n`, any [`Amount`]. The counter is a
+/// row below the scope that is open, with its calls and its sum. `group = "g"` may stand in front.
+///
+/// ```
+/// fn find(key: &str, cached: Option<u32>) -> u32 {
+///     tickscope::scope!();
+///     match cached {
+///         Some(value) => {
+///             tickscope::count!("hit");
+///             value
+///         }
+///         None => {
+///             tickscope::count!("miss");
+///             tickscope::count!("bytes", key.len());
+///             7
+///         }
+///     }
+/// }
+/// # assert_eq!(find("a", None) + find("b", Some(1)), 8);
+/// ```
+///
+/// It costs a few loads and two adds: no lock, no clock, no time of its own. It counts in every mode but off, in a pause
+/// as well, and also below calls that are not timed. `n` is evaluated in any case; a literal needs no suffix. Beyond 64 bits a sum begins again.
+///
+/// [`Amount`]: crate::Amount
+#[macro_export]
+macro_rules! count {
+    (group = $group:expr, $name:expr $(,)?) => {
+        $crate::__private::count($crate::__counter!($name, $group), 1)
+    };
+    (group = $group:expr, $name:expr, $amount:literal $(,)?) => {
+        $crate::__private::count($crate::__counter!($name, $group), $amount)
+    };
+    (group = $group:expr, $name:expr, $amount:expr $(,)?) => {
+        $crate::__private::count($crate::__counter!($name, $group), $crate::Amount::amount($amount))
+    };
+    ($name:expr $(,)?) => {
+        $crate::__private::count($crate::__counter!($name, ""), 1)
+    };
+    ($name:expr, $amount:literal $(,)?) => {
+        $crate::__private::count($crate::__counter!($name, ""), $amount)
+    };
+    ($name:expr, $amount:expr $(,)?) => {
+        $crate::__private::count($crate::__counter!($name, ""), $crate::Amount::amount($amount))
+    };
+}
+
+/// The static descriptor of a counter.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __counter {
+    ($name:expr, $group:expr) => {{
+        static SITE: $crate::__private::Site =
+            $crate::__private::Site::named($name, ::core::module_path!(), ::core::file!(), ::core::line!())
+                .in_group($group)
+                .counting();
+        &SITE
     }};
 }
 
@@ -33,7 +97,7 @@ macro_rules! time {
 #[macro_export]
 macro_rules! __site {
     (group = $group:expr, $name:expr $(,)?) => {
-        $crate::__site!(@ $crate::__private::Site::named($name, module_path!(), file!(), line!()).in_group($group))
+        $crate::__site!(@ $crate::__private::Site::named($name, ::core::module_path!(), ::core::file!(), ::core::line!()).in_group($group))
     };
     (group = $group:expr $(,)?) => {
         $crate::__site!(@here here.in_group($group))

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::arena::{Column, PLACES, Ref, zeroed};
 use crate::latency::Latency;
 use crate::site::Site;
+use crate::tree::add;
 
 zeroed! {
     /// One function in one place of a thread's call tree: one cache line.
@@ -15,7 +16,7 @@ zeroed! {
         pub(crate) calls: AtomicU64,
         /// Ticks in the node itself.
         pub(crate) self_ticks: AtomicU64,
-        /// The clock when the newest call began.
+        /// The clock when the newest call began. Of a counter, which is never open: what was added ([`Self::sum`]).
         pub(crate) began: AtomicU64,
         /// Its call site; none for the root. Fixed once the node is published.
         pub(crate) site: Ref<Site>,
@@ -108,6 +109,23 @@ impl Node {
         }
     }
 
+    /// Counts one execution of a counter. Beyond 64 bits its sum begins again.
+    #[inline(always)]
+    pub(crate) fn count(&self, amount: u64) {
+        add(&self.began, amount);
+        add(&self.calls, 1);
+    }
+
+    /// Of a counter: what was added.
+    pub(crate) fn sum(&self) -> u64 {
+        self.began.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is a counter's: below it there is nothing, and no time is charged to it.
+    pub(crate) fn is_counter(&self) -> bool {
+        self.site.get().is_some_and(Site::is_counter)
+    }
+
     /// How long the open call has lasted at tick `now`, where that is measured.
     #[inline(always)]
     pub(crate) fn lasted(&self, now: u64) -> Option<u64> {
@@ -156,7 +174,9 @@ impl Nodes {
         let node = self.column.make(index)?;
         node.calls.store(0, Ordering::Relaxed);
         node.self_ticks.store(0, Ordering::Relaxed);
-        node.began.store(UNKNOWN, Ordering::Relaxed);
+        let is_counter = site.is_some_and(Site::is_counter);
+        let began = if is_counter { 0 } else { UNKNOWN };
+        node.began.store(began, Ordering::Relaxed);
         node.site.set(site);
         node.parent.set(parent);
         node.recent.set(Some(&NOBODY));

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::Latencies;
-use tickscope_format::snapshot::{Estimate, NodeErrors, Nodes, OpenFrame, Site};
+use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, OpenFrame, Site};
 
 /// Cuts a snapshot down to at most `rows_max` rows, and gives how many rows went.
 ///
 /// Open rows stay before others, then those with the largest totals. What goes below a row that stays is summed up in
-/// one child of it, "(pruned)", which counts all calls and all ticks of what it stands for.
+/// one child of it, "(pruned)", which counts all calls and all ticks of what it stands for; not what counters added up.
 pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
     let before = snapshot.nodes.len();
     if before <= rows_max {
@@ -36,6 +36,11 @@ pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
 /// Rows by what they are worth: open ones, then by total time, a parent before its children.
 fn by_weight(snapshot: &Snapshot) -> Vec<u32> {
     let mut weights = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
+    // A counter has no time: it is worth what it stands in is worth.
+    for count in &snapshot.counts {
+        let parent = snapshot.nodes.parent_of(count.node);
+        weights[count.node.index()] = parent.map_or(u64::MAX, |parent| weights[parent.index()]);
+    }
     for frame in snapshot.threads.iter().flat_map(|thread| &thread.open) {
         weights[frame.node.index()] = u64::MAX;
     }
@@ -145,6 +150,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         measuring: snapshot.measuring.clone(),
         latencies: latencies(&snapshot.latencies, keep, &place),
         estimates: estimates(&snapshot.estimates, &place),
+        counts: counts(&snapshot.counts, keep, &place),
     }
 }
 
@@ -155,6 +161,16 @@ fn latencies(old: &Latencies, keep: &[bool], place: &[NodeId]) -> Latencies {
         latencies.push(place[row as usize].0, &old.of(row));
     }
     latencies
+}
+
+/// Counters that stay keep their sums; those of different counters have no sum.
+fn counts(old: &[Count], keep: &[bool], place: &[NodeId]) -> Vec<Count> {
+    let kept = old.iter().filter(|count| keep[count.node.index()]);
+    kept.map(|count| Count {
+        node: place[count.node.index()],
+        ..*count
+    })
+    .collect()
 }
 
 /// What is summed up has the root of the sum of its squared errors.
@@ -185,7 +201,7 @@ mod tests {
     /// Threads of random trees: each row hangs below an earlier one of its thread, or at the top.
     fn snapshot(shapes: &[Vec<(usize, u64)>], open: bool) -> Snapshot {
         let mut s = Snapshot {
-            sites: vec![Site::default()],
+            sites: [Site::default()].into(),
             ..Snapshot::default()
         };
         for rows in shapes {

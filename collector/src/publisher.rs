@@ -5,6 +5,7 @@
 
 mod coarse;
 mod identity;
+mod log;
 mod record;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ use crate::{capture, cost, os, process, switch};
 
 use self::coarse::Coarse;
 pub(crate) use self::identity::Identity;
+use self::log::Log;
+pub(crate) use self::log::no_log;
 
 /// Requests are looked at this often, whatever the rate of records.
 const LOOK: Duration = Duration::from_millis(100);
@@ -82,6 +85,8 @@ pub(crate) struct Publisher {
     in_order: Moment,
     faults: u64,
     coarse: Coarse,
+    /// What the program itself writes of groups, if it does.
+    log: Option<Log>,
     /// The coarse ring could not be written, and that was said.
     coarse_failed: bool,
     sampler: Sampler,
@@ -144,6 +149,7 @@ impl Publisher {
     fn new(ring: OwnRing, settings: Settings) -> Self {
         Self {
             interval: settings.interval,
+            log: settings.log_every.map(Log::new),
             ring,
             settings,
             payload: Vec::new(),
@@ -169,6 +175,7 @@ impl Publisher {
         self.tell();
         if let Some(snapshot) = capture::books().map(|mut books| books.capture(CaptureKind::Periodic)) {
             self.publish(&snapshot)?;
+            self.note(&snapshot);
         }
         self.beat();
         self.ring.link()
@@ -217,6 +224,7 @@ impl Publisher {
     /// How long to wait until there is something to do.
     pub(crate) fn rest(&self) -> Duration {
         let record = self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK);
+        let record = self.log.as_ref().map_or(record, |log| record.min(log.rest()));
         self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
@@ -229,6 +237,7 @@ impl Publisher {
             books.around.sampling_hz = hz;
         }
         let mut due = self.last_record.elapsed() >= self.interval;
+        due |= self.log.as_ref().is_some_and(Log::is_due);
         let nothing_else = !due && !reset_asked && self.last_look.elapsed() < LOOK;
         if self.sampler.rest().is_some() && nothing_else {
             return true;
@@ -280,6 +289,9 @@ impl Publisher {
             self.reset();
         }
         self.publish_now(CaptureKind::Final);
+        if let Some(mut log) = self.log.take() {
+            log.end();
+        }
         self.write_coarse();
         self.ring.exit(os::unix_ns());
     }
@@ -378,12 +390,23 @@ impl Publisher {
         };
         for closing in closings {
             self.publish_or_count(&closing);
+            self.note(&closing);
             self.coarse.offer(closing, self.began.elapsed());
         }
         let Some(snapshot) = snapshot else { return (0, 0) };
         let published = (self.publish_or_count(&snapshot), snapshot.capture.reset_epoch);
+        self.note(&snapshot);
         self.coarse.offer(snapshot, self.began.elapsed());
         published
+    }
+
+    /// Has the log take a snapshot, if it is one that it needs.
+    fn note(&mut self, snapshot: &Snapshot) {
+        if let Some(log) = &mut self.log
+            && !log.note(snapshot)
+        {
+            self.log = None;
+        }
     }
 
     /// After a break of the clock its ticks are of another kind: a new epoch.

@@ -66,6 +66,7 @@ impl Reader {
                     .and_then(|node| node.site.get())
                     .map_or(SiteId(0), |site| sites.id(site)),
                 errors: 0,
+                is_counter: node.is_some_and(Node::is_counter),
             });
         }
         self.counts.resize(self.rows.len(), Counts::default());
@@ -80,6 +81,9 @@ impl Reader {
                     &mut self.histogram,
                     histograms,
                 );
+                if self.rows[index].is_counter {
+                    counts.sum = node.sum();
+                }
             }
         }
         if tree.clock_errors.load(Ordering::Relaxed) > 0 {

@@ -2,7 +2,7 @@
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId};
-use tickscope_format::snapshot::{Estimate, Mode, NodeErrors, OpenFrame, Thread};
+use tickscope_format::snapshot::{Count, Estimate, Mode, NodeErrors, OpenFrame, Thread};
 
 use crate::estimate::{self, Estimated};
 use crate::ledger::{Counts, Ledger};
@@ -13,6 +13,8 @@ pub(crate) struct Row {
     pub(crate) parent: u32,
     pub(crate) site: SiteId,
     pub(crate) errors: u64,
+    /// Whether it counts without a clock.
+    pub(crate) is_counter: bool,
 }
 
 /// How the rows of this epoch were measured.
@@ -81,9 +83,19 @@ pub(crate) fn append(
         if !shown[index] {
             continue;
         }
-        let Row { parent, site, errors } = rows[index];
-        let Counts { calls, mut ticks, .. } = ledger.shown(index);
-        let estimate = estimated.get(index);
+        let Row {
+            parent,
+            site,
+            errors,
+            is_counter,
+        } = rows[index];
+        let Counts {
+            calls,
+            mut ticks,
+            sum,
+            ..
+        } = ledger.shown(index);
+        let estimate = estimated.get(index).filter(|_| !is_counter);
         if let Some(estimate) = estimate {
             ticks = estimate.ticks;
         }
@@ -91,6 +103,9 @@ pub(crate) fn append(
         let parent = if parent == 0 { None } else { ids[parent as usize] };
         let id = snapshot.nodes.push(parent, site, calls, ticks);
         ids[index] = Some(id);
+        if is_counter {
+            snapshot.counts.push(Count { node: id, sum });
+        }
         if epoch.histograms {
             ledger.histograms.append(index, &mut snapshot.latencies, id.0);
         }

@@ -129,7 +129,11 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
 }
 
 /// The child does not exist yet.
-fn new_child(tree: &'static Tree, current: &'static Node, site: &'static Site) -> Option<&'static Node> {
+pub(crate) fn new_child(
+    tree: &'static Tree,
+    current: &'static Node,
+    site: &'static Site,
+) -> Option<&'static Node> {
     tree.mark();
     let child = tree.add_child(current, site, threads::may_add_node);
     tree.put(current);
@@ -143,20 +147,30 @@ fn new_child(tree: &'static Tree, current: &'static Node, site: &'static Site) -
 #[cold]
 #[inline(never)]
 fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
+    if may_count(site) {
+        enter_rarely(site, calls)
+    } else {
+        None
+    }
+}
+
+/// Meets a site or a thread of which nothing is known yet; whether it counts.
+#[cold]
+pub(crate) fn may_count(site: &'static Site) -> bool {
     if site.is(Gate::New) {
         // What is in force is settled before anything counts.
         process::fixed();
         sites::meet(site);
         if site.is(Gate::Shut) {
-            return None;
+            return false;
         }
     }
     match threads::register(session::first_scope) {
-        Phase::Counting => return enter_rarely(site, calls),
+        Phase::Counting => return true,
         Phase::Busy | Phase::Gone => threads::drop_call(),
         Phase::New | Phase::Excluded => {}
     }
-    None
+    false
 }
 
 impl Drop for Scope {

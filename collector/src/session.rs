@@ -112,7 +112,7 @@ pub(crate) fn first_scope() {
         return;
     }
     match process::fixed().wish {
-        Some(Wish::Live) => {
+        Some(Wish::Live | Wish::Log) => {
             LIVE_COMING.store(true, Ordering::Relaxed);
             expect_exit();
             // Where there is no thread to be had, scopes are counted all the same, and a start tries again.
@@ -145,8 +145,8 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     expect_exit();
     let mut shared = shared();
     if first {
-        // Whoever set `live` wants to see the whole run, not only what lies inside a session.
-        shared.sessions += u32::from(fixed.wish == Some(Wish::Live));
+        // Whoever set `live` or `log` wants to see the whole run, not only what lies inside a session.
+        shared.sessions += u32::from(fixed.wish.is_some_and(Wish::publishes));
     }
     if settings.report_at_exit.is_some() {
         shared.report_at_exit.clone_from(&settings.report_at_exit);
@@ -252,6 +252,7 @@ fn serve() {
         books.set_publishing(true);
     }
     let mut warnings = Vec::new();
+    let logs = settings.log_every.is_some();
     let started = Publisher::start(&identity, settings, &mut warnings);
     let mut shared = self::shared();
     shared.warnings.append(&mut warnings);
@@ -262,6 +263,9 @@ fn serve() {
         shared
             .warnings
             .push("scopes are counted, but nothing is published; set TICKSCOPE_DIR".into());
+        if logs {
+            publisher::no_log();
+        }
         return stop_publishing(shared);
     };
     shared.path = Some(publisher.path().to_path_buf());

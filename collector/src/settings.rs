@@ -17,6 +17,8 @@ use crate::{node, os, report};
 pub(crate) enum Wish {
     /// Publish from the first scope on.
     Live,
+    /// The same, and write the log.
+    Log,
     /// Print a report at exit.
     Report,
     /// Measure nothing.
@@ -25,6 +27,8 @@ pub(crate) enum Wish {
 
 /// Time between two records while nobody watches: often enough to attach to, too rare to notice.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// Between two looks at the log's groups, where nothing else was said.
+const LOG_EVERY: Duration = Duration::from_secs(1);
 /// 16 MiB: some five hundred records of a thousand nodes, and in as much again an hour with one each ten seconds.
 const RING_BYTES: u64 = 16 << 20;
 /// Deep enough for anything but recursion gone wild, shallow enough to read.
@@ -52,6 +56,8 @@ pub(crate) struct Settings {
     /// Largest gap between two events that is charged, in milliseconds; none for no limit.
     pub(crate) absurd_limit: Option<Duration>,
     pub(crate) report_at_exit: Option<Destination>,
+    /// The interval of the log; none for no log.
+    pub(crate) log_every: Option<Duration>,
     pub(crate) control: bool,
 }
 
@@ -70,6 +76,7 @@ impl Default for Settings {
             max_process_nodes: MAX_PROCESS_NODES,
             absurd_limit: None,
             report_at_exit: None,
+            log_every: None,
             control: true,
         }
     }
@@ -83,11 +90,27 @@ struct Variable {
 }
 
 /// Those that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate.
-const VARIABLES: [Variable; 12] = [
+const VARIABLES: [Variable; 13] = [
     Variable {
         name: c"TICKSCOPE",
-        allowed: "live, report, off",
-        apply: |_, value| wish(value).is_some(),
+        allowed: "live, log, report, off",
+        apply: |settings, value| {
+            set(wish(value), |wish| {
+                if wish == Some(Wish::Log) {
+                    settings.log_every.get_or_insert(LOG_EVERY);
+                }
+            })
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_LOG_EVERY_MS",
+        allowed: "0 (no log) or 10 to 3600000 milliseconds",
+        apply: |settings, value| {
+            let every = number(value, 0..=3_600_000).filter(|ms| !(1..10).contains(ms));
+            set(every, |ms| {
+                settings.log_every = (ms > 0).then(|| Duration::from_millis(ms));
+            })
+        },
     },
     Variable {
         name: c"TICKSCOPE_INTERVAL_MS",
@@ -195,7 +218,12 @@ fn one_of<T: Copy>(value: &[u8], words: &[(&str, T)]) -> Option<T> {
 }
 
 fn wish(value: &[u8]) -> Option<Option<Wish>> {
-    let words = [("live", Wish::Live), ("report", Wish::Report), ("off", Wish::Off)];
+    let words = [
+        ("live", Wish::Live),
+        ("log", Wish::Log),
+        ("report", Wish::Report),
+        ("off", Wish::Off),
+    ];
     match one_of(value, &words) {
         None if !value.is_empty() => None,
         wish => Some(wish),
@@ -216,6 +244,15 @@ fn bytes(value: &[u8]) -> Option<u64> {
     };
     let bytes = number(digits, 1..=4 << 30)?.checked_mul(unit)?;
     (64 << 10..=4 << 30).contains(&bytes).then_some(bytes)
+}
+
+// === impl Wish ===
+
+impl Wish {
+    /// Whether there is to be a ring from the first scope on.
+    pub(crate) fn publishes(self) -> bool {
+        matches!(self, Self::Live | Self::Log)
+    }
 }
 
 // === impl Settings ===
@@ -298,6 +335,10 @@ impl Settings {
         };
         let ms = clamp("interval (ms)", self.interval.as_millis() as u64, 10, 3_600_000);
         self.interval = Duration::from_millis(ms);
+        if let Some(every) = &mut self.log_every {
+            let ms = clamp("log_every (ms)", every.as_millis() as u64, 10, 3_600_000);
+            *every = Duration::from_millis(ms);
+        }
         self.ring_bytes = clamp("ring_bytes", self.ring_bytes, 64 << 10, 4 << 30).next_power_of_two();
         self.max_depth = clamp("max_depth", self.max_depth.into(), 1, node::DEPTH_MAX.into()) as u32;
         let most = u64::from(node::NODES_MAX - 1);

@@ -1,4 +1,4 @@
-//! A site: the static descriptor of a place in the source that opens scopes. Its address is its identity.
+//! A site: the static descriptor of a place in the source that opens scopes or counts. Its address is its identity.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,6 +14,8 @@ pub struct Site {
     file: &'static str,
     line: u32,
     group: &'static str,
+    /// Whether it counts without a clock, and opens no scopes.
+    counter: bool,
     /// Whether its scopes count: a [`Gate`].
     gate: AtomicU32,
     /// Whether it is in the list of sites met: not 0.
@@ -56,6 +58,7 @@ impl Site {
             file,
             line,
             group: "",
+            counter: false,
             gate: AtomicU32::new(Gate::New as u32),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
@@ -78,6 +81,7 @@ impl Site {
             file,
             line,
             group: "",
+            counter: false,
             gate: AtomicU32::new(Gate::New as u32),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
@@ -90,6 +94,17 @@ impl Site {
     pub const fn in_group(mut self, group: &'static str) -> Self {
         self.group = group;
         self
+    }
+
+    /// The same site as one that counts without a clock.
+    pub const fn counting(mut self) -> Self {
+        self.counter = true;
+        self
+    }
+
+    /// Whether it counts without a clock.
+    pub(crate) fn is_counter(&self) -> bool {
+        self.counter
     }
 
     /// Whether it has this gate.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot;
+use tickscope_format::snapshot::Sites;
 
 use crate::site::Site;
 
@@ -11,7 +11,8 @@ use crate::site::Site;
 #[derive(Debug)]
 pub(crate) struct SiteIds {
     by_address: BTreeMap<usize, SiteId>,
-    list: Vec<snapshot::Site>,
+    /// None before the first, as a `const` cannot make an empty one.
+    list: Option<Sites>,
 }
 
 // === impl SiteIds ===
@@ -20,7 +21,7 @@ impl SiteIds {
     pub(crate) const fn new() -> Self {
         Self {
             by_address: BTreeMap::new(),
-            list: Vec::new(),
+            list: None,
         }
     }
 
@@ -30,13 +31,14 @@ impl SiteIds {
             .by_address
             .entry(std::ptr::from_ref(site).addr())
             .or_insert_with(|| {
-                self.list.push(site.describe());
-                SiteId(self.list.len() as u32 - 1)
+                let list = self.list.get_or_insert_default();
+                list.push(site.describe());
+                SiteId(list.len() as u32 - 1)
             })
     }
 
     /// All sites, by number.
-    pub(crate) fn list(&self) -> &[snapshot::Site] {
-        &self.list
+    pub(crate) fn list(&self) -> Sites {
+        self.list.clone().unwrap_or_default()
     }
 }

@@ -537,6 +537,37 @@ mod tests {
     }
 
     #[test]
+    fn counters_do_not_take_the_place_of_the_scope_looked_at_first() {
+        static COUNTERS: [Site; 2] = [
+            Site::named("one", "m", "f.rs", 3).counting(),
+            Site::named("other", "m", "f.rs", 4).counting(),
+        ];
+        let mut walk = Walk::new(NO_LIMIT, 10, 100);
+        let root = walk.tree.current.get().unwrap();
+        let count = |tree: &Tree, site: &'static Site| {
+            let known = tree.known_counter(root, site);
+            let counter = known.or_else(|| tree.add_child(root, site, || true)).unwrap();
+            counter.count(5);
+            counter
+        };
+        for site in &COUNTERS {
+            count(&walk.tree, site);
+        }
+        assert!(
+            Tree::recent_child(root, &COUNTERS[0]).is_some(),
+            "while there is no scope"
+        );
+        let a = walk.enter(1, &A);
+        walk.exit(1, a);
+        for site in &COUNTERS {
+            let counter = count(&walk.tree, site);
+            assert_eq!((counter.calls.load(Ordering::Relaxed), counter.sum()), (2, 10));
+            assert_eq!(counter.self_ticks.load(Ordering::Relaxed), 0);
+            assert!(Tree::recent_child(root, &A).is_some());
+        }
+    }
+
+    #[test]
     fn a_tree_that_was_large_serves_again() {
         let sites: Vec<&'static Site> = (0..3000)
             .map(|_| &*Box::leak(Box::new(Site::named("s", "m", "f.rs", 1))))

@@ -180,6 +180,8 @@ fn scopes_are_named_after_constants_and_functions() {
             tickscope::scope!(concat!("lit", "eral"));
             tickscope::scope!(group = "g", "grouped",);
         }
+        drop(tickscope::scope_guard!(group = "io", "guarded"));
+        assert_eq!(tickscope::time!(group = "io", "timed", 3,), 3);
         function();
         generic(1u8);
         generic("text");
@@ -203,16 +205,24 @@ fn scopes_are_named_after_constants_and_functions() {
                 ("function", 1),
                 ("generic", 2),
                 ("grouped", 1),
+                ("guarded", 1),
                 ("literal", 1),
+                ("timed", 1),
                 ("with_closure", 1),
             ]
         );
-        assert_eq!(snapshot.nodes.len(), 10, "instances of a generic share a row");
+        assert_eq!(snapshot.nodes.len(), 12, "instances of a generic share a row");
         let site = |name: &str| snapshot.sites.iter().find(|site| site.name == name).unwrap();
-        assert_eq!(
-            (&*site("grouped").group, &*site("asynchronous").group),
-            ("g", "io")
-        );
+        let group = |name: &str| site(name).group.as_str();
+        for (name, of) in [
+            ("grouped", "g"),
+            ("asynchronous", "io"),
+            ("guarded", "io"),
+            ("timed", "io"),
+            ("constant", ""),
+        ] {
+            assert_eq!(group(name), of, "{name}");
+        }
         assert_eq!(site("Square::method").module, "api::shapes");
         assert!(site("function").file.ends_with("api.rs") && site("function").line > 100);
     });
@@ -287,6 +297,8 @@ fn the_attribute_works_on_functions_futures_impls_and_modules() {
                 "  b 1"
             ]
         );
+        let renamed = snapshot.sites.iter().find(|site| site.name == "renamed");
+        assert_eq!(renamed.unwrap().group, "g");
         // Each at its own line, not at that of the attribute of the block.
         let line = |name: &str| snapshot.sites.iter().find(|site| site.name == name).unwrap().line;
         assert_eq!(line("b") - line("a"), 4);

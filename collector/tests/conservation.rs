@@ -13,7 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use support::{Isolated, Over, Random, ask, calls_of, check, check_order, newest, test_name, threads_named};
+use support::{
+    Isolated, Over, Random, ask, calls_of, check, check_order, newest, sum_of, test_name, threads_named,
+};
 use tickscope::{Builder, Clock};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
@@ -22,6 +24,8 @@ use tickscope_format::snapshot::{CaptureKind, Mode};
 
 /// Calls that the threads made, counted by themselves.
 static CALLS: AtomicU64 = AtomicU64::new(0);
+/// What counters added, counted by their threads.
+static SUM: AtomicU64 = AtomicU64::new(0);
 /// Guards that were leaked inside a scope, or closed out of order (which counts twice: one closes both, the
 /// other finds nothing).
 static UNBALANCED: AtomicU64 = AtomicU64::new(0);
@@ -38,7 +42,7 @@ fn nest(random: &mut Random, depth: u64) {
     made(1);
     tickscope::scope!("nest");
     for _ in 0..random.below(3) {
-        match random.below(12) {
+        match random.below(13) {
             0..=4 if depth > 0 => nest(random, depth - 1),
             5 if depth > 0 => {
                 made(1);
@@ -64,6 +68,13 @@ fn nest(random: &mut Random, depth: u64) {
             }
             9 if random.below(8) == 0 => panic!("on purpose"),
             10 if random.below(40) == 0 => reset(random),
+            11 => {
+                let amount = random.below(1000);
+                made(2);
+                SUM.fetch_add(amount + 1, Ordering::Relaxed);
+                tickscope::count!("counted", amount);
+                tickscope::count!("counted");
+            }
             _ => {
                 made(1);
                 tickscope::time!("leaf", std::hint::black_box(()));
@@ -231,15 +242,22 @@ fn add_up(ring: &RingFile, last: &Snapshot, undos: u64) {
     let made = CALLS.load(Ordering::Relaxed);
     let counted = closings.iter().filter(|(epoch, _)| !withdrawn.contains(epoch));
     let (mut calls, mut ticks) = (last.calls(), last.measured_ticks());
+    let mut sum = sum_of(last, "counted");
     for (_, closing) in counted {
         calls += closing.calls();
         ticks += closing.measured_ticks();
+        sum += sum_of(closing, "counted");
     }
     assert_eq!(last.lifetime.calls, made, "calls counted and calls made");
     assert_eq!(
         (calls, ticks),
         (last.lifetime.calls, last.lifetime.ticks),
         "the epochs add up"
+    );
+    assert_eq!(
+        sum,
+        SUM.load(Ordering::Relaxed),
+        "what was counted and what was added"
     );
     assert_eq!(last.capture.unbalanced, UNBALANCED.load(Ordering::Relaxed));
     assert_eq!((last.capture.dropped, last.clock.errors), (0, 0));

@@ -177,8 +177,8 @@ fn off_counts_nothing() {
     assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
 }
 
-const BAD: [(&str, &str, &str); 14] = [
-    ("TICKSCOPE", "on", "live, report, off"),
+const BAD: [(&str, &str, &str); 15] = [
+    ("TICKSCOPE", "on", "live, log, report, off"),
     ("TICKSCOPE_INTERVAL_MS", "9", "10 to 3600000"),
     ("TICKSCOPE_INTERVAL_MS", "1s", "10 to 3600000"),
     ("TICKSCOPE_RING_BYTES", "16MB", "65536 to 4294967296"),
@@ -194,6 +194,7 @@ const BAD: [(&str, &str, &str); 14] = [
         "86400001",
         "0 (no limit) to 86400000",
     ),
+    ("TICKSCOPE_LOG_EVERY_MS", "9", "0 (no log) or 10 to 3600000"),
     ("TICKSCOPE_CONTROL", "yes", "on, off"),
     ("TICKSCOPE_RING_BYTES", "", "65536 to 4294967296"),
 ];

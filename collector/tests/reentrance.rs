@@ -57,6 +57,7 @@ unsafe impl GlobalAlloc for Measured {
         locked(|| {
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
             tickscope::scope!("alloc");
+            tickscope::count!("bytes", layout.size());
             // SAFETY: as the caller promises.
             unsafe { System.alloc(layout) }
         })
@@ -159,6 +160,10 @@ fn every_allocation_of_a_thread_is_a_call() {
         GO.store(true, Ordering::Release);
         assert_eq!(
             calls_in(&snapshot, "worker", "alloc"),
+            SEEN.load(Ordering::Relaxed)
+        );
+        assert_eq!(
+            calls_in(&snapshot, "worker", "bytes"),
             SEEN.load(Ordering::Relaxed)
         );
         assert_eq!(snapshot.capture.dropped, 0);

@@ -4,6 +4,10 @@
 
 use std::process::{Command, Output};
 
+use tickscope_format::file::open::RingFile;
+use tickscope_format::profile::diff::Diff;
+use tickscope_format::profile::gate::{Condition, Judged, judge};
+
 const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
 
@@ -35,8 +39,51 @@ fn stderr(program: &str, args: &[&str]) -> String {
 fn hello_and_threads_end_when_their_time_is_over() {
     assert!(stdout(env!("CARGO_BIN_EXE_hello"), &["0"]).contains("tickscope hello"));
     assert!(stdout(env!("CARGO_BIN_EXE_threads"), &["0"]).contains("tickscope threads"));
+    assert!(stdout(env!("CARGO_BIN_EXE_groups"), &["0"]).contains("tickscope log groups"));
     assert!(stderr(env!("CARGO_BIN_EXE_hello"), &["soon"]).contains("not `soon`"));
     assert!(stderr(env!("CARGO_BIN_EXE_threads"), &["soon"]).contains("not `soon`"));
+}
+
+#[test]
+fn frames_are_the_same_however_they_search_and_comparing_them_tells() {
+    let frames = env!("CARGO_BIN_EXE_frames");
+    let kept = |args: &[&str]| {
+        let directory = tempfile::tempdir().unwrap();
+        let mut program = Command::new(frames);
+        program.args(args).env("TICKSCOPE_DIR", directory.path());
+        let output = program.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let mut files = std::fs::read_dir(directory.path()).unwrap();
+        let ring = files.find_map(|file| {
+            Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
+        });
+        let (_, snapshot) = RingFile::open(&ring.unwrap()).unwrap().newest_snapshot().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), snapshot)
+    };
+    let gate: Condition = "calls > 1%".parse().unwrap();
+    let (picture, before) = kept(&["40"]);
+    for (args, slower) in [
+        (["40", "--linear"], true),
+        (["40", "40"], false),
+        (["80", "80"], false),
+    ] {
+        let (after_picture, after) = kept(&args);
+        if args[0] == "40" {
+            assert_eq!(picture, after_picture, "whatever the search, the same");
+        }
+        let diff = Diff::of(std::slice::from_ref(&before), &[after], Some("frame")).unwrap();
+        let verdict = judge(&diff, &gate).unwrap();
+        let failed: Vec<&str> = verdict
+            .failures
+            .iter()
+            .filter_map(|failure| match failure.of {
+                Judged::Function(id) => Some(diff.functions.get(id).name.as_str()),
+                Judged::Whole => None,
+            })
+            .collect();
+        assert_eq!(failed, if slower { vec!["compare"] } else { vec![] }, "{args:?}");
+    }
+    assert!(stderr(frames, &["many"]).contains("usage: frames"));
 }
 
 #[test]

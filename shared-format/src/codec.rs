@@ -25,8 +25,8 @@ use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureFacts, ClockFacts, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Site, Snapshot,
-    Thread,
+    CaptureFacts, ClockFacts, Count, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Sites,
+    Snapshot, Thread,
 };
 
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
@@ -47,6 +47,8 @@ const ESTIMATES: u64 = 8;
 const LATENCIES: u64 = 9;
 const SMALL_SITES: u64 = 10;
 const SMALL_NODES: u64 = 11;
+const COUNTS: u64 = 12;
+// From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Serialize)]
 struct FactsOut<'a>(&'a Process, &'a ClockFacts, &'a CaptureFacts, Lifetime);
@@ -143,6 +145,7 @@ fn encode_around(
         measuring,
         latencies: _,
         estimates,
+        counts,
     } = snapshot;
     section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
     section(out, THREADS, threads)?;
@@ -157,6 +160,9 @@ fn encode_around(
     }
     if !estimates.is_empty() {
         section(out, ESTIMATES, estimates)?;
+    }
+    if !counts.is_empty() {
+        section(out, COUNTS, counts)?;
     }
     Ok(())
 }
@@ -191,21 +197,48 @@ fn section_as<T: Serialize>(
 /// # Errors
 /// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the place.
 pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
+    decode_with(bytes, read)
+}
+
+/// Reads the payloads of one program: snapshots whose sites are the same share them.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    /// The section read last, and what it says.
+    sites: Option<(Box<[u8]>, Sites)>,
+}
+
+// === impl Decoder ===
+
+impl Decoder {
+    /// Reads a payload. Every index in the result points where it may.
+    ///
+    /// # Errors
+    /// As [`decode`].
+    pub fn decode(&mut self, bytes: &[u8]) -> Result<Snapshot, FormatError> {
+        decode_with(bytes, |body, at| self.sites(body, at))
+    }
+
+    fn sites(&mut self, body: &[u8], at: usize) -> Result<Sites, FormatError> {
+        if let Some((known, sites)) = &self.sites
+            && known[..] == *body
+        {
+            return Ok(sites.clone());
+        }
+        let sites: Sites = read(body, at)?;
+        self.sites = Some((body.into(), sites.clone()));
+        Ok(sites)
+    }
+}
+
+fn decode_with(
+    bytes: &[u8],
+    mut sites: impl FnMut(&[u8], usize) -> Result<Sites, FormatError>,
+) -> Result<Snapshot, FormatError> {
     let mut snapshot = Snapshot::default();
     let mut at = 0usize;
     while at < bytes.len() {
-        let id = word(bytes, at)?;
-        let length = word(bytes, at + 8)?;
+        let (id, body) = section_at(bytes, at)?;
         let body_at = at + 16;
-        let end = usize::try_from(length)
-            .ok()
-            .and_then(|length| body_at.checked_add(length));
-        let Some(body) = end.and_then(|end| bytes.get(body_at..end)) else {
-            return Err(FormatError::Truncated {
-                found: bytes.len() as u64,
-                wanted: (body_at as u64).saturating_add(length),
-            });
-        };
         match id {
             FACTS => {
                 let FactsIn(process, clock, capture, lifetime) = read(body, body_at)?;
@@ -215,7 +248,7 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
                 snapshot.lifetime = lifetime;
             }
             THREADS => snapshot.threads = read::<Vec<Thread>>(body, body_at)?,
-            SITES => snapshot.sites = read::<Vec<Site>>(body, body_at)?,
+            SITES => snapshot.sites = sites(body, body_at)?,
             NODES => {
                 let NodesIn(parent, site, calls, self_ticks) = read(body, body_at)?;
                 snapshot.nodes = Nodes {
@@ -232,8 +265,11 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
                 snapshot.latencies = Latencies { row, end, packed };
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
+            COUNTS => snapshot.counts = read::<Vec<Count>>(body, body_at)?,
             SMALL_SITES => {
-                snapshot.sites = read_as::<small::SitesIn>(body, body_at, small::CONFIG)?.sites(body_at)?;
+                snapshot.sites = read_as::<small::SitesIn>(body, body_at, small::CONFIG)?
+                    .sites(body_at)?
+                    .into();
             }
             SMALL_NODES => {
                 snapshot.nodes = read_as::<small::NodesIn>(body, body_at, small::CONFIG)?.nodes();
@@ -272,6 +308,39 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
     }
     // No longer than they are: what is kept for long must not have been cut from something larger.
     Ok((others.concat(), sites.concat()))
+}
+
+/// What a payload says of its capture, without the rest.
+///
+/// # Errors
+/// As [`decode`].
+pub fn capture(payload: &[u8]) -> Result<CaptureFacts, FormatError> {
+    let mut at = 0;
+    while at < payload.len() {
+        let (id, body) = section_at(payload, at)?;
+        if id == FACTS {
+            let FactsIn(_, _, capture, _) = read(body, at + 16)?;
+            return Ok(capture);
+        }
+        at += 16 + body.len();
+    }
+    Ok(CaptureFacts::default())
+}
+
+/// Id and body of the section that begins at a byte.
+pub(crate) fn section_at(bytes: &[u8], at: usize) -> Result<(u64, &[u8]), FormatError> {
+    let (id, length) = (word(bytes, at)?, word(bytes, at + 8)?);
+    let body_at = at + 16;
+    let end = usize::try_from(length)
+        .ok()
+        .and_then(|length| body_at.checked_add(length));
+    match end.and_then(|end| bytes.get(body_at..end)) {
+        Some(body) => Ok((id, body)),
+        None => Err(FormatError::Truncated {
+            found: bytes.len() as u64,
+            wanted: (body_at as u64).saturating_add(length),
+        }),
+    }
 }
 
 fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {
@@ -421,6 +490,7 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     if !rising(&mut estimated()) || estimated().any(|row| row as usize >= rows) {
         return damaged("estimates", 0, "rows".into(), format!("rising and below {rows}"));
     }
+    check_counts(s)?;
     // Sums of a hostile file must not overflow what every reader adds up.
     let mut longest_ns = 0;
     for (what, sum) in [
@@ -451,6 +521,43 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
             0,
             "over 146 years".into(),
             "a time that programs run".into(),
+        );
+    }
+    Ok(())
+}
+
+/// Checks that counters are rows, and rows of which nobody misses what a counter has not: time, children, open calls,
+/// latencies.
+fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
+    let damaged = |found: &str, wanted: &str| {
+        Err(FormatError::Damaged {
+            what: "counters",
+            offset: 0,
+            found: found.into(),
+            wanted: wanted.into(),
+        })
+    };
+    if s.counts.is_empty() {
+        return Ok(());
+    }
+    let rows = s.nodes.len();
+    let in_order = s.counts.is_sorted_by(|a, b| a.node < b.node);
+    if !in_order || s.counts.last().is_some_and(|count| count.node.index() >= rows) {
+        return damaged("rows out of order or out of range", "rows that rise and exist");
+    }
+    let sums = s.sums();
+    let is_counter = |row: u32| sums.get(row as usize).is_some_and(Option::is_some);
+    let timed = |count: &Count| s.nodes.self_ticks[count.node.index()] > 0;
+    let mut open = s.threads.iter().flat_map(|thread| &thread.open);
+    if s.counts.iter().any(timed)
+        || s.nodes.parent.iter().any(|&parent| is_counter(parent))
+        || open.any(|frame| is_counter(frame.node.0))
+        || s.latencies.row.iter().any(|&row| is_counter(row))
+        || s.estimates.iter().any(|estimate| is_counter(estimate.node.0))
+    {
+        return damaged(
+            "a counter with time or with rows below it",
+            "calls and a sum alone",
         );
     }
     Ok(())
@@ -497,7 +604,10 @@ fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::ids::NodeId;
     use crate::latency::Histogram;
+    use crate::render::fixtures;
+    use crate::snapshot::OpenFrame;
     use proptest::prelude::*;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
@@ -507,15 +617,37 @@ mod tests {
     }
 
     #[test]
+    fn payloads_with_the_same_sites_share_them() {
+        let (first, mut second) = (fixture::two_threads(), fixture::two_threads());
+        second.nodes.calls[0] += 1;
+        let mut decoder = Decoder::default();
+        let shown = [&first, &second].map(|snapshot| decoder.decode(&encoded(snapshot)).unwrap());
+        assert_eq!(shown, [first.clone(), second.clone()]);
+        assert!(std::ptr::eq(&*shown[0].sites, &*shown[1].sites));
+        second.sites[0].line += 1;
+        assert_eq!(decoder.decode(&encoded(&second)).unwrap(), second);
+        assert_eq!(shown[0], first, "what is shared is not written to");
+    }
+
+    #[test]
     fn a_snapshot_comes_back_as_it_was() {
-        for snapshot in [Snapshot::default(), fixture::two_threads(), fixture::recursion()] {
+        for snapshot in [
+            Snapshot::default(),
+            fixture::two_threads(),
+            fixture::recursion(),
+            fixtures::order_sim_counting(),
+        ] {
             assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
         }
     }
 
     #[test]
     fn a_small_payload_says_the_same_but_latencies() {
-        for mut snapshot in [Snapshot::default(), fixture::two_threads(), fixture::recursion()] {
+        for mut snapshot in [
+            Snapshot::default(),
+            fixture::two_threads(),
+            fixtures::order_sim_counting(),
+        ] {
             if !snapshot.nodes.is_empty() {
                 let mut histogram = Histogram::default();
                 histogram.insert(5);
@@ -616,6 +748,57 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_counter_is_refused_as_one() {
+        type Craft = fn(&mut Snapshot);
+        let crafts: [Craft; 8] = [
+            |s| s.counts.reverse(),
+            |s| s.counts.push(s.counts[5]),
+            |s| s.counts[5].node = NodeId(10),
+            // Time, rows below, an open call, a latency, an estimate.
+            |s| s.nodes.self_ticks[2] = 1,
+            |s| {
+                s.counts.insert(
+                    0,
+                    Count {
+                        node: NodeId(0),
+                        sum: 1,
+                    },
+                )
+            },
+            |s| {
+                let frame = |row| OpenFrame {
+                    node: NodeId(row),
+                    began_tick: 0,
+                };
+                s.threads[0].open = vec![frame(0), frame(1), frame(2)];
+            },
+            |s| {
+                s.latencies.push(
+                    2,
+                    &Histogram {
+                        buckets: vec![(1, 1)],
+                        max_ticks: 1,
+                    },
+                )
+            },
+            |s| {
+                s.estimates.push(Estimate {
+                    node: NodeId(2),
+                    timed: 0,
+                    self_error: 1,
+                    total_error: 0,
+                });
+            },
+        ];
+        for (index, craft) in crafts.into_iter().enumerate() {
+            let mut snapshot = fixtures::order_sim_counting();
+            craft(&mut snapshot);
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains("counters"), "{index}: {error}");
+        }
+    }
+
+    #[test]
     fn a_hostile_length_allocates_nothing() {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&NODES.to_le_bytes());
@@ -625,6 +808,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_snapshot_comes_back_as_it_was(snapshot in fixtures::any_snapshot()) {
+            // Costs of any kind do not equal themselves.
+            let mut snapshot = snapshot;
+            snapshot.capture.cost = Default::default();
+            prop_assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
+        }
+
         #[test]
         fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = decode(&bytes);

@@ -59,7 +59,8 @@ pub(crate) fn two_threads() -> Snapshot {
         site("order_book::book", "insert", 20),
         site("order_book::book", "Tree::rebalance", 30),
         site("order_book", "main", 5),
-    ];
+    ]
+    .into();
     for name in ["match-0", "match-1"] {
         let first_row = s.nodes.len() as u32;
         let worker = s.nodes.push(None, SiteId(0), 1, 1_000_001);
@@ -109,7 +110,7 @@ pub(crate) fn two_threads() -> Snapshot {
 /// fib calling itself three deep.
 pub(crate) fn recursion() -> Snapshot {
     let mut s = base();
-    s.sites = vec![site("app", "fib", 3), site("app", "main", 9)];
+    s.sites = vec![site("app", "fib", 3), site("app", "main", 9)].into();
     let main = s.nodes.push(None, SiteId(1), 1, 50);
     let mut parent: NodeId = main;
     for calls in [1, 2, 4] {

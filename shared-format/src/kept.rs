@@ -8,19 +8,14 @@ use std::path::{Path, PathBuf};
 use crate::codec;
 use crate::error::FormatError;
 use crate::file::open::open_plain;
-use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, KEPT_MAGIC, KNOWN_FEATURES, WORD, record};
-use crate::ring::{Stamp, parse_record, payload_words, record_head};
+use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, KEPT_MAGIC, WORD};
+use crate::ring::{Stamp, payload_words, record_head};
+use crate::series::{HEAD_WORDS, Series};
 use crate::snapshot::Snapshot;
 use crate::words;
 
 /// Ending of kept snapshots.
 pub const KEPT_ENDING: &str = "tks";
-
-/// Words in front of the first record: magic, version, features, and room.
-const HEAD_WORDS: usize = 8;
-
-/// A file longer than this is not read.
-const LONGEST_BYTES: u64 = 4 << 30;
 
 /// So many half-made files of one name are passed over.
 const TEMPORARIES_MAX: u32 = 1000;
@@ -108,68 +103,7 @@ pub fn is_kept(path: &Path) -> bool {
 /// # Errors
 /// What is there instead of one that this build can read.
 pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
-    let file = open_plain(path, false)?;
-    let words = read_words(path, file)?;
-    let version = ((words[1] >> 32) as u32, words[1] as u32);
-    if version.0 != FORMAT_MAJOR {
-        return Err(FormatError::Version {
-            found: format!("{}.{}", version.0, version.1),
-            wanted: format!("{FORMAT_MAJOR}.x"),
-        });
-    }
-    if words[2] & !KNOWN_FEATURES != 0 {
-        return Err(FormatError::Features {
-            found: words[2] & !KNOWN_FEATURES,
-        });
-    }
-    let mut newest = None;
-    let mut at = HEAD_WORDS;
-    while let Some(head) = words
-        .get(at..at + record::WORDS)
-        .and_then(|head| head.first_chunk())
-    {
-        let body_at = at + record::WORDS;
-        let length = head[record::BYTES].div_ceil(WORD as u64) as usize;
-        let body = body_at
-            .checked_add(length)
-            .and_then(|end| words.get(body_at..end));
-        match body.and_then(|body| parse_record(head, body)) {
-            Some(record) => newest = Some(record),
-            None => break,
-        }
-        at = body_at + length;
-    }
-    codec::decode(&newest.ok_or(FormatError::NoRecord)?.payload)
-}
-
-fn read_words(path: &Path, mut file: File) -> Result<Vec<u64>, FormatError> {
-    let length = file
-        .metadata()
-        .map_err(|error| FormatError::io("stat", path, error))?
-        .len();
-    let mut bytes = Vec::new();
-    if length > LONGEST_BYTES {
-        return Err(FormatError::TooLarge {
-            found: length,
-            wanted: LONGEST_BYTES,
-        });
-    }
-    file.read_to_end(&mut bytes)
-        .map_err(|error| FormatError::io("read", path, error))?;
-    let found = &bytes[..bytes.len().min(WORD)];
-    if found != KEPT_MAGIC.to_le_bytes() {
-        return Err(FormatError::NotOurs {
-            found: format!("\"{}\" ({length} bytes)", found.escape_ascii()),
-            wanted: "\"TICKKEPT\" or \"TICKRING\"".into(),
-        });
-    }
-    if bytes.len() < HEAD_WORDS * WORD {
-        return Err(FormatError::Truncated {
-            found: length,
-            wanted: (HEAD_WORDS * WORD) as u64,
-        });
-    }
-    Ok(words::from_bytes(&bytes).collect())
+    Series::open(path)?.newest().map(|(_, snapshot)| snapshot)
 }
 
 #[cfg(test)]

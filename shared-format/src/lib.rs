@@ -19,6 +19,7 @@ pub mod pattern;
 pub mod profile;
 pub mod render;
 pub mod ring;
+pub mod series;
 pub mod slots;
 pub mod snapshot;
 pub mod words;

@@ -8,15 +8,18 @@
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
 //!          -> csv                the same facts of the nodes as a table (feature `export`)
+//!          -> intervals -> log   a line for each thread and group, interval by interval
 //!          -> folded             for flame graphs
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
+//! two builds -> diff            text, markdown, JSON, a page
 //!          -> form               any of these as a new file
 //! ```
 
 pub mod callgrind;
 #[cfg(feature = "export")]
 pub mod csv;
+pub mod diff;
 mod escape;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -27,6 +30,7 @@ pub mod html;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod label;
+pub mod log;
 mod names;
 pub mod number;
 #[cfg(feature = "export")]

@@ -191,6 +191,20 @@ pub(crate) fn payload_words(payload: &[u8]) -> impl Iterator<Item = u64> {
     whole.iter().copied().chain(last).map(u64::from_le_bytes)
 }
 
+/// Whether words are the head of a record that begins at a position.
+pub(crate) fn is_head(head: &[u64; 8], position: u64) -> bool {
+    head[record::MAGIC] as u32 == record::MAGIC_VALUE && head[record::POSITION] == position
+}
+
+/// Why and when a record was captured.
+pub(crate) fn stamp_of(head: &[u64; 8]) -> Stamp {
+    Stamp {
+        kind: kind_of((head[record::MAGIC] >> 32) as u32),
+        tick: head[record::TICK],
+        unix_ns: head[record::UNIX_NS],
+    }
+}
+
 /// Takes a copied record apart; none where its head or its checksum is not what a writer writes.
 pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
     let bytes = usize::try_from(head[record::BYTES]).ok()?;
@@ -203,11 +217,7 @@ pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
         return None;
     }
     Some(Record {
-        stamp: Stamp {
-            kind: kind_of((head[record::MAGIC] >> 32) as u32),
-            tick: head[record::TICK],
-            unix_ns: head[record::UNIX_NS],
-        },
+        stamp: stamp_of(head),
         sequence: head[record::SEQUENCE],
         position: head[record::POSITION],
         // Of the first it is `NONE`; one that does not lie before it would lead round in a circle.

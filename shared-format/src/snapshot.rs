@@ -4,10 +4,14 @@
 //! what was counted in it *itself*; totals are sums over the subtree and are never stored, so that
 //! self + children = total holds by construction.
 
+mod sites;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
+
+pub use sites::Sites;
 
 /// One whole state of a program's call trees.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +27,7 @@ pub struct Snapshot {
     /// The threads; finished ones are folded by name. A thread's index is its [`ThreadId`].
     pub threads: Vec<Thread>,
     /// The places in the source that nodes refer to.
-    pub sites: Vec<Site>,
+    pub sites: Sites,
     /// The call trees of all threads, a thread's rows contiguous.
     pub nodes: Nodes,
     /// Clock errors per node, only where there were any, in row order.
@@ -34,6 +38,9 @@ pub struct Snapshot {
     pub latencies: Latencies,
     /// Rows whose times are estimated, in row order.
     pub estimates: Vec<Estimate>,
+    /// Rows that count without a clock, in row order: being here is what makes a row a counter. It has no time, no
+    /// children, and is never open.
+    pub counts: Vec<Count>,
 }
 
 /// The program that carries the collector.
@@ -176,6 +183,15 @@ pub struct Estimate {
     pub self_error: u64,
     /// Standard error of its total time, in ticks.
     pub total_error: u64,
+}
+
+/// What a counter has added up. How often it was executed are its row's calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// The row.
+    pub node: NodeId,
+    /// What was added since the reset.
+    pub sum: u64,
 }
 
 /// Why a snapshot was taken.
@@ -444,6 +460,30 @@ impl Snapshot {
         at.ok().map(|at| &self.estimates[at])
     }
 
+    /// What a row has added up; none where it is no counter.
+    pub fn sum_of(&self, node: NodeId) -> Option<u64> {
+        let at = self.counts.binary_search_by_key(&node, |count| count.node);
+        at.ok().map(|at| self.counts[at].sum)
+    }
+
+    /// Sum of all calls of scopes since the reset: those that cost two looks at the clock.
+    pub fn scope_calls(&self) -> u64 {
+        let counted = self
+            .counts
+            .iter()
+            .map(|count| self.nodes.calls[count.node.index()]);
+        self.calls() - counted.sum::<u64>()
+    }
+
+    /// By row, what it has added up; none where it is no counter.
+    pub fn sums(&self) -> Vec<Option<u64>> {
+        let mut sums = vec![None; self.nodes.len()];
+        for count in &self.counts {
+            sums[count.node.index()] = Some(count.sum);
+        }
+        sums
+    }
+
     /// The site of a row.
     ///
     /// # Panics
@@ -458,7 +498,7 @@ impl Snapshot {
         if measured <= 0.0 {
             return (0.0, 0.0);
         }
-        let calls = self.calls() as f64;
+        let calls = self.scope_calls() as f64;
         let share = |ns: f64| (calls * ns / measured).clamp(0.0, 1.0);
         (
             share(self.capture.cost.lower_ns),

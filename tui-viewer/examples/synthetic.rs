@@ -100,6 +100,7 @@ impl Synthetic {
         s.capture.viewers = self.viewers;
         let mut random = 7u64;
         let nodes = if self.mode == Mode::Off { 0 } else { self.nodes };
+        let first_site = s.sites[0].clone();
         for n in 0..nodes {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -111,7 +112,7 @@ impl Synthetic {
             let site = s.sites.len() as u32;
             s.sites.push(Site {
                 name,
-                ..s.sites[0].clone()
+                ..first_site.clone()
             });
             s.nodes.push(
                 Some(tickscope_format::ids::NodeId(parent)),

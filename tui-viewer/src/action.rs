@@ -84,6 +84,8 @@ pub(crate) enum Action {
     Invert,
     /// Recursion in one row, or call by call.
     FoldRecursion,
+    /// Groups in place of their members, or the members.
+    Groups,
     /// To the next place of the same function.
     OtherPlace,
     /// Start a search.

@@ -1,6 +1,10 @@
 //! What can be typed behind `tickscope`.
 
+mod diff;
+mod log;
+mod moment;
 pub mod order;
+mod record;
 mod report;
 
 use std::path::PathBuf;
@@ -12,6 +16,10 @@ use clap_complete::Shell;
 use tickscope_format::pattern::{self, Pattern};
 use tickscope_format::snapshot::Mode;
 
+pub use self::diff::{DiffArgs, DiffFormat, DiffView};
+pub use self::log::LogArgs;
+pub use self::moment::{MomentArgs, When};
+pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
 use crate::theme::{ColorChoice, ThemeKind};
 
@@ -41,12 +49,18 @@ Examples:
   tickscope --compare before.tks   show what differs from a snapshot kept with s
   tickscope report -f json -o now.json
   tickscope report -f folded | inferno-flamegraph > now.svg
+  tickscope diff a.tks b.tks       what changed between two runs or builds
+  tickscope record -d 30s -o run.tks, then: tickscope run.tks
+  tickscope record -- ./app --fast record a program from its start to its end
+  tickscope log --group malloc     time in it, a line for each thread and second
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
   tickscope demo                   look around without a program of your own
   tickscope completions bash       a script that makes Tab complete all this
   tickscope man | man -l -         the manual; of one command: tickscope man report
+
+Exit codes: 0 done; 1 failed; 2 misuse, or no such target; 3 a gate of diff failed; run: the program's own.
 
 On the screen, : takes these commands too, and ? shows all keys.
 A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";
@@ -181,12 +195,18 @@ pub enum Command {
     /// Print the call tree and the top functions, or export them.
     #[command(visible_alias = "dump")]
     Report(Box<ReportArgs>),
+    /// Compare two builds or two runs, and fail where calls or times have grown.
+    Diff(Box<DiffArgs>),
+    /// Record a program's snapshots in a file that `tickscope FILE` opens again, to go back and forth in.
+    Record(Box<RecordArgs>),
     /// Print where each thread is right now: its open scopes and for how long.
     Stacks {
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
     },
+    /// Print, second by second, how long each thread was inside each group or function.
+    Log(Box<LogArgs>),
     /// Keep a snapshot in a file that `tickscope FILE` opens again.
     Snapshot {
         /// Which program.

@@ -3,12 +3,15 @@
 pub mod attach;
 pub mod completions;
 pub mod demo;
+pub mod diff;
 pub mod fresh;
 pub mod kept_output;
 pub mod list;
+pub mod log;
 pub mod man;
 pub mod mode;
 pub mod output;
+pub mod record;
 pub mod report;
 pub mod request;
 pub mod reset;

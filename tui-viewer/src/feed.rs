@@ -2,21 +2,25 @@
 
 mod pace;
 mod past;
+mod recorded;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use tickscope_format::Snapshot;
 use tickscope_format::archive;
+use tickscope_format::codec::Decoder;
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile, Sent, Slot};
 use tickscope_format::file::places;
+use tickscope_format::kept;
 use tickscope_format::ring::Record;
 use tickscope_format::slots::{Op, Outcome as Answer, Reply};
+use tickscope_format::{FormatError, Snapshot};
 
 use crate::feed::pace::{LOOK, Pace};
 use crate::feed::past::{Earlier, past_of};
+use crate::feed::recorded::Recorded;
 use crate::news::{Feed, News, Outcome, Past, Request, RingLine, Target};
 use crate::process_time::{UtcOffset, clock_time};
 use crate::status::Status;
@@ -59,14 +63,16 @@ pub struct RingFeed {
 enum Open {
     Nothing,
     Ring(Box<Attached>),
-    /// A kept snapshot, until it is handed over.
-    Kept(Target, Option<Rc<Snapshot>>),
+    /// A kept snapshot, until it is handed over, and what was recorded before it.
+    Kept(Target, Option<Rc<Snapshot>>, Option<Box<Recorded>>),
 }
 
 #[derive(Debug)]
 struct Attached {
     ring: RingFile,
     target: Target,
+    /// Sites that do not change are read once.
+    decoder: Decoder,
     /// None where the program takes no requests, or all slots are taken.
     slot: Option<Slot>,
     sent: Vec<(Request, Sent)>,
@@ -154,15 +160,15 @@ impl RingFeed {
                 self.status = status_of(&ring);
                 Open::Ring(Box::new(Attached::new(*ring)))
             }
-            Found::Kept(path) => match archive::read(&path) {
-                Ok(snapshot) => {
+            Found::Kept(path) => match read_kept(&path) {
+                Ok((snapshot, recorded)) => {
                     self.status = Status::Kept;
                     let target = Target {
                         name: snapshot.process.name.clone(),
                         pid: snapshot.process.pid,
                         path,
                     };
-                    Open::Kept(target, Some(Rc::new(snapshot)))
+                    Open::Kept(target, Some(Rc::new(snapshot)), recorded)
                 }
                 Err(error) => {
                     self.status = Status::Broken {
@@ -188,6 +194,16 @@ impl RingFeed {
             lines
         })
     }
+}
+
+/// The newest snapshot of a file, and what stands before it.
+fn read_kept(path: &Path) -> Result<(Snapshot, Option<Box<Recorded>>), FormatError> {
+    if !kept::is_kept(path) {
+        return archive::read(path).map(|snapshot| (snapshot, None));
+    }
+    let (recorded, snapshot) = Recorded::open(path)?;
+    let recorded = Some(Box::new(recorded)).filter(|recorded| !recorded.is_done());
+    Ok((snapshot, recorded))
 }
 
 fn ring_line(path: PathBuf, ring: &RingFile, liveness: &Liveness, offset: UtcOffset) -> RingLine {
@@ -235,7 +251,16 @@ impl Feed for RingFeed {
         let mut past = Vec::new();
         let (target, snapshot) = match &mut self.open {
             Open::Nothing => (None, None),
-            Open::Kept(target, snapshot) => (Some(target.clone()), snapshot.take()),
+            Open::Kept(target, snapshot, recorded) => {
+                // Not at the first look: that is to be seen soon.
+                if snapshot.is_none()
+                    && let Some(earlier) = recorded
+                {
+                    past.extend(earlier.slice(PAST_SLICE));
+                    recorded.take_if(|recorded| recorded.is_done());
+                }
+                (Some(target.clone()), snapshot.take())
+            }
             Open::Ring(attached) => {
                 self.outcomes.extend(attached.answers());
                 // Not at the first look: that is to be seen soon.
@@ -283,6 +308,7 @@ impl Feed for RingFeed {
         let around = self.look_around_at.saturating_duration_since(Instant::now());
         match (&self.open, &self.status) {
             (Open::Ring(attached), _) if attached.earlier.is_some() => PAST_REST.min(around),
+            (Open::Kept(_, _, Some(_)), _) => PAST_REST.min(around),
             (Open::Ring(attached), Status::Live | Status::Stale { .. }) => attached.rest().min(around),
             _ => around,
         }
@@ -306,6 +332,7 @@ impl Attached {
             target,
             slot,
             sent: Vec::new(),
+            decoder: Decoder::default(),
             shown: None,
             earlier: None,
             queue: Vec::new(),
@@ -329,7 +356,11 @@ impl Attached {
         if self.shown.is_some_and(|(position, _)| position == latest) {
             return Ok(None);
         }
-        let (mut record, snapshot) = self.ring.newest_snapshot().map_err(|error| error.to_string())?;
+        let mut record = self.ring.newest().map_err(|error| error.to_string())?;
+        let snapshot = self
+            .decoder
+            .decode(&record.payload)
+            .map_err(|error| error.to_string())?;
         let newest = past_of(&mut record);
         match self.shown.replace((record.position, record.sequence)) {
             Some((_, shown)) => past.extend(self.missed(&record, shown)),

@@ -77,9 +77,32 @@ fn write_first(
     Err(format!("there is a {} already", there.display()))
 }
 
+/// Where a recording goes that begins now: a path that is free, if any is.
+pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> PathBuf {
+    let paths = numbered(format!("{}-{}", tame(stem), stamp(unix_ns, offset)), "tks");
+    let mut last = PathBuf::new();
+    for path in paths {
+        if path.symlink_metadata().is_err() {
+            return path;
+        }
+        last = path;
+    }
+    last
+}
+
 /// `./NAME-PID-TIME.EXT`, then with `-2`, `-3` and so on.
 fn candidates(snapshot: &Snapshot, extension: &str, offset: UtcOffset) -> impl Iterator<Item = PathBuf> {
-    // The name comes from another program: nothing in it may lead to another folder.
+    let stem = format!(
+        "{}-{}-{}",
+        tame(&snapshot.process.name),
+        snapshot.process.pid,
+        stamp(snapshot.capture.unix_ns, offset)
+    );
+    numbered(stem, extension)
+}
+
+/// The name comes from another program: nothing in it may lead to another folder.
+fn tame(name: &str) -> String {
     let tame = |c: char| {
         if c.is_ascii_alphanumeric() || "._-".contains(c) {
             c
@@ -87,17 +110,15 @@ fn candidates(snapshot: &Snapshot, extension: &str, offset: UtcOffset) -> impl I
             '_'
         }
     };
-    let name: String = snapshot.process.name.chars().take(64).map(tame).collect();
-    let name = if name.starts_with('.') {
+    let name: String = name.chars().take(64).map(tame).collect();
+    if name.starts_with('.') {
         format!("_{name}")
     } else {
         name
-    };
-    let stem = format!(
-        "{name}-{}-{}",
-        snapshot.process.pid,
-        stamp(snapshot.capture.unix_ns, offset)
-    );
+    }
+}
+
+fn numbered(stem: String, extension: &str) -> impl Iterator<Item = PathBuf> {
     let extension = extension.to_string();
     (1..=MOST).map(move |n| {
         let again = if n == 1 { String::new() } else { format!("-{n}") };

@@ -35,6 +35,7 @@ pub mod status;
 pub mod target;
 mod terminal;
 pub mod theme;
+pub mod timeline;
 mod verb;
 mod view;
 

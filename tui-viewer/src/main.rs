@@ -8,7 +8,8 @@ use tickscope_cli::args::{Cli, Command, order};
 use tickscope_cli::command::output::{self, say};
 use tickscope_cli::command::switch::Switch;
 use tickscope_cli::command::{
-    attach, completions, demo, list, man, mode, report, reset, run, sites, snapshot, stacks, switch,
+    attach, completions, demo, diff, list, log, man, mode, record, report, reset, run, sites, snapshot,
+    stacks, switch,
 };
 use tickscope_cli::target::NoTarget;
 
@@ -38,6 +39,9 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         }) => attach::run(&target, &look, &compare),
         Some(Command::List { json, clean, dir }) => list::run(dir.as_deref(), json, clean),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Record(args)) => record::run(&args),
+        Some(Command::Log(args)) => log::run(&args),
         Some(Command::Stacks { target }) => stacks::run(&target),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
         Some(Command::Reset { target, after }) => reset::run(&target, after),

@@ -1,5 +1,7 @@
 //! Which program is meant: from what was typed to a file.
 
+mod program;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -144,6 +146,22 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     if let Wanted::File(path) = wanted {
         return open_file(path);
     }
+    let found = find_program(wanted, dir);
+    match wanted {
+        // No program of this name runs, but it could be started.
+        Wanted::Name(name) if found.as_ref().is_err_and(is_none) && program::is_program(Path::new(name)) => {
+            Err(program::not_a_target(Path::new(name), true).into())
+        }
+        _ => found,
+    }
+}
+
+/// There is none of that name.
+fn is_none(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
+}
+
+fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     let mut listed = list::list(&places::places(dir));
     if let Wanted::Pid(pid) = wanted {
         listed.extend(list::list(&container::places_of(*pid)));
@@ -178,7 +196,10 @@ fn open_file(path: &Path) -> anyhow::Result<Found> {
     if archive::is_archive(path) {
         return Ok(Found::Kept(path.to_path_buf()));
     }
-    let ring = RingFile::open(path).map_err(|error| anyhow!(about(path, &error)))?;
+    let ring = match RingFile::open(path) {
+        Err(_) if program::is_program(path) => return Err(program::not_a_target(path, false).into()),
+        opened => opened.map_err(|error| anyhow!(about(path, &error)))?,
+    };
     let liveness = ring.liveness().map_err(|error| anyhow!(about(path, &error)))?;
     Ok(Found::Ring(Box::new(ring), liveness))
 }

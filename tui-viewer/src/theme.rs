@@ -95,6 +95,8 @@ pub(crate) struct Glyphs {
     pub(crate) give_or_take: &'static str,
     /// A row whose calls are hardly longer than what measuring them costs.
     pub(crate) doubtful: &'static str,
+    /// Before what a counter has added up.
+    pub(crate) sum: &'static str,
     /// Columns of a small chart, from empty to full.
     pub(crate) heights: &'static [&'static str],
     /// Parts of a cell, from empty to full.
@@ -125,6 +127,7 @@ const UNICODE: Glyphs = Glyphs {
     at_most: "≤",
     give_or_take: "±",
     doubtful: "†",
+    sum: "Σ",
     heights: &[" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     eighths: &["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
     frame: ["┌", "┐", "└", "┘", "│"],
@@ -151,6 +154,7 @@ const ASCII: Glyphs = Glyphs {
     at_most: "<=",
     give_or_take: "+-",
     doubtful: "!",
+    sum: "sum",
     heights: &[" ", "_", ".", "-", "=", "#"],
     eighths: &["", "-", "=", "#"],
     frame: ["+", "+", "+", "+", "|"],

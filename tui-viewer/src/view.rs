@@ -3,6 +3,7 @@
 mod banner;
 mod bar;
 mod command;
+mod counter;
 mod detail;
 mod difference;
 mod figure;
@@ -11,6 +12,8 @@ mod footer;
 mod function;
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod golden_counters;
 #[cfg(test)]
 mod golden_moments;
 #[cfg(test)]

@@ -30,6 +30,13 @@ impl Tree {
         Some(child)
     }
 
+    /// The counter of `parent` at `site`, if there is one that is not looked at first. It does not take that place: scopes
+    /// beside it need it more.
+    #[inline(always)]
+    pub(crate) fn known_counter(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+        self.probe(parent, site)?.get()
+    }
+
     /// Makes the child of `parent` at `site`, or gives the one there is; none where a limit forbids it. `current` is
     /// taken out.
     #[cold]
@@ -56,14 +63,22 @@ impl Tree {
             slot
         };
         let child = self.nodes.add(Some(site), Some(parent))?;
-        if self.wants_latencies.load(Ordering::Relaxed) != 0 {
+        if self.wants_latencies.load(Ordering::Relaxed) != 0 && !site.is_counter() {
             child.latency.set(self.latencies.make(child.index()));
         }
         if let Some(errors) = self.errors.get(child.index()) {
             errors.store(0, Ordering::Relaxed);
         }
         slot.set(Some(child));
-        parent.recent.set(Some(child));
+        // A counter is looked at first until there is a scope.
+        if !site.is_counter()
+            || parent
+                .recent
+                .get()
+                .is_none_or(|recent| recent.site.get().is_none())
+        {
+            parent.recent.set(Some(child));
+        }
         Some(child)
     }
 

@@ -406,6 +406,13 @@ pub(crate) fn calls_of(snapshot: &Snapshot, site: &str) -> u64 {
     calls(snapshot).get(site).copied().unwrap_or(0)
 }
 
+/// What the counters of one site have added up, over all threads.
+pub(crate) fn sum_of(snapshot: &Snapshot, site: &str) -> u64 {
+    let counts = snapshot.counts.iter();
+    let of_site = counts.filter(|count| snapshot.site_of(count.node).name == site);
+    of_site.map(|count| count.sum).sum()
+}
+
 /// Self ticks of one site over all threads.
 pub(crate) fn ticks_of(snapshot: &Snapshot, site: &str) -> u64 {
     (0..snapshot.nodes.len())
@@ -468,6 +475,14 @@ pub(crate) fn check(snapshot: &Snapshot) {
                 "self + children = total in {what}"
             );
         }
+    }
+
+    for count in &snapshot.counts {
+        let row = count.node.index();
+        assert_eq!(nodes.self_ticks[row], 0, "a counter has no time");
+        assert!(children[row].is_empty(), "nothing is below a counter");
+        assert!(snapshot.latencies.of(count.node.0).is_empty(), "no latency");
+        assert!(snapshot.estimate_of(count.node).is_none(), "nothing to estimate");
     }
 
     // Nobody was busy longer than the program has been running: the clock's rate is good to a percent, and

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::{Histogram, Latencies};
 use crate::profile::between::numbered;
-use crate::snapshot::{Estimate, NodeErrors, Nodes, Site, Snapshot, Thread};
+use crate::snapshot::{Count, Estimate, NodeErrors, Nodes, Site, Snapshot, Thread};
 
 /// The same two snapshots over the same sites, threads and rows: what only one of them has stands in the other with
 /// nothing counted. They may be of different runs, and of different builds: rows are matched by thread and path of
@@ -79,6 +79,7 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
         }
         merged
     });
+    share_counters(&mut now, &mut then);
     for site in &mut then.measuring.off_sites {
         *site = SiteId(earlier_sites[site.index()]);
     }
@@ -87,6 +88,21 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     then.sites.clone_from(&sites);
     now.sites = sites;
     (now, then)
+}
+
+/// What is a counter in one of the two, and not there in the other, is one in both.
+fn share_counters(now: &mut Snapshot, then: &mut Snapshot) {
+    let missing = |from: &Snapshot, to: &Snapshot| -> Vec<Count> {
+        let rows = from.counts.iter().map(|count| count.node);
+        rows.filter(|&node| to.nodes.calls[node.index()] == 0 && to.sum_of(node).is_none())
+            .map(|node| Count { node, sum: 0 })
+            .collect()
+    };
+    let (to_now, to_then) = (missing(then, now), missing(now, then));
+    for (snapshot, counts) in [(now, to_now), (then, to_then)] {
+        snapshot.counts.extend(counts);
+        snapshot.counts.sort_by_key(|count| count.node);
+    }
 }
 
 /// Adds the sites of functions that are not there yet; gives where each earlier site is found.
@@ -172,6 +188,30 @@ fn add_thread(sum: &mut Thread, other: &Thread) {
     sum.open.extend(&other.open);
 }
 
+/// The counters among the rows, where all that come together in one are counters.
+fn counts(snapshot: &Snapshot, rows: &[u32]) -> Vec<Count> {
+    let mut sums: HashMap<u32, u64> = HashMap::with_capacity(snapshot.counts.len());
+    for count in &snapshot.counts {
+        let sum = sums.entry(rows[count.node.index()]).or_default();
+        *sum = sum.saturating_add(count.sum);
+    }
+    if !sums.is_empty() {
+        let of_old = snapshot.sums();
+        let scopes = rows.iter().zip(&of_old).filter(|(_, sum)| sum.is_none());
+        scopes.for_each(|(row, _)| _ = sums.remove(row));
+        sums.remove(&NO_PARENT);
+    }
+    let mut counts: Vec<Count> = sums
+        .into_iter()
+        .map(|(row, sum)| Count {
+            node: NodeId(row),
+            sum,
+        })
+        .collect();
+    counts.sort_by_key(|count| count.node);
+    counts
+}
+
 /// The snapshot's counts in other rows; several may come together in one.
 fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32]) -> Snapshot {
     let mut out = Snapshot {
@@ -194,6 +234,7 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32]) -> Snapshot {
             *ticks = ticks.saturating_add(snapshot.nodes.self_ticks[old]);
         }
     }
+    out.counts = counts(snapshot, rows);
     out.errors = snapshot
         .errors
         .iter()

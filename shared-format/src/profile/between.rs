@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use crate::ids::{NO_PARENT, ThreadId};
 use crate::latency::{Histogram, Latencies};
-use crate::snapshot::{Estimate, NodeErrors, Snapshot};
+use crate::snapshot::{Count, Estimate, NodeErrors, Snapshot};
 
 /// What stands where there is no row to take from.
 const NONE: u32 = u32::MAX;
@@ -24,10 +24,15 @@ pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
 /// Rows are matched by thread (name and id) and path of sites. Threads that have ended since are found in the row of
 /// finished threads of their name. Nothing falls below zero, and totals remain sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    let mut window = later.clone();
-    if !same_epoch(later, earlier) {
-        return window;
+    match same_epoch(later, earlier) {
+        true => less(later, earlier),
+        false => later.clone(),
     }
+}
+
+/// The same for snapshots of which it is known that the later one counts all that the earlier one does.
+pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
+    let mut window = later.clone();
     let mut pools = Pools::of(later, earlier);
     for (row, &pool) in pools.of_later.iter().enumerate() {
         if pool != NONE {
@@ -42,6 +47,7 @@ pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
             take(cpu_ns, &mut group.cpu_ns);
         }
     }
+    window.counts = counts(later, earlier, &pools);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
     window.latencies = latencies(later, earlier, &pools);
@@ -221,6 +227,22 @@ fn above(parents: &[u32], row: usize, pools: &[u32]) -> u32 {
         NO_PARENT => NONE,
         parent => pools[parent as usize],
     }
+}
+
+fn counts(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Count> {
+    let mut before: HashMap<u32, u64> = HashMap::new();
+    for count in &earlier.counts {
+        let sum = before.entry(pools.of_earlier[count.node.index()]).or_default();
+        *sum = sum.saturating_add(count.sum);
+    }
+    let mut counts = later.counts.clone();
+    for count in &mut counts {
+        let pool = pools.taken_from(count.node.0);
+        if let Some(pool) = pool.and_then(|pool| before.get_mut(&pool)) {
+            take(&mut count.sum, pool);
+        }
+    }
+    counts
 }
 
 fn errors(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<NodeErrors> {

@@ -16,7 +16,12 @@ pub fn compensated(snapshot: &Snapshot) -> Snapshot {
     let mut compensated = snapshot.clone();
     let half = half_in_ticks(snapshot);
     let nodes = &snapshot.nodes;
-    let mut halves_inside = nodes.calls.clone();
+    // Counting takes no look at the clock.
+    let mut calls = nodes.calls.clone();
+    for count in &snapshot.counts {
+        calls[count.node.index()] = 0;
+    }
+    let mut halves_inside = calls.clone();
     if snapshot.capture.mode == Mode::Adaptive {
         for estimate in &snapshot.estimates {
             let calls = &mut halves_inside[estimate.node.index()];
@@ -32,7 +37,7 @@ pub fn compensated(snapshot: &Snapshot) -> Snapshot {
                 NO_PARENT => &mut halves_outside,
                 parent => &mut halves_below[parent as usize],
             };
-            let all = nodes.calls[row].saturating_mul(2);
+            let all = calls[row].saturating_mul(2);
             *above = above.saturating_add(all.saturating_sub(halves_inside[row]));
         }
         thread.outside_ticks = less(thread.outside_ticks, halves_outside);

@@ -8,10 +8,10 @@ use crate::snapshot::Snapshot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
 
-/// A function or a named scope.
+/// A function or a named scope; or a group in place of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The plain name.
+    /// The plain name; of a group `[group]`.
     pub name: String,
     /// The path of its module.
     pub module: String,
@@ -19,6 +19,10 @@ pub struct Function {
     pub file: String,
     /// The line in it.
     pub line: u32,
+    /// The group it is in, empty for none: that of the first of its sites that is in one.
+    pub group: String,
+    /// It stands for all members of its group.
+    pub is_group: bool,
     /// The same for this function in every snapshot of every run: a hash of module and name.
     pub key: u64,
 }
@@ -69,23 +73,47 @@ impl Function {
 impl Functions {
     /// The functions of all sites of a snapshot.
     pub fn of(snapshot: &Snapshot) -> Self {
-        let mut known: HashMap<(&str, &str), FunctionId> = HashMap::with_capacity(snapshot.sites.len());
+        Self::build(snapshot, false)
+    }
+
+    /// The same with each group in place of its members: calls of one member by another are then recursion, and so time
+    /// counts once, in the outermost of them.
+    pub fn grouped(snapshot: &Snapshot) -> Self {
+        Self::build(snapshot, true)
+    }
+
+    fn build(snapshot: &Snapshot, grouped: bool) -> Self {
+        let mut known: HashMap<(bool, &str, &str), FunctionId> = HashMap::with_capacity(snapshot.sites.len());
         let mut functions = Self::default();
         for site in &snapshot.sites {
-            let id = *known.entry((&site.module, &site.name)).or_insert_with(|| {
-                let key = fnv1a(
-                    fnv1a(fnv1a(FNV_SEED, site.module.as_bytes()), b"::"),
-                    site.name.as_bytes(),
-                );
+            let is_group = grouped && !site.group.is_empty();
+            let named = match is_group {
+                true => (true, "", site.group.as_str()),
+                false => (false, site.module.as_str(), site.name.as_str()),
+            };
+            let id = *known.entry(named).or_insert_with(|| {
+                let (_, module, name) = named;
+                // No module is called as a group's key begins.
+                let above = if is_group { "[group]" } else { module };
                 functions.list.push(Function {
-                    name: site.name.clone(),
-                    module: site.module.clone(),
+                    name: if is_group {
+                        format!("[{name}]")
+                    } else {
+                        name.to_owned()
+                    },
+                    module: module.to_owned(),
                     file: site.file.clone(),
                     line: site.line,
-                    key,
+                    group: site.group.clone(),
+                    is_group,
+                    key: fnv1a(fnv1a(fnv1a(FNV_SEED, above.as_bytes()), b"::"), name.as_bytes()),
                 });
                 FunctionId(functions.list.len() as u32 - 1)
             });
+            let function = &mut functions.list[id.index()];
+            if function.group.is_empty() {
+                function.group.clone_from(&site.group);
+            }
             functions.of_site.push(id);
         }
         functions

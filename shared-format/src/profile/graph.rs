@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::profile::functions::FunctionId;
 use crate::profile::shape;
 use crate::profile::spread::Spread;
-use crate::profile::tree::CallTree;
+use crate::profile::tree::{CallTree, both_sums};
 
 /// A function with those that call it and those that it calls.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Neighbours {
     pub outermost_calls: u64,
     /// Its calls inside of another call of it.
     pub recursive_calls: u64,
+    /// What it has added up where it is a counter, which has no time.
+    pub sum: Option<u64>,
     /// Ticks in its outermost calls and all below.
     pub total_ticks: u64,
     /// Ticks in itself.
@@ -54,6 +56,8 @@ pub struct Link {
     pub outermost_calls: u64,
     /// All calls of the function that is called, whoever calls it.
     pub of_calls: u64,
+    /// What was added in these calls where a counter is called, which has no time.
+    pub sum: Option<u64>,
     /// Ticks of the function on behalf of this caller, or of this callee on behalf of the function.
     pub ticks: u64,
     /// The same in nanoseconds.
@@ -97,6 +101,7 @@ impl Neighbours {
             if row.function == function {
                 found = true;
                 places[index] = Place::Own;
+                own.sum = both_sums(own.sum, row.sum);
                 own.self_ticks += row.self_ticks;
                 own.self_ns += row.self_ns;
                 own.errors += row.errors;
@@ -110,6 +115,7 @@ impl Neighbours {
                     spread.add_total(&row_spread);
                     let link = callers.link(caller);
                     link.calls += row.calls;
+                    link.sum = both_sums(link.sum, row.sum);
                     link.outermost_calls += row.calls;
                     link.ticks += row.total_ticks;
                     link.ns += row.total_ns;
@@ -119,7 +125,9 @@ impl Neighbours {
                     own.recursive_calls += row.calls;
                     own.recursive = true;
                     if let Place::Callee(place) = above {
-                        callers.link(caller).calls += row.calls;
+                        let link = callers.link(caller);
+                        link.calls += row.calls;
+                        link.sum = both_sums(link.sum, row.sum);
                         // The time of this call is none of the callee's: the error of both is that of the difference.
                         let link = &mut callees.list[place];
                         link.spread.get_or_insert_default().add_total(&row_spread);
@@ -132,6 +140,7 @@ impl Neighbours {
                     let place = callees.place(Some(row.function));
                     let link = &mut callees.list[place];
                     link.calls += row.calls;
+                    link.sum = both_sums(link.sum, row.sum);
                     link.outermost_calls += row.calls;
                     link.open += row.open;
                     link.spread.get_or_insert_default().add_total(&row_spread);
@@ -179,6 +188,7 @@ impl Neighbours {
             function,
             outermost_calls: 0,
             recursive_calls: 0,
+            sum: Some(0),
             total_ticks: 0,
             self_ticks: 0,
             total_ns: 0,
@@ -211,6 +221,7 @@ impl Links {
                 calls: 0,
                 outermost_calls: 0,
                 of_calls: 0,
+                sum: Some(0),
                 ticks: 0,
                 ns: 0,
                 open: 0,

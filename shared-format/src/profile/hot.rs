@@ -3,7 +3,7 @@
 use crate::latency::Histogram;
 use crate::profile::functions::FunctionId;
 use crate::profile::spread::Spread;
-use crate::profile::tree::CallTree;
+use crate::profile::tree::{CallTree, both_sums};
 
 /// One function over the whole tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +12,8 @@ pub struct HotRow {
     pub function: FunctionId,
     /// Its calls, recursive ones too.
     pub calls: u64,
+    /// What it has added up where it is a counter, which has no time.
+    pub sum: Option<u64>,
     /// Ticks in itself.
     pub self_ticks: u64,
     /// Ticks in its outermost calls and all below.
@@ -38,6 +40,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         .map(|id| HotRow {
             function: FunctionId(id),
             calls: 0,
+            sum: Some(0),
             self_ticks: 0,
             total_ticks: 0,
             self_ns: 0,
@@ -53,6 +56,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         let row = &tree.rows[index as usize];
         let entry = &mut table[row.function.index()];
         entry.calls += row.calls;
+        entry.sum = both_sums(entry.sum, row.sum);
         entry.self_ticks += row.self_ticks;
         entry.self_ns += row.self_ns;
         entry.errors += row.errors;

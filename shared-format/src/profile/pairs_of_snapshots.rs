@@ -11,7 +11,7 @@ use crate::profile::align::align;
 use crate::profile::between::between;
 use crate::profile::tree::CallTree;
 use crate::render::fixtures::{any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies};
-use crate::snapshot::{Lifetime, Mode, Nodes, Snapshot, Thread, ThreadState};
+use crate::snapshot::{Count, Lifetime, Mode, Nodes, Snapshot, Thread, ThreadState};
 
 /// What a program may have done since: every row counted more, and some threads have ended.
 fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
@@ -19,7 +19,12 @@ fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
     let step = |at: usize| u64::from(steps.get(at % steps.len().max(1)).copied().unwrap_or(0));
     for row in 0..s.nodes.len() {
         s.nodes.calls[row] += step(row);
-        s.nodes.self_ticks[row] += step(row + 1) * 1_000;
+        if s.sum_of(NodeId(row as u32)).is_none() {
+            s.nodes.self_ticks[row] += step(row + 1) * 1_000;
+        }
+    }
+    for count in &mut s.counts {
+        count.sum += step(count.node.index() + 2) * 10;
     }
     for (index, thread) in s.threads.iter_mut().enumerate() {
         thread.outside_ticks += step(index);
@@ -42,8 +47,11 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
         errors: Vec::new(),
         estimates: Vec::new(),
         latencies: Latencies::default(),
+        counts: Vec::new(),
         ..s.clone()
     };
+    let sums = s.sums();
+    let mut sums_of_out: Vec<Option<u64>> = Vec::new();
     let gone = |index: usize, thread: &Thread| thread.tid == 0 || ends(index);
     let mut folded: Vec<(String, Vec<usize>)> = Vec::new();
     let mut order: Vec<Vec<usize>> = Vec::new();
@@ -82,6 +90,9 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
                 });
                 out.nodes.calls[id as usize] += s.nodes.calls[row];
                 out.nodes.self_ticks[id as usize] += s.nodes.self_ticks[row];
+                sums_of_out.resize(out.nodes.len(), Some(0));
+                let sum = &mut sums_of_out[id as usize];
+                *sum = sum.zip(sums[row]).map(|(a, b)| a + b);
                 place[row] = Some(id);
             }
         }
@@ -101,6 +112,15 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
             ..first.clone()
         });
     }
+    out.counts = (0..)
+        .zip(sums_of_out)
+        .filter_map(|(row, sum)| {
+            Some(Count {
+                node: NodeId(row),
+                sum: sum?,
+            })
+        })
+        .collect();
     out
 }
 
@@ -108,6 +128,9 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
 fn small(mut s: Snapshot) -> Snapshot {
     for ticks in &mut s.nodes.self_ticks {
         *ticks %= 1 << 40;
+    }
+    for count in &mut s.counts {
+        count.sum %= 1 << 40;
     }
     s.lifetime = Lifetime {
         calls: s.calls(),
@@ -120,11 +143,11 @@ fn outside(s: &Snapshot) -> u64 {
     s.threads.iter().map(|thread| thread.outside_ticks).sum()
 }
 
-/// Self, and all below, by path of functions.
-fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64)> {
+/// Self, and all below, and sums of counters, by path of functions.
+fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
     let tree = CallTree::build(s, |_| true);
     let rows = tree.rows.iter();
-    rows.map(|row| (row.path.0, (row.calls, row.self_ticks, row.total_ticks)))
+    rows.map(|row| (row.path.0, (row.calls, row.self_ticks, row.total_ticks, row.sum)))
         .collect()
 }
 
@@ -230,10 +253,11 @@ proptest! {
         prop_assert_eq!(&window.nodes.parent, &later.nodes.parent);
         // And path by path: what was and what has happened make what is.
         let (then, now) = (by_path(&earlier), by_path(&later));
-        for (path, (calls, own, total)) in by_path(&window) {
-            let before = then.get(&path).copied().unwrap_or_default();
+        for (path, (calls, own, total, sum)) in by_path(&window) {
+            let before = then.get(&path).copied().unwrap_or((0, 0, 0, Some(0)));
             let after = now[&path];
-            prop_assert_eq!((before.0 + calls, before.1 + own, before.2 + total), after);
+            let sum = before.3.zip(sum).map(|(before, sum)| before + sum);
+            prop_assert_eq!((before.0 + calls, before.1 + own, before.2 + total, sum), after);
         }
     }
 

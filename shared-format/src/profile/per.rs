@@ -45,16 +45,7 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerError> {
         let function = functions.of_site[site as usize];
         calls[function.index()] = calls[function.index()].saturating_add(node);
     }
-    let all = (0..functions.list.len() as u32).map(FunctionId);
-    let (mut called, mut others): (Vec<FunctionId>, Vec<FunctionId>) = all.partition(|&id| {
-        let full = functions.get(id).full_name();
-        full.strip_suffix(name)
-            .is_some_and(|before| before.is_empty() || before.ends_with("::"))
-    });
-    // A function at the top of a crate is called just so; another that ends alike is not meant.
-    if let Some(&exact) = called.iter().find(|&&id| functions.get(id).full_name() == name) {
-        called = vec![exact];
-    }
+    let called = named(&functions, name);
     let told = |ids: &[FunctionId]| {
         let names: Vec<String> = ids.iter().map(|&id| functions.get(id).full_name()).collect();
         let shown = names[..names.len().min(NAMED)].join(", ");
@@ -69,6 +60,7 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerError> {
         [one] if calls[one.index()] > 0 => Ok(calls[one.index()]),
         [_] => Err(PerError::NoCalls { name }),
         [] => {
+            let mut others: Vec<FunctionId> = (0..functions.list.len() as u32).map(FunctionId).collect();
             others.sort_by_key(|id| std::cmp::Reverse(calls[id.index()]));
             others.truncate(NAMED);
             let there = told(&others);
@@ -79,6 +71,21 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerError> {
             Err(PerError::Several { name, there })
         }
     }
+}
+
+/// The functions that are called `name`: its plain name, or any number of the last parts of its path. Where one is called
+/// just so, at the top of a crate, those that end alike are not meant.
+pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
+    let mut called = Vec::new();
+    for id in (0..functions.list.len() as u32).map(FunctionId) {
+        let full = functions.get(id).full_name();
+        match full.strip_suffix(name) {
+            Some("") => return vec![id],
+            Some(before) if before.ends_with("::") => called.push(id),
+            Some(_) | None => {}
+        }
+    }
+    called
 }
 
 #[cfg(test)]

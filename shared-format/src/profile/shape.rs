@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::ids::NO_PARENT;
 use crate::profile::functions::{FunctionId, fnv1a};
 use crate::profile::spread::Spread;
-use crate::profile::tree::{CallTree, PathId, TreeRow};
+use crate::profile::tree::{CallTree, PathId, TreeRow, both_sums};
 
 /// Only one function, wherever it is called: its outermost calls become the top, merged over all their places.
 ///
@@ -298,6 +298,7 @@ impl<'a> Shape<'a> {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize];
         row.calls += source.calls;
+        row.sum = both_sums(row.sum, source.sum);
         row.self_ticks += source.self_ticks;
         row.self_ns += source.self_ns;
         row.errors += source.errors;
@@ -324,6 +325,7 @@ impl<'a> Shape<'a> {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize];
         row.calls += source.calls;
+        row.sum = both_sums(row.sum, source.sum);
         row.errors += source.errors;
         row.total_ticks += source.self_ticks;
         row.total_ns += source.self_ns;

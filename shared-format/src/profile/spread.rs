@@ -70,6 +70,10 @@ pub fn spreads(snapshot: &Snapshot) -> Vec<Spread> {
             total_estimated: untimed || estimate.total_error > 0,
         };
     }
+    // Counters have no time to be wrong about.
+    for count in &snapshot.counts {
+        spreads[count.node.index()] = Spread::default();
+    }
     spreads
 }
 

@@ -10,6 +10,11 @@ use crate::profile::parts::Parts;
 use crate::profile::spread::{Spread, spreads};
 use crate::snapshot::Snapshot;
 
+/// The sum of two parts of a row: none where either is no counter.
+pub(super) fn both_sums(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.zip(other).map(|(one, other)| one.saturating_add(other))
+}
+
 /// A path of functions from the top of a thread, hashed: the same in every snapshot of every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u64);
@@ -27,6 +32,8 @@ pub struct TreeRow {
     pub depth: u32,
     /// Calls begun since the reset.
     pub calls: u64,
+    /// What it has added up where it is a counter, which has no time; none where any part of it is a scope.
+    pub sum: Option<u64>,
     /// Ticks in itself.
     pub self_ticks: u64,
     /// Ticks in itself and all below.
@@ -85,6 +92,8 @@ impl TreeRow {
             function,
             depth,
             calls: 0,
+            // Nothing is in it yet, so nothing speaks against it.
+            sum: Some(0),
             self_ticks: 0,
             total_ticks: 0,
             self_ns: 0,
@@ -115,6 +124,7 @@ impl CallTree {
         mut in_scope: impl FnMut(ThreadId) -> bool,
     ) -> Self {
         let self_ns = snapshot.self_nanos();
+        let sums = snapshot.sums();
         let nodes = &snapshot.nodes;
         let mut tree = Self {
             functions,
@@ -150,6 +160,7 @@ impl CallTree {
                 row_of_node[node] = row;
                 let row = &mut tree.rows[row as usize];
                 row.calls += nodes.calls[node];
+                row.sum = both_sums(row.sum, sums[node]);
                 row.self_ticks += nodes.self_ticks[node];
                 row.self_ns += self_ns[node];
             }

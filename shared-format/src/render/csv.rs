@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use csv::{Terminator, WriterBuilder};
 
+use crate::ids::NodeId;
 use crate::render::escape::visible;
 use crate::render::json::node::{Node, nodes};
 use crate::snapshot::Snapshot;
@@ -42,7 +43,7 @@ const WHICH: [&str; 12] = [
 const NANOS: [&str; 2] = ["total_ns", "self_ns"];
 const TICKS: [&str; 2] = ["total_ticks", "self_ticks"];
 /// The columns behind the times.
-const HOW: [&str; 12] = [
+const HOW: [&str; 14] = [
     "open",
     "errors",
     "p50_ns",
@@ -55,6 +56,8 @@ const HOW: [&str; 12] = [
     "self_error_ns",
     "total_error_ns",
     "timed_calls",
+    "sum",
+    "group",
 ];
 
 // === impl Unit ===
@@ -136,6 +139,9 @@ fn write_node<W: Write>(
     numbers.put_if(estimate.self_error_ns)?;
     numbers.put_if(estimate.total_error_ns)?;
     numbers.put(estimate.timed_calls)?;
+    numbers.put_if(node.sum)?;
+    let group = &snapshot.site_of(NodeId(node.id)).group;
+    numbers.0.write_field(visible(group, false).as_bytes())?;
     writer.write_record(None::<&[u8]>)?;
     Ok(())
 }

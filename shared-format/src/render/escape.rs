@@ -1,6 +1,7 @@
 //! Text from a traced program, made safe to print: what it says must not move the cursor or turn lines around.
 
 use std::borrow::Cow;
+use std::fmt::{self, Write};
 
 use crate::render::number;
 
@@ -41,6 +42,31 @@ pub(crate) fn shapeless(c: char) -> bool {
                 | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e007f}'
         )
+}
+
+/// A text as JSON that may stand in a page: nothing in it ends a script or begins a tag.
+pub(crate) struct Json<'a>(pub(crate) &'a str);
+
+// === impl Json ===
+
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                '<' | '>' | '&' => write!(f, "\\u{:04x}", u32::from(c))?,
+                c if shapeless(c) => {
+                    for unit in c.encode_utf16(&mut [0; 2]) {
+                        write!(f, "\\u{unit:04x}")?;
+                    }
+                }
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
 }
 
 #[cfg(test)]

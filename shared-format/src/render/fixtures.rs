@@ -7,14 +7,15 @@ use crate::ids::{NodeId, SiteId, ThreadId};
 use crate::latency::{Histogram, bucket_of};
 use crate::pattern::Pattern;
 use crate::snapshot::{
-    Estimate, Lifetime, Mode, NodeErrors, Nodes, OpenFrame, Rule, Site, Snapshot, Thread, ThreadState,
+    Count, Estimate, Lifetime, Mode, NodeErrors, Nodes, OpenFrame, Rule, Site, Sites, Snapshot, Thread,
+    ThreadState,
 };
 
 /// What `fixture` says of process, clock and capture, with nothing measured.
 pub(crate) fn empty() -> Snapshot {
     Snapshot {
         threads: vec![],
-        sites: vec![],
+        sites: Sites::default(),
         nodes: Nodes::default(),
         errors: vec![],
         lifetime: Lifetime::default(),
@@ -311,6 +312,21 @@ pub(crate) fn deep(depth: usize) -> Snapshot {
     s
 }
 
+/// The order book with some of its functions in groups, one below another of its group, and one group with a bad name.
+pub(crate) fn order_sim_in_groups() -> Snapshot {
+    let mut s = order_sim();
+    for site in &mut s.sites {
+        site.group = match site.name.as_str() {
+            "insert" | "rebalance" | "cancel" | "apply" => "book",
+            "encode" | "decode" => "wire",
+            "publish" => "<b>,\"\u{202e}\n",
+            _ => "",
+        }
+        .into();
+    }
+    s
+}
+
 /// Any snapshot whose columns keep their promises: parents first, threads contiguous, open paths downward.
 pub(crate) fn any_snapshot() -> impl Strategy<Value = Snapshot> {
     let site = ("[ab\n\u{202e}ö]{0,3}(::[xy])?", "[fgµ<>: ]{1,4}");
@@ -327,8 +343,9 @@ pub(crate) fn any_snapshot() -> impl Strategy<Value = Snapshot> {
         prop::sample::select(vec![1e9, 2.5e9, 24e6, 3.187_654e9, 1e6]),
         any::<f64>(),
         prop::collection::vec((any::<prop::sample::Index>(), 1u64..9), 0..3),
+        prop::collection::vec(prop::option::weighted(0.3, any_ticks()), 1..30),
     )
-        .prop_map(|(sites, threads, ticks_per_second, cost, errors)| {
+        .prop_map(|(sites, threads, ticks_per_second, cost, errors, sums)| {
             let mut s = empty();
             s.clock.ticks_per_second = ticks_per_second;
             s.capture.cost.lower_ns = cost;
@@ -358,8 +375,59 @@ pub(crate) fn any_snapshot() -> impl Strategy<Value = Snapshot> {
                     })
                     .collect();
             }
+            make_counters(&mut s, &sums);
             s
         })
+}
+
+/// Makes counters of rows, in turn where there is a sum, that have nothing below them and are not open.
+fn make_counters(s: &mut Snapshot, sums: &[Option<u64>]) {
+    for (row, &sum) in (0..s.nodes.len() as u32).zip(sums.iter().cycle()) {
+        let node = NodeId(row);
+        let mut open = s.threads.iter().flat_map(|thread| &thread.open);
+        if let Some(sum) = sum
+            && !s.nodes.parent.contains(&row)
+            && !open.any(|frame| frame.node == node)
+        {
+            s.nodes.self_ticks[node.index()] = 0;
+            s.counts.push(Count { node, sum });
+        }
+    }
+    s.lifetime.ticks = s.measured_ticks();
+}
+
+/// The same program counting what it looks up and what it decodes.
+pub(crate) fn order_sim_counting() -> Snapshot {
+    let mut s = empty();
+    s.process.name = "orderbook-sim".into();
+    let sites = [
+        ("orderbook_sim::ingest", "run", "app/src/ingest.rs", 14),
+        ("orderbook_sim::wire", "decode", "wire/src/de.rs", 17),
+        ("orderbook_sim::wire", "bytes", "wire/src/de.rs", 19),
+        ("orderbook_sim::cache", "hit", "cache/src/lib.rs", 40),
+        ("orderbook_sim::cache", "miss", "cache/src/lib.rs", 44),
+    ];
+    for (module, name, file, line) in sites {
+        add_site(&mut s, module, name, file, line);
+    }
+    for (name, times) in [("ingest-0", 3), ("ingest-1", 1)] {
+        let rows = [
+            (0, 0, 1, 2_500_000 * times),
+            (1, 1, 10_000 * times, 7_500_000 * times),
+            (2, 2, 10_000 * times, 0),
+            (2, 3, 9_000 * times, 0),
+            (2, 4, 1_000 * times, 0),
+        ];
+        let id = add_thread(&mut s, name, ThreadState::Running, &rows);
+        let first = s.threads[id.index()].first_row;
+        for (row, sum) in [(2, 1_234_567), (3, 9_000), (4, 1_000)] {
+            s.counts.push(Count {
+                node: NodeId(first + row),
+                sum: sum * times,
+            });
+        }
+    }
+    s
 }
 
 /// Zero, and every magnitude up to some hours of the slowest clock.

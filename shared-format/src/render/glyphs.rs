@@ -13,6 +13,8 @@ pub(crate) struct Glyphs {
     pub(crate) open: &'static str,
     /// After the name of a row whose calls are so short that measuring them tells little.
     pub(crate) doubtful: &'static str,
+    /// Before what a counter has added up, which is no time.
+    pub(crate) sum: &'static str,
     /// For what was cut.
     pub(crate) cut: &'static str,
 }
@@ -23,6 +25,7 @@ const UNICODE: Glyphs = Glyphs {
     line: "│ ",
     open: "•",
     doubtful: "†",
+    sum: "Σ",
     cut: "…",
 };
 
@@ -32,6 +35,7 @@ const ASCII: Glyphs = Glyphs {
     line: "| ",
     open: "*",
     doubtful: "!",
+    sum: "sum",
     cut: "...",
 };
 

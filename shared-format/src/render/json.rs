@@ -3,6 +3,7 @@
 //! Members keep their order and meaning within version 1; new ones come after the old.
 
 mod document;
+mod groups;
 mod layout;
 pub(in crate::render) mod node;
 mod sites;
@@ -39,7 +40,7 @@ pub fn sites(snapshot: &Snapshot, state: ProcessState) -> String {
     written(&document, snapshot.sites.len())
 }
 
-fn written(document: &impl Serialize, lines: usize) -> String {
+pub(in crate::render) fn written(document: &impl Serialize, lines: usize) -> String {
     let mut out = Vec::with_capacity(2_000 + lines * 400);
     let mut writer = serde_json::Serializer::with_formatter(&mut out, layout::Lines::default());
     // Neither the Vec nor structs with fixed names can fail to be written.

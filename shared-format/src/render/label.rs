@@ -16,14 +16,20 @@ const MAX_FILE_CELLS: usize = 32;
 /// look the same, all parts where that is not enough. Printable; ASCII if asked for.
 pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     let names: Vec<String> = functions.list.iter().map(Function::full_name).collect();
+    // A group's name is no path.
+    let is_group = |index: usize| functions.list[index].is_group;
     let mut tails: Vec<&str> = names.iter().map(|name| tail(name, 2)).collect();
+    for index in (0..names.len()).filter(|&index| is_group(index)) {
+        tails[index] = &names[index];
+    }
     for parts in [3, usize::MAX] {
         let mut seen: HashMap<&str, u32> = HashMap::with_capacity(tails.len());
         for tail in &tails {
             *seen.entry(tail).or_default() += 1;
         }
         let alike: Vec<bool> = tails.iter().map(|tail| seen[tail] > 1).collect();
-        for (index, _) in alike.iter().enumerate().filter(|(_, alike)| **alike) {
+        let alike = alike.iter().enumerate().filter(|(_, alike)| **alike);
+        for (index, _) in alike.filter(|&(index, _)| !is_group(index)) {
             tails[index] = tail(&names[index], parts);
         }
     }

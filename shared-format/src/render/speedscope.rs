@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::ids::{NO_PARENT, ThreadId};
+use crate::ids::{NO_PARENT, NodeId, ThreadId};
 use crate::profile::functions::{Function, Functions};
 use crate::snapshot::{Snapshot, Thread, ThreadState};
 
@@ -129,7 +129,9 @@ fn events(
     let first = rows.start;
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     let mut stack: Vec<(usize, bool)> = Vec::new();
-    for row in rows.clone().rev() {
+    // Counters take no time, and a reader that draws time has no place for them.
+    let is_counter = |row: usize| snapshot.sum_of(NodeId(row as u32)).is_some();
+    for row in rows.clone().rev().filter(|&row| !is_counter(row)) {
         match snapshot.nodes.parent[row] {
             NO_PARENT => stack.push((row, false)),
             parent => below[parent as usize - first].push(row),

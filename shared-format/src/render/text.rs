@@ -5,6 +5,7 @@
 
 mod columns;
 mod flat;
+mod groups;
 mod header;
 mod top;
 mod tree;
@@ -37,6 +38,15 @@ pub enum View {
     Flat,
 }
 
+/// Which time the numbers are of, where that is not all since the reset up to now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stretch {
+    /// All since the reset up to a moment: which one.
+    Moment(String),
+    /// What happened between two moments: how long, and which.
+    Window(String),
+}
+
 /// What a report shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOptions {
@@ -55,6 +65,8 @@ pub struct TextOptions {
     pub min_share: f64,
     /// What measuring costs at least is taken off the times; see [`compensated`].
     pub compensated: bool,
+    /// Which time the snapshot is of, for the header.
+    pub stretch: Option<Stretch>,
     /// Cells of a line; where they are few, the columns of percentiles are left out.
     pub width: usize,
 }
@@ -70,6 +82,7 @@ impl Default for TextOptions {
             top: 30,
             min_share: 0.0,
             compensated: false,
+            stretch: None,
             width: 100,
         }
     }
@@ -138,6 +151,9 @@ impl<'a> Page<'a> {
             View::Hot => top::write(out, self, usize::MAX)?,
             View::Flat => flat::write(out, self)?,
         };
+        if self.options.view != View::Tree {
+            groups::write(out, self)?;
+        }
         if doubtful_shown {
             writeln!(
                 out,

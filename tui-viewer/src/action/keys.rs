@@ -235,6 +235,13 @@ pub(crate) const KEYS: &[Line] = &[
     ),
     line(
         Section::Tree,
+        &[Tree, Hot, Function, Flame],
+        &[(Char('&'), Action::Groups)],
+        "groups in place of their members",
+    )
+    .note(" (time inside the outermost one), or the members again"),
+    line(
+        Section::Tree,
         TREE,
         &[(Char('#'), Action::OtherPlace)],
         "next place of the same function",

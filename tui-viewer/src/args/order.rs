@@ -5,12 +5,20 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser};
 
 use super::Cli;
+use super::diff::with_option_for_dashes;
 
 /// What was typed, options before a command put behind it where only so they make sense.
 ///
 /// Ends the process with clap's message where they do not.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
-    let words: Vec<OsString> = words.into_iter().collect();
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    if words
+        .iter()
+        .find(|word| is_command(word))
+        .is_some_and(|word| word == "diff")
+    {
+        words = with_option_for_dashes(words);
+    }
     let as_typed = Cli::try_parse_from(&words);
     let is_command = |cli: &Cli| {
         cli.target

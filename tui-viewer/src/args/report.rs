@@ -8,10 +8,19 @@ use tickscope_format::render::csv::Unit;
 use tickscope_format::render::form::Form;
 use tickscope_format::render::text::View;
 
-use super::{TargetArgs, TimesArgs, duration};
+use super::{MomentArgs, TargetArgs, TimesArgs, duration};
 
 /// What stands behind the options in `tickscope report --help`.
 const FORMATS: &str = "\
+Times:
+  --at, --from, --to and --window look back in a recording (tickscope record), and in what the ring
+  of a program still holds: some minutes in full, an hour in steps of ten seconds.
+    tickscope report --window 10s           what happened in the last ten seconds
+    tickscope report run.tks --at -5s       as it was five seconds before the recording's end
+    tickscope report run.tks --from 12s --to 14:02:11
+  Resets in between take nothing away. The header says which time it really is: the moments that
+  are there are not always those that were asked for.
+
 Formats:
   text        For reading; --view chooses a part.
   html        One page to look at and to send around: tree, icicle, hotspots, latencies, search;
@@ -37,6 +46,9 @@ begins with callgrind.out, says the form itself.
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text alone; json has it as a fact of each thread.
 
+A counter (count!) has calls, what they added up, and no time. It is a row of text, html, json and
+csv, and has its calls in pprof and callgrind; folded and speedscope draw time and leave it out.
+
 In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written
 as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _.
 Paths of folded end after 512 frames in one called (deeper).
@@ -55,7 +67,9 @@ Columns of csv:
   max_ns, max_exact                the longest call; whether that is exact or a bound
   estimated                        whether its times are estimates
   self_error_ns, total_error_ns    their standard errors; empty where a time is exact
-  timed_calls                      so many calls were timed";
+  timed_calls                      so many calls were timed
+  sum                              what a counter added up; empty for what is no counter
+  group                            the group it is in; empty for none";
 
 /// What to report, in which form, and where to.
 #[derive(Args, Clone, Debug, Default)]
@@ -70,6 +84,9 @@ pub struct ReportArgs {
     /// One part of the text: the tree, all functions by self time, or the same as gprof's flat profile.
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<ReportView>,
+    /// Of which time.
+    #[command(flatten)]
+    pub moment: MomentArgs,
     /// Only the threads of this name, or the one with this id.
     #[arg(long, value_name = "NAME|TID")]
     pub thread: Option<String>,
@@ -195,7 +212,7 @@ impl ReportFormat {
 }
 
 /// A share of 0 to 1 from a percentage: `1%`, `0.5`.
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse();
     match number {
         Ok(percent @ 0.0..=100.0) => Ok(percent / 100.0),

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use tickscope_format::Snapshot;
 use tickscope_format::archive;
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::render::ProcessState;
-use tickscope_format::slots::Op;
+use tickscope_format::slots::{Op, Reply};
 
 use crate::command::output::{about, say};
 use crate::target::{self, Found, NoTarget, Wanted, is_live, line_of};
@@ -98,7 +98,7 @@ fn seconds_since(then_unix_ns: u64) -> f64 {
     unix_ns().saturating_sub(then_unix_ns) as f64 / 1e9
 }
 
-fn unix_ns() -> u64 {
+pub(super) fn unix_ns() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(0, |now| now.as_nanos() as u64)
 }
@@ -107,18 +107,30 @@ fn unix_ns() -> u64 {
 fn publish_now(ring: &RingFile) -> Result<(), String> {
     let slot = ring.take_slot().map_err(|error| error.to_string())?;
     let mut slot = slot.ok_or("the program takes no requests from here")?;
-    let sent = slot.send(Op::PublishNow).map_err(|error| error.to_string())?;
+    publish_by(ring, &mut slot)
+}
+
+/// The same by a slot that is held already.
+pub(super) fn publish_by(ring: &RingFile, slot: &mut Slot) -> Result<(), String> {
+    match answer(ring, slot, Op::PublishNow)? {
+        Some(reply) if reply.record == 0 => {
+            Err("the program could not publish (is its snapshot larger than half its ring?)".into())
+        }
+        // A program that ends meanwhile leaves its last record, which is as new as can be.
+        _ => Ok(()),
+    }
+}
+
+/// What a program answers; none where it has ended.
+pub(super) fn answer(ring: &RingFile, slot: &mut Slot, op: Op) -> Result<Option<Reply>, String> {
+    let sent = slot.send(op).map_err(|error| error.to_string())?;
     let begin = Instant::now();
     loop {
         if let Some(reply) = slot.reply(&sent).map_err(|error| error.to_string())? {
-            return match reply.record {
-                0 => Err("the program could not publish (is its snapshot larger than half its ring?)".into()),
-                _ => Ok(()),
-            };
+            return Ok(Some(reply));
         }
-        // A program that ends meanwhile leaves its last record, which is as new as can be.
         if begin.elapsed() > PAUSE * 20 && ring.liveness().is_ok_and(|liveness| !is_live(&liveness)) {
-            return Ok(());
+            return Ok(None);
         }
         if begin.elapsed() > ANSWER {
             return Err("the program does not answer (is it stopped?)".into());

@@ -12,6 +12,8 @@ pub const DONE: u8 = 0;
 pub const FAILED: u8 = 1;
 /// The command line makes no sense, or there is no such target.
 pub const NO_TARGET: u8 = 2;
+/// A comparison was made, and a gate did not let it pass.
+pub const GATE_FAILED: u8 = 3;
 
 /// A command line that makes no sense, and why.
 #[derive(Debug)]

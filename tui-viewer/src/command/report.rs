@@ -1,5 +1,6 @@
 //! `tickscope report`: the call tree and the top functions, as text, JSON, or in the forms that other tools read.
 
+mod moment;
 mod threads;
 
 use std::io::{self, IsTerminal};
@@ -29,6 +30,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let wanted = Wanted::of(&args.target);
     let found = fresh::find(&wanted, args.target.dir.as_deref(), args.wait)?;
     let mut fresh = fresh::of(&found, &wanted)?;
+    let stretch = moment::choose(&args.moment, &found, &mut fresh)?;
     let mut report = Report {
         format,
         unit: args.unit.map(Into::into).unwrap_or_default(),
@@ -38,6 +40,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
             ascii: is_ascii(),
             min_share: args.min_share.unwrap_or(0.0),
             compensated: args.times.compensated,
+            stretch,
             ..TextOptions::default()
         },
     };
@@ -75,6 +78,7 @@ pub fn text(Fresh { snapshot, state }: &Fresh, options: &TextOptions) -> String 
     )
 }
 
-fn is_ascii() -> bool {
+/// Whether the locale has nothing but ASCII.
+pub(super) fn is_ascii() -> bool {
     theme::ascii_locale(|name| std::env::var(name).ok())
 }

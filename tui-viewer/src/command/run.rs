@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
+use tickscope_format::file::open::RingFile;
 use tickscope_format::file::places::DIR_VARIABLE;
 use tickscope_format::render::text::TextOptions;
 
@@ -59,14 +60,7 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
     let terminated = hear_interrupts()?;
     let mut started = match start(&mut child, dir) {
         Ok(started) => started,
-        Err(error) => {
-            say(&format!("cannot start {}: {error}", command[0].display()));
-            return Ok(if error.kind() == std::io::ErrorKind::NotFound {
-                127
-            } else {
-                126
-            });
-        }
+        Err(error) => return Ok(not_started(command, &error)),
     };
     if let Some(output) = output {
         watch(&mut started.feed(), look)?;
@@ -84,6 +78,15 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
         Err(error) => say(&format!("no report: {}", in_one_line(&error))),
     }
     Ok(code_of(status))
+}
+
+/// Says why a command cannot be started; the code is that of a shell.
+pub(super) fn not_started(command: &[OsString], error: &std::io::Error) -> u8 {
+    say(&format!("cannot start {}: {error}", command[0].display()));
+    match error.kind() {
+        std::io::ErrorKind::NotFound => 127,
+        _ => 126,
+    }
 }
 
 /// Starts a command so that it publishes and its ring can be told from all others.
@@ -119,18 +122,31 @@ impl Started {
         RingFeed::new(self.wanted.clone(), self.dir.clone(), local_time::utc_offset_s())
     }
 
+    /// Its ring.
+    ///
+    /// # Errors
+    /// There is none, or why that cannot be read.
+    pub fn find(&self) -> anyhow::Result<Found> {
+        target::find(&self.wanted, self.dir.as_deref())
+    }
+
+    /// How to look at the other programs that the command started.
+    pub(super) fn others(&self, shown: &RingFile) -> Vec<String> {
+        let all = target::all(&self.wanted, self.dir.as_deref());
+        all.iter()
+            .filter(|ring| ring.header().nonce != shown.header().nonce)
+            .map(|ring| format!("tickscope {}", ring.header().pid))
+            .collect()
+    }
+
     /// The report on its ring.
     ///
     /// # Errors
     /// It left none, or why that cannot be read.
     pub fn report(&self) -> anyhow::Result<String> {
-        let found = target::find(&self.wanted, self.dir.as_deref())?;
+        let found = self.find()?;
         if let Found::Ring(shown, liveness) = &found {
-            let others: Vec<String> = target::all(&self.wanted, self.dir.as_deref())
-                .iter()
-                .filter(|ring| ring.header().nonce != shown.header().nonce)
-                .map(|ring| format!("tickscope {}", ring.header().pid))
-                .collect();
+            let others = self.others(shown);
             if !others.is_empty() {
                 say(&format!(
                     "of {} programs that ran, the report is on {}; the others: {}",
@@ -183,14 +199,14 @@ fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus
 
 /// Ctrl-C reaches the program as well, which may take its time to end; we end after it. SIGTERM reaches us
 /// alone.
-fn hear_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn hear_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     let terminated = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&terminated))?;
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
     Ok(terminated)
 }
 
-fn pass_on(terminated: &AtomicBool, child: &Child) {
+pub(super) fn pass_on(terminated: &AtomicBool, child: &Child) {
     if terminated.swap(false, Ordering::Relaxed)
         && let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32)
     {
@@ -200,7 +216,7 @@ fn pass_on(terminated: &AtomicBool, child: &Child) {
 }
 
 /// The code of a command that ended, as a shell gives it.
-fn code_of(status: ExitStatus) -> u8 {
+pub(super) fn code_of(status: ExitStatus) -> u8 {
     match (status.code(), status.signal()) {
         (Some(code), _) => code as u8,
         (None, Some(signal)) => 128 + signal as u8,

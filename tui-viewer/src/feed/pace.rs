@@ -10,7 +10,7 @@ pub(super) const LOOK: Duration = Duration::from_millis(20);
 const STEP: Duration = Duration::from_millis(4);
 
 /// Between two looks where records have stopped to come.
-const SELDOM: Duration = Duration::from_millis(100);
+const SELDOM: Duration = Duration::from_millis(200);
 
 /// When the last record was seen, and how long each one is the newest.
 #[derive(Clone, Copy, Debug)]

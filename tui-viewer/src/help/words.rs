@@ -67,6 +67,7 @@ const ROWS: Part = (
     &[
         ("(self)", "a function's time without its callees"),
         ("(outside)", "time outside of any scope"),
+        ("[group]", "a group, for the members of it (key &)"),
         ("(pruned)", "rows summed up: there were too many"),
         ("hit", "site that was called"),
         ("off", "site that is switched off by a rule"),
@@ -131,6 +132,7 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
             glyphs.doubtful.to_string(),
             "mean under 3x what measuring may cost",
         ),
+        (glyphs.sum.to_string(), "what a counter has added up: no time"),
         ("~".to_string(), "estimated"),
         (glyphs.at_most.to_string(), "at most"),
         (

@@ -152,6 +152,7 @@ impl Model {
             Action::FocusSubtree => self.focus_subtree(),
             Action::Invert => self.invert(),
             Action::FoldRecursion => self.fold_recursion(),
+            Action::Groups => self.group(),
             Action::OtherPlace => self.other_place(),
             Action::ToTree => self.show_in_tree(),
             Action::Search if self.in_help() => self.help_search_begin(),
@@ -243,6 +244,8 @@ impl Model {
             self.choose_function();
         }
         self.lens_stale = true;
+        // Sites are shown without groups.
+        self.data_stale |= self.lens.grouped;
         self.view = view;
         self.sort_again();
     }

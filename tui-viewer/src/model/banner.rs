@@ -73,6 +73,9 @@ impl Model {
             Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
             Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
             Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
+            Status::Kept if self.time.history.times().nth(1).is_some() => {
+                "A recording, its newest moment. , . go back and forth."
+            }
             Status::Kept => "A kept snapshot, no program behind it. d: report.",
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
             Status::Waiting { why } | Status::Broken { why } => why,

@@ -65,6 +65,7 @@ impl Model {
             | Action::PerCall
             | Action::ToggleSite
             | Action::Edit => rows,
+            Action::Groups => self.shown.is_some(),
             Action::Invert | Action::FoldRecursion | Action::Units | Action::Window | Action::Command => {
                 self.shown.is_some()
             }

@@ -48,6 +48,8 @@ pub(crate) struct Figures {
     pub(crate) self_ns: u64,
     /// Calls begun.
     pub(crate) calls: u64,
+    /// What a counter has added up; it has no time.
+    pub(crate) sum: Option<u64>,
     /// Threads that are in it now.
     pub(crate) open: u32,
     /// Clock errors.
@@ -82,6 +84,8 @@ pub(crate) struct Data {
     /// How busy its threads were up to this moment.
     pub(crate) cpu_history: CpuHistory,
     ascii: bool,
+    /// Groups stand in place of their members.
+    grouped: bool,
     /// All numbers are divided by so many calls; without any nothing can be said.
     pub(crate) per_calls: Option<u64>,
     /// What it is compared with, with the same rows.
@@ -109,22 +113,32 @@ impl What {
 // === impl Figures ===
 
 impl Figures {
-    /// Total time of a call; none without calls.
+    /// Total time of a call; none without calls, and none of a counter.
     pub(crate) fn avg_ns(self) -> Option<u64> {
-        (self.calls > 0).then(|| self.total_ns / self.calls)
+        (self.calls > 0 && self.sum.is_none()).then(|| self.total_ns / self.calls)
     }
 }
 
 // === impl Data ===
 
 impl Data {
-    /// Derives the tables that every view needs.
-    pub(crate) fn of(snapshot: Rc<Snapshot>, scope: &Scope, former: Option<&Self>, ascii: bool) -> Self {
+    /// Derives the tables that every view needs; `grouped` puts groups in place of their members.
+    pub(crate) fn of(
+        snapshot: Rc<Snapshot>,
+        scope: &Scope,
+        former: Option<&Self>,
+        ascii: bool,
+        grouped: bool,
+    ) -> Self {
         let thread = scope.thread(&snapshot);
         // Ten times a second the same sites: their functions are made once.
-        let known = former.filter(|former| former.snapshot.sites == snapshot.sites);
+        let known =
+            former.filter(|former| former.grouped == grouped && former.snapshot.sites == snapshot.sites);
         let functions = known.map_or_else(
-            || Arc::new(Functions::of(&snapshot)),
+            || match grouped {
+                true => Arc::new(Functions::grouped(&snapshot)),
+                false => Arc::new(Functions::of(&snapshot)),
+            },
             |former| Arc::clone(&former.whole.functions),
         );
         let in_scope = |id| *scope == Scope::All || thread == Some(id);
@@ -136,6 +150,7 @@ impl Data {
             outside_ns: snapshot.nanos(tree.outside_ticks),
             cpu_history: CpuHistory::default(),
             ascii,
+            grouped,
             hot: OnceCell::new(),
             threads: OnceCell::new(),
             sites: OnceCell::new(),
@@ -234,7 +249,7 @@ impl Data {
         let figures = self.figures(what);
         // Bottom-up the time is that of the function alone, which may well be short.
         let is_part = self.bottom_up || matches!(what, What::Call(line) if self.is_own(line));
-        !is_part && self.snapshot.is_doubtful(figures.total_ns, figures.calls)
+        !is_part && figures.sum.is_none() && self.snapshot.is_doubtful(figures.total_ns, figures.calls)
     }
 
     /// Whether a line of callers and callees is the function itself.
@@ -271,6 +286,7 @@ impl Data {
                     total_ns: row.total_ns,
                     self_ns: row.self_ns,
                     calls: row.calls,
+                    sum: row.sum,
                     open: row.open,
                     errors: row.errors,
                 }
@@ -281,6 +297,7 @@ impl Data {
                     total_ns: row.total_ns,
                     self_ns: row.self_ns,
                     calls: row.calls,
+                    sum: row.sum,
                     open: row.open,
                     errors: row.errors,
                 }

@@ -1,5 +1,7 @@
 //! Keys that choose what part of the tree is shown, and which way round.
 
+use tickscope_format::profile::groups;
+
 use crate::model::data::What;
 use crate::model::function::Chosen;
 use crate::model::lens::{Focus, FocusOn};
@@ -150,6 +152,22 @@ impl Model {
             (true, true) => "recursion in one row; c shows it call by call",
             (true, false) => "recursion in one row, but nothing calls itself here",
             (false, _) => "recursion call by call",
+        });
+    }
+
+    /// Groups in place of their members, or the members again.
+    pub(super) fn group(&mut self) {
+        let shown = self.shown.as_deref();
+        if !self.lens.grouped && shown.is_some_and(|shown| groups::names(shown).0.is_empty()) {
+            self.tell("nothing is in a group here: scope!(group = \"io\", \"read\") puts a scope into one");
+            return;
+        }
+        self.lens.grouped = !self.lens.grouped;
+        self.data_stale = true;
+        self.look_again();
+        self.tell(match self.lens.grouped {
+            true => "[groups] in place of their members; & shows the members",
+            false => "members of groups by themselves",
         });
     }
 

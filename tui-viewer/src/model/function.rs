@@ -155,6 +155,7 @@ impl Around {
             Line::Caller(link) | Line::Callee(link) => Figures {
                 total_ns: link.ns,
                 calls: link.outermost_calls,
+                sum: link.sum,
                 open: link.open,
                 ..Figures::default()
             },
@@ -162,6 +163,7 @@ impl Around {
                 total_ns: of.self_ns,
                 self_ns: of.self_ns,
                 calls: of.outermost_calls + of.recursive_calls,
+                sum: of.sum,
                 open: of.open,
                 errors: of.errors,
             },

@@ -15,6 +15,7 @@ use crate::model::popup::Popup;
 use crate::model::pulse::Pulse;
 use crate::model::{sites, threads};
 use crate::news::{News, Outcome, Request};
+use crate::status::Status;
 
 // === impl Model ===
 
@@ -54,6 +55,7 @@ impl Model {
             .past
             .iter()
             .any(|past| known.is_some_and(|known| past.unix_ns < known));
+        self.time.history.recorded = self.status == Status::Kept;
         // Before the snapshot: the record of it need not be made again.
         self.time.history.remember(news.past);
         if let Some(snapshot) = news.snapshot {

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tickscope_format::{Snapshot, codec};
+use tickscope_format::Snapshot;
+use tickscope_format::codec::{self, Decoder};
 
 use crate::news::Past;
 
@@ -38,7 +39,10 @@ struct Moment {
 pub(crate) struct History {
     moments: Vec<Moment>,
     bytes: usize,
+    /// It is a recording: as long ago as its moments are, they count alike as long as there is room.
+    pub(crate) recorded: bool,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
+    decoder: RefCell<Decoder>,
     /// What snapshots are encoded into: one buffer for all, so that the heap keeps no holes of its size.
     buffer: Vec<u8>,
 }
@@ -109,7 +113,11 @@ impl History {
             return;
         };
         let mut former = None;
+        let recorded = self.recorded;
         self.moments.retain(|moment| {
+            if recorded {
+                return true;
+            }
             let slot = match newest - moment.unix_ns {
                 0..DENSE_NS => (0, moment.unix_ns),
                 DENSE_NS..FINE_NS => (1, moment.unix_ns / SECOND_NS),
@@ -143,7 +151,10 @@ impl History {
         let newest = self.moments.last().map_or(0, |moment| moment.unix_ns);
         let gaps = self.moments.windows(3).map(|near| {
             let gap = near[2].unix_ns - near[0].unix_ns;
-            let age = newest - near[1].unix_ns + SECOND_NS;
+            let age = match self.recorded {
+                true => 1,
+                false => newest - near[1].unix_ns + SECOND_NS,
+            };
             gap as f64 / age as f64
         });
         let least = gaps.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
@@ -197,7 +208,7 @@ impl History {
     pub(crate) fn decode(&self, unix_ns: u64) -> Option<Snapshot> {
         let moment = &self.moments[self.place(unix_ns).ok()?];
         let whole = [&moment.payload[..], &moment.sites[..]].concat();
-        codec::decode(&whole).ok()
+        self.decoder.borrow_mut().decode(&whole).ok()
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Lens {
     pub(crate) inverted: bool,
     /// Recursion in one row; in the tree only.
     pub(crate) folded: bool,
+    /// Groups in place of their members; everywhere but in the sites.
+    pub(crate) grouped: bool,
 }
 
 /// The only thing to be shown.
@@ -111,6 +113,9 @@ impl Lens {
         }
         if view == View::Tree && self.folded {
             words.push("recursion folded".to_string());
+        }
+        if self.grouped && !matches!(view, View::Sites) {
+            words.push("groups".to_string());
         }
         words
     }

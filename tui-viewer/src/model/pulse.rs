@@ -308,10 +308,11 @@ mod tests {
         for second in 1..=8u64 {
             let mut snapshot = orderbook::snapshot(second * 10);
             let first = snapshot.sites.len() as u32;
+            let first_site = snapshot.sites[0].clone();
             for n in 0..10_000 {
                 snapshot.sites.push(tickscope_format::snapshot::Site {
                     name: format!("job_{second}_{n}"),
-                    ..snapshot.sites[0].clone()
+                    ..first_site.clone()
                 });
             }
             let rows = 0..10_000u32;

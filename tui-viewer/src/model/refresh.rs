@@ -85,12 +85,15 @@ impl Model {
                 false => snapshot,
             };
             let sides = self.shown.as_ref().map(|shown| self.sides(shown));
+            // A site is a place and no group.
+            let grouped = self.lens.grouped && self.view != View::Sites;
             self.time.stretch = sides.as_ref().and_then(|sides| sides.stretch);
             self.data = sides.map(|sides| {
-                let mut data = Data::of(side(sides.now), &self.scope, former.as_ref(), self.ascii);
+                let (scope, ascii) = (&self.scope, self.ascii);
+                let mut data = Data::of(side(sides.now), scope, former.as_ref(), ascii, grouped);
                 data.then = sides
                     .then
-                    .map(|then| Box::new(Data::of(side(then), &self.scope, Some(&data), self.ascii)));
+                    .map(|then| Box::new(Data::of(side(then), scope, Some(&data), ascii, grouped)));
                 data
             });
             if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {

@@ -2,6 +2,7 @@
 
 mod commanding;
 mod flame;
+mod groups;
 mod measuring;
 pub(crate) mod moments;
 mod shapes;
@@ -1103,6 +1104,7 @@ fn costs() {
     for nodes in [1_000u64, 10_000, 100_000] {
         let mut big = snapshot(1_340);
         let mut random = 7u64;
+        let first_site = big.sites[0].clone();
         for n in 0..nodes {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -1114,7 +1116,7 @@ fn costs() {
                 let name = format!("generated::part_{}::work_{n}", n % 17);
                 big.sites.push(tickscope_format::snapshot::Site {
                     name,
-                    ..big.sites[0].clone()
+                    ..first_site.clone()
                 });
             }
             let site = if n < 5_000 {

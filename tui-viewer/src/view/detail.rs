@@ -17,7 +17,7 @@ use crate::theme::Meaning;
 use crate::view::bar::bar;
 use crate::view::figure::{self, ABOUT, UNKNOWN};
 use crate::view::pen::Pen;
-use crate::view::{latency, sites, spark, threads, unit};
+use crate::view::{counter, latency, sites, spark, threads, unit};
 
 /// From this width on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: u16 = 105;
@@ -56,7 +56,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             pen.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
             return;
         }
-        name_and_place(pen, data, row, inner, area.y + 1);
+        name_and_place(pen, model, data, row, inner, area.y + 1);
         if let What::Site(index) = row.what {
             return sites::detail(pen, model, data, index, Rect { y: area.y, ..inner });
         }
@@ -67,7 +67,18 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
                 callers(pen, model, inner, area.y + 3)
             }
         }
-        latency::draw(pen, model, data, row.what, inner, area.y + 4);
+        match data.figures(row.what).sum {
+            Some(_) => {
+                pen.put_cut(
+                    inner.x,
+                    area.y + 4,
+                    inner.width,
+                    counter::NO_LATENCIES,
+                    Meaning::Quiet,
+                );
+            }
+            None => latency::draw(pen, model, data, row.what, inner, area.y + 4),
+        }
         let last = area.bottom() - 1;
         let notes = match &data.then {
             Some(_) => compared(pen, model, data, row),
@@ -90,19 +101,33 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     }
 }
 
-fn name_and_place(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
+fn name_and_place(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y: u16) {
     let cells = usize::from(area.width);
     let place = match data
         .function(row.what)
         .map(|function| data.tree.functions.get(function))
     {
+        Some(function) if function.is_group => {
+            let members = model.detail.as_ref().map(|detail| detail.members.join(", "));
+            return members_of(
+                pen,
+                data.full_name(row.what),
+                &members.unwrap_or_default(),
+                area,
+                y,
+            );
+        }
         Some(function) if !function.file.is_empty() => {
             let line = if function.line > 0 {
                 format!(":{}", function.line)
             } else {
                 String::new()
             };
-            format!("{}{line}", safe(&function.file, pen.ascii))
+            let group = match function.group.as_str() {
+                "" => String::new(),
+                group => format!("[{}] ", safe(group, pen.ascii)),
+            };
+            format!("{group}{}{line}", safe(&function.file, pen.ascii))
         }
         Some(_) => String::new(),
         None => "time of these threads that no scope covers".to_string(),
@@ -120,6 +145,17 @@ fn name_and_place(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16)
     .into_owned();
     pen.put(area.x, y, area.width, &name, Meaning::Plain);
     pen.put_right(area.x, y, area.width, &place, Meaning::Quiet);
+}
+
+/// A group and who is in it, those that cost most themselves first.
+fn members_of(pen: &mut Pen<'_>, name: &str, members: &str, area: Rect, y: u16) {
+    let cells = usize::from(area.width);
+    let name = cut_middle(name, cells, pen.glyphs.cut).into_owned();
+    let room = cells.saturating_sub(width(&name) + 2);
+    let members = safe(members, pen.ascii);
+    let members = cut_end(&members, room, pen.glyphs.cut).into_owned();
+    pen.put(area.x, y, area.width, &name, Meaning::Plain);
+    pen.put_right(area.x, y, area.width, &members, Meaning::Quiet);
 }
 
 fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y: u16) {
@@ -160,7 +196,9 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         (own, time((figures.self_ns, ticks.1), of_self_time, of_self)),
         (all, time((figures.total_ns, ticks.0), of_total_time, of_total)),
     ];
-    if row.what != What::Outside {
+    if let Some(sum) = figures.sum {
+        facts = counter::facts(data, figures, sum);
+    } else if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
         let often = if rate >= 1.0 && per.is_none() {
@@ -282,6 +320,14 @@ fn compared(pen: &Pen<'_>, model: &Model, data: &Data, row: &Row) -> String {
             pen.glyphs.dot
         );
     };
+    let figures = then.figures(there);
+    if let Some(sum) = figures.sum {
+        let text = counter::then(pen, then, figures, sum);
+        return format!(
+            "then ({label})  {text}{}columns show now minus then",
+            pen.glyphs.dot
+        );
+    }
     let text = |column: Column| figure::plain(pen, model, then, there, column);
     format!(
         "then ({label})  total {}  self {}  calls {}  avg {}{}columns show now minus then, % in points",

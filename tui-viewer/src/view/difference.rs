@@ -8,6 +8,7 @@ use crate::model::Model;
 use crate::model::compare::change_of_avg;
 use crate::model::data::{Data, What};
 use crate::theme::Meaning;
+use crate::view::counter::Part;
 use crate::view::figure::{ABOUT, UNKNOWN, timed_in_part};
 use crate::view::pen::Pen;
 use crate::view::unit::{quotient, rounded, ticks, ticks_of};
@@ -52,6 +53,17 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
         true => count(in_ticks),
         false => ns(read),
     };
+    if now.figures(what).sum.is_some() {
+        match Part::of(model.view, column) {
+            Part::Sign => return pen.glyphs.sum.to_string(),
+            Part::Sum => {
+                let change = count(|data, what| data.figures(what).sum.unwrap_or(0));
+                return written(pen, columns::gap(model.size.width) == 1, &change, false);
+            }
+            Part::Nothing => return UNKNOWN.to_string(),
+            Part::Calls => {}
+        }
+    }
     let (share, share_then) = (
         model.shares(now, what),
         there.map_or((0.0, 0.0), |(then, what)| model.shares(then, what)),

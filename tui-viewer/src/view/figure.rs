@@ -5,6 +5,7 @@ use tickscope_format::render::number;
 use crate::columns::{self, Column};
 use crate::model::Model;
 use crate::model::data::{Data, What};
+use crate::view::counter::{self, Part};
 use crate::view::difference;
 use crate::view::pen::Pen;
 use crate::view::unit::{calls, length, length_up, rounded, scaled, ticks};
@@ -30,6 +31,14 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column
 /// The same of one moment.
 pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column: Column) -> String {
     let figures = data.figures(what);
+    if let Some(sum) = figures.sum {
+        match Part::of(model.view, column) {
+            Part::Sign => return pen.glyphs.sum.to_string(),
+            Part::Sum => return counter::sum(data, sum),
+            Part::Nothing => return UNKNOWN.to_string(),
+            Part::Calls => {}
+        }
+    }
     let (of_total, of_self) = model.shares(data, what);
     let spread = data.spread(what).unwrap_or_default();
     let (total_is_estimated, self_is_estimated) = (spread.total_estimated, spread.self_estimated);

@@ -27,6 +27,11 @@ pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     let id = around.neighbours.function;
     let function = data.tree.functions.get(id);
     let place = label::place(&function.file, function.line, pen.ascii);
+    let place = match function.group.as_str() {
+        _ if function.is_group => String::new(),
+        "" => place,
+        group => format!("[{group}] {place}"),
+    };
     let place = safe(&place, pen.ascii);
     let full = &data.names.full[id.index()];
     // The name comes first; the place keeps its end, where the file is.
@@ -59,7 +64,9 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, around: &Around, (mut 
         ("self", time(of.self_ns, spread.self_estimated)),
         ("calls", counted(data, all)),
     ];
-    if let Some(ns) = of.total_ns.checked_div(of.outermost_calls) {
+    if let Some(sum) = of.sum {
+        facts = vec![("sum", counted(data, sum)), ("calls", counted(data, all))];
+    } else if let Some(ns) = of.total_ns.checked_div(of.outermost_calls) {
         let about = if spread.total_estimated { ABOUT } else { "" };
         let avg = scaled(pen, model, None, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("avg", format!("{about}{avg}")));

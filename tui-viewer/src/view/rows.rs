@@ -128,7 +128,9 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
         View::Tree | View::Function => of_total.max(then_total),
         View::Hot | View::Threads | View::Flame | View::Sites => of_self.max(then_self),
     };
+    let is_counter = data.figures(row.what).sum.is_some();
     let weight = match main {
+        _ if is_counter => Meaning::Plain,
         0.25.. => Meaning::Hottest,
         0.05.. => Meaning::Warm,
         _ if main < 0.01 => Meaning::Small,

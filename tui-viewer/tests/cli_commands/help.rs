@@ -11,6 +11,8 @@ fn help_shows_examples_and_every_command() {
         "attach",
         "list",
         "report",
+        "diff",
+        "record",
         "stacks",
         "snapshot",
         "reset",

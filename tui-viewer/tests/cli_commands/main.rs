@@ -15,11 +15,14 @@
 )]
 
 mod bugs;
+mod diff;
 mod exports;
 mod files;
 mod help;
 mod listing;
 mod live;
+mod log;
+mod recording;
 mod report;
 mod roles;
 mod run;

@@ -28,6 +28,8 @@ fn role() {
     match role.as_str() {
         "busy" => busy(&argument),
         "stuck" => stuck(&argument),
+        "counted" => counted(&argument),
+        "grouped" => grouped(&argument),
         "attribute" => attribute(&argument),
         "scopeless" => {}
         "echo" => echo(),
@@ -107,11 +109,48 @@ fn busy(name: &str) {
     });
 }
 
+/// A thread waits in a call of the group `pipe`; another one works in calls of `work`, one inside the other.
+fn grouped(name: &str) {
+    let _tickscope = tickscope::start(name);
+    thread::scope(|scope| {
+        let named = |name: &str| thread::Builder::new().name(name.into());
+        let work = || {
+            while !END.load(Ordering::Relaxed) {
+                {
+                    tickscope::scope!(group = "work", "outside");
+                    tickscope::time!(group = "work", "inside", leaf(100));
+                }
+                thread::sleep(Duration::from_micros(200));
+            }
+        };
+        let wait = || {
+            tickscope::scope!(group = "pipe", "waits");
+            wait_for_end();
+            END.store(true, Ordering::Relaxed);
+        };
+        named("worker").spawn_scoped(scope, work).unwrap();
+        named("waiter").spawn_scoped(scope, wait).unwrap();
+    });
+}
+
 /// One call that does not end.
 fn stuck(name: &str) {
     let _tickscope = tickscope::start(name);
     tickscope::scope!("stuck_in_here");
     wait_for_end();
+}
+
+/// So many frames with so many calls each, `10 3`, and then the end.
+fn counted(numbers: &str) {
+    let _tickscope = tickscope::start("counted");
+    let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+    tickscope::scope!("whole");
+    for _ in 0..numbers[0] {
+        tickscope::scope!("frame");
+        for n in 0..numbers[1] {
+            leaf(n);
+        }
+    }
 }
 
 #[tickscope::profile]

@@ -88,3 +88,17 @@ proptest! {
         check(&snapshot);
     }
 }
+
+#[test]
+fn groups_are_a_column() {
+    let text = written(&fixtures::order_sim_in_groups(), Unit::Ns);
+    for row in rows(&text) {
+        let group = match row("name").as_str() {
+            "insert" | "rebalance" | "cancel" | "apply" => "book",
+            "encode" | "decode" => "wire",
+            "publish" => "<b>,\"\\u{202e}\\n",
+            _ => "",
+        };
+        assert_eq!(row("group"), group, "{}", row("name"));
+    }
+}

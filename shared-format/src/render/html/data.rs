@@ -9,8 +9,9 @@ use std::fmt::{Display, Write};
 use super::{PageOptions, date};
 use crate::ids::NO_PARENT;
 use crate::profile::functions::Functions;
+use crate::profile::groups;
 use crate::profile::spread::spreads;
-use crate::render::escape::{shapeless, visible};
+use crate::render::escape::{Json, visible};
 use crate::render::label::{labels, place};
 use crate::render::{ProcessState, number, text};
 use crate::snapshot::{Mode, Snapshot};
@@ -172,11 +173,39 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
     });
     strings(out, "whole_place", whole);
     list(out, "rank", rank.iter());
+    if functions.list.iter().any(|function| !function.group.is_empty()) {
+        groups(out, snapshot, &functions);
+    }
     list(
         out,
         "function_of_site",
         functions.of_site.iter().map(|function| function.0),
     );
+}
+
+/// By function, what is to be said of its group; empty where it is in none.
+fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions) {
+    let rows = groups::groups(snapshot, |_| true);
+    let told = |group: &str| {
+        let name = visible(group, false);
+        let Some(row) = rows.iter().find(|row| row.name == group) else {
+            return format!("in group {name}");
+        };
+        let about = if row.sum.estimated { "~" } else { "" };
+        format!(
+            "in group {name}: {about}{} inside its outermost members, {} calls, in all threads",
+            number::duration(row.sum.total_ns),
+            number::count(row.sum.calls),
+        )
+    };
+    let all = functions
+        .list
+        .iter()
+        .map(|function| match function.group.as_str() {
+            "" => String::new(),
+            group => told(group),
+        });
+    strings(out, "group", all);
 }
 
 fn threads(out: &mut String, snapshot: &Snapshot) {
@@ -270,28 +299,5 @@ fn join<T>(out: &mut String, values: impl Iterator<Item = T>, one: impl Fn(&mut 
             out.push(',');
         }
         one(out, value);
-    }
-}
-
-/// A text as JSON that may stand in a page: nothing in it ends a script or begins a tag.
-struct Json<'a>(&'a str);
-
-impl Display for Json<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                '<' | '>' | '&' => write!(f, "\\u{:04x}", u32::from(c))?,
-                c if shapeless(c) => {
-                    for unit in c.encode_utf16(&mut [0; 2]) {
-                        write!(f, "\\u{unit:04x}")?;
-                    }
-                }
-                c => f.write_char(c)?,
-            }
-        }
-        f.write_char('"')
     }
 }

@@ -241,3 +241,12 @@ proptest! {
         let _ = snapshot_of(&html);
     }
 }
+
+#[test]
+fn functions_tell_their_group() {
+    let without = page_of(&fixtures::order_sim());
+    assert!(!without.contains("\"group\":["), "not where there are none");
+    let text = page_of(&fixtures::order_sim_in_groups());
+    assert!(text.contains("in group wire: "), "the numbers of its group");
+    assert!(!text.contains("in group <b>"), "names are escaped");
+}

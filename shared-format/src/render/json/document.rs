@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::groups::{Group, groups};
 use super::node::{Node, nodes};
 use super::sites::{Rule, Site, rules, sites};
 use crate::render::ProcessState;
@@ -40,6 +41,7 @@ pub(super) struct Document<'a> {
     compensated: bool,
     sites: Vec<Site<'a>>,
     rules: Vec<Rule<'a>>,
+    groups: Vec<Group>,
 }
 
 #[derive(Serialize)]
@@ -155,6 +157,7 @@ impl<'a> Document<'a> {
             compensated: false,
             sites: sites(snapshot),
             rules: rules(snapshot),
+            groups: groups(snapshot),
         }
     }
 

@@ -18,6 +18,9 @@ pub(in crate::render) struct Node<'a> {
     pub(in crate::render) file: &'a str,
     pub(in crate::render) line: u32,
     pub(in crate::render) calls: u64,
+    /// What it has added up; only of a counter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::render) sum: Option<u64>,
     pub(in crate::render) total_ns: u64,
     pub(in crate::render) self_ns: u64,
     pub(in crate::render) total_ticks: u64,
@@ -73,7 +76,7 @@ impl Latency {
 // === impl Estimate ===
 
 impl Estimate {
-    fn of(snapshot: &Snapshot, spread: Option<&Spread>, calls: u64) -> Self {
+    fn of(snapshot: &Snapshot, spread: Option<&Spread>, timeable: u64) -> Self {
         let ns = |ticks: f64| snapshot.nanos(ticks.round() as u64);
         let own = spread.filter(|spread| spread.self_estimated);
         let total = spread.filter(|spread| spread.total_estimated);
@@ -81,7 +84,7 @@ impl Estimate {
             estimated: own.is_some() || total.is_some(),
             self_error_ns: own.map(|spread| ns(spread.self_error)),
             total_error_ns: total.map(|spread| ns(spread.total_error)),
-            timed_calls: spread.map_or(calls, |spread| spread.timed),
+            timed_calls: spread.map_or(timeable, |spread| spread.timed),
         }
     }
 }
@@ -105,6 +108,7 @@ pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
         }
     }
     let spreads = spreads(snapshot);
+    let sums = snapshot.sums();
     let threads = 0..snapshot.threads.len() as u32;
     threads
         .flat_map(|thread| snapshot.rows_of(ThreadId(thread)).map(move |row| (thread, row)))
@@ -120,6 +124,7 @@ pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
                 file: &site.file,
                 line: site.line,
                 calls: columns.calls[row],
+                sum: sums[row],
                 total_ns: total_ns[row],
                 self_ns: self_ns[row],
                 total_ticks: total_ticks[row],
@@ -127,7 +132,11 @@ pub(in crate::render) fn nodes(snapshot: &Snapshot) -> Vec<Node<'_>> {
                 open: open[row],
                 errors: errors[row],
                 latency: Latency::of(snapshot, &snapshot.latencies.of(id.0)),
-                estimate: Estimate::of(snapshot, spreads.get(row), columns.calls[row]),
+                estimate: Estimate::of(
+                    snapshot,
+                    spreads.get(row),
+                    sums[row].map_or(columns.calls[row], |_| 0),
+                ),
             }
         })
         .collect()

@@ -146,3 +146,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn groups_of_the_document() {
+    let snapshot = fixtures::order_sim_in_groups();
+    let text = report(&snapshot, ProcessState::Running);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let groups = &text[text.find("\n  \"groups\"").unwrap()..];
+    insta::assert_snapshot!(groups);
+    let book = &value["groups"][0];
+    let number = |value: &Value| value.as_u64().unwrap();
+    assert!(number(&book["self_ns"]) < number(&book["total_ns"]));
+    let threads = book["threads"].as_array().unwrap();
+    let sum: u64 = threads.iter().map(|thread| number(&thread["total_ns"])).sum();
+    assert_eq!(sum, number(&book["total_ns"]));
+}

@@ -98,6 +98,16 @@ impl Cells {
         }
     }
 
+    /// Those of a counter: what it has added up stands where times do, and behind a sign that it is none.
+    pub(super) fn counter(page: &Page<'_>, calls: u64, sum: u64) -> Self {
+        Self {
+            share: page.glyphs.sum.into(),
+            time: number::count(sum),
+            calls: number::count(calls),
+            ..Self::same("-")
+        }
+    }
+
     /// Titles; the first four are the reader's choice.
     pub(super) fn titles([share, time, other_time, other_share]: [&str; 4]) -> Self {
         Self {
@@ -144,6 +154,18 @@ impl Page<'_> {
             Some(ns) => self.time(Time { ns, ..total }),
             None => "-".to_string(),
         }
+    }
+
+    /// Says what counters are, where there are some.
+    pub(super) fn write_counters(&self, out: &mut String) -> fmt::Result {
+        if self.snapshot.counts.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "{} is what a counter has added up in its CALLS; it has no time",
+            self.glyphs.sum
+        )
     }
 
     /// Half of the finished calls, 99 of 100, and all of them took no longer than this.

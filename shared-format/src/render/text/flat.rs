@@ -15,10 +15,12 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     writeln!(
         out,
         "Flat profile: functions by self time ({} of {all}); CUMUL adds up SELF, TOTAL is with callees, recursion \
-         once;\n100% = {} in scopes\n",
+         once;\n100% = {} in scopes",
         rows.len(),
         page.duration(page.measured_ns),
     )?;
+    page.write_counters(out)?;
+    writeln!(out)?;
     // A tilde needs a cell of its own.
     let width = if page.has_estimates() { 7 } else { 6 };
     let mut line = |[share, cumulative, own, calls, per_call, total_per_call]: [&str; 6], name: &str| {
@@ -33,6 +35,11 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     )?;
     let mut cumulative = Time::own(0, None);
     for row in &rows {
+        if let Some(sum) = row.sum {
+            let (sum, calls) = (number::count(sum), number::count(row.calls));
+            line([page.glyphs.sum, "-", &sum, &calls, "-", "-"], &marked(page, row))?;
+            continue;
+        }
         let own = Time::own(row.self_ns, row.spread);
         let total = Time::total(row.total_ns, row.spread);
         cumulative.ns = cumulative.ns.saturating_add(own.ns);

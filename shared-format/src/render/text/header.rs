@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::Page;
 use super::columns::Time;
+use super::{Page, Stretch};
 use crate::render::escape::visible;
 use crate::render::number;
 use crate::snapshot::{CaptureKind, Mode, Snapshot, ThreadState};
@@ -30,7 +30,12 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
 
 /// What there is to know of the program and its measuring, each with its name.
 pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
-    let mut facts = vec![("since reset", reset(page)), ("mode", mode(page))];
+    let mut facts = match &page.options.stretch {
+        None => vec![("since reset", reset(page))],
+        Some(Stretch::Moment(moment)) => vec![("moment", moment.clone()), ("since reset", reset(page))],
+        Some(Stretch::Window(window)) => vec![("window", format!("in {window}"))],
+    };
+    facts.push(("mode", mode(page)));
     facts.extend(estimates(page).map(|text| ("estimates", text)));
     facts.push(("measured", measured(page)));
     facts.extend(switched_off(page).map(|text| ("sites", text)));
@@ -67,6 +72,8 @@ fn measured(page: &Page<'_>) -> String {
         .tree
         .rows
         .iter()
+        // Counters are inside scopes, and none.
+        .filter(|row| row.sum.is_none())
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
     format!(
         "{} inside scopes, {} calls",

@@ -48,6 +48,18 @@ fn a_usual_program_fits_into_100_columns() {
 }
 
 #[test]
+fn counters_have_calls_and_a_sum() {
+    let both = report(&fixtures::order_sim_counting(), &TextOptions::default());
+    let flat = viewed(&fixtures::order_sim_counting(), View::Flat, 0.1);
+    insta::assert_snapshot!(format!("{both}\n{flat}"));
+}
+
+#[test]
+fn counters_in_ascii() {
+    insta::assert_snapshot!(report(&fixtures::order_sim_counting(), &ascii()));
+}
+
+#[test]
 fn the_whole_program_in_ascii() {
     insta::assert_snapshot!(report(&fixtures::order_sim(), &ascii()));
 }
@@ -284,10 +296,11 @@ fn printed_tree(text: &str) -> Vec<Printed> {
                 tree
             };
             let name = tree.find("|-").or_else(|| tree.find("`-"));
+            let time = |cell: &str| if cells[0] == "sum" { 0.0 } else { nanos(cell) };
             Printed {
                 depth: name.map_or(0, |at| at / 2 + 1),
-                total: nanos(cells[1]),
-                own: nanos(cells[2]),
+                total: time(cells[1]),
+                own: time(cells[2]),
             }
         })
         .collect()
@@ -379,4 +392,29 @@ fn nothing_measured_says_so_in_every_view() {
         let text = viewed(&fixtures::empty(), view, 0.0);
         assert!(text.contains("no scope has been entered"), "{text}");
     }
+}
+
+#[test]
+fn groups_stand_apart_and_leave_the_sums_as_they_are() {
+    let grouped = fixtures::order_sim_in_groups();
+    let options = TextOptions {
+        view: View::Hot,
+        ..TextOptions::default()
+    };
+    let text = report(&grouped, &options);
+    insta::assert_snapshot!(text);
+    let plain = report(&fixtures::order_sim(), &options);
+    assert!(
+        text.starts_with(plain.trim_end()),
+        "all else is as without groups"
+    );
+    let flat = report(
+        &grouped,
+        &TextOptions {
+            view: View::Flat,
+            ascii: true,
+            ..TextOptions::default()
+        },
+    );
+    assert!(flat.contains("Groups (3)") && flat.is_ascii(), "{flat}");
 }

@@ -34,9 +34,13 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     }
     writeln!(
         out,
-        "Top functions by self time ({} of {all}): all their places added up, recursion once in TOTAL\n",
+        "Top functions by self time ({} of {all}): all their places added up, recursion once in TOTAL",
         rows.len(),
     )?;
+    if rows.iter().any(|row| row.sum.is_some()) {
+        page.write_counters(out)?;
+    }
+    writeln!(out)?;
     let columns = Columns::of(page, WIDTH_FOR_TOP);
     columns.write(out, &Cells::titles(["%SELF", "SELF", "TOTAL", "%TOT"]))?;
     writeln!(out, "{:<width$}  WHERE", "FUNCTION")?;
@@ -74,7 +78,7 @@ pub(super) struct Hidden {
 
 /// Takes out those below the least share.
 pub(super) fn hide_small(page: &Page<'_>, rows: &mut Vec<HotRow>) -> Hidden {
-    let is_small = |row: &HotRow| page.share(row.self_ns) < page.options.min_share;
+    let is_small = |row: &HotRow| row.sum.is_none() && page.share(row.self_ns) < page.options.min_share;
     let small = rows.iter().filter(|row| is_small(row));
     let hidden = small.fold(
         Hidden {
@@ -108,7 +112,7 @@ impl Hidden {
 }
 
 pub(super) fn is_doubtful(page: &Page<'_>, row: &HotRow) -> bool {
-    page.snapshot.is_doubtful(row.total_ns, row.calls)
+    row.sum.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls)
 }
 
 /// The function's name, with a mark where its calls are too short to tell much.
@@ -122,6 +126,13 @@ pub(super) fn marked(page: &Page<'_>, row: &HotRow) -> String {
 }
 
 fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
+    if let Some(sum) = row.sum {
+        let cells = Cells::counter(page, row.calls, sum);
+        return Cells {
+            errors: String::new(),
+            ..cells
+        };
+    }
     let total = Time::total(row.total_ns, row.spread);
     let own = Time::own(row.self_ns, row.spread);
     Cells {

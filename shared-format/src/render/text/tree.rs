@@ -56,6 +56,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             "P50, P99, MAX of finished calls, with callees, to two digits; <= where only a bound is known"
         )?;
     }
+    page.write_counters(out)?;
     writeln!(out)?;
     columns.write(out, &Cells::titles(["%TOT", "TOTAL", "SELF", "%SELF"]))?;
     writeln!(out, "FUNCTION")?;
@@ -105,7 +106,7 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
         if row.open > 0 {
             write!(out, " {}", page.glyphs.open)?;
         }
-        if page.snapshot.is_doubtful(row.total_ns, row.calls) {
+        if row.sum.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls) {
             write!(out, " {}", page.glyphs.doubtful)?;
             hidden.doubtful_shown = true;
         }
@@ -121,7 +122,8 @@ fn push_sorted(stack: &mut Vec<(u32, bool)>, page: &Page<'_>, siblings: &[u32], 
     let row = |index: u32| &page.tree.rows[index as usize];
     let bottom = stack.len();
     for &index in siblings {
-        if page.share(row(index).total_ns) < page.options.min_share {
+        // A counter has no time: it stays with what it stands in.
+        if row(index).sum.is_none() && page.share(row(index).total_ns) < page.options.min_share {
             hidden.ns += row(index).total_ns;
             hidden.rows += subtree_rows(page, index);
         } else {
@@ -150,6 +152,9 @@ fn subtree_rows(page: &Page<'_>, top: u32) -> u64 {
 }
 
 fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
+    if let Some(sum) = row.sum {
+        return Cells::counter(page, row.calls, sum);
+    }
     let spread = page.tree.spread(index);
     let (total, own) = (Time::total(row.total_ns, spread), Time::own(row.self_ns, spread));
     Cells {

@@ -31,7 +31,25 @@ pub fn macros(values: &[u8]) -> Option<u8> {
         let doubled = first.wrapping_mul(2);
         doubled + 1
     },);
+    let second = tickscope::time!(group = GROUP, "grouped", second.checked_add(0)?);
+    let second = tickscope::time!(group = "g", NAME, second,);
     drop((grouped, named));
+    tickscope::count!("counted");
+    tickscope::count!(NAME, 2);
+    tickscope::count!(names::OTHER, values.len(),);
+    tickscope::count!(group = GROUP, "counted in a group");
+    tickscope::count!(group = "g", NAME, u32::from(first),);
+    let mut evaluated = 0u64;
+    let mut once = || {
+        evaluated += 1;
+        evaluated
+    };
+    tickscope::count!("evaluated", once());
+    assert_eq!(evaluated, 1);
+    match values {
+        [] => tickscope::count!("empty"),
+        [..] => tickscope::count!(group = "g", "not empty", 1),
+    }
     let closure = |value: u8| {
         tickscope::scope!();
         value
@@ -127,6 +145,7 @@ pub fn start(name: &str) -> (Session, Vec<Status>) {
         .max_process_nodes(1 << 20)
         .absurd_limit(Duration::from_secs(3600))
         .report_at_exit(Destination::Stderr)
+        .log_every(Duration::from_secs(3600))
         .control(true);
     drop(builder.clone().clock(Clock::Custom(mine, 1e9)));
     drop(builder.clone().report_at_exit(Destination::File("unused".into())));

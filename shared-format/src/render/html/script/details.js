@@ -34,6 +34,9 @@ class Details {
     if (profile.place(fn) !== "-") {
       this.into.append(element("p", "where", profile.place(fn)));
     }
+    if (profile.group(fn)) {
+      this.into.append(element("p", "where", profile.group(fn)));
+    }
     if (this.owner.showsFunctions()) {
       this.numbers(all, "all places");
     } else {

@@ -43,6 +43,11 @@ class Profile {
     return this.data.whole_place[fn] || this.data.place[fn];
   }
 
+  // What is to be said of its group; empty where it is in none.
+  group(fn) {
+    return this.data.group ? this.data.group[fn] : "";
+  }
+
   // Ticks as nanoseconds.
   nanos(ticks) {
     return Math.round((ticks * 1e9) / this.data.ticks_per_second);

@@ -1,0 +1,57 @@
+//! Counters: an add without a clock, below the scope that is open.
+//!
+//! A counter's node is never open, so nothing is charged to it and nothing is below it. `current` is not taken out:
+//! a signal handler in between leaves it as it found it. A capture may see an execution's amount before its call; the
+//! next one sees both.
+
+use crate::scope::{may_count, new_child};
+use crate::site::{Gate, Site};
+use crate::threads;
+use crate::tree::{Tree, add};
+
+/// Adds an amount to the counter of a site, below the scope that is open.
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn count(site: &'static Site, amount: u64) {
+    if site.is(Gate::Open) {
+        // Which mode is in force is all the same: where nothing counts the gate is shut.
+        if let Some(tree) = threads::hot()
+            && let Some(current) = tree.current.get()
+            && let Some(counter) = Tree::recent_child(current, site)
+        {
+            return counter.count(amount);
+        }
+    } else if site.is(Gate::Shut) {
+        return;
+    }
+    count_otherwise(site, amount);
+}
+
+/// Another child than the one looked at first.
+#[inline(never)]
+fn count_otherwise(site: &'static Site, amount: u64) {
+    if let Some(tree) = threads::hot()
+        && let Some(current) = tree.current.get()
+        && let Some(counter) = tree.known_counter(current, site)
+    {
+        return counter.count(amount);
+    }
+    count_first(site, amount);
+}
+
+/// Something new, or nothing that counts.
+#[cold]
+#[inline(never)]
+fn count_first(site: &'static Site, amount: u64) {
+    if (site.is(Gate::New) || threads::hot().is_none()) && !may_count(site) {
+        return;
+    }
+    let Some(tree) = threads::hot() else { return };
+    let Some(current) = tree.current.get() else {
+        // An event of this thread is at work: this is a signal handler, or an allocator.
+        return add(&tree.dropped, 1);
+    };
+    if let Some(counter) = new_child(tree, current, site) {
+        counter.count(amount);
+    }
+}

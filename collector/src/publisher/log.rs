@@ -1,0 +1,79 @@
+//! The log that the program itself writes to standard error: how long each thread was inside each group.
+
+use std::time::{Duration, Instant};
+
+use tickscope_format::Snapshot;
+use tickscope_format::profile::intervals::{Choice, Interval, Intervals};
+use tickscope_format::render::log::{LogOptions, header, lines};
+use tickscope_format::snapshot::CaptureKind;
+
+use crate::os;
+
+/// The log at work.
+#[derive(Debug)]
+pub(super) struct Log {
+    every: Duration,
+    intervals: Intervals,
+    /// When the next interval ends.
+    due: Instant,
+    /// Nothing was written yet.
+    new: bool,
+}
+
+/// Says that there is no log, where somebody wanted one.
+pub(crate) fn no_log() {
+    let line = b"tickscope: no log: there is no place for a ring; set TICKSCOPE_DIR\n";
+    let _ = os::write_all(libc::STDERR_FILENO, line);
+}
+
+// === impl Log ===
+
+impl Log {
+    pub(super) fn new(every: Duration) -> Self {
+        Self {
+            every,
+            intervals: Intervals::from_start(every, Choice::default()),
+            due: Instant::now() + every,
+            new: true,
+        }
+    }
+
+    /// How long until the interval ends.
+    pub(super) fn rest(&self) -> Duration {
+        self.due.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether it has ended.
+    pub(super) fn is_due(&self) -> bool {
+        self.rest().is_zero()
+    }
+
+    /// Takes a snapshot if an interval or a reset epoch ends with it; false where nobody hears.
+    pub(super) fn note(&mut self, snapshot: &Snapshot) -> bool {
+        let due = self.is_due();
+        let wanted = due || !self.intervals.has_begun() || snapshot.capture.kind != CaptureKind::Periodic;
+        if !wanted {
+            return true;
+        }
+        let done = self.intervals.take(snapshot);
+        if due {
+            self.due = Instant::now() + self.every;
+        }
+        done.is_none_or(|interval| self.write(&interval))
+    }
+
+    /// What is left of the last interval.
+    pub(super) fn end(&mut self) {
+        if let Some(interval) = self.intervals.finish() {
+            self.write(&interval);
+        }
+    }
+
+    fn write(&mut self, interval: &Interval) -> bool {
+        let mut text = lines(interval, &LogOptions::default());
+        if std::mem::take(&mut self.new) {
+            text.insert_str(0, &header());
+        }
+        os::write_all(libc::STDERR_FILENO, text.as_bytes()).is_ok()
+    }
+}

@@ -1,0 +1,110 @@
+//! Frames of a small game, and the change that makes them slower: `--linear` looks names up one after the other where
+//! a binary search did. Two builds to compare, in one program: `tickscope diff` finds the difference by its calls.
+#![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
+
+use std::cmp::Ordering;
+
+/// So many things move in a frame.
+const MOVED: usize = 40;
+
+/// So many there are.
+const THINGS: usize = 160;
+
+/// How things are found by their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Search {
+    Binary,
+    Linear,
+}
+
+/// Something with a place, found by its name.
+struct Thing {
+    name: String,
+    place: f64,
+}
+
+struct World {
+    /// In the order of their names.
+    things: Vec<Thing>,
+    search: Search,
+}
+
+#[tickscope::profile]
+fn compare(one: &str, other: &str) -> Ordering {
+    one.cmp(other)
+}
+
+impl World {
+    #[tickscope::profile]
+    fn load(search: Search) -> Self {
+        let things = (0..THINGS).map(|n| Thing {
+            name: format!("thing-{n:04}"),
+            place: n as f64,
+        });
+        Self {
+            things: things.collect(),
+            search,
+        }
+    }
+
+    #[tickscope::profile]
+    fn find(&self, name: &str) -> Option<usize> {
+        match self.search {
+            Search::Binary => self
+                .things
+                .binary_search_by(|thing| compare(&thing.name, name))
+                .ok(),
+            Search::Linear => self
+                .things
+                .iter()
+                .position(|thing| compare(&thing.name, name) == Ordering::Equal),
+        }
+    }
+
+    #[tickscope::profile]
+    fn update(&mut self, frame: u64) {
+        for moved in 0..MOVED {
+            let name = format!("thing-{:04}", (moved * 7 + frame as usize) % THINGS);
+            if let Some(found) = self.find(&name) {
+                self.things[found].place += 0.5;
+            }
+        }
+    }
+
+    #[tickscope::profile]
+    fn draw(&self, picture: &mut [f64]) {
+        for (row, cell) in picture.iter_mut().enumerate() {
+            let near = self.things.iter().step_by(8);
+            *cell = near.map(|thing| (thing.place - row as f64).abs().sqrt()).sum();
+        }
+    }
+
+    #[tickscope::profile]
+    fn frame(&mut self, number: u64, picture: &mut [f64]) {
+        self.update(number);
+        self.draw(picture);
+    }
+}
+
+fn arguments() -> Option<(u64, Search)> {
+    let mut found = (500, Search::Binary);
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--linear" => found.1 = Search::Linear,
+            frames => found.0 = frames.parse().ok()?,
+        }
+    }
+    Some(found)
+}
+
+fn main() -> Result<(), String> {
+    let (frames, search) = arguments().ok_or("usage: frames [FRAMES] [--linear]")?;
+    let _tickscope = tickscope::start("frames");
+    let mut world = World::load(search);
+    let mut picture = vec![0.0; 256];
+    for number in 0..frames {
+        world.frame(number, &mut picture);
+    }
+    println!("{frames} frames, {:.3}", picture.iter().sum::<f64>());
+    Ok(())
+}

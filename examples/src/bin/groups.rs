@@ -1,0 +1,60 @@
+//! Groups: what reading and writing take, and what text takes, wherever they are done. `TICKSCOPE=log groups` writes it
+//! down second by second; `tickscope log groups` does so for one that runs.
+#![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
+
+use std::error::Error;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::thread::{self, Builder};
+use std::time::{Duration, Instant};
+
+/// The next line; none at the end. Most of the time it waits, and that is time in the group as well.
+#[tickscope::profile(group = "io")]
+fn read_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut line = String::new();
+    Ok((from.read_line(&mut line)? > 0).then_some(line))
+}
+
+#[tickscope::profile(group = "io")]
+fn write_lines(to: &mut impl Write, lines: &[String]) -> io::Result<()> {
+    // Members inside each other count once.
+    lines
+        .iter()
+        .try_for_each(|line| tickscope::time!(group = "io", "write_line", to.write_all(line.as_bytes())))
+}
+
+#[tickscope::profile(group = "text")]
+fn digits(line: &str) -> u64 {
+    line.bytes().filter(u8::is_ascii_digit).map(u64::from).sum()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let seconds = std::env::args().nth(1).unwrap_or("10".to_owned());
+    let seconds = seconds
+        .parse()
+        .map_err(|_| format!("usage: groups [SECONDS], not `{seconds}`"))?;
+    let _tickscope = tickscope::start("groups");
+    println!("Working for {seconds} s. To look inside, in another terminal: tickscope log groups");
+    let end = Instant::now() + Duration::from_secs(seconds);
+
+    let (mut sender, receiver) = UnixStream::pair()?;
+    let reader = Builder::new().name("reader".to_owned()).spawn(move || {
+        let mut receiver = BufReader::new(receiver);
+        let mut sum = 0;
+        while let Some(line) = read_line(&mut receiver)? {
+            sum += digits(&line);
+        }
+        Ok::<u64, io::Error>(sum)
+    })?;
+    while Instant::now() < end {
+        let lines: Vec<String> = (0..500)
+            .map(|n| tickscope::time!(group = "text", "format", format!("line {n}\n")))
+            .collect();
+        write_lines(&mut sender, &lines)?;
+        thread::sleep(Duration::from_millis(20));
+    }
+    drop(sender);
+    let sum = reader.join().map_err(|_| "the reader panicked")??;
+    println!("The digits of all lines add up to {sum}.");
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! The sites of a snapshot. They seldom change, so snapshots of one program share them.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Site;
+
+/// The places in the source that the nodes of a snapshot refer to: a `Vec` that is copied when it is written to while
+/// somebody shares it.
+#[derive(Clone, Debug, Default, Eq)]
+pub struct Sites(Arc<Vec<Site>>);
+
+// === impl Sites ===
+
+impl Deref for Sites {
+    type Target = Vec<Site>;
+
+    fn deref(&self) -> &Vec<Site> {
+        &self.0
+    }
+}
+
+impl DerefMut for Sites {
+    fn deref_mut(&mut self) -> &mut Vec<Site> {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl Serialize for Sites {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sites {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl PartialEq for Sites {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl From<Vec<Site>> for Sites {
+    fn from(sites: Vec<Site>) -> Self {
+        Self(Arc::new(sites))
+    }
+}
+
+impl<const N: usize> From<[Site; N]> for Sites {
+    fn from(sites: [Site; N]) -> Self {
+        Self::from(Vec::from(sites))
+    }
+}
+
+impl FromIterator<Site> for Sites {
+    fn from_iter<I: IntoIterator<Item = Site>>(sites: I) -> Self {
+        Self::from(Vec::from_iter(sites))
+    }
+}
+
+impl<'a> IntoIterator for &'a Sites {
+    type Item = &'a Site;
+    type IntoIter = std::slice::Iter<'a, Site>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Sites {
+    type Item = &'a mut Site;
+    type IntoIter = std::slice::IterMut<'a, Site>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}

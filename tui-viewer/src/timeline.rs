@@ -1,0 +1,273 @@
+//! The moments that a target still knows: all of a recording, or what a ring holds, the fine records and before them the
+//! coarse ones.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use tickscope_format::file::open::RingFile;
+use tickscope_format::profile::across::{self, Facts, Parts};
+use tickscope_format::ring::Record;
+use tickscope_format::series::Series;
+use tickscope_format::{FormatError, Snapshot, codec, kept};
+
+use crate::args::When;
+use crate::command::output::{Misuse, about};
+use crate::model::window::seconds;
+use crate::process_time::{UtcOffset, clock_time, last_time_of_day};
+use crate::target::Found;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Moments of one target, the oldest first; there is at least one.
+#[derive(Debug)]
+pub struct Timeline {
+    records: Records,
+    facts: Vec<Facts>,
+    /// The wall clock at each: nanoseconds since the Unix epoch.
+    unix_ns: Vec<u64>,
+    offset: UtcOffset,
+}
+
+/// Where they are read from.
+#[derive(Debug)]
+enum Records {
+    Series(Series),
+    Ring(PathBuf, Vec<Record>),
+}
+
+/// What happened between two moments, and which they are.
+#[derive(Debug)]
+pub struct Between {
+    /// As a snapshot.
+    pub snapshot: Snapshot,
+    /// Its length and its ends, for reading.
+    pub words: String,
+    /// What is not in it, or should not be.
+    pub doubts: Vec<&'static str>,
+}
+
+// === impl Timeline ===
+
+impl Timeline {
+    /// The moments of a target.
+    ///
+    /// # Errors
+    /// Why there are none, or why they cannot be read.
+    pub fn of(found: &Found, offset: UtcOffset) -> anyhow::Result<Self> {
+        match found {
+            Found::Ring(ring, _) => Self::of_ring(ring, offset),
+            Found::Kept(path) if kept::is_kept(path) => Self::of_series(path, offset),
+            Found::Kept(path) => Err(single(path)),
+        }
+    }
+
+    fn of_series(path: &Path, offset: UtcOffset) -> anyhow::Result<Self> {
+        let series = Series::open(path).map_err(|error| anyhow!(about(path, &error)))?;
+        let moments = series.moments();
+        let facts = moments.iter().map(|moment| Facts {
+            reset_epoch: moment.reset_epoch,
+            withdraws: moment.withdraws,
+            kind: moment.stamp.kind,
+        });
+        let timeline = Self {
+            facts: facts.collect(),
+            unix_ns: moments.iter().map(|moment| moment.stamp.unix_ns).collect(),
+            records: Records::Series(series),
+            offset,
+        };
+        match timeline.facts.len() {
+            0 => Err(anyhow!(about(path, &FormatError::NoRecord))),
+            1 => Err(single(path)),
+            _ => Ok(timeline),
+        }
+    }
+
+    fn of_ring(ring: &RingFile, offset: UtcOffset) -> anyhow::Result<Self> {
+        let failed = |error: FormatError| anyhow!(about(ring.path(), &error));
+        let mut records = vec![ring.newest().map_err(failed)?];
+        // What was written over meanwhile is not there any more.
+        while let Some(before) = records.last().and_then(|last| ring.before(last).ok().flatten()) {
+            records.push(before);
+        }
+        let oldest = records.last().map_or(0, |record| record.stamp.unix_ns);
+        let mut coarse = ring.coarse_newest().ok().flatten();
+        while let Some(record) = coarse {
+            coarse = ring.coarse_before(&record).ok().flatten();
+            if record.stamp.unix_ns < oldest {
+                records.push(record);
+            }
+        }
+        records.reverse();
+        let mut facts = Vec::with_capacity(records.len());
+        for record in &records {
+            let capture = codec::capture(&record.payload).map_err(failed)?;
+            facts.push(Facts {
+                reset_epoch: capture.reset_epoch,
+                withdraws: capture.withdraws,
+                kind: record.stamp.kind,
+            });
+        }
+        Ok(Self {
+            facts,
+            unix_ns: records.iter().map(|record| record.stamp.unix_ns).collect(),
+            records: Records::Ring(ring.path().to_path_buf(), records),
+            offset,
+        })
+    }
+
+    fn path(&self) -> &Path {
+        match &self.records {
+            Records::Series(series) => series.path(),
+            Records::Ring(path, _) => path,
+        }
+    }
+
+    fn first(&self) -> u64 {
+        self.unix_ns[0]
+    }
+
+    fn last(&self) -> u64 {
+        self.unix_ns[self.unix_ns.len() - 1]
+    }
+
+    /// The newest moment.
+    pub fn newest(&self) -> usize {
+        self.unix_ns.len() - 1
+    }
+
+    /// The snapshot of a moment.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn snapshot(&self, at: usize) -> anyhow::Result<Snapshot> {
+        let snapshot = match &self.records {
+            Records::Series(series) => series.snapshot(&series.moments()[at]),
+            Records::Ring(_, records) => codec::decode(&records[at].payload),
+        };
+        snapshot.map_err(|error| anyhow!(about(self.path(), &error)))
+    }
+
+    /// The moment that is meant: the last one then or before.
+    ///
+    /// # Errors
+    /// That is not in it.
+    pub fn find(&self, when: When) -> anyhow::Result<usize> {
+        let (first, last) = (self.first(), self.last());
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let wanted = match when {
+            When::After(time) => Some(first.saturating_add(ns(time))),
+            When::Before(time) => last.checked_sub(ns(time)),
+            // Any moment within that second is meant.
+            When::Clock(of_day) => {
+                last_time_of_day(last, of_day, self.offset).map(|second| self.first_in_second(second))
+            }
+        };
+        // Moments do not come to the millisecond.
+        let inside = |wanted: &u64| (first..=last.saturating_add(SECOND_NS)).contains(wanted);
+        let Some(wanted) = wanted.filter(inside) else {
+            return Err(Misuse(format!("no moment of then; {}", self.extent())).into());
+        };
+        Ok(self.at_or_before(wanted))
+    }
+
+    fn first_in_second(&self, second: u64) -> u64 {
+        let within = second..second.saturating_add(SECOND_NS);
+        let first = self.unix_ns.iter().find(|at| within.contains(at));
+        first.copied().unwrap_or(second)
+    }
+
+    fn at_or_before(&self, unix_ns: u64) -> usize {
+        self.unix_ns.iter().rposition(|&at| at <= unix_ns).unwrap_or(0)
+    }
+
+    /// The moment with which a time begins that ends with another one: as long before as is wished, or the oldest.
+    pub fn begin_of(&self, end: usize, length: Duration) -> usize {
+        let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
+        // Moments do not come to the microsecond.
+        let slack = length_ns / 200;
+        let begin = self.unix_ns[end].saturating_sub(length_ns).saturating_add(slack);
+        self.at_or_before(begin).min(end)
+    }
+
+    /// What there is, in words.
+    pub fn extent(&self) -> String {
+        let (first, last) = (self.first(), self.last());
+        format!(
+            "{} holds {}, from {} to {}",
+            self.path().display(),
+            seconds(last.saturating_sub(first)),
+            clock_time(first, self.offset),
+            clock_time(last, self.offset),
+        )
+    }
+
+    /// Which moment one is, in words.
+    pub fn words(&self, at: usize) -> String {
+        format!(
+            "{}, {} after the beginning of what is recorded",
+            clock_time(self.unix_ns[at], self.offset),
+            seconds(self.unix_ns[at].saturating_sub(self.first()))
+        )
+    }
+
+    /// What happened between two moments.
+    ///
+    /// # Errors
+    /// They are the same, the wrong way round, of two processes, or cannot be read.
+    pub fn between(&self, from: usize, to: usize) -> anyhow::Result<Between> {
+        if from >= to {
+            let why = format!("no time lies between these two moments; {}", self.extent());
+            return Err(Misuse(why).into());
+        }
+        let Parts {
+            plus,
+            minus,
+            unclosed,
+            more,
+        } = across::parts(&self.facts, from, to);
+        let read = |parts: &[usize]| -> anyhow::Result<Vec<Snapshot>> {
+            parts.iter().map(|&at| self.snapshot(at)).collect()
+        };
+        let (plus, minus) = (read(&plus)?, read(&minus)?);
+        let run = |snapshot: &Snapshot| (snapshot.process.pid, snapshot.process.started_unix_ns);
+        let mut runs = plus.iter().chain(&minus).map(run);
+        let first = runs.next();
+        if runs.any(|run| Some(run) != first) {
+            bail!("{}: records of two processes", self.path().display());
+        }
+        let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
+        let snapshot = across::across(&plus, &minus);
+        let doubts = [
+            (
+                unclosed,
+                "a reset took away what was counted just before it, and no record shows that: it is missing here",
+            ),
+            (
+                more,
+                "an undo gave back what was counted before the first record: that is counted here as well",
+            ),
+        ];
+        Ok(Between {
+            words: format!(
+                "{}, from {} to {}",
+                seconds(snapshot.capture.since_reset_ns),
+                clock_time(self.unix_ns[from], self.offset),
+                clock_time(self.unix_ns[to], self.offset),
+            ),
+            snapshot,
+            doubts: doubts
+                .into_iter()
+                .filter_map(|(is, why)| is.then_some(why))
+                .collect(),
+        })
+    }
+}
+
+/// What a file with one snapshot cannot tell.
+fn single(path: &Path) -> anyhow::Error {
+    anyhow!(
+        "{} holds one moment and nothing from before it; `tickscope record` keeps a series",
+        path.display()
+    )
+}

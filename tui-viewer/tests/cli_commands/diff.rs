@@ -1,0 +1,207 @@
+//! `tickscope diff`: real programs compared, gates that let pass or not, and what is not to be compared.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Place, Program, VIEWER, finish, until};
+
+/// Keeps the last snapshot of a program that makes so many calls, `FRAMES CALLS`, and ends.
+fn keep(place: &Place, file: &str, numbers: &str) {
+    let mut program = Program::spawn(&mut place.role("counted", numbers), "counted");
+    let pid = program.pid().to_string();
+    until("it is there", || place.ring_of(program.pid()));
+    assert!(program.end().success());
+    place.tickscope(&["snapshot", &pid, "-o", file]).ok();
+}
+
+fn keep_all(place: &Place, side: &str, runs: usize, numbers: &str) {
+    for run in 1..=runs {
+        keep(place, &format!("{side}{run}.tks"), numbers);
+    }
+}
+
+#[test]
+fn counts_are_a_gate_without_noise() {
+    let place = Place::new();
+    keep(&place, "a.tks", "20 3");
+    keep(&place, "same.tks", "20 3");
+    keep(&place, "longer.tks", "50 3");
+    keep(&place, "more.tks", "50 4");
+
+    for after in ["a.tks", "same.tks"] {
+        let done = place
+            .tickscope(&["diff", "a.tks", after, "--fail-if", "calls > 0"])
+            .ok()
+            .quiet();
+        assert!(done.out.contains("\npassed  calls > 0: "), "{}", done.out);
+    }
+    let gate = ["--per", "frame", "--fail-if", "calls > 1%"];
+    place
+        .tickscope(&[&["diff", "a.tks", "longer.tks"], &gate[..]].concat())
+        .ok()
+        .quiet();
+    let done = place
+        .tickscope(&[&["diff", "a.tks", "more.tks"], &gate[..]].concat())
+        .with_code(3)
+        .quiet();
+    assert!(done.out.contains("leaf 3 → 4 calls (+33.3%)"), "{}", done.out);
+    // Without it the run is longer, and that is more calls.
+    place
+        .tickscope(&["diff", "a.tks", "longer.tks", "--fail-if", "calls > 1%"])
+        .with_code(3);
+    let other = ["diff", "a.tks", "more.tks", "--fail-if", "calls(whole) > 0"];
+    place.tickscope(&other).ok();
+}
+
+#[test]
+fn every_form_says_why_it_failed() {
+    let place = Place::new();
+    keep(&place, "a.tks", "20 3");
+    keep(&place, "b.tks", "20 30");
+    for (form, needle) in [
+        ("text", "FAILED  calls > 1%: "),
+        ("json", "\"passed\": false"),
+        ("markdown", "**tickscope diff: FAILED**"),
+        ("html", "<b>FAILED</b>"),
+    ] {
+        let args = ["diff", "a.tks", "b.tks", "--fail-if", "calls > 1%", "-f", form];
+        let done = place.tickscope(&args).with_code(3);
+        assert!(
+            done.out.contains(needle) && done.out.contains("leaf"),
+            "{form}: {}",
+            done.out
+        );
+        if form != "text" {
+            let done = done.says(&["calls > 1% failed: ", "leaf 60 → 600 calls"]);
+            assert_eq!(done.err.lines().count(), 1, "{}", done.err);
+        }
+    }
+    let table = ["diff", "a.tks", "b.tks", "--view", "functions"];
+    assert!(!place.tickscope(&table).ok().out.contains("Paths"));
+
+    // The ending of a file says the form; it is there whole, and never over another.
+    let args = ["diff", "a.tks", "b.tks", "-o", "c.md"];
+    assert_eq!(place.tickscope(&args).ok().quiet().out, "");
+    let text = fs::read_to_string(place.work().join("c.md")).unwrap();
+    assert!(text.starts_with("**tickscope diff: compared**"), "{text}");
+    place
+        .tickscope(&args)
+        .failed(1, &["c.md", "exists already; --force"]);
+    place.tickscope(&[&args[..], &["--force"]].concat()).ok();
+}
+
+#[test]
+fn times_are_judged_over_five_runs_a_side() {
+    let place = Place::new();
+    keep_all(&place, "a", 5, "40 60");
+    keep_all(&place, "b", 5, "40 200");
+    let mut args: Vec<String> = vec!["diff".into()];
+    let side = |side: &str, runs: usize| {
+        (1..=runs)
+            .map(move |run| format!("{side}{run}.tks"))
+            .collect::<Vec<_>>()
+    };
+    args.extend(side("a", 5));
+    args.push("--".into());
+    let few = [
+        &args[..],
+        &side("b", 4),
+        &["--fail-if".into(), "time > 10%".into()],
+    ]
+    .concat();
+    place
+        .tickscope(&few)
+        .failed(2, &["at least 5 runs a side; found 5 before and 4 after"]);
+    // Three times the calls, each longer: slower on any machine.
+    let slower = [
+        &args[..],
+        &side("b", 5),
+        &["--fail-if".into(), "time > 10%".into()],
+    ]
+    .concat();
+    let done = place.tickscope(&slower).with_code(3);
+    assert!(done.out.contains("FAILED  time > 10%: "), "{}", done.out);
+    assert!(done.out.contains("p = 0.004"), "{}", done.out);
+    // A run is no slower than itself.
+    let same = [
+        &args[..],
+        &side("a", 5),
+        &["--fail-if".into(), "time > 10%".into()],
+    ]
+    .concat();
+    place.tickscope(&same).ok().quiet();
+}
+
+#[test]
+fn what_runs_is_compared_as_it_is_now() {
+    let place = Place::new();
+    let program = place.start("busy");
+    until("all is entered", || {
+        let text = place.tickscope(&["report", &program.name]).ok().out;
+        text.contains("leaf").then_some(())
+    });
+    place
+        .tickscope(&["snapshot", &program.name, "-o", "then.tks"])
+        .ok();
+    let pid = program.pid().to_string();
+    let grown = ["diff", "then.tks", &pid, "--fail-if", "calls(leaf) > 0"];
+    until("it has gone on", || {
+        (place.tickscope(&grown).code == Some(3)).then_some(())
+    });
+    place
+        .tickscope(&["diff", "then.tks", &program.name, "--per", "leaf"])
+        .ok();
+}
+
+#[test]
+fn what_cannot_be_compared_is_said_in_one_line() {
+    let place = Place::new();
+    keep(&place, "a.tks", "20 3");
+    fs::write(place.work().join("b.tks"), "nothing").unwrap();
+    for (args, code, says) in [
+        (&["a.tks"][..], 2, &["nothing to compare with"][..]),
+        (&["a.tks", "a.tks", "a.tks"], 2, &["which of the 3", "--"]),
+        (&["a.tks", "b.tks"], 1, &["b.tks"]),
+        (&["a.tks", "c.tks"], 2, &["no file c.tks"]),
+        (
+            &["a.tks", "a.tks", "--per", "frme"],
+            2,
+            &["a.tks: no function or scope is called frme", "frame"],
+        ),
+        (
+            &["a.tks", "a.tks", "--fail-if", "calls(lef) > 0"],
+            2,
+            &["calls(lef) > 0: no function or scope is called lef"],
+        ),
+    ] {
+        place.tickscope(&[&["diff"], args].concat()).failed(code, says);
+    }
+    let wrong = place.tickscope(&["diff", "a.tks", "a.tks", "--fail-if", "calls < 1%"]);
+    wrong.with_code(2).says(&["calls < 1%", "wanted calls > 1%"]);
+}
+
+#[test]
+fn the_script_runs_two_commands_in_turns_and_compares_them() {
+    let place = Place::new();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/compare.sh");
+    let folder = Path::new(VIEWER).parent().unwrap().to_str().unwrap();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+    let compare = |after: &str, gate: &str| {
+        let mut command = place.command("sh");
+        command.arg(&script).env("PATH", &path);
+        command.args(["tickscope demo-program --frames 1", after, "--fail-if", gate]);
+        finish(&mut command)
+    };
+    let done = compare("tickscope demo-program --frames 2", "calls > 1%").with_code(3);
+    assert!(
+        done.out
+            .starts_with("tickscope diff: 5 runs before, 5 runs after"),
+        "{}",
+        done.out
+    );
+    assert_eq!(
+        compare("false", "calls > 1%").code,
+        Some(1),
+        "a run that fails is no run"
+    );
+}
