@@ -26,6 +26,11 @@
 //! and the ticks spent in itself. A total is the sum over the subtree, made where it is shown. [`count!`] makes nodes
 //! without time, for lines, bytes, hits and misses: their calls and a sum.
 //!
+//! # Reports
+//! Viewers read the program from outside. [`dump`] writes a report of now from within, from any thread at any depth;
+//! [`Builder::report_at_exit`], or the variable `TICKSCOPE_REPORT`, one when the program ends. The feature `export` adds
+//! the forms that need libraries: [`Format`] says which.
+//!
 //! # Caveats
 //! Nothing here may be called from a signal handler but what opens and closes scopes; a scope in a handler that
 //! interrupts another scope's begin or end is dropped and counted. Kernel names of threads are used, which are

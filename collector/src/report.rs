@@ -36,6 +36,11 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination) {
     }
 }
 
+/// There is no snapshot to report.
+pub(crate) fn missed() {
+    say("no report at exit: the program ended in the middle of a snapshot");
+}
+
 fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     let wanted = filled_in(wanted, &snapshot.process.name);
     let form = form_of(&wanted);

@@ -22,6 +22,9 @@ const LAST_RECORD: Duration = Duration::from_millis(50);
 /// The same under `tickscope run`, where somebody waits to read it.
 const LAST_RECORD_RUN: Duration = Duration::from_secs(1);
 
+/// How long a report at exit waits for a capture that another thread has begun.
+const LAST_REPORT: Duration = Duration::from_secs(1);
+
 /// How long [`try_start`] waits for the outcome.
 const OUTCOME: Duration = Duration::from_secs(1);
 
@@ -389,9 +392,9 @@ extern "C" fn at_exit() {
     let Some(destination) = report else { return };
     // Whoever exits may be in the middle of a capture, as well.
     let Some(mut snapshot) =
-        capture::books_within(LAST_RECORD).map(|books| captured(books, CaptureKind::Final))
+        capture::books_within(LAST_REPORT).map(|books| captured(books, CaptureKind::Final))
     else {
-        return;
+        return report::missed();
     };
     snapshot.process.warnings.append(&mut warnings);
     fill_in_cost(&mut snapshot);

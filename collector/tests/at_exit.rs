@@ -18,6 +18,7 @@ use support::{Done, Isolated, calls_of, check, newest, tell, test_name, wait_unt
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
 use tickscope_format::archive;
 use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::render::form::Form;
 
 /// Set in the child that is to come back to `main`.
 const RETURNS: &str = "RETURNS_FROM_MAIN";
@@ -95,6 +96,30 @@ fn exit_inside_of_scopes_and_on_any_thread() {
         assert_eq!(done.status.code(), Some(7), "{done:?}");
         let snapshot = reported(&done);
         assert_eq!((calls_of(&snapshot, "ends"), calls_of(&snapshot, "work")), (1, 1));
+    }
+}
+
+fn exit_while_all_threads_dump() {
+    for round in 0..5 {
+        let done = Isolated::new(test_name!()).run(|| {
+            let _session = reporting();
+            for thread in 0..4 {
+                std::thread::spawn(move || {
+                    for dump in 0.. {
+                        work();
+                        let path = format!("dump-{thread}-{dump}.tks");
+                        tickscope::dump(support::shared_place().join(path), Format::Tks).unwrap();
+                    }
+                });
+            }
+            let place = support::shared_place();
+            wait_until("a dump of each", || {
+                (0..4).all(|thread| place.join(format!("dump-{thread}-0.tks")).exists())
+            });
+            std::process::exit(7);
+        });
+        assert_eq!(done.status.code(), Some(7), "{round}: {done:?}");
+        assert!(calls_of(&reported(&done), "work") >= 4);
     }
 }
 
@@ -193,7 +218,7 @@ fn a_files_name_says_the_form() {
         let test = Isolated::new(test_name!());
         let place = test.place().join(name);
         let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
-        let is_kept_instead = without != name && !cfg!(feature = "export");
+        let is_kept_instead = without != name && !Form::Json.is_built_in();
         let (file, begins) = if is_kept_instead {
             (without, "TICKKEPT")
         } else {
@@ -222,7 +247,7 @@ fn a_form_that_is_not_there_is_said_at_the_start() {
             let session = tickscope::start("starts");
             let warnings = session.warnings().join("\n");
             let warns = warnings.contains("report.json") && warnings.contains("feature `export`");
-            assert_eq!(warns, !cfg!(feature = "export"), "{warnings}");
+            assert_eq!(warns, !Form::Json.is_built_in(), "{warnings}");
         })
         .succeeded();
 }
@@ -443,6 +468,7 @@ fn main() -> ExitCode {
     support::main(named![
         main_returns_with_its_session_dropped_and_a_thread_inside_a_scope,
         exit_inside_of_scopes_and_on_any_thread,
+        exit_while_all_threads_dump,
         a_panic_out_of_main_and_one_of_a_thread,
         the_environment_alone_is_enough,
         off_wins_over_a_place_for_the_report,

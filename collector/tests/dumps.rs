@@ -15,6 +15,7 @@ use std::path::Path;
 use support::{Isolated, calls_of, check, isolated, path_of, test_name, ticks_of};
 use tickscope::{Builder, Clock, Format};
 use tickscope_format::archive;
+use tickscope_format::render::form::Form;
 use tickscope_format::snapshot::CaptureKind;
 
 const ALL: [(Format, &str, &str); 9] = [
@@ -59,7 +60,7 @@ fn every_format_without_a_session_in_the_middle_of_scopes() {
                 format,
                 Format::Json | Format::Csv | Format::Speedscope | Format::Pprof
             );
-            if needs && !cfg!(feature = "export") {
+            if needs && !Form::Json.is_built_in() {
                 let error = dumped.unwrap_err().to_string();
                 for part in [
                     "now.",

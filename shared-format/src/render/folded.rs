@@ -3,12 +3,21 @@
 //! `worker;book::insert 1234567`: the path from the top of the threads, a blank, self nanoseconds as an integer. The
 //! threads are merged by path. In names `;` becomes `:`, what would break the line is written as an escape (`\n`), and
 //! a blank before a number at a name's end becomes `_`, because readers would take the number for another column.
+//!
+//! Each line has its whole path, so the length of a tree of chains is their depth squared. What lies deeper than a
+//! program's scopes do by default is summed up in one frame, `(deeper)`.
 
 use std::io::{self, Write};
 
 use crate::profile::tree::CallTree;
 use crate::render::names::full_names;
 use crate::snapshot::Snapshot;
+
+/// So many frames a path has, the collector's depth limit where nobody sets another.
+const FRAMES_MAX: u32 = 512;
+
+/// The frame of all that lies deeper.
+const DEEPER: &str = "(deeper)";
 
 /// Writes the stacks, in the order in which the program first met them.
 ///
@@ -33,7 +42,16 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
         if row.self_ns > 0 {
             writeln!(out, "{path} {}", row.self_ns)?;
         }
-        stack.extend(tree.children(index).iter().rev());
+        let children = tree.children(index);
+        if row.depth + 1 < FRAMES_MAX {
+            stack.extend(children.iter().rev());
+            continue;
+        }
+        let totals = children.iter().map(|&child| tree.rows[child as usize].total_ns);
+        let below = totals.fold(0u64, u64::saturating_add);
+        if below > 0 {
+            writeln!(out, "{path};{DEEPER} {below}")?;
+        }
     }
     Ok(())
 }
@@ -125,6 +143,23 @@ mod tests {
         assert_eq!(tame("round 12"), "round_12");
         assert_eq!(tame("round 1.5"), "round_1.5");
         assert_eq!(tame("a; 12 b"), "a: 12 b");
+    }
+
+    #[test]
+    fn what_lies_too_deep_is_one_frame() {
+        let sum = |text: &str| -> u64 {
+            let ns = text.lines().map(|line| line.rsplit_once(' ').unwrap().1);
+            ns.map(|ns| ns.parse::<u64>().unwrap()).sum()
+        };
+        for depth in [511, 512, 513, 600] {
+            let snapshot = fixtures::deep(depth);
+            let tree = CallTree::build(&snapshot, |_| true);
+            let text = folded(&snapshot);
+            assert_eq!(sum(&text), tree.measured_ns(), "{depth}");
+            let deepest = text.lines().map(|line| line.split(';').count()).max().unwrap();
+            assert_eq!(deepest, depth.min(513), "{depth}");
+            assert_eq!(text.matches(";(deeper) ").count(), usize::from(depth > 512));
+        }
     }
 
     #[test]

@@ -54,6 +54,7 @@ csv, and has its calls in pprof and callgrind; folded and speedscope draw time a
 
 In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written
 as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _.
+Paths of folded end after 512 frames in one called (deeper).
 In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would
 have the same the second gets #2 behind it.
 

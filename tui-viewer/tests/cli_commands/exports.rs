@@ -20,6 +20,17 @@ fn kept(place: &Place) -> String {
     "./kept.tks".into()
 }
 
+const FORMS: [&str; 8] = [
+    "text",
+    "html",
+    "json",
+    "csv",
+    "folded",
+    "speedscope",
+    "pprof",
+    "callgrind",
+];
+
 fn self_ns(document: &Value) -> u64 {
     let nodes = document["nodes"].as_array().unwrap().iter();
     nodes.map(|node| node["self_ns"].as_u64().unwrap()).sum()
@@ -172,7 +183,7 @@ fn what_makes_no_sense_is_said_in_one_line() {
 fn a_full_disk_and_a_closed_pipe() {
     let place = Place::new();
     let kept = kept(&place);
-    for form in ["folded", "speedscope", "pprof", "callgrind", "csv"] {
+    for form in FORMS {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut command = place.command(VIEWER);
         command.args(["report", &kept, "-f", form]);
@@ -208,4 +219,24 @@ fn a_page_opens_again_as_what_was_measured() {
     place
         .tickscope(&["report", "./page.html"])
         .failed(1, &["page.html", "report -f html"]);
+}
+
+#[test]
+fn a_file_that_cannot_grow_is_said_and_not_left() {
+    let place = Place::new();
+    let kept = kept(&place);
+    let before = fs::read_dir(place.work()).unwrap().count();
+    for form in FORMS {
+        // As where the disk is full, but for the reason's name; what is there already stays as it was.
+        for (file, force) in [("new", ""), ("kept.tks", "--force")] {
+            let there = fs::read(place.work().join(file)).ok();
+            let script = format!(
+                "trap '' XFSZ; ulimit -f 0; exec '{VIEWER}' report {kept} -f {form} -o ./{file} {force}"
+            );
+            finish(place.command("bash").args(["-c", &script]))
+                .failed(1, &[file, "cannot write", "too large"]);
+            assert_eq!(fs::read(place.work().join(file)).ok(), there, "{form}");
+        }
+        assert_eq!(fs::read_dir(place.work()).unwrap().count(), before, "{form}");
+    }
 }
