@@ -47,7 +47,7 @@ Object.assign(Page.prototype, {
   spoken(row) {
     const { tree } = this;
     if (tree.added[row] !== null) {
-      return `${this.profile.label(tree.fn[row])}: a counter, sum ${count(tree.added[row])} in ${count(tree.calls[row])} calls`;
+      return `${this.profile.label(tree.fn[row])}: a counter, sum ${this.callsText(tree.added[row])} in ${this.callsText(tree.calls[row])} calls`;
     }
     const [total, own] = [tree.total[row], tree.self[row]];
     const flags = tree.estimated[row];
@@ -90,8 +90,8 @@ Object.assign(Page.prototype, {
     return {
       ...Object.fromEntries(none),
       [sign]: "Σ",
-      [sum]: count(row.added),
-      calls: count(row.calls),
+      [sum]: this.callsText(row.added),
+      calls: this.callsText(row.calls),
       errors: count(row.errors),
       place: this.profile.data.place[row.fn],
     };

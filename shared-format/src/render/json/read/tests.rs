@@ -179,12 +179,16 @@ fn any_whole_snapshot() -> impl Strategy<Value = Snapshot> {
                             },
                         );
                     }
+                    // A counter has neither.
+                    let is_scope = |node| s.counts.iter().all(|count| count.node != node);
+                    at.retain(|&node, _| is_scope(node));
                     s.estimates = at.into_values().collect();
                     let mut at = BTreeMap::new();
                     for (row, buckets, max_ticks) in histograms {
                         let buckets = buckets.into_iter().collect();
                         at.insert(row.index(nodes) as u32, Histogram { buckets, max_ticks });
                     }
+                    at.retain(|&row, _| is_scope(NodeId(row)));
                     at.iter()
                         .for_each(|(&row, histogram)| s.latencies.push(row, histogram));
                 }
