@@ -13,14 +13,10 @@ shift 2
 
 runs=$(mktemp -d)
 trap 'rm -rf "$runs"' EXIT
-export TICKSCOPE_DIR="$runs/rings"
 
-# Runs a command to its end and keeps its last snapshot.
+# Records a command from its start to its end; what it prints is wanted only where it fails.
 keep() {
-    $2 > /dev/null &
-    pid=$!
-    wait "$pid"
-    tickscope snapshot "$pid" -o "$1" > /dev/null
+    tickscope record -o "$1" -- $2 > "$runs/output" 2>&1 || { cat "$runs/output" >&2; exit 1; }
 }
 
 # In turns: a machine that gets busy meanwhile slows both down.
