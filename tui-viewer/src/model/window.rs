@@ -127,8 +127,14 @@ impl Model {
     /// What happened in the window that ends with this snapshot of the program on screen.
     pub(super) fn in_window(&self, shown: &Rc<Snapshot>) -> (Rc<Snapshot>, Option<Stretch>) {
         let window = self.time.window;
+        let stretch_of = |cut: &Snapshot| Stretch {
+            window,
+            ns: cut.capture.since_reset_ns,
+            since_reset: !cut.window,
+        };
         if window == Window::Reset {
-            return (Rc::clone(shown), None);
+            // A window that was written to a file is one again.
+            return (Rc::clone(shown), shown.window.then(|| stretch_of(shown)));
         }
         let base = match (window.length_ns(), &self.time.mark) {
             (Some(length_ns), _) => self.begin_of(shown, length_ns),
@@ -141,11 +147,7 @@ impl Model {
             Some(base) => Rc::new(between(shown, base)),
             None => Rc::clone(shown),
         };
-        let stretch = Stretch {
-            window,
-            ns: cut.capture.since_reset_ns,
-            since_reset: base.is_none(),
-        };
+        let stretch = stretch_of(&cut);
         (cut, Some(stretch))
     }
 

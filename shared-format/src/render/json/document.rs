@@ -190,7 +190,7 @@ impl<'a> Document<'a> {
             other_sites: other_sites(snapshot),
             latencies: latencies(snapshot),
             estimates: estimates(snapshot),
-            window: false,
+            window: snapshot.window,
             focus: &[],
         }
     }
@@ -198,7 +198,6 @@ impl<'a> Document<'a> {
     /// The same of a part of the run.
     pub(super) fn within(self, extent: &'a Extent) -> Self {
         Self {
-            window: extent.window,
             focus: &extent.focus,
             ..self
         }

@@ -50,6 +50,7 @@ struct Document {
     compensated: bool,
     sites: Vec<SiteIn>,
     rules: Vec<RuleIn>,
+    window: bool,
     tick: u64,
     per: Option<IgnoredAny>,
     other_sites: Vec<SiteIn>,
@@ -262,6 +263,7 @@ impl Document {
             },
             latencies: latencies(self.latencies)?,
             estimates: self.estimates.into_iter().map(Into::into).collect(),
+            window: self.window,
         })
     }
 }

@@ -140,6 +140,7 @@ fn any_whole_snapshot() -> impl Strategy<Value = Snapshot> {
         any::<[u32; 4]>(),
         any::<[f64; 4]>(),
         any::<[u8; 3]>(),
+        any::<bool>(),
     );
     (
         fixtures::any_snapshot(),
@@ -150,8 +151,9 @@ fn any_whole_snapshot() -> impl Strategy<Value = Snapshot> {
         prop::collection::vec(row(), 0..4),
     )
         .prop_map(
-            |(mut s, estimates, histograms, texts, (longs, shorts, floats, which), rows)| {
+            |(mut s, estimates, histograms, texts, (longs, shorts, floats, which, window), rows)| {
                 let nodes = s.nodes.len();
+                s.window = window;
                 let mut last = Site {
                     name: "(pruned)".into(),
                     ..Site::default()
