@@ -210,6 +210,17 @@ pub enum CaptureKind {
     Final,
 }
 
+impl CaptureKind {
+    /// The name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Periodic => "periodic",
+            Self::Closing => "closing",
+            Self::Final => "final",
+        }
+    }
+}
+
 /// When, why and how the picture was taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaptureFacts {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::document::{VERSION, kind};
+use super::document::VERSION;
 use super::raw;
 use crate::codec;
 use crate::error::FormatError;
@@ -217,7 +217,7 @@ impl Document {
             },
             capture: CaptureFacts {
                 mode: named("mode", &self.mode, &Mode::ALL, Mode::as_str)?,
-                kind: named("kind", &self.kind, &KINDS, kind)?,
+                kind: named("kind", &self.kind, &KINDS, CaptureKind::as_str)?,
                 seq: self.seq,
                 tick: self.tick,
                 unix_ns: self.unix_ns,

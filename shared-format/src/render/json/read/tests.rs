@@ -7,7 +7,8 @@ use super::*;
 use crate::fixture;
 use crate::profile::narrow;
 use crate::profile::per::PerCall;
-use crate::render::json::{compensated_report, of_part, report, sites as sites_report};
+use crate::render::json::tests::compensated_report;
+use crate::render::json::{of_part, report, sites as sites_report};
 use crate::render::{Extent, ProcessState, fixtures};
 use crate::snapshot::Estimate;
 
