@@ -7,6 +7,7 @@ use tickscope_format::profile::between::{between, same_epoch};
 
 use crate::model::Model;
 use crate::model::compare::Against;
+use crate::process_time::seconds;
 
 /// Two clocks tell when a reset was; they differ by less.
 const CLOCKS_DIFFER_NS: u64 = 50_000_000;
@@ -93,14 +94,6 @@ pub(crate) fn span_words(stretch: Option<Stretch>) -> String {
         Some(stretch) if stretch.window == Window::Mark => "since the mark".to_string(),
         Some(stretch) => format!("in the last {}", seconds(stretch.ns)),
         None => "since the reset".to_string(),
-    }
-}
-
-/// `3.2 s`, and `134 s` where tenths tell nothing.
-pub(crate) fn seconds(ns: u64) -> String {
-    match ns as f64 / 1e9 {
-        long if long >= 99.95 => format!("{long:.0} s"),
-        short => format!("{short:.1} s"),
     }
 }
 
