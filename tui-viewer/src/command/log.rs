@@ -20,7 +20,6 @@ use crate::command::fresh;
 use crate::command::output::{self, Misuse, printable, say};
 use crate::local_time::utc_offset_s;
 use crate::target::is_live;
-use crate::theme;
 
 /// How long the program may take to answer.
 const ANSWER: Duration = Duration::from_secs(1);
@@ -56,7 +55,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
         json: args.json,
         options: LogOptions {
             utc_offset_s: utc_offset_s(),
-            ascii: theme::ascii_locale(|name| std::env::var(name).ok()),
+            ascii: output::is_ascii(),
         },
     };
     let first = followed.newest()?;
