@@ -33,7 +33,7 @@ pub mod intervals;
 pub mod narrow;
 mod parts;
 pub mod per;
-mod rank;
+pub mod rank;
 pub mod shape;
 pub mod sites;
 pub mod spread;

@@ -9,11 +9,11 @@
 //! ties and for continuity (Lehmann, "Nonparametrics", 1975, section 1.3 and appendix).
 
 /// So many runs of both sides together are counted exactly.
-const EXACT_RUNS: usize = 40;
+pub const EXACT_RUNS: usize = 40;
 
 /// The probability that the values after are at least so far above those before by chance alone: near 0 where they are
 /// greater, 1 where nothing speaks for it. One-sided.
-pub(super) fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
+pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
     if before.is_empty() || after.is_empty() {
         return 1.0;
     }
@@ -26,7 +26,7 @@ pub(super) fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
 }
 
 /// The least probability that so many runs can give: that of all runs after above all runs before.
-pub(super) fn least_chance(before: usize, after: usize) -> f64 {
+pub fn least_chance(before: usize, after: usize) -> f64 {
     (1..=after).fold(1.0, |chance, k| chance * k as f64 / (before + k) as f64)
 }
 
