@@ -151,6 +151,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         latencies: latencies(&snapshot.latencies, keep, &place),
         estimates: estimates(&snapshot.estimates, &place),
         counts: counts(&snapshot.counts, keep, &place),
+        window: snapshot.window,
     }
 }
 

@@ -48,6 +48,7 @@ const LATENCIES: u64 = 9;
 const SMALL_SITES: u64 = 10;
 const SMALL_NODES: u64 = 11;
 const COUNTS: u64 = 12;
+const WINDOW: u64 = 13;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Serialize)]
@@ -146,6 +147,7 @@ fn encode_around(
         latencies: _,
         estimates,
         counts,
+        window,
     } = snapshot;
     section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
     section(out, THREADS, threads)?;
@@ -163,6 +165,9 @@ fn encode_around(
     }
     if !counts.is_empty() {
         section(out, COUNTS, counts)?;
+    }
+    if *window {
+        section(out, WINDOW, window)?;
     }
     Ok(())
 }
@@ -266,6 +271,7 @@ fn decode_with(
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
             COUNTS => snapshot.counts = read::<Vec<Count>>(body, body_at)?,
+            WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn>(body, body_at, small::CONFIG)?
                     .sites(body_at)?
@@ -606,6 +612,7 @@ mod tests {
     use crate::fixture;
     use crate::ids::NodeId;
     use crate::latency::Histogram;
+    use crate::profile::between::between;
     use crate::render::fixtures;
     use crate::snapshot::OpenFrame;
     use proptest::prelude::*;
@@ -639,6 +646,22 @@ mod tests {
         ] {
             assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
         }
+    }
+
+    #[test]
+    fn a_window_comes_back_as_one_and_nothing_else_says_that_it_is_none() {
+        let whole = fixture::two_threads();
+        let window = between(&whole, &whole);
+        assert!(window.window && !whole.window);
+        assert_eq!(decode(&encoded(&window)).unwrap(), window);
+        let once_more = |window| {
+            encoded(&Snapshot {
+                window,
+                ..whole.clone()
+            })
+            .len()
+        };
+        assert_eq!(once_more(true), once_more(false) + 17);
     }
 
     #[test]

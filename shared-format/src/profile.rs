@@ -8,12 +8,12 @@
 //!                                                                           -> shape -> tree
 //!                                                                           -> graph (callers, callees) -> call_graph
 //!          -> compensate, narrow, in_focus -> Snapshot
-//! two of them -> between -> Snapshot
-//! as they come -> intervals (what each thread spent inside groups and functions)
-//!             -> align -> two Snapshots with the same rows
-//! many of two builds -> diff -> gate, by rank
-//! many of them -> sum -> Snapshot
-//!              -> across (sums, between) -> Snapshot
+//! two of a run -> between -> Snapshot
+//! many of a run -> sum -> Snapshot
+//!               -> across (sums, between) -> Snapshot
+//! those of a run as they come -> intervals (what each thread spent inside groups and functions)
+//! two of any runs -> align -> two Snapshots with the same rows
+//! many of two builds -> diff -> gate (by rank)
 //! ```
 
 pub mod across;

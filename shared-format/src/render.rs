@@ -2,18 +2,18 @@
 //! be long for other tools are written to whatever their caller gives.
 //!
 //! ```text
-//! Snapshot -> profile -> text    the report: call tree and top functions
+//! Snapshot -> profile -> text    the report: call tree, functions, call graph, threads
 //!          -> stacks             where every thread is right now
 //!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
-//!          -> csv                the same facts of the nodes as a table (feature `export`)
-//!          -> intervals -> log   a line for each thread and group, interval by interval
+//!          -> csv                the facts of the nodes as a table (feature `export`)
 //!          -> folded             for flame graphs
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
-//! two builds -> diff            text, markdown, JSON, a page
-//!          -> form               any of these as a new file
+//!          -> form               one of these, or the snapshot itself, as a new file
+//! Snapshots as they come -> profile's intervals -> log   a line for each thread and group
+//! Snapshots of two builds -> profile's diff -> diff      text, markdown, JSON, a page
 //! ```
 
 pub mod callgrind;

@@ -41,6 +41,9 @@ pub struct Snapshot {
     /// Rows that count without a clock, in row order: being here is what makes a row a counter. It has no time, no
     /// children, and is never open.
     pub counts: Vec<Count>,
+    /// All of it is what happened in the last `since_reset_ns` of its capture, and not all since a reset; see
+    /// [`between`](crate::profile::between::between).
+    pub window: bool,
 }
 
 /// The program that carries the collector.
@@ -205,6 +208,17 @@ pub enum CaptureKind {
     Closing,
     /// The last of the program.
     Final,
+}
+
+impl CaptureKind {
+    /// The name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Periodic => "periodic",
+            Self::Closing => "closing",
+            Self::Final => "final",
+        }
+    }
 }
 
 /// When, why and how the picture was taken.

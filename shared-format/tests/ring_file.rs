@@ -95,6 +95,11 @@ fn a_ring_is_seen_read_asked_and_outlives_its_program() {
     let (record, snapshot) = seen.newest_snapshot().unwrap();
     assert_eq!(snapshot.capture.seq, 2);
     assert_eq!(seen.before(&record).unwrap().unwrap().sequence, 1);
+    let between = |after| -> Vec<u64> {
+        let records = seen.between(after, &record);
+        records.map(|record| record.sequence).collect()
+    };
+    assert_eq!([between(0), between(1), between(2)], [vec![1], vec![], vec![]]);
 
     ring.exit(99);
     assert_eq!(

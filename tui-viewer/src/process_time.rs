@@ -1,5 +1,7 @@
 //! Times of the clock as text. They stand still, so an idle screen has nothing to write.
 
+use std::time::Duration;
+
 const DAY_S: i64 = 86_400;
 
 /// The offset of local time from UTC in seconds, where it is known.
@@ -57,6 +59,19 @@ pub(crate) fn running(ns: u64) -> String {
         0..3_600 => format!("{:02}:{:02}", s / 60, s % 60),
         3_600..86_400 => format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60),
         _ => format!("{}d {:02}:{:02}", s / 86_400, s / 3600 % 24, s / 60 % 60),
+    }
+}
+
+/// Nanoseconds; no time is longer than these can say.
+pub(crate) fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// `3.2 s`, and `134 s` where tenths tell nothing.
+pub(crate) fn seconds(ns: u64) -> String {
+    match ns as f64 / 1e9 {
+        long if long >= 99.95 => format!("{long:.0} s"),
+        short => format!("{short:.1} s"),
     }
 }
 

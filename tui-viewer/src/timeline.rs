@@ -14,8 +14,7 @@ use tickscope_format::{FormatError, Snapshot, codec, kept};
 
 use crate::args::When;
 use crate::command::output::{Misuse, about};
-use crate::model::window::seconds;
-use crate::process_time::{UtcOffset, clock_time, last_time_of_day};
+use crate::process_time::{UtcOffset, clock_time, last_time_of_day, nanos, seconds};
 use crate::target::Found;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -163,10 +162,9 @@ impl Timeline {
     /// That is not in it.
     pub fn find(&self, when: When) -> anyhow::Result<usize> {
         let (first, last) = (self.first(), self.last());
-        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let wanted = match when {
-            When::After(time) => Some(first.saturating_add(ns(time))),
-            When::Before(time) => last.checked_sub(ns(time)),
+            When::After(time) => Some(first.saturating_add(nanos(time))),
+            When::Before(time) => last.checked_sub(nanos(time)),
             // Any moment within that second is meant.
             When::Clock(of_day) => {
                 last_time_of_day(last, of_day, self.offset).map(|second| self.first_in_second(second))
@@ -192,7 +190,7 @@ impl Timeline {
 
     /// The moment with which a time begins that ends with another one: as long before as is wished, or the oldest.
     pub fn begin_of(&self, end: usize, length: Duration) -> usize {
-        let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
+        let length_ns = nanos(length);
         // Moments do not come to the microsecond.
         let slack = length_ns / 200;
         let begin = self.unix_ns[end].saturating_sub(length_ns).saturating_add(slack);

@@ -244,6 +244,20 @@ impl RingFile {
         }
     }
 
+    /// The records before one down to that behind number `after`, newest first. One that has been written over is not
+    /// there any more, and none before it.
+    pub fn between(&self, after: u64, newest: &Record) -> impl Iterator<Item = Record> {
+        let (mut sequence, mut previous) = (newest.sequence, newest.previous);
+        std::iter::from_fn(move || {
+            let position = previous.take().filter(|_| sequence > after.saturating_add(1))?;
+            let record = ring::read_at(&self.words(), &self.header.region(), position)
+                .ok()
+                .flatten()?;
+            (sequence, previous) = (record.sequence, record.previous);
+            (sequence > after).then_some(record)
+        })
+    }
+
     /// The newest record of the coarse ring, which reaches back further than the ring; none where the file has none
     /// (its program is older or young), or it was emptied after its program's end.
     ///

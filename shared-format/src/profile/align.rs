@@ -220,6 +220,7 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32]) -> Snapshot {
         capture: snapshot.capture.clone(),
         lifetime: snapshot.lifetime,
         measuring: snapshot.measuring.clone(),
+        window: snapshot.window,
         nodes: nodes.clone(),
         ..Snapshot::default()
     };

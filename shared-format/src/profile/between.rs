@@ -35,7 +35,10 @@ pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
 
 /// The same for snapshots of which it is known that the later one counts all that the earlier one does.
 pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    let mut window = later.clone();
+    let mut window = Snapshot {
+        window: true,
+        ..later.clone()
+    };
     let mut pools = Pools::of(later, earlier);
     for (row, &pool) in pools.of_later.iter().enumerate() {
         if pool != NONE {

@@ -322,6 +322,7 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         latencies: Latencies::default(),
         estimates: snapshot.estimates.clone(),
         counts: Vec::new(),
+        window: snapshot.window,
     }
 }
 

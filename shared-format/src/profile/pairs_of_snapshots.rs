@@ -184,6 +184,7 @@ fn behind_a_reset_all_is_new() {
     later.capture.reset_epoch -= 1;
     later.process.started_unix_ns += 1;
     assert_eq!(between(&later, &earlier), later, "another run");
+    assert!(!later.window, "it is all since that reset");
 }
 
 #[test]

@@ -209,19 +209,7 @@ impl<'a> Groups<'a> {
 /// Whether no call of the same function stands above a row, by row.
 pub(super) fn outermost(tree: &CallTree) -> Vec<bool> {
     let mut outermost = vec![true; tree.rows.len()];
-    let mut depth_of = vec![0u32; tree.functions.list.len()];
-    let mut stack: Vec<(u32, bool)> = tree.top().iter().map(|&row| (row, false)).collect();
-    while let Some((index, leaving)) = stack.pop() {
-        let depth = &mut depth_of[tree.rows[index as usize].function.index()];
-        if leaving {
-            *depth -= 1;
-            continue;
-        }
-        outermost[index as usize] = *depth == 0;
-        *depth += 1;
-        stack.push((index, true));
-        stack.extend(tree.children(index).iter().map(|&child| (child, false)));
-    }
+    tree.visit(|row, is_outermost| outermost[row as usize] = is_outermost);
     outermost
 }
 

@@ -142,6 +142,7 @@ impl<'a> Adder<'a> {
             threads: self.threads,
             sites: self.sites,
             nodes,
+            window: true,
             ..last.clone()
         });
         for part in earlier {

@@ -16,7 +16,6 @@ mod tests;
 
 use serde::Serialize;
 
-use crate::profile::compensate::compensated;
 use crate::profile::per::PerCall;
 use crate::render::{Extent, ProcessState};
 use crate::snapshot::Snapshot;
@@ -28,19 +27,11 @@ pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
     of_part(snapshot, None, None, state, &Extent::default())
 }
 
-/// The same with what measuring costs at least taken off the times; see [`compensated`].
-pub fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
-    of_compensated(&compensated(snapshot), snapshot, state)
-}
-
-/// The same of a snapshot that was compensated already, and perhaps narrowed since; `raw` is as it was measured.
-pub fn of_compensated(less: &Snapshot, raw: &Snapshot, state: ProcessState) -> String {
-    of_part(less, Some(raw), None, state, &Extent::default())
-}
-
 /// The same of a part of a run, times and calls divided by those of one function where that is given; `raw` is the
-/// snapshot as it was measured, where `shown` was compensated. What is compensated or divided says so, and cannot be
+/// snapshot as it was measured, where `shown` was [`compensated`]. What is compensated or divided says so, and cannot be
 /// read back.
+///
+/// [`compensated`]: crate::profile::compensate::compensated
 pub fn of_part(
     shown: &Snapshot,
     raw: Option<&Snapshot>,

@@ -8,9 +8,9 @@ use tickscope_format::profile::gate::{self, Verdict};
 use tickscope_format::render::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
 use crate::args::{DiffArgs, DiffFormat, TargetArgs};
+use crate::command::fresh;
 use crate::command::output::{self, Misuse, say};
 use crate::command::whole::Place;
-use crate::command::{fresh, report};
 use crate::target::Wanted;
 
 /// Rows of which only times have changed are shown from this share of the whole on.
@@ -50,7 +50,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         doubts: &doubts(&before_snapshots, &after_snapshots),
         tables: args.view.map(Into::into).unwrap_or_default(),
         min_share: args.min_share.unwrap_or(MIN_SHARE),
-        ascii: report::is_ascii(),
+        ascii: output::is_ascii(),
     };
     let format = args.form();
     let result = match format {

@@ -11,7 +11,8 @@ use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::render::ProcessState;
 use tickscope_format::slots::{Op, Reply};
 
-use crate::command::output::{about, say};
+use crate::args::TargetArgs;
+use crate::command::output::{Misuse, about, say};
 use crate::target::{self, Found, NoTarget, Wanted, is_live, line_of};
 
 /// How long a program may take to publish.
@@ -49,6 +50,19 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>, wait: Option<Duration>) -> anyh
         }
         thread::sleep(PAUSE);
     }
+}
+
+/// The ring of a program that runs; `why` says why nothing else will do.
+///
+/// # Errors
+/// As [`find`]; the target does not run, or never did.
+pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
+    let what = match find(&Wanted::of(target), target.dir.as_deref(), wait)? {
+        Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
+        Found::Ring(ring, liveness) => format!("{} does not run any more", line_of(&ring, &liveness)),
+        Found::Kept(path) => format!("{} is a file", path.display()),
+    };
+    Err(Misuse(format!("{what}; {why}")).into())
 }
 
 fn may_come(error: &anyhow::Error) -> bool {

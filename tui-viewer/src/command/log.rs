@@ -19,8 +19,7 @@ use crate::args::LogArgs;
 use crate::command::fresh;
 use crate::command::output::{self, Misuse, printable, say};
 use crate::local_time::utc_offset_s;
-use crate::target::{Found, Wanted, is_live, line_of};
-use crate::theme;
+use crate::target::is_live;
 
 /// How long the program may take to answer.
 const ANSWER: Duration = Duration::from_secs(1);
@@ -45,24 +44,7 @@ const NAMED: usize = 4;
 /// # Errors
 /// No such program that runs, nothing to follow in it, or why it cannot be read.
 pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
-    let wanted = Wanted::of(&args.target);
-    let ring = match fresh::find(&wanted, args.target.dir.as_deref(), args.wait)? {
-        Found::Ring(ring, liveness) if is_live(&liveness) => *ring,
-        Found::Ring(ring, liveness) => {
-            let line = line_of(&ring, &liveness);
-            return Err(Misuse(format!(
-                "{line} does not run any more; a log is of a program that runs"
-            ))
-            .into());
-        }
-        Found::Kept(path) => {
-            let file = path.display();
-            return Err(Misuse(format!(
-                "{file} is a kept snapshot; a log is of a program that runs"
-            ))
-            .into());
-        }
-    };
+    let ring = fresh::find_running(&args.target, args.wait, "a log is of a program that runs")?;
     let mut followed = Followed::begin(ring, args.every)?;
     let choice = Choice {
         groups: args.group.clone(),
@@ -73,7 +55,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
         json: args.json,
         options: LogOptions {
             utc_offset_s: utc_offset_s(),
-            ascii: theme::ascii_locale(|name| std::env::var(name).ok()),
+            ascii: output::is_ascii(),
         },
     };
     let first = followed.newest()?;
@@ -251,19 +233,10 @@ impl Followed {
         self.read = Some((newest.position, newest.sequence));
         self.read_at = Instant::now();
         self.silent = false;
-        let mut at = newest;
-        for _ in 0..MISSED_MOST {
-            if at.sequence <= sequence + 1 {
-                break;
+        for record in self.ring.between(sequence, &newest).take(MISSED_MOST) {
+            if record.stamp.kind == CaptureKind::Closing {
+                news.push(codec::decode(&record.payload)?);
             }
-            // What is gone is gone.
-            let Some(before) = self.ring.before(&at).ok().flatten() else {
-                break;
-            };
-            if before.stamp.kind == CaptureKind::Closing && before.sequence > sequence {
-                news.push(codec::decode(&before.payload)?);
-            }
-            at = before;
         }
         news.reverse();
         Ok(news)

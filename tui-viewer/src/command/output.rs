@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use tickscope_format::FormatError;
 
+use crate::theme;
+
 /// Done.
 pub const DONE: u8 = 0;
 /// Failed, with the reason on standard error.
@@ -26,6 +28,11 @@ impl std::fmt::Display for Misuse {
 }
 
 impl std::error::Error for Misuse {}
+
+/// Whether the locale has nothing but ASCII.
+pub(super) fn is_ascii() -> bool {
+    theme::ascii_locale(|name| std::env::var(name).ok())
+}
 
 /// Writes to standard output.
 ///

@@ -22,7 +22,7 @@ use crate::command::fresh;
 use crate::command::output::{self, Misuse, about, say};
 use crate::files;
 use crate::local_time;
-use crate::target::{Found, Wanted, is_live, line_of};
+use crate::target::is_live;
 
 /// Between two looks for a record: far below the time between two of them, and the ring holds many.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -49,24 +49,7 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     if !args.command.is_empty() {
         return started::run(args);
     }
-    let wanted = Wanted::of(&args.target);
-    let (ring, liveness) = match fresh::find(&wanted, args.target.dir.as_deref(), None)? {
-        Found::Ring(ring, liveness) => (ring, liveness),
-        Found::Kept(path) => {
-            let why = format!(
-                "{} is a file: a program is recorded while it runs",
-                path.display()
-            );
-            return Err(Misuse(why).into());
-        }
-    };
-    if !is_live(&liveness) {
-        let line = line_of(&ring, &liveness);
-        return Err(Misuse(format!(
-            "{line} does not run any more; there is nothing to record"
-        ))
-        .into());
-    }
+    let ring = fresh::find_running(&args.target, None, "a program is recorded while it runs")?;
     let stop = hear_the_end()?;
     let header = ring.header();
     let writer = create(args, &format!("{}-{}", header.name, header.pid))?;
@@ -77,7 +60,7 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
             break;
         }
     }
-    let mut copier = Copier::new(*ring, writer, Begin::Now, args.rate);
+    let mut copier = Copier::new(ring, writer, Begin::Now, args.rate);
     let mut progress = Progress::on_stderr(true);
     let copied = copy(&mut copier, args.duration, &mut progress, || {
         stop.load(Ordering::Relaxed)

@@ -16,7 +16,6 @@ use crate::command::output::{self, Misuse, printable};
 use crate::command::whole::Place;
 use crate::report::Report;
 use crate::target::Wanted;
-use crate::theme;
 
 /// Writes the report on a target.
 ///
@@ -39,7 +38,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         options: TextOptions {
             state: fresh.state,
             view: args.view.map(Into::into).unwrap_or_default(),
-            ascii: is_ascii(),
+            ascii: output::is_ascii(),
             min_share: args.min_share.unwrap_or(0.0),
             compensated: args.times.compensated,
             extent,
@@ -80,13 +79,8 @@ pub fn text(Fresh { snapshot, state }: &Fresh, options: &TextOptions) -> String 
         snapshot,
         &TextOptions {
             state: *state,
-            ascii: is_ascii(),
+            ascii: output::is_ascii(),
             ..options.clone()
         },
     )
-}
-
-/// Whether the locale has nothing but ASCII.
-pub(super) fn is_ascii() -> bool {
-    theme::ascii_locale(|name| std::env::var(name).ok())
 }

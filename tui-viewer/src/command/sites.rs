@@ -5,7 +5,6 @@ use tickscope_format::render::{json, sites};
 use crate::args::{Format, TargetArgs};
 use crate::command::{fresh, output};
 use crate::target::Wanted;
-use crate::theme;
 
 /// Prints the sites of a target.
 ///
@@ -18,7 +17,7 @@ pub fn run(args: &TargetArgs, format: Format) -> anyhow::Result<u8> {
     let text = match format {
         Format::Json => json::sites(&fresh.snapshot, fresh.state),
         Format::Text => {
-            let ascii = theme::ascii_locale(|name| std::env::var(name).ok());
+            let ascii = output::is_ascii();
             sites::sites(&fresh.snapshot, fresh.state, ascii)
         }
     };

@@ -5,7 +5,6 @@ use tickscope_format::render::stacks::{StacksOptions, stacks};
 use crate::args::TargetArgs;
 use crate::command::{fresh, output};
 use crate::target::Wanted;
-use crate::theme;
 
 /// Prints every thread's open path.
 ///
@@ -15,7 +14,7 @@ pub fn run(args: &TargetArgs) -> anyhow::Result<u8> {
     let wanted = Wanted::of(args);
     let found = fresh::find(&wanted, args.dir.as_deref(), None)?;
     let fresh = fresh::of(&found, &wanted)?;
-    let ascii = theme::ascii_locale(|name| std::env::var(name).ok());
+    let ascii = output::is_ascii();
     let text = stacks(
         &fresh.snapshot,
         &StacksOptions {

@@ -202,7 +202,8 @@ impl Earlier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::{MISSED_MOST, Open, PAST_REST, RingFeed};
+    use crate::feed::attached::MISSED_MOST;
+    use crate::feed::{Open, PAST_REST, RingFeed};
     use crate::news::Feed;
     use crate::target::Wanted;
     use proptest::prelude::*;
@@ -336,7 +337,7 @@ mod tests {
     /// Looks until all that was there before has been handed over.
     fn numbers(feed: &mut RingFeed) -> Vec<u64> {
         let mut numbers = Vec::new();
-        while matches!(&feed.open, Open::Ring(attached) if attached.earlier.is_some()) {
+        while matches!(&feed.open, Open::Ring(attached) if attached.has_past()) {
             let past = feed.poll().past;
             numbers.extend(past.iter().map(|past| past.unix_ns / SECOND));
             for past in past {

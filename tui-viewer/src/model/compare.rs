@@ -9,8 +9,9 @@ use tickscope_format::profile::between::{between, same_epoch};
 use crate::cells::cut_middle;
 use crate::model::Model;
 use crate::model::data::{Data, Figures, What};
-use crate::model::window::{Stretch, Window, seconds};
+use crate::model::window::{Stretch, Window};
 use crate::process_time::clock_time;
+use crate::process_time::seconds;
 
 /// Cells for the name of a file: the line above the columns has little room.
 const LABEL_CELLS: usize = 26;

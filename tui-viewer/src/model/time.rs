@@ -11,7 +11,7 @@ use crate::model::compare::{Against, Mark};
 use crate::model::history::History;
 use crate::model::pulse::Pulse;
 use crate::model::window::{Stretch, Window};
-use crate::process_time::{clock_time, last_time_of_day};
+use crate::process_time::{clock_time, last_time_of_day, nanos};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -89,7 +89,7 @@ impl Model {
     /// So far back from the moment on screen.
     pub(super) fn go_back_by(&mut self, by: Duration) {
         let now = self.shown.as_ref().map(|shown| shown.capture.unix_ns);
-        let by_ns = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX).max(1);
+        let by_ns = nanos(by).max(1);
         let history = &self.time.history;
         let to = now.and_then(|now| history.at_or_before(now.checked_sub(by_ns)?));
         match to.and_then(|to| self.snapshot_of(to)) {

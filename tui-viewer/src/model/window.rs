@@ -7,6 +7,7 @@ use tickscope_format::profile::between::{between, same_epoch};
 
 use crate::model::Model;
 use crate::model::compare::Against;
+use crate::process_time::seconds;
 
 /// Two clocks tell when a reset was; they differ by less.
 const CLOCKS_DIFFER_NS: u64 = 50_000_000;
@@ -96,14 +97,6 @@ pub(crate) fn span_words(stretch: Option<Stretch>) -> String {
     }
 }
 
-/// `3.2 s`, and `134 s` where tenths tell nothing.
-pub(crate) fn seconds(ns: u64) -> String {
-    match ns as f64 / 1e9 {
-        long if long >= 99.95 => format!("{long:.0} s"),
-        short => format!("{short:.1} s"),
-    }
-}
-
 // === impl Model ===
 
 impl Model {
@@ -127,8 +120,14 @@ impl Model {
     /// What happened in the window that ends with this snapshot of the program on screen.
     pub(super) fn in_window(&self, shown: &Rc<Snapshot>) -> (Rc<Snapshot>, Option<Stretch>) {
         let window = self.time.window;
+        let stretch_of = |cut: &Snapshot| Stretch {
+            window,
+            ns: cut.capture.since_reset_ns,
+            since_reset: !cut.window,
+        };
         if window == Window::Reset {
-            return (Rc::clone(shown), None);
+            // A window that was written to a file is one again.
+            return (Rc::clone(shown), shown.window.then(|| stretch_of(shown)));
         }
         let base = match (window.length_ns(), &self.time.mark) {
             (Some(length_ns), _) => self.begin_of(shown, length_ns),
@@ -141,11 +140,7 @@ impl Model {
             Some(base) => Rc::new(between(shown, base)),
             None => Rc::clone(shown),
         };
-        let stretch = Stretch {
-            window,
-            ns: cut.capture.since_reset_ns,
-            since_reset: base.is_none(),
-        };
+        let stretch = stretch_of(&cut);
         (cut, Some(stretch))
     }
 

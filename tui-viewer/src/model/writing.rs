@@ -25,7 +25,7 @@ impl Model {
         effects: &mut Vec<Effect>,
     ) {
         let Some(shown) = self.shown.clone() else { return };
-        let Sides { now, stretch, .. } = self.sides_apart(&shown);
+        let Sides { now, .. } = self.sides_apart(&shown);
         let mut snapshot = now;
         if self.scope.is_missing(&snapshot) {
             // One that only the other side of a comparison has stands among all others as one that did nothing.
@@ -37,10 +37,7 @@ impl Model {
                 "nothing to report: there is no thread {thread} here; a shows all"
             ));
         }
-        let mut extent = Extent {
-            window: stretch.is_some_and(|stretch| !stretch.since_reset),
-            ..Extent::default()
-        };
+        let mut extent = Extent::default();
         if self.lens.focuses(self.view) {
             let focus: Vec<Focus> = self.lens.focus.iter().map(|focus| focus.on).collect();
             extent.focus = self.lens.focus.iter().map(|focus| focus.name.clone()).collect();

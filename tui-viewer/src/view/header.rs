@@ -90,7 +90,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         }
         let since = running(snapshot.capture.since_reset_ns);
         let since = if wordy {
-            format!("since reset {since}")
+            match snapshot.window {
+                true => format!("window {since}"),
+                false => format!("since reset {since}"),
+            }
         } else {
             since
         };

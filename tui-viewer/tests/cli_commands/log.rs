@@ -195,7 +195,7 @@ fn what_it_cannot_follow_it_says() {
     place.tickscope(&["snapshot", &busy.name, "-o", "kept.tks"]).ok();
     place
         .tickscope(&["log", "kept.tks"])
-        .failed(2, &["is a kept snapshot"]);
+        .failed(2, &["is a file; a log is of a program that runs"]);
     busy.end();
     place
         .tickscope(&["log", &busy.name])

@@ -31,7 +31,7 @@ fn a_cycle_is_also_shown_as_a_whole() {
     // main, even, odd and leaf; even and odd call each other.
     let whole = graph.entries.last().unwrap();
     assert_eq!(whole.subject, Subject::Cycle(1));
-    assert_eq!((whole.outermost_calls, whole.inner_calls), (3, 13));
+    assert_eq!((whole.outermost_calls, whole.recursive_calls), (3, 13));
     assert_eq!((whole.own.ticks, whole.total.ticks), (203, 211));
     assert_eq!(lines(&tree, &whole.callers), ["main 3/3 203 211"]);
     assert_eq!(
@@ -53,7 +53,7 @@ fn a_function_that_calls_itself_is_no_cycle() {
     let (tree, graph) = graph_of(&fixture::recursion());
     assert_eq!(graph.entries.len(), 2);
     let fib = &graph.entries[0];
-    assert_eq!((fib.outermost_calls, fib.inner_calls), (1, 6));
+    assert_eq!((fib.outermost_calls, fib.recursive_calls), (1, 6));
     assert_eq!(lines(&tree, &fib.callers), ["main 1/7 600 600"]);
     assert!(fib.callees.is_empty());
 }
@@ -66,7 +66,7 @@ proptest! {
             let Subject::Function(function) = entry.subject else { continue };
             let of = Neighbours::of(&tree, function).unwrap();
             prop_assert_eq!(entry.outermost_calls, of.outermost_calls);
-            prop_assert_eq!(entry.inner_calls, of.recursive_calls);
+            prop_assert_eq!(entry.recursive_calls, of.recursive_calls);
             prop_assert_eq!(entry.own, Amount { ticks: of.self_ticks, ns: of.self_ns });
             prop_assert_eq!(entry.total, Amount { ticks: of.total_ticks, ns: of.total_ns });
             prop_assert_eq!(entry.spread, of.spread);
@@ -111,7 +111,7 @@ proptest! {
                     prop_assert_eq!(below, entry.total);
                     prop_assert_eq!(sum(&entry.callees, |line| line.own), entry.own);
                     prop_assert!(entry.callees.len() > 1);
-                    prop_assert_eq!(entry.callees.iter().map(|line| line.calls).sum::<u64>(), entry.inner_calls);
+                    prop_assert_eq!(entry.callees.iter().map(|line| line.calls).sum::<u64>(), entry.recursive_calls);
                     prop_assert_eq!(entry.callers.iter().map(|line| line.calls).sum::<u64>(), entry.outermost_calls);
                     let members = graph.cycle_of.iter().filter(|&&of| of == number).count();
                     prop_assert_eq!(members, entry.callees.len());

@@ -145,11 +145,6 @@ impl Merged {
         let lengths_differ = per.iter().any(|&calls| calls != per[0]);
         let scope = named(&self.functions, name);
         let (inside, around) = self.inside_and_around(&scope);
-        let as_often = |cell_of: &dyn Fn(&Run) -> Cell| {
-            let mut calls = self.runs.iter().map(|run| cell_of(run).values.calls);
-            let first = calls.next();
-            calls.all(|calls| Some(calls) == first)
-        };
         let basis = |inside: bool, around: bool, as_often: bool| {
             let per_run = lengths_differ && !inside && as_often;
             Basis {
@@ -167,13 +162,17 @@ impl Merged {
         }
         self.function_basis = (0..all)
             .map(|index| {
-                let as_often = as_often(&|run| cell(&run.functions, index));
+                let as_often = all_equal(
+                    self.runs
+                        .iter()
+                        .map(|run| cell(&run.functions, index).values.calls),
+                );
                 basis(function_inside[index], function_around[index], as_often)
             })
             .collect();
         self.path_basis = (0..self.paths.len())
             .map(|index| {
-                let as_often = as_often(&|run| cell(&run.paths, index));
+                let as_often = all_equal(self.runs.iter().map(|run| cell(&run.paths, index).values.calls));
                 basis(inside[index], around[index], as_often)
             })
             .collect();
@@ -241,11 +240,7 @@ impl Merged {
             }
         };
         let there = |is_after: bool| side(is_after).any(|run| cell_of(run).values.is_something());
-        let agree = |is_after: bool| {
-            let mut calls = side(is_after).map(|run| cell_of(run).values.calls);
-            let first = calls.next();
-            calls.all(|calls| Some(calls) == first)
-        };
+        let agree = |is_after: bool| all_equal(side(is_after).map(|run| cell_of(run).values.calls));
         Change {
             before: values(false),
             after: values(true),
@@ -296,6 +291,11 @@ impl Cell {
             self.values.total_ns /= per;
         }
     }
+}
+
+fn all_equal(mut values: impl Iterator<Item = f64>) -> bool {
+    let first = values.next();
+    values.all(|value| Some(value) == first)
 }
 
 /// The cell of a row, with nothing in it where the row came later.

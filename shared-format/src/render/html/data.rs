@@ -13,7 +13,7 @@ use crate::profile::groups;
 use crate::profile::spread::spreads;
 use crate::render::escape::{Json, visible};
 use crate::render::label::{labels, place};
-use crate::render::{ProcessState, number, text};
+use crate::render::{ProcessState, extent, number, text};
 use crate::snapshot::{Mode, Snapshot};
 
 /// From here on measuring is dear enough to be named among the doubts.
@@ -58,8 +58,8 @@ fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOp
         ("program", visible(&process.name, false).into_owned()),
         ("state", options.state.explained().to_string()),
         ("taken", date::utc(capture.unix_ns)),
-        ("span", options.extent.name().to_string()),
-        ("since_reset", options.extent.length(capture.since_reset_ns)),
+        ("span", extent::name(snapshot).to_string()),
+        ("since_reset", options.extent.length(snapshot)),
         ("focus", visible(&focus, false).into_owned()),
         ("mode", capture.mode.as_str().to_string()),
         ("cost_lower", number::percent(lower)),

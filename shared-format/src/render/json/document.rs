@@ -9,7 +9,7 @@ use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
 use crate::profile::per::PerCall;
 use crate::render::part::Part;
 use crate::render::{Extent, ProcessState};
-use crate::snapshot::{CaptureKind, Snapshot};
+use crate::snapshot::Snapshot;
 
 /// The version of this document.
 pub(super) const VERSION: u32 = 1;
@@ -119,14 +119,6 @@ fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
 
-pub(super) fn kind(kind: CaptureKind) -> &'static str {
-    match kind {
-        CaptureKind::Periodic => "periodic",
-        CaptureKind::Closing => "closing",
-        CaptureKind::Final => "final",
-    }
-}
-
 // === impl Document ===
 
 impl<'a> Document<'a> {
@@ -169,7 +161,7 @@ impl<'a> Document<'a> {
             },
             threads: threads(snapshot, per),
             nodes: nodes(snapshot, per),
-            kind: kind(capture.kind),
+            kind: capture.kind.as_str(),
             unix_ns: capture.unix_ns,
             withdraws: capture.withdraws,
             viewers: capture.viewers,
@@ -190,7 +182,7 @@ impl<'a> Document<'a> {
             other_sites: other_sites(snapshot),
             latencies: latencies(snapshot),
             estimates: estimates(snapshot),
-            window: false,
+            window: snapshot.window,
             focus: &[],
         }
     }
@@ -198,7 +190,6 @@ impl<'a> Document<'a> {
     /// The same of a part of the run.
     pub(super) fn within(self, extent: &'a Extent) -> Self {
         Self {
-            window: extent.window,
             focus: &extent.focus,
             ..self
         }

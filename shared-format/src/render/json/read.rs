@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::document::{VERSION, kind};
+use super::document::VERSION;
 use super::raw;
 use crate::codec;
 use crate::error::FormatError;
@@ -50,6 +50,7 @@ struct Document {
     compensated: bool,
     sites: Vec<SiteIn>,
     rules: Vec<RuleIn>,
+    window: bool,
     tick: u64,
     per: Option<IgnoredAny>,
     other_sites: Vec<SiteIn>,
@@ -216,7 +217,7 @@ impl Document {
             },
             capture: CaptureFacts {
                 mode: named("mode", &self.mode, &Mode::ALL, Mode::as_str)?,
-                kind: named("kind", &self.kind, &KINDS, kind)?,
+                kind: named("kind", &self.kind, &KINDS, CaptureKind::as_str)?,
                 seq: self.seq,
                 tick: self.tick,
                 unix_ns: self.unix_ns,
@@ -262,6 +263,7 @@ impl Document {
             },
             latencies: latencies(self.latencies)?,
             estimates: self.estimates.into_iter().map(Into::into).collect(),
+            window: self.window,
         })
     }
 }

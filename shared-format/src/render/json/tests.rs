@@ -5,9 +5,21 @@ use super::*;
 use crate::fixture;
 use crate::ids::{NodeId, SiteId};
 use crate::latency::{Histogram, bucket_of};
+use crate::profile::compensate::compensated;
 use crate::render::escape::shapeless;
 use crate::render::fixtures;
 use crate::snapshot::{Estimate, Mode, Rule};
+
+/// The document with what measuring costs at least taken off the times.
+pub(super) fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
+    of_part(
+        &compensated(snapshot),
+        Some(snapshot),
+        None,
+        state,
+        &Extent::default(),
+    )
+}
 
 #[test]
 fn two_threads() {

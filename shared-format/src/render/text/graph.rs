@@ -142,7 +142,7 @@ impl<'a> Printed<'a> {
         for line in callers {
             self.line(out, line, entry.spread)?;
         }
-        let called = match entry.inner_calls {
+        let called = match entry.recursive_calls {
             0 => page.count(entry.outermost_calls),
             inner => format!("{}+{}", page.count(entry.outermost_calls), page.count(inner)),
         };
@@ -153,7 +153,7 @@ impl<'a> Printed<'a> {
             page,
             [&format!("[{at}]"), &page.share_of(total), &own, &below, &called],
         )?;
-        let calls = entry.outermost_calls.saturating_add(entry.inner_calls);
+        let calls = entry.outermost_calls.saturating_add(entry.recursive_calls);
         let (name, is_doubtful) = match entry.subject {
             Subject::Cycle(number) => (format!("<cycle {number} as a whole> [{at}]"), false),
             Subject::Function(id) => (

@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 use super::Page;
 use super::scale::Time;
 use crate::render::escape::visible;
-use crate::render::number;
 use crate::render::unit::Unit;
+use crate::render::{extent, number};
 use crate::snapshot::{CaptureKind, Mode, Snapshot, ThreadState};
 
 /// So many of the sites that are switched off are named.
@@ -31,12 +31,12 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
 
 /// What there is to know of the program and its measuring, each with its name.
 pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
-    let extent = &page.options.extent;
+    let part = &page.options.extent;
     let mut facts = Vec::new();
-    let when = extent.when.as_ref().filter(|_| !extent.window);
+    let when = part.when.as_ref().filter(|_| !page.snapshot.window);
     facts.extend(when.map(|moment| ("moment", moment.clone())));
-    facts.push((extent.name(), reset(page)));
-    let focus = extent.focus_words();
+    facts.push((extent::name(page.snapshot), reset(page)));
+    let focus = part.focus_words();
     facts.extend(focus.map(|text| ("focus", visible(&text, page.options.ascii).into_owned())));
     facts.push(("mode", mode(page)));
     facts.extend(estimates(page).map(|text| ("estimates", text)));
@@ -66,7 +66,7 @@ fn reset(page: &Page<'_>) -> String {
     };
     format!(
         "{} (epoch {}{kind}; program up {})",
-        page.in_charset(page.options.extent.length(capture.since_reset_ns)),
+        page.in_charset(page.options.extent.length(page.snapshot)),
         capture.reset_epoch,
         page.duration(page.snapshot.process.uptime_ns),
     )
@@ -107,7 +107,7 @@ fn mode(page: &Page<'_>) -> String {
             "{name}: {:.0} looks a second, {} {}; counts are exact",
             measuring.sampling_hz,
             number::count(measuring.samples),
-            page.options.extent.words(),
+            extent::words(page.snapshot),
         ),
         Mode::Off => format!("{name}: nothing is measured; `tickscope mode exact` switches it on"),
     }

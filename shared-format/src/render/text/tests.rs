@@ -160,13 +160,14 @@ fn many_sites_that_are_off_are_not_all_named() {
 fn a_part_of_the_run_says_which() {
     let options = TextOptions {
         extent: Extent {
-            window: true,
             when: None,
             focus: vec!["match::step".into(), "wire::encode".into()],
         },
         ..TextOptions::default()
     };
-    let text = report(&fixtures::order_sim_sampled(), &options);
+    let mut window = fixtures::order_sim_sampled();
+    window.window = true;
+    let text = report(&window, &options);
     assert!(text.contains("\n  window       in 134s (epoch 1; "), "{text}");
     assert!(
         text.contains("\n  focus        only match::step, in it wire::encode\n"),
@@ -177,7 +178,11 @@ fn a_part_of_the_run_says_which() {
         "{text}"
     );
     assert!(!text.contains("since"), "{text}");
-    let text = report(&fixtures::empty(), &options);
+    let nothing = Snapshot {
+        window: true,
+        ..fixtures::empty()
+    };
+    let text = report(&nothing, &options);
     assert!(
         text.contains("no scope has been entered in this window"),
         "{text}"
@@ -230,13 +235,16 @@ fn the_header_says_which_time_it_is() {
     let header = |window, when: Option<&str>| {
         let options = TextOptions {
             extent: Extent {
-                window,
                 when: when.map(str::to_string),
                 ..Extent::default()
             },
             ..TextOptions::default()
         };
-        let text = report(&fixtures::order_sim(), &options);
+        let snapshot = Snapshot {
+            window,
+            ..fixtures::order_sim()
+        };
+        let text = report(&snapshot, &options);
         let facts = text.lines().skip(2).take(3).map(str::to_string);
         facts.collect::<Vec<_>>().join("\n")
     };

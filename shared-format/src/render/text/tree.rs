@@ -7,7 +7,7 @@ use super::Page;
 use super::columns::{Cells, Columns, WIDTH_FOR_TREE};
 use super::scale::Time;
 use crate::profile::tree::TreeRow;
-use crate::render::number;
+use crate::render::{extent, number};
 use crate::snapshot::Mode;
 
 /// Below this depth indentation no longer grows; the rest is a number.
@@ -27,7 +27,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         match page.snapshot.capture.mode {
             Mode::Off => writeln!(out, "nothing is measured in mode off")?,
             Mode::Exact | Mode::Adaptive | Mode::Sampled => {
-                writeln!(out, "no scope has been entered {}", page.options.extent.words())?;
+                writeln!(out, "no scope has been entered {}", extent::words(page.snapshot))?;
             }
         }
         if page.tree.outside_ticks > 0 {

@@ -10,7 +10,7 @@ use tickscope_format::slots::Op;
 use crate::command::fresh;
 use crate::command::output::{about, printable, say};
 use crate::feed::result_of;
-use crate::model::window::seconds;
+use crate::process_time::seconds;
 
 /// With which record a recording begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,19 +127,13 @@ impl Copier {
 
     /// A record and those before it that were not copied yet, the newest first.
     fn new_up_to(&self, newest: Record) -> Vec<Record> {
-        let wanted = match (self.copied, self.begin) {
-            (Some(copied), _) => copied + 1,
+        let after = match (self.copied, self.begin) {
+            (Some(copied), _) => copied,
             (None, Begin::Now) => newest.sequence,
             (None, Begin::Oldest) => 0,
         };
-        let mut new = vec![newest];
-        while let Some(oldest) = new.last().filter(|oldest| oldest.sequence > wanted) {
-            match self.ring.before(oldest) {
-                Ok(Some(before)) if before.sequence >= wanted => new.push(before),
-                _ => break,
-            }
-        }
-        new
+        let before: Vec<Record> = self.ring.between(after, &newest).collect();
+        std::iter::once(newest).chain(before).collect()
     }
 
     fn append(&mut self, record: &Record) -> anyhow::Result<()> {

@@ -39,7 +39,6 @@ pub(super) fn choose(args: &MomentArgs, found: &Found, fresh: &mut Fresh) -> any
     }
     fresh.snapshot = between.snapshot;
     Ok(Extent {
-        window: true,
         when: Some(between.words),
         ..Extent::default()
     })

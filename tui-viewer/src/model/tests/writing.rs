@@ -15,7 +15,7 @@ use crate::model::data::What;
 use crate::model::message::{Effect, Message};
 use crate::model::tests::moments::{lives, watched};
 use crate::model::tests::{last_line, snapshot};
-use crate::stage::{key, keys, news, selected, text};
+use crate::stage::{empty, key, keys, news, selected, text};
 use crate::status::Status;
 
 /// What a key would have written, and its one thread or all.
@@ -146,8 +146,33 @@ fn every_form_says_that_it_is_of_a_window() {
     );
     // A focus is none of the view Threads.
     let (all, options) = written(&mut model, "4d");
-    assert!(options.extent.focus.is_empty() && options.extent.window);
+    assert!(options.extent.focus.is_empty() && all.window);
     assert!(all.nodes.len() > carried.nodes.len());
+}
+
+#[test]
+fn a_window_that_was_written_and_is_opened_again_is_one_still() {
+    let mut model = watched(120, 30);
+    keys(&mut model, "ww");
+    let (window, options) = written(&mut model, "d");
+    let first = in_form(&window, &options, ReportFormat::Text);
+    assert!(first.contains("  window       in 10.0s (epoch"), "{first}");
+    let read = tickscope_format::render::json::snapshot_of;
+    let json = read(&in_form(&window, &options, ReportFormat::Json)).expect("a snapshot");
+    let page = in_form(&window, &options, ReportFormat::Html);
+    let page = tickscope_format::render::html::snapshot_of(&page).expect("a snapshot");
+    for opened in [json, page] {
+        assert_eq!(in_form(&opened, &options, ReportFormat::Text), first);
+        let mut model = empty(120, 30);
+        news(&mut model, Status::Kept, Some(opened));
+        let screen = text(&model);
+        assert!(screen.contains("window 10.0 s"), "{screen}");
+        assert!(!screen.contains("since reset"), "{screen}");
+        keys(&mut model, "4");
+        assert!(text(&model).contains("in the last 10.0 s"), "{}", text(&model));
+        let (again, _) = written(&mut model, "d");
+        assert!(again.window);
+    }
 }
 
 #[test]
@@ -185,8 +210,8 @@ fn a_report_is_of_what_is_compared_not_of_a_window_that_the_mark_does_not_have()
     let mut model = watched(120, 30);
     model.compare_with(std::rc::Rc::new(snapshot(1_100)), "before.tks".to_string());
     keys(&mut model, "w");
-    let (report, options) = written(&mut model, "d");
-    assert!(!options.extent.window);
+    let (report, _) = written(&mut model, "d");
+    assert!(!report.window);
     assert_eq!(report.calls(), snapshot(1_340).calls());
 }
 

@@ -30,7 +30,7 @@ Object.assign(Page.prototype, {
       right: () => view === "tree" && this.right(),
       left: () => view === "tree" && this.left(),
       drawn: () => this.light(),
-      nothing: () => (this.query === "" ? "No scope has been entered since the reset." : "No function has that in its name."),
+      nothing: () => (this.query === "" ? "No scope has been entered." : "No function has that in its name."),
     };
   },
 

@@ -7,7 +7,8 @@ use super::*;
 use crate::fixture;
 use crate::profile::narrow;
 use crate::profile::per::PerCall;
-use crate::render::json::{compensated_report, of_part, report, sites as sites_report};
+use crate::render::json::tests::compensated_report;
+use crate::render::json::{of_part, report, sites as sites_report};
 use crate::render::{Extent, ProcessState, fixtures};
 use crate::snapshot::Estimate;
 
@@ -140,6 +141,7 @@ fn any_whole_snapshot() -> impl Strategy<Value = Snapshot> {
         any::<[u32; 4]>(),
         any::<[f64; 4]>(),
         any::<[u8; 3]>(),
+        any::<bool>(),
     );
     (
         fixtures::any_snapshot(),
@@ -150,8 +152,9 @@ fn any_whole_snapshot() -> impl Strategy<Value = Snapshot> {
         prop::collection::vec(row(), 0..4),
     )
         .prop_map(
-            |(mut s, estimates, histograms, texts, (longs, shorts, floats, which), rows)| {
+            |(mut s, estimates, histograms, texts, (longs, shorts, floats, which, window), rows)| {
                 let nodes = s.nodes.len();
+                s.window = window;
                 let mut last = Site {
                     name: "(pruned)".into(),
                     ..Site::default()
