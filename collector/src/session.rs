@@ -254,6 +254,10 @@ fn serve() {
     let mut warnings = Vec::new();
     let logs = settings.log_every.is_some();
     let started = Publisher::start(&identity, settings, &mut warnings);
+    if logs && started.is_err() {
+        // Without the lock: standard error may be a pipe that nobody reads.
+        publisher::no_log();
+    }
     let mut shared = self::shared();
     shared.warnings.append(&mut warnings);
     if let Some(mut books) = capture::books() {
@@ -263,9 +267,6 @@ fn serve() {
         shared
             .warnings
             .push("scopes are counted, but nothing is published; set TICKSCOPE_DIR".into());
-        if logs {
-            publisher::no_log();
-        }
         return stop_publishing(shared);
     };
     shared.path = Some(publisher.path().to_path_buf());
