@@ -8,7 +8,7 @@
 
 mod support;
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::sync::Barrier;
 use std::time::Duration;
 
@@ -168,15 +168,17 @@ fn without_groups_it_says_so_and_nothing_without_being_asked() {
 fn full_standard_error() -> std::io::PipeReader {
     use std::os::fd::AsRawFd;
     let (reader, writer) = std::io::pipe().unwrap();
-    let writer = writer.as_raw_fd();
-    let full = [b'x'; 4096];
-    // SAFETY: descriptors of this process, and bytes that may be read.
-    unsafe {
-        libc::fcntl(writer, libc::F_SETFL, libc::O_NONBLOCK);
-        while libc::write(writer, full.as_ptr().cast(), full.len()) > 0 {}
-        libc::fcntl(writer, libc::F_SETFL, 0);
-        assert_eq!(libc::dup2(writer, libc::STDERR_FILENO), libc::STDERR_FILENO);
-    }
+    let flags = |flags: libc::c_int| {
+        // SAFETY: a descriptor of this process.
+        let result = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, flags) };
+        assert_eq!(result, 0);
+    };
+    flags(libc::O_NONBLOCK);
+    while (&writer).write(&[b'x'; 4096]).is_ok() {}
+    flags(0);
+    // SAFETY: descriptors of this process.
+    let made = unsafe { libc::dup2(writer.as_raw_fd(), libc::STDERR_FILENO) };
+    assert_eq!(made, libc::STDERR_FILENO);
     reader
 }
 
