@@ -45,7 +45,7 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination) {
 
 /// There is no snapshot to report.
 pub(crate) fn missed() {
-    say("no report at exit: the program ended in the middle of a snapshot");
+    say("no report at exit: the program ended in the middle of a snapshot, or of a session's start or end");
 }
 
 fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
