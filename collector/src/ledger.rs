@@ -45,7 +45,7 @@ impl Counts {
             calls: self.calls.wrapping_add(other.calls),
             ticks: self.ticks.wrapping_add(other.ticks),
             timed: self.timed.wrapping_add(other.timed),
-            sum: self.sum.saturating_add(other.sum),
+            sum: self.sum.wrapping_add(other.sum),
         }
     }
 
@@ -54,7 +54,8 @@ impl Counts {
             calls: self.calls.saturating_sub(other.calls),
             ticks: self.ticks.saturating_sub(other.ticks),
             timed: self.timed.saturating_sub(other.timed),
-            sum: self.sum.saturating_sub(other.sum),
+            // A sum may have begun again beyond 64 bits.
+            sum: self.sum.wrapping_sub(other.sum),
         }
     }
 
@@ -63,7 +64,8 @@ impl Counts {
             calls: self.calls.max(other.calls),
             ticks: self.ticks.max(other.ticks),
             timed: self.timed.max(other.timed),
-            sum: self.sum.max(other.sum),
+            // It never goes back but beyond 64 bits: it is read in one piece.
+            sum: self.sum,
         }
     }
 }
@@ -186,6 +188,27 @@ mod tests {
         assert_eq!((ledger.shown(1).ticks, ledger.cpu_shown()), (30, Some(20)));
         ledger.undo();
         assert_eq!((ledger.shown(1).ticks, ledger.cpu_shown()), (130, Some(70)));
+    }
+
+    #[test]
+    fn a_sum_that_began_again_beyond_64_bits_goes_on_after_resets() {
+        let counted = |sum| Counts {
+            calls: 1,
+            sum,
+            ..Counts::default()
+        };
+        let mut ledger = Ledger::default();
+        ledger.show(&[counted(0), counted(u64::MAX)], None);
+        assert_eq!(ledger.shown(1).sum, u64::MAX);
+        ledger.reset();
+        ledger.show(&[counted(0), counted(4)], None);
+        assert_eq!(ledger.shown(1).sum, 5);
+        let mut folded = Ledger::default();
+        folded.absorb(1, &ledger, 1);
+        folded.absorb(1, &ledger, 1);
+        assert_eq!(folded.shown(1).sum, 10);
+        ledger.undo();
+        assert_eq!(ledger.shown(1).sum, 4);
     }
 
     proptest! {

@@ -32,9 +32,9 @@
 //! the forms that need libraries: [`Format`] says which.
 //!
 //! # Caveats
-//! Nothing here may be called from a signal handler but what opens and closes scopes; a scope in a handler that
-//! interrupts another scope's begin or end is dropped and counted. Kernel names of threads are used, which are
-//! cut to 15 bytes. In a forked child scopes go on, unpublished.
+//! Nothing here may be called from a signal handler but what opens and closes scopes, and [`count!`]; a scope or a count
+//! in a handler that interrupts another scope's begin or end, or a counter's addition, is dropped and counted. Kernel
+//! names of threads are used, which are cut to 15 bytes. In a forked child scopes go on, unpublished.
 
 mod amount;
 mod options;

@@ -166,11 +166,12 @@ pub(crate) fn has_more_rights() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Writes to a descriptor past std's buffer and lock, which whoever exits may hold.
+/// Writes to a descriptor past std's buffer and lock, which whoever exits may hold. Where one that does not block takes
+/// nothing, waits so long for it, in milliseconds; -1 for as long as it takes.
 ///
 /// # Errors
 /// What the system says.
-pub(crate) fn write_all(descriptor: i32, mut bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_all(descriptor: i32, mut bytes: &[u8], patience: i32) -> io::Result<()> {
     while !bytes.is_empty() {
         // SAFETY: `bytes` may be read for its whole length.
         let written = unsafe { libc::write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
@@ -178,13 +179,28 @@ pub(crate) fn write_all(descriptor: i32, mut bytes: &[u8]) -> io::Result<()> {
             Ok(written) => bytes = &bytes[written.min(bytes.len())..],
             Err(_) => {
                 let error = io::Error::last_os_error();
-                if error.kind() != io::ErrorKind::Interrupted {
+                let kind = error.kind();
+                let again = kind == io::ErrorKind::Interrupted
+                    || kind == io::ErrorKind::WouldBlock && takes_more(descriptor, patience);
+                if !again {
                     return Err(error);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// Waits until a descriptor takes more, or something is wrong with it that the next write is going to say.
+fn takes_more(descriptor: i32, patience: i32) -> bool {
+    let mut asked = libc::pollfd {
+        fd: descriptor,
+        events: libc::POLLOUT,
+        revents: 0,
+    };
+    // SAFETY: `asked` is a valid place for one.
+    let found = unsafe { libc::poll(&mut asked, 1, patience) };
+    found > 0 || found < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
 }
 
 /// Has `handler` called when the process exits normally.
@@ -197,4 +213,29 @@ pub(crate) fn at_exit(handler: extern "C" fn()) {
 pub(crate) fn in_forked_children(handler: unsafe extern "C" fn()) {
     // SAFETY: a handler that lives as long as the program and only stores to atomics.
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn a_pipe_that_does_not_block_gets_all_where_somebody_reads() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let descriptor = writer.as_raw_fd();
+        // SAFETY: our own descriptor, and numbers.
+        unsafe { libc::fcntl(descriptor, libc::F_SETFL, libc::O_NONBLOCK) };
+        let text = vec![b'x'; 1 << 20];
+        let failed = write_all(descriptor, &text, 0).map_err(|error| error.kind());
+        assert_eq!(failed, Err(io::ErrorKind::WouldBlock), "nobody reads");
+        let read = std::thread::spawn(move || {
+            let mut read = Vec::new();
+            reader.read_to_end(&mut read).map(|_| read.len())
+        });
+        write_all(descriptor, &text, -1).unwrap();
+        drop(writer);
+        assert!(read.join().unwrap().unwrap() > text.len());
+    }
 }

@@ -6,6 +6,7 @@
 mod coarse;
 mod identity;
 mod log;
+mod outlet;
 mod record;
 
 use std::path::{Path, PathBuf};
@@ -289,11 +290,12 @@ impl Publisher {
             self.reset();
         }
         self.publish_now(CaptureKind::Final);
+        self.write_coarse();
+        self.ring.exit(os::unix_ns());
+        // It may have to wait.
         if let Some(mut log) = self.log.take() {
             log.end();
         }
-        self.write_coarse();
-        self.ring.exit(os::unix_ns());
     }
 
     fn look_who_watches(&mut self) {

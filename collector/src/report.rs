@@ -15,6 +15,9 @@ use crate::os;
 /// A name that is taken gets a number up to this.
 const NUMBER_MAX: u32 = 999;
 
+/// How long the exit waits for a terminal or a pipe that does not block and takes nothing.
+const PATIENCE_MS: i32 = 1_000;
+
 /// Writes the report at exit. Where that fails, standard error hears why; where that fails too, nobody can.
 pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination) {
     let text = || {
@@ -27,8 +30,12 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination) {
     let said = |error: std::io::Error| error.to_string();
     // Whatever goes wrong in here shall not change how the program ends.
     let written = std::panic::catch_unwind(|| match destination {
-        Destination::Stderr => os::write_all(libc::STDERR_FILENO, text().as_bytes()).map_err(said),
-        Destination::Stdout => os::write_all(libc::STDOUT_FILENO, text().as_bytes()).map_err(said),
+        Destination::Stderr => {
+            os::write_all(libc::STDERR_FILENO, text().as_bytes(), PATIENCE_MS).map_err(said)
+        }
+        Destination::Stdout => {
+            os::write_all(libc::STDOUT_FILENO, text().as_bytes(), PATIENCE_MS).map_err(said)
+        }
         Destination::File(path) => to_file(snapshot, path),
     });
     if let Ok(Err(error)) = written {
@@ -38,7 +45,7 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination) {
 
 /// There is no snapshot to report.
 pub(crate) fn missed() {
-    say("no report at exit: the program ended in the middle of a snapshot");
+    say("no report at exit: the program ended in the middle of a snapshot, or of a session's start or end");
 }
 
 fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
@@ -49,6 +56,12 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     } else {
         (Form::Kept, and_kept(&wanted))
     };
+    if path.metadata().is_ok_and(|facts| !facts.is_file()) {
+        return Err(format!(
+            "{} is no regular file: give the name of a new one, or `stderr` or `stdout`",
+            path.display()
+        ));
+    }
     for number in 1..=NUMBER_MAX {
         let path = numbered(&path, form, number);
         if path.symlink_metadata().is_ok() {
@@ -84,7 +97,11 @@ fn say(what: &str) {
         .chars()
         .map(|c| if c.is_control() { '?' } else { c })
         .collect();
-    let _ = os::write_all(libc::STDERR_FILENO, format!("tickscope: {line}\n").as_bytes());
+    let _ = os::write_all(
+        libc::STDERR_FILENO,
+        format!("tickscope: {line}\n").as_bytes(),
+        PATIENCE_MS,
+    );
 }
 
 /// A path for a shell to read.

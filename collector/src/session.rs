@@ -22,7 +22,7 @@ const LAST_RECORD: Duration = Duration::from_millis(50);
 /// The same under `tickscope run`, where somebody waits to read it.
 const LAST_RECORD_RUN: Duration = Duration::from_secs(1);
 
-/// How long a report at exit waits for a capture that another thread has begun.
+/// How long a report at exit waits for what another thread has begun: a capture, or the start of a session.
 const LAST_REPORT: Duration = Duration::from_secs(1);
 
 /// How long [`try_start`] waits for the outcome.
@@ -83,6 +83,9 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// `at_exit` is going to be called.
 static AT_EXIT: AtomicBool = AtomicBool::new(false);
 
+/// There is to be a report at exit.
+static REPORTS: AtomicBool = AtomicBool::new(false);
+
 /// The environment has started a publisher that has not looked at `SHARED` yet.
 static LIVE_COMING: AtomicBool = AtomicBool::new(false);
 
@@ -120,7 +123,10 @@ pub(crate) fn first_scope() {
                 LIVE_COMING.store(false, Ordering::Relaxed);
             }
         }
-        Some(Wish::Report) => expect_exit(),
+        Some(Wish::Report) => {
+            REPORTS.store(true, Ordering::Relaxed);
+            expect_exit();
+        }
         Some(Wish::Off) | None => {}
     }
 }
@@ -150,6 +156,7 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     }
     if settings.report_at_exit.is_some() {
         shared.report_at_exit.clone_from(&settings.report_at_exit);
+        REPORTS.store(true, Ordering::Relaxed);
     }
     shared.sessions += 1;
     if shared.phase == Phase::Finishing {
@@ -218,6 +225,7 @@ fn publish_live() {
         let settings = Settings::default().with_environment_and_warnings(&mut warnings);
         if settings.report_at_exit.is_some() {
             shared.report_at_exit.clone_from(&settings.report_at_exit);
+            REPORTS.store(true, Ordering::Relaxed);
         }
         // `LIVE_COMING` is still set: this leaves an order and makes no thread.
         begin(&mut shared, name::of_executable(), settings, warnings);
@@ -254,6 +262,10 @@ fn serve() {
     let mut warnings = Vec::new();
     let logs = settings.log_every.is_some();
     let started = Publisher::start(&identity, settings, &mut warnings);
+    if logs && started.is_err() {
+        // Without the lock: standard error may be a pipe that nobody reads.
+        publisher::no_log();
+    }
     let mut shared = self::shared();
     shared.warnings.append(&mut warnings);
     if let Some(mut books) = capture::books() {
@@ -263,9 +275,6 @@ fn serve() {
         shared
             .warnings
             .push("scopes are counted, but nothing is published; set TICKSCOPE_DIR".into());
-        if logs {
-            publisher::no_log();
-        }
         return stop_publishing(shared);
     };
     shared.path = Some(publisher.path().to_path_buf());
@@ -370,11 +379,18 @@ extern "C" fn at_exit() {
     }
     // Whoever exits may hold the lock (a signal handler that calls exit): try, but never hang.
     let begin = Instant::now();
+    let reports = REPORTS.load(Ordering::Relaxed);
+    let longest = if reports { LAST_REPORT } else { LAST_RECORD };
     let mut shared = loop {
         match SHARED.try_lock() {
             Ok(shared) => break shared,
             Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) if begin.elapsed() > LAST_RECORD => return,
+            Err(TryLockError::WouldBlock) if begin.elapsed() > longest => {
+                if reports {
+                    report::missed();
+                }
+                return;
+            }
             Err(TryLockError::WouldBlock) => std::thread::yield_now(),
         }
     };

@@ -341,6 +341,27 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
     }
 }
 
+fn what_is_no_file_got_one_with_a_number_beside_it() {
+    for kind in ["directory", "directory/", "device"] {
+        let test = Isolated::new(test_name!());
+        let inside = test.place().join("reports");
+        let path = match kind {
+            "device" => "/dev/null".into(),
+            "directory/" => inside.join(""),
+            _ => inside.clone(),
+        };
+        fs::create_dir_all(&inside).unwrap();
+        let done = test.env("TICKSCOPE_REPORT", &path).run(work).succeeded();
+        let said = format!(
+            "tickscope: no report at exit: {} is no regular file: give the name of a new one, or `stderr` or `stdout`\n",
+            path.display()
+        );
+        assert_eq!(done.stderr, said);
+        assert_eq!(reports(done.place()), ["reports"]);
+        assert_eq!(fs::read_dir(done.place().join("reports")).unwrap().count(), 0);
+    }
+}
+
 fn a_closed_or_full_output_changes_no_code() {
     for end in ["| true; exit ${PIPESTATUS[0]}", "> /dev/full"] {
         let mut shell = Command::new("bash");
@@ -478,6 +499,7 @@ fn main() -> ExitCode {
         several_processes_do_not_take_each_others_reports,
         a_relative_name_begins_where_the_program_started,
         where_it_cannot_be_written_one_line_says_so_and_the_code_stays,
+        what_is_no_file_got_one_with_a_number_beside_it,
         a_closed_or_full_output_changes_no_code,
         a_forked_child_reports_nothing,
         other_ends_leave_the_ring,

@@ -8,6 +8,8 @@
 
 mod support;
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
 use support::{ask, calls_of, check, isolated, newest, sum_of, threads_named};
 use tickscope::{Builder, Mode};
 use tickscope_format::file::open::RingFile;
@@ -235,7 +237,69 @@ fn a_counter_without_a_place_is_counted_as_dropped() {
     });
 }
 
+/// One place for both, so that handlers interrupt its additions.
+#[inline(never)]
+fn count_both() {
+    tickscope::count!("both", 3);
+}
+
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn handler(_: libc::c_int) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+    count_both();
+}
+
+fn a_handler_inside_an_addition_lost_counts() {
+    isolated!(|| {
+        // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        // SAFETY: the handler does what handlers may, for as long as the program runs.
+        let result = unsafe { libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()) };
+        assert_eq!(result, 0);
+        // SAFETY: takes nothing, cannot fail.
+        let main = unsafe { libc::pthread_self() };
+        let over = AtomicBool::new(false);
+        let mut made = 0;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    // SAFETY: the main thread outlives this one.
+                    unsafe { libc::pthread_kill(main, libc::SIGUSR1) };
+                }
+            });
+            while HANDLED.load(Ordering::Relaxed) < 5_000 {
+                count_both();
+                made += 1;
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        let counted = calls_of(&snapshot, "both");
+        assert_eq!(sum_of(&snapshot, "both"), 3 * counted);
+        assert_eq!(
+            counted + snapshot.capture.dropped,
+            made + HANDLED.load(Ordering::Relaxed)
+        );
+    });
+}
+
+fn a_sum_that_began_again_stood_still_after_a_reset() {
+    isolated!(|| {
+        let count = |amount: u64| {
+            tickscope::count!("sum", amount);
+            sum_of(&tickscope::reset(), "sum")
+        };
+        assert_eq!([u64::MAX, 5, 7].map(count), [u64::MAX, 5, 7]);
+    });
+}
+
 support::tests![
+    a_handler_inside_an_addition_lost_counts,
+    a_sum_that_began_again_stood_still_after_a_reset,
     every_form_adds_what_it_says,
     a_counter_may_be_the_first_thing_a_thread_does,
     threads_and_resets_lose_nothing,

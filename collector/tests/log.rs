@@ -8,11 +8,14 @@
 
 mod support;
 
+use std::io::{Read, Write};
+use std::sync::Barrier;
 use std::time::Duration;
 
-use support::{Isolated, newest, rings_in, test_name, wait_until};
+use support::{Isolated, ask, newest, rings_in, test_name, wait_until};
 use tickscope::Builder;
-use tickscope_format::file::open::RingFile;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::slots::{Op, Outcome};
 
 /// A line of the log, as far as it is looked at here.
 #[derive(Debug)]
@@ -161,7 +164,76 @@ fn without_groups_it_says_so_and_nothing_without_being_asked() {
     assert_eq!(done.stderr, "", "the environment wins");
 }
 
+/// A pipe as standard error that is full, and that nobody reads; its other end.
+fn full_standard_error() -> std::io::PipeReader {
+    use std::os::fd::AsRawFd;
+    let (reader, writer) = std::io::pipe().unwrap();
+    let flags = |flags: libc::c_int| {
+        // SAFETY: a descriptor of this process.
+        let result = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, flags) };
+        assert_eq!(result, 0);
+    };
+    flags(libc::O_NONBLOCK);
+    while (&writer).write(&[b'x'; 4096]).is_ok() {}
+    flags(0);
+    // SAFETY: descriptors of this process.
+    let made = unsafe { libc::dup2(writer.as_raw_fd(), libc::STDERR_FILENO) };
+    assert_eq!(made, libc::STDERR_FILENO);
+    reader
+}
+
+fn a_pipe_that_nobody_reads_held_up_records_and_answers() {
+    Isolated::new(test_name!())
+        .run(|| {
+            let mut reader = full_standard_error();
+            let logs = || {
+                Builder::new("logs")
+                    .log_every(Duration::from_millis(10))
+                    .try_start()
+                    .unwrap()
+            };
+            let session = logs();
+            let (over, threads) = (Barrier::new(51), Barrier::new(51));
+            std::thread::scope(|scope| {
+                for _ in 0..50 {
+                    scope.spawn(|| {
+                        tickscope::scope!(group = "waits", "waits");
+                        threads.wait();
+                        over.wait();
+                    });
+                }
+                threads.wait();
+                let ring = RingFile::open(&session.path().unwrap()).unwrap();
+                let mut slot = ring.take_slot().unwrap().unwrap();
+                let first = ring.newest().unwrap().sequence;
+                wait_until("records", || ring.newest().unwrap().sequence > first + 60);
+                assert_eq!(ask(&mut slot, Op::Reset).outcome, Outcome::Done);
+                over.wait();
+                drop(session);
+                wait_until("the goodbye", || {
+                    matches!(ring.liveness().unwrap(), Liveness::Exited { .. })
+                });
+            });
+            // The next one finds its way to the same pipe.
+            let session = logs();
+            let mut text = String::new();
+            while !text.contains(" lines were left out: standard error took none)\n") {
+                let mut bytes = [0; 4096];
+                let read = reader.read(&mut bytes).unwrap();
+                text.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+            }
+            drop(session);
+            let text = text.trim_start_matches('x');
+            let (log, _) = text.split_once("\n(").unwrap();
+            assert!(lines(log).len() > 500, "{log}");
+            // What is read no more shall not hold up the exit.
+            drop(reader);
+        })
+        .succeeded();
+}
+
 support::tests![
+    a_pipe_that_nobody_reads_held_up_records_and_answers,
     the_environment_alone_makes_a_log_of_a_call_that_waits,
     the_calls_of_all_lines_are_all_calls_of_a_session,
     without_groups_it_says_so_and_nothing_without_being_asked,

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use support::{
-    DEADLINE, Isolated, calls_of, check, isolated, newest, rings_in, test_name, wait_for, wait_until,
+    FOR_GOOD, Isolated, calls_of, check, isolated, newest, rings_in, test_name, wait_for, wait_until,
 };
 use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -27,7 +27,7 @@ fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
         0 => {
             // A child that hangs shall not stay for ever.
             // SAFETY: takes a number.
-            unsafe { libc::alarm(2 * DEADLINE.as_secs() as u32) };
+            unsafe { libc::alarm(FOR_GOOD.as_secs() as u32) };
             let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(101);
             // SAFETY: ends the process without handlers.
             unsafe { libc::_exit(code) }
@@ -163,13 +163,13 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
         wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
         let forked = fork(|| {
-            std::thread::sleep(2 * DEADLINE);
+            std::thread::sleep(FOR_GOOD);
             0
         });
         #[expect(clippy::zombie_processes, reason = "it outlives this process")]
-        let run = Command::new("sleep").arg("60").spawn().unwrap();
+        let run = Command::new("sleep").arg("3600").spawn().unwrap();
         support::tell("children", format!("{forked} {}", run.id()));
-        std::thread::sleep(2 * DEADLINE);
+        std::thread::sleep(FOR_GOOD);
     });
     let children: Vec<libc::pid_t> = running
         .told("children")

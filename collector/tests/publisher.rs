@@ -11,7 +11,7 @@ mod support;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use support::{DEADLINE, ask, calls_of, check, isolated, newest, wait_for, wait_until};
+use support::{PATIENCE, ask, calls_of, check, isolated, newest, wait_for, wait_until};
 use tickscope::{Builder, Session};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, state};
@@ -225,7 +225,7 @@ fn a_closed_epoch_reaches_the_ring_before_what_follows_it() {
                     drop(tickscope::reset());
                 }
             });
-            while !program.is_finished() && begin.elapsed() < DEADLINE {
+            while !program.is_finished() && begin.elapsed() < PATIENCE {
                 ask(&mut slot, Op::Reset);
                 ask(&mut slot, Op::PublishNow);
             }

@@ -14,9 +14,10 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use support::{Isolated, check, isolated, path_of, test_name, threads_named, wait_until};
-use tickscope::Builder;
+use tickscope::{Builder, Destination};
 use tickscope_format::Snapshot;
 
 /// Measures every allocation while it holds a lock that its thread must not take twice.
@@ -27,6 +28,9 @@ static ALLOCATOR: Measured = Measured;
 
 /// The thread that holds the allocator's lock; 0 for none.
 static HOLDER: AtomicU32 = AtomicU32::new(0);
+
+/// The thread whose next allocation ends the program; 0 for none.
+static GIVES_UP: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -54,6 +58,10 @@ fn locked<T>(body: impl FnOnce() -> T) -> T {
 // SAFETY: passes everything on to the system's allocator.
 unsafe impl GlobalAlloc for Measured {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if GIVES_UP.load(Ordering::Relaxed) == own_tid() {
+            GIVES_UP.store(0, Ordering::Relaxed);
+            std::process::exit(7);
+        }
         locked(|| {
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
             tickscope::scope!("alloc");
@@ -171,7 +179,35 @@ fn every_allocation_of_a_thread_is_a_call() {
     });
 }
 
+fn an_exit_while_a_session_is_asked_missed_its_report_without_a_word() {
+    for asks in ["session", "snapshot"] {
+        let done = Isolated::new(test_name!()).env("ASKS", asks).run(|| {
+            let session = Builder::new("gives-up")
+                // A warning, to be copied.
+                .interval(Duration::ZERO)
+                .report_at_exit(Destination::Stdout)
+                .try_start()
+                .unwrap();
+            let asks = std::env::var("ASKS").unwrap();
+            assert_eq!(session.warnings().len(), 1);
+            GIVES_UP.store(own_tid(), Ordering::Relaxed);
+            match asks.as_str() {
+                "session" => drop(session.warnings()),
+                _ => drop(tickscope::snapshot()),
+            }
+        });
+        assert_eq!(done.status.code(), Some(7), "{}", done.stderr);
+        assert_eq!(done.stdout, "");
+        assert_eq!(
+            done.stderr,
+            "tickscope: no report at exit: the program ended in the middle of a snapshot, or of a session's start or \
+             end\n"
+        );
+    }
+}
+
 support::tests![
+    an_exit_while_a_session_is_asked_missed_its_report_without_a_word,
     scopes_in_the_allocator_neither_recurse_nor_hang,
     the_first_scope_of_the_program_may_stand_in_its_allocator,
     every_allocation_of_a_thread_is_a_call,

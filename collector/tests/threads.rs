@@ -457,7 +457,7 @@ fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
                     unsafe { libc::pthread_kill(main, libc::SIGPROF) };
                 }
             });
-            while HANDLED.load(Ordering::Relaxed) < 100_000 || made < 100_000 {
+            while HANDLED.load(Ordering::Relaxed) < 30_000 || made < 100_000 {
                 made += interrupted(12);
             }
             over.store(true, Ordering::Relaxed);

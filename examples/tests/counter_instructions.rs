@@ -43,7 +43,8 @@ fn a_counter_takes_as_many_instructions_as_before() {
         return;
     }
     let mut wrong = Vec::new();
-    for (beside, name, release, debug) in [("0", "alone", 23.0, 39.0), ("1", "beside a scope", 75.0, 91.0)] {
+    // A debug build takes the mark out and puts it back: an addition may be more than one instruction there.
+    for (beside, name, release, debug) in [("0", "alone", 23.0, 41.0), ("1", "beside a scope", 75.0, 93.0)] {
         let [few, many] = [10_000, 10_000 + COUNTED].map(|count: u64| {
             let environment = [(BESIDE, beside), (COUNTERS, &count.to_string())];
             callgrind::instructions(&["--exact", this, "--test-threads=1"], &environment).unwrap()

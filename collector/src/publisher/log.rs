@@ -7,6 +7,7 @@ use tickscope_format::profile::intervals::{Choice, Interval, Intervals};
 use tickscope_format::render::log::{LogOptions, header, lines};
 use tickscope_format::snapshot::CaptureKind;
 
+use super::outlet;
 use crate::os;
 
 /// The log at work.
@@ -23,13 +24,14 @@ pub(super) struct Log {
 /// Says that there is no log, where somebody wanted one.
 pub(crate) fn no_log() {
     let line = b"tickscope: no log: there is no place for a ring; set TICKSCOPE_DIR\n";
-    let _ = os::write_all(libc::STDERR_FILENO, line);
+    let _ = os::write_all(libc::STDERR_FILENO, line, -1);
 }
 
 // === impl Log ===
 
 impl Log {
     pub(super) fn new(every: Duration) -> Self {
+        outlet::open();
         Self {
             every,
             intervals: Intervals::from_start(every, Choice::default()),
@@ -67,6 +69,7 @@ impl Log {
         if let Some(interval) = self.intervals.finish() {
             self.write(&interval);
         }
+        outlet::close();
     }
 
     fn write(&mut self, interval: &Interval) -> bool {
@@ -74,6 +77,6 @@ impl Log {
         if std::mem::take(&mut self.new) {
             text.insert_str(0, &header());
         }
-        os::write_all(libc::STDERR_FILENO, text.as_bytes()).is_ok()
+        outlet::put(&text)
     }
 }

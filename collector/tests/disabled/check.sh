@@ -6,6 +6,8 @@ cd "$(dirname "$0")"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../../../target}/disabled"
 export RUSTFLAGS="-D warnings"
 unset "${!TICKSCOPE@}"
+# Incremental builds are split into other units, and functions come out as other instructions.
+unset CARGO_INCREMENTAL
 rings=$(mktemp -d)
 trap 'rm -rf "$rings"' EXIT
 export TICKSCOPE_DIR="$rings/rings"
