@@ -177,6 +177,15 @@ fn a_part_of_the_run_says_which() {
         "{text}"
     );
     assert!(!text.contains("since"), "{text}");
+    let threads = TextOptions {
+        view: View::Threads,
+        ..options.clone()
+    };
+    let text = report(&fixtures::order_sim(), &threads);
+    assert!(
+        text.contains("%CPU of the time in this window;") && !text.contains("since the reset"),
+        "{text}"
+    );
     let text = report(&fixtures::empty(), &options);
     assert!(
         text.contains("no scope has been entered in this window"),

@@ -32,9 +32,10 @@ struct Row<'a> {
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     writeln!(
         out,
-        "Threads: TOTAL in scopes, OUTSIDE of any; 100% = {} in scopes; %CPU of the time since the reset;\n\
+        "Threads: TOTAL in scopes, OUTSIDE of any; 100% = {} in scopes; %CPU of the time {};\n\
          below a thread its open scopes, outermost first, with their ages\n",
         page.time(page.measured()),
+        page.options.extent.words(),
     )?;
     let (width, _) = page.time_cells();
     let titles = [
@@ -108,9 +109,9 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
                 inside: Time {
                     ns: self_ns[nodes.clone()].iter().sum(),
                     ticks: snapshot.nodes.self_ticks[nodes.clone()].iter().sum(),
-                    estimated: nodes.clone().filter(at_top).any(is_estimate),
+                    estimated: nodes.filter(at_top).any(is_estimate),
                 },
-                calls: snapshot.nodes.calls[nodes].iter().sum(),
+                calls: snapshot.scope_calls_of(id),
             }
         })
         .collect();
