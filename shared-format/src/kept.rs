@@ -25,6 +25,14 @@ const TEMPORARIES_MAX: u32 = 1000;
 /// # Errors
 /// What the system says, "File exists" above all.
 pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
+    write_new(path, &bytes(snapshot)?)
+}
+
+/// What stands in the file of one snapshot.
+///
+/// # Errors
+/// A snapshot that cannot be encoded.
+pub fn bytes(snapshot: &Snapshot) -> Result<Vec<u8>, FormatError> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload)?;
     let stamp = Stamp {
@@ -37,7 +45,7 @@ pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
     head[1] = u64::from(FORMAT_MAJOR) << 32 | u64::from(FORMAT_MINOR);
     let record = record_head(stamp, 1, 0, u64::MAX, &payload);
     let words = head.into_iter().chain(record).chain(payload_words(&payload));
-    write_new(path, &words::to_bytes(words))
+    Ok(words::to_bytes(words))
 }
 
 /// Writes a file that must not exist yet: whole, or not at all.

@@ -490,6 +490,21 @@ impl Snapshot {
         self.calls() - counted.sum::<u64>()
     }
 
+    /// The same of one thread.
+    pub fn scope_calls_of(&self, thread: ThreadId) -> u64 {
+        let rows = self.rows_of(thread);
+        let first = self
+            .counts
+            .partition_point(|count| count.node.index() < rows.start);
+        let counted = self.counts[first..]
+            .iter()
+            .map(|count| count.node.index())
+            .take_while(|&row| row < rows.end)
+            .map(|row| self.nodes.calls[row]);
+        let counted: u64 = counted.sum();
+        self.nodes.calls[rows].iter().sum::<u64>() - counted
+    }
+
     /// By row, what it has added up; none where it is no counter.
     pub fn sums(&self) -> Vec<Option<u64>> {
         let mut sums = vec![None; self.nodes.len()];

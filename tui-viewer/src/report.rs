@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use tickscope_format::Snapshot;
 use tickscope_format::profile::compensate::compensated;
 use tickscope_format::profile::narrow;
 use tickscope_format::render::csv::Unit;
 use tickscope_format::render::html::{self, PageOptions};
 use tickscope_format::render::text::TextOptions;
 use tickscope_format::render::{callgrind, csv, folded, json, pprof, speedscope, text};
+use tickscope_format::{Snapshot, kept};
 
 use crate::args::ReportFormat;
 
@@ -43,6 +43,8 @@ impl Report {
         let shown = self.shown(&raw);
         match self.format {
             ReportFormat::Text | ReportFormat::Html => Ok(()),
+            // As it was measured, like that of a page.
+            ReportFormat::Tks => out.write_all(&self.kept(&raw)?),
             ReportFormat::Json => out.write_all(self.json(&shown, &raw).as_bytes()),
             ReportFormat::Folded => folded::write(&shown, &mut out),
             ReportFormat::Speedscope => speedscope::write(&shown, &mut out),
@@ -63,6 +65,11 @@ impl Report {
             extent: self.options.extent.clone(),
         };
         html::page(less.as_ref().unwrap_or(snapshot), &options).map_err(io::Error::other)
+    }
+
+    fn kept(&self, raw: &Snapshot) -> io::Result<Vec<u8>> {
+        let less = (self.options.min_share > 0.0).then(|| narrow::above(raw, self.options.min_share));
+        kept::bytes(less.as_ref().unwrap_or(raw)).map_err(io::Error::other)
     }
 
     fn in_thread<'a>(&self, snapshot: &'a Snapshot) -> Cow<'a, Snapshot> {

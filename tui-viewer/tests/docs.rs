@@ -6,7 +6,6 @@ use std::path::Path;
 use clap::error::ErrorKind;
 use clap::{Parser, ValueEnum};
 use tickscope_cli::args::{Cli, ReportFormat};
-use tickscope_format::render::form::Form;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -34,7 +33,7 @@ fn every_form_has_its_section_and_its_ending() {
         let name = format.to_possible_value().unwrap().get_name().to_string();
         (name, format.form())
     });
-    for (name, form) in names.chain([("tks".to_string(), Form::Kept)]) {
+    for (name, form) in names {
         assert!(page.contains(&format!("\n## {name}\n")), "{name}");
         let row = row_of(&name);
         assert!(row.contains(&format!("`.{}`", form.ending())), "{row}");

@@ -290,7 +290,27 @@ fn estimates(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Estimat
     estimates
 }
 
+/// Whether calls had finished, and how long they took was not kept, as in a coarse record.
+pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
+    if !snapshot.latencies.row.is_empty() {
+        return false;
+    }
+    // Calls that are open have no length yet, and counters never have one.
+    let mut unfinished = vec![false; snapshot.nodes.len()];
+    let open = snapshot.threads.iter().flat_map(|thread| &thread.open);
+    let counters = snapshot.counts.iter().map(|count| count.node.index());
+    open.map(|frame| frame.node.index())
+        .chain(counters)
+        .for_each(|row| unfinished[row] = true);
+    let mut calls = snapshot.nodes.calls.iter().zip(unfinished);
+    calls.any(|(&calls, unfinished)| calls > 0 && !unfinished)
+}
+
+/// None where those that are there may be of calls from before.
 fn latencies(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Latencies {
+    if has_forgotten_latencies(earlier) {
+        return Latencies::default();
+    }
     let mut row_of_pool = vec![NONE; pools.calls.len()];
     // Of pools with several givers or takers: what is left of them.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();

@@ -28,6 +28,8 @@ pub struct Values {
     pub self_ns: f64,
     /// Nanoseconds in itself and all below; of a function in its outermost calls.
     pub total_ns: f64,
+    /// What it has added up, where it is a counter.
+    pub sum: f64,
 }
 
 /// One of the values.
@@ -39,6 +41,8 @@ pub enum What {
     Total,
     /// Time in itself.
     SelfTime,
+    /// What a counter has added up.
+    Sum,
 }
 
 /// On which side a row is.
@@ -61,6 +65,8 @@ pub struct Change {
     pub after: Values,
     /// On which side it is.
     pub presence: Presence,
+    /// Whether it is a counter wherever it is: it has a sum and no time.
+    pub is_counter: bool,
     /// Whether its calls are exact: the same in all runs of a side, on both.
     pub calls_exact: bool,
     /// Whether a self time of it is an estimate.
@@ -126,6 +132,7 @@ impl Values {
             What::Calls => self.calls,
             What::Total => self.total_ns,
             What::SelfTime => self.self_ns,
+            What::Sum => self.sum,
         }
     }
 
@@ -143,7 +150,13 @@ impl Change {
         self.after.get(what) - self.before.get(what)
     }
 
-    /// Whether a reader wants to see it: its calls have changed, it is new or gone, or a time of it has changed by at
+    /// What its three numbers are: a counter has a sum and no time in itself.
+    pub fn columns(&self) -> [What; 3] {
+        let total = if self.is_counter { What::Sum } else { What::Total };
+        [What::Calls, total, What::SelfTime]
+    }
+
+    /// Whether a reader wants to see it: its calls or its sum have changed, it is new or gone, or a time of it has changed by at
     /// least so many nanoseconds, and that is not noise.
     fn is_worth(&self, least_ns: f64, is_noise: impl Fn(What) -> bool) -> bool {
         let of_time = |what: What| {
@@ -152,6 +165,7 @@ impl Change {
         };
         self.presence != Presence::Both
             || self.of(What::Calls) != 0.0
+            || self.of(What::Sum) != 0.0
             || of_time(What::Total)
             || of_time(What::SelfTime)
     }

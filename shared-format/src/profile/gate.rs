@@ -130,7 +130,7 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, CannotJudge>
     };
     let mut verdict = match condition.what {
         What::Calls => judge_calls(diff, condition, asked),
-        What::Total | What::SelfTime => judge_times(diff, condition, asked)?,
+        What::Total | What::SelfTime | What::Sum => judge_times(diff, condition, asked)?,
     };
     let grown = |failure: &Failure| failure.after - failure.before;
     verdict.failures.sort_by(|a, b| grown(b).total_cmp(&grown(a)));

@@ -18,10 +18,14 @@ pub enum Focus {
 /// The same snapshot with the calls in focus only; each focus is looked for in what the one before it leaves.
 ///
 /// What is in focus stands at the top of its thread, with the rows below it as they were. Time outside any scope is
-/// none of it. What is said of the whole program (cost, losses, lifetime) stays.
-pub fn in_focus(snapshot: &Snapshot, focus: &[Focus]) -> Snapshot {
+/// none of it. What is said of the whole program (cost, losses, lifetime) stays. What the focus is on was chosen among
+/// functions, or where they were `grouped`.
+pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot {
     let nodes = &snapshot.nodes;
-    let functions = Functions::of(snapshot);
+    let functions = match grouped {
+        true => Functions::grouped(snapshot),
+        false => Functions::of(snapshot),
+    };
     let key_of = |row: usize| functions.list[functions.of_site[nodes.site[row] as usize].index()].key;
     let mut paths: Vec<PathId> = Vec::with_capacity(nodes.len());
     for (row, &parent) in nodes.parent.iter().enumerate() {
@@ -59,6 +63,8 @@ pub fn in_focus(snapshot: &Snapshot, focus: &[Focus]) -> Snapshot {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -92,7 +98,7 @@ mod tests {
         let whole = fixture::two_threads();
         let tree = CallTree::build(&whole, |_| true);
         let key = |name: &str| tree.functions.list.iter().find(|f| f.name == name).unwrap().key;
-        let part = in_focus(&whole, &[Focus::Function(key("insert"))]);
+        let part = in_focus(&whole, &[Focus::Function(key("insert"))], false);
         let top: Vec<&str> = CallTree::build(&part, |_| true)
             .top()
             .iter()
@@ -105,7 +111,7 @@ mod tests {
             whole.threads.len(),
             "idle threads are threads"
         );
-        let none = in_focus(&whole, &[Focus::Function(1)]);
+        let none = in_focus(&whole, &[Focus::Function(1)], false);
         assert_eq!(none.nodes.len(), 0);
         assert!(none.threads.iter().all(|thread| thread.open.is_empty()));
     }
@@ -113,10 +119,22 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_what_the_shape_of_the_tree_shows(
-            whole in fixtures::any_snapshot(),
+            mut whole in fixtures::any_snapshot(),
+            groups in prop::collection::vec(prop::sample::select(vec!["", "a", "b"]), 8),
+            grouped in any::<bool>(),
             picks in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 1..3),
         ) {
-            let mut tree = CallTree::build(&whole, |_| true);
+            for (site, group) in whole.sites.iter_mut().zip(groups) {
+                site.group = group.into();
+            }
+            let build = |snapshot: &Snapshot| {
+                let functions = match grouped {
+                    true => Functions::grouped(snapshot),
+                    false => Functions::of(snapshot),
+                };
+                CallTree::build_of(snapshot, Arc::new(functions), |_| true)
+            };
+            let mut tree = build(&whole);
             let mut focus = Vec::new();
             for (function, pick) in picks {
                 if tree.rows.is_empty() {
@@ -133,8 +151,8 @@ mod tests {
                 focus.push(on);
                 tree = next;
             }
-            let part = in_focus(&whole, &focus);
-            let built = CallTree::build(&part, |_| true);
+            let part = in_focus(&whole, &focus, grouped);
+            let built = build(&part);
             prop_assert_eq!(built.measured_ns(), tree.measured_ns());
             prop_assert_eq!(built.rows.len(), tree.rows.len());
             // A place keeps its path on the screen; here what stands at the top begins one.

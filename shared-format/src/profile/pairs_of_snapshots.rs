@@ -227,6 +227,25 @@ fn latencies_are_those_of_the_time_between() {
 }
 
 #[test]
+fn a_window_that_begins_without_latencies_has_none_of_before() {
+    let later = order_sim_with_latencies();
+    let mut coarse = later.clone();
+    coarse.latencies = Latencies::default();
+    assert!(between(&later, &coarse).latencies.row.is_empty());
+    assert!(between(&coarse, &later).latencies.row.is_empty());
+    // Where no call had finished, all that have are of this time.
+    let open: Vec<NodeId> = (coarse.threads.iter())
+        .flat_map(|thread| &thread.open)
+        .map(|frame| frame.node)
+        .collect();
+    assert!(!open.is_empty());
+    for row in 0..coarse.nodes.len() {
+        coarse.nodes.calls[row] = u64::from(open.contains(&NodeId(row as u32)));
+    }
+    assert_eq!(between(&later, &coarse).latencies, later.latencies);
+}
+
+#[test]
 fn a_row_of_another_build_is_found_by_its_function() {
     let earlier = order_sim();
     let mut later = earlier.clone();

@@ -15,6 +15,7 @@ mod tests;
 use crate::profile::diff::{Change, Diff, What};
 use crate::profile::gate::{Failure, Judged, LEVEL, Verdict};
 use crate::render::escape::visible;
+use crate::render::glyphs::Glyphs;
 use crate::render::label::labels;
 use crate::render::number;
 use crate::snapshot::{Mode, Snapshot};
@@ -157,15 +158,22 @@ impl Comparison<'_> {
         }
     }
 
-    /// Explains the remark on what is around the scope, where one has it.
+    /// Explains the sums of counters and the remark on what is around the scope, where one has it.
     fn about_remarks(&self) -> Option<String> {
         let scope = visible(self.per.unwrap_or_default(), self.ascii);
-        self.diff.whole.around_scope.then(|| {
+        let counters = self.diff.by_function.iter().any(|change| change.is_counter);
+        let sums = counters.then(|| {
+            let sum = Glyphs::of(self.ascii).sum;
+            format!("{sum} is what a counter has added up in its calls; it has no time")
+        });
+        let around = self.diff.whole.around_scope.then(|| {
             format!(
                 "(around {scope}), (all): their times have what passes outside of {scope} as well, and do not compare \
                  between runs of different length"
             )
-        })
+        });
+        let about: Vec<String> = sums.into_iter().chain(around).collect();
+        (!about.is_empty()).then(|| about.join(". "))
     }
 
     /// The rows that are not shown, in one sentence; none where all are.

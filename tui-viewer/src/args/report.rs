@@ -42,8 +42,9 @@ Formats:
   callgrind   For callgrind_annotate and KCachegrind: events Ns and Calls, all threads together
               below one function called [PROGRAM]. Recursion is counted once in inclusive costs.
                 tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1
+  tks         The snapshot itself, the smallest that can be opened again: tickscope FILE.tks.
 
-A FILE whose name ends in .txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind, or
+A FILE whose name ends in .txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind .tks, or
 begins with callgrind.out, says the form itself.
 
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
@@ -147,6 +148,8 @@ pub enum ReportFormat {
     Callgrind,
     /// For spreadsheets.
     Csv,
+    /// The snapshot itself, to be opened again.
+    Tks,
 }
 
 /// The parts of the text.
@@ -193,9 +196,19 @@ impl ReportArgs {
         if self.view.is_some() && format != ReportFormat::Text {
             return Err("--view chooses a part of the text; leave it out, or give -f text");
         }
+        if format == ReportFormat::Tks && self.times.compensated {
+            return Err(
+                "a tks file has the times that were measured; leave out --compensated, and give it to whoever opens the file",
+            );
+        }
         if self.per.is_some() {
             match format {
                 ReportFormat::Text | ReportFormat::Html | ReportFormat::Json | ReportFormat::Csv => {}
+                ReportFormat::Tks => {
+                    return Err(
+                        "a tks file has what was measured; leave out --per, and give it to whoever opens the file",
+                    );
+                }
                 ReportFormat::Folded
                 | ReportFormat::Speedscope
                 | ReportFormat::Pprof
@@ -211,6 +224,9 @@ impl ReportArgs {
             ReportFormat::Text | ReportFormat::Csv => Ok(()),
             ReportFormat::Json => {
                 Err("--unit is for text and csv; json has both, as total_ns and total_ticks: leave it out")
+            }
+            ReportFormat::Tks => {
+                Err("--unit is for text and csv; a tks file has ticks and their length: leave it out")
             }
             ReportFormat::Html
             | ReportFormat::Folded
@@ -237,6 +253,7 @@ impl ReportFormat {
             Self::Pprof => Form::Pprof,
             Self::Callgrind => Form::Callgrind,
             Self::Csv => Form::Csv,
+            Self::Tks => Form::Kept,
         }
     }
 

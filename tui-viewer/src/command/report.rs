@@ -25,6 +25,9 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let format = args.form();
     args.check().map_err(|why| Misuse(why.into()))?;
     let place = Place::new(args.output.as_deref(), args.force);
+    if format == ReportFormat::Tks && place.is_stdout() {
+        return Err(Misuse("a tks file is opened by its name: give -o FILE".into()).into());
+    }
     if format == ReportFormat::Pprof && place.is_stdout() && io::stdout().is_terminal() {
         return Err(Misuse("pprof's format is not for terminals; give -o FILE, or pipe it on".into()).into());
     }

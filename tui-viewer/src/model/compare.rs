@@ -146,7 +146,11 @@ impl Model {
             .shown
             .as_ref()
             .is_some_and(|shown| same_run(shown) && !same_epoch(shown, &mark.snapshot));
+        let is_later = |shown: &Rc<Snapshot>| mark.snapshot.capture.unix_ns > shown.capture.unix_ns;
         match counted_anew {
+            true if self.shown.as_ref().is_some_and(is_later) => format!(
+                "{label} is later, and counted from zero in between: only AVG and percents compare, or a window (w)"
+            ),
             true => format!(
                 "counted from zero since {label}: only AVG and percents compare, or a window (w); ' shows plain numbers"
             ),

@@ -85,7 +85,7 @@ pub(crate) struct Data {
     pub(crate) cpu_history: CpuHistory,
     ascii: bool,
     /// Groups stand in place of their members.
-    grouped: bool,
+    pub(super) grouped: bool,
     /// All numbers are divided by so many calls; without any nothing can be said.
     pub(crate) per_calls: Option<u64>,
     /// What it is compared with, with the same rows.
@@ -119,6 +119,14 @@ impl Figures {
     }
 }
 
+/// The functions of a snapshot, with groups in place of their members or without.
+fn functions(snapshot: &Snapshot, grouped: bool) -> Functions {
+    match grouped {
+        true => Functions::grouped(snapshot),
+        false => Functions::of(snapshot),
+    }
+}
+
 // === impl Data ===
 
 impl Data {
@@ -135,10 +143,7 @@ impl Data {
         let known =
             former.filter(|former| former.grouped == grouped && former.snapshot.sites == snapshot.sites);
         let functions = known.map_or_else(
-            || match grouped {
-                true => Arc::new(Functions::grouped(&snapshot)),
-                false => Arc::new(Functions::of(&snapshot)),
-            },
+            || Arc::new(functions(&snapshot, grouped)),
             |former| Arc::clone(&former.whole.functions),
         );
         let in_scope = |id| *scope == Scope::All || thread == Some(id);
@@ -171,6 +176,23 @@ impl Data {
     /// All calls in scope, whatever is in focus.
     pub(crate) fn whole(&self) -> &Rc<CallTree> {
         &self.whole
+    }
+
+    /// The same with groups in place of their members, or without, whatever is shown.
+    pub(super) fn whole_of(&self, scope: &Scope, grouped: bool) -> Rc<CallTree> {
+        if grouped == self.grouped {
+            return Rc::clone(&self.whole);
+        }
+        let functions = Arc::new(functions(&self.snapshot, grouped));
+        let in_scope = |id| *scope == Scope::All || self.thread == Some(id);
+        Rc::new(CallTree::build_of(&self.snapshot, functions, in_scope))
+    }
+
+    /// Whether a key is of a group where members are shown, or of a member where groups are.
+    pub(super) fn is_hidden_by_groups(&self, key: u64) -> bool {
+        let others = functions(&self.snapshot, !self.grouped);
+        let has = |functions: &Functions| functions.list.iter().any(|function| function.key == key);
+        has(&others) && !has(&self.whole.functions)
     }
 
     /// Nothing is in focus.

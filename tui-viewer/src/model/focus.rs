@@ -291,19 +291,38 @@ impl Model {
     /// Why there is nothing to list, where the choice of what to look at is the reason.
     pub(crate) fn nothing_chosen(&self) -> Option<String> {
         let data = self.data.as_ref()?;
+        // It is there, only not under this name.
+        let of_groups = |key: u64, name: &str| {
+            let shows = match self.lens.grouped {
+                true => "the functions in groups",
+                false => "groups",
+            };
+            let is_hidden = data.is_hidden_by_groups(key);
+            is_hidden.then(|| format!("{name} is not shown now. & shows {shows}."))
+        };
         if self.view == View::Function {
             let chosen = self.function.chosen.as_ref().filter(|_| data.around.is_none())?;
+            if let Some(why) = of_groups(chosen.key, &chosen.name) {
+                return Some(why);
+            }
             return Some(format!(
                 "No call of {} in this snapshot. 2 shows what was called.",
                 chosen.name
             ));
         }
         let focus = self.lens.focus.last().filter(|_| self.lens.focuses(self.view))?;
-        data.calls().rows.is_empty().then(|| {
-            format!(
+        if !data.calls().rows.is_empty() {
+            return None;
+        }
+        let hidden = match focus.on {
+            FocusOn::Function(key) => of_groups(key, &focus.name),
+            FocusOn::Subtree(_) => None,
+        };
+        hidden.or_else(|| {
+            Some(format!(
                 "No call of {} in this snapshot. Esc shows everything.",
                 focus.name
-            )
+            ))
         })
     }
 }

@@ -67,11 +67,10 @@ pub(crate) fn of(data: &Data, ascii: bool) -> Vec<ThreadRow> {
             busy,
             doing: innermost.and_then(|frame| data.function_of_node(frame.node)),
             measured_ns: rows
-                .clone()
                 .map(|row| snapshot.nanos(snapshot.nodes.self_ticks[row]))
                 .sum(),
             outside_ns: snapshot.nanos(thread.outside_ticks),
-            calls: snapshot.nodes.calls[rows].iter().sum(),
+            calls: snapshot.scope_calls_of(id),
         }
     };
     (0..snapshot.threads.len() as u32)

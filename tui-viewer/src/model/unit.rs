@@ -7,6 +7,7 @@ use crate::model::data::{Data, What};
 use crate::model::keyhash::KeySet;
 use crate::model::lens::{Lens, function_of};
 use crate::model::row::RowId;
+use crate::model::scope::Scope;
 use crate::model::view::View;
 
 /// Whose calls every number is divided by.
@@ -17,6 +18,8 @@ pub(crate) struct PerCall {
     pub(crate) label: String,
     /// How the calls were looked at when it was chosen: it goes on counting the same ones.
     lens: Lens,
+    /// Whether groups stood in place of their members then.
+    grouped: bool,
     /// Where it was chosen.
     view: View,
 }
@@ -33,8 +36,9 @@ enum Of {
 // === impl PerCall ===
 
 impl PerCall {
-    fn calls(&self, data: &Data, open: &KeySet<PathId>) -> u64 {
-        let seen = self.lens.look(data.whole(), self.view, open);
+    fn calls(&self, data: &Data, scope: &Scope, open: &KeySet<PathId>) -> u64 {
+        let whole = data.whole_of(scope, self.grouped);
+        let seen = self.lens.look(&whole, self.view, open);
         match self.of {
             Of::Path(path) => {
                 let found = seen.tree.rows.iter().find(|row| row.path == path);
@@ -76,9 +80,10 @@ impl Model {
             of,
             label: label.clone(),
             lens: self.lens.clone(),
+            grouped: data.grouped,
             view: self.view,
         });
-        let Some(per) = per.filter(|per| per.calls(data, &self.open) > 0) else {
+        let Some(per) = per.filter(|per| per.calls(data, &self.scope, &self.open) > 0) else {
             self.complain(format!("{label} has no calls to divide by"));
             return;
         };
@@ -113,11 +118,11 @@ impl Model {
 
     /// There is other data: the row that numbers are per has other calls.
     pub(super) fn count_calls(&mut self) {
-        let (per, open) = (self.per_call.as_ref(), &self.open);
+        let (per, scope, open) = (self.per_call.as_ref(), &self.scope, &self.open);
         let Some(data) = &mut self.data else { return };
-        data.per_calls = per.map(|per| per.calls(data, open));
+        data.per_calls = per.map(|per| per.calls(data, scope, open));
         if let Some(then) = &mut data.then {
-            then.per_calls = per.map(|per| per.calls(then, open));
+            then.per_calls = per.map(|per| per.calls(then, scope, open));
         }
     }
 

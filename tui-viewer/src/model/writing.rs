@@ -41,7 +41,7 @@ impl Model {
         if self.lens.focuses(self.view) {
             let focus: Vec<Focus> = self.lens.focus.iter().map(|focus| focus.on).collect();
             extent.focus = self.lens.focus.iter().map(|focus| focus.name.clone()).collect();
-            snapshot = Rc::new(in_focus(&snapshot, &focus));
+            snapshot = Rc::new(in_focus(&snapshot, &focus, self.lens.grouped));
         }
         let thread = self.scope.thread(&snapshot);
         effects.push(Effect::WriteReport {

@@ -181,6 +181,7 @@ mod tests {
             "pprof",
             "callgrind",
             "csv",
+            "tks",
         ];
         assert_eq!(list("report --format "), forms);
         assert_eq!(list("report -f j"), ["json"]);

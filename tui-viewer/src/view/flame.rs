@@ -8,6 +8,7 @@ use crate::columns::Column;
 use crate::model::Model;
 use crate::model::data::{Data, What, share};
 use crate::model::icicle::Frame;
+use crate::model::window::span_words;
 use crate::status::Status;
 use crate::theme::{Meaning, ThemeKind};
 use crate::view::figure::{self, ABOUT};
@@ -55,7 +56,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         if data.tree.rows.is_empty() {
             return rows::nothing(pen, model, data, area);
         }
-        return rows::tell(pen, area, "No time has been measured since the reset.");
+        let span = span_words(model.time.stretch);
+        return rows::tell(pen, area, &format!("No time has been measured {span}."));
     }
     let first = flame
         .frames

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
+use tickscope_format::profile::between::has_forgotten_latencies;
 use tickscope_format::snapshot::Mode;
 
 use crate::cells::width;
@@ -74,6 +75,9 @@ fn why_none(model: &Model, data: &Data) -> &'static str {
         (Mode::Off, _) => "- (measuring is off)",
         (Mode::Sampled, _) => "- (sampling sees where time goes, not how long a call takes)",
         (_, false) => "- (histograms are off in the program: TICKSCOPE_HISTOGRAM=on)",
+        (_, true) if model.time.stretch.is_some() && has_forgotten_latencies(&data.snapshot) => {
+            "- (not kept for all of this window)"
+        }
         (_, true) if model.time.stretch.is_some() => "- (no call has ended in this window)",
         (_, true) => "- (no call has ended since the reset)",
     }

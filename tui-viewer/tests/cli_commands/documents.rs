@@ -48,6 +48,34 @@ fn a_document_opens_again_as_what_was_measured() {
 }
 
 #[test]
+fn a_report_into_a_tks_file_is_the_snapshot() {
+    let place = Place::new();
+    let kept = kept(&place);
+    let report = |args: &[&str]| place.tickscope(&[&["report"], args].concat());
+    for (number, part) in [&[][..], &["--thread", "busy-0"], &["--min-share", "5%"]]
+        .iter()
+        .enumerate()
+    {
+        let file = format!("now-{number}.tks");
+        report(&[&[kept.as_str(), "-o", &file], *part].concat())
+            .ok()
+            .quiet();
+        let json = |target: &str, part: &[&str]| report(&[&[target, "-f", "json"], part].concat()).ok().out;
+        assert_eq!(json(&file, &[]), json(&kept, part), "{part:?}");
+    }
+    for args in [
+        &["-f", "tks"][..],
+        &["-o", "x.tks", "--compensated"],
+        &["-o", "x.tks", "--per", "outer"],
+        &["-o", "x.tks", "--unit", "ns"],
+        &["-o", "x.tks", "--view", "hot"],
+    ] {
+        report(&[&[kept.as_str()], args].concat()).failed(2, &[]);
+    }
+    assert!(!place.work().join("x.tks").exists());
+}
+
+#[test]
 fn other_documents_are_refused_with_what_they_are() {
     let place = Place::new();
     let kept = kept(&place);

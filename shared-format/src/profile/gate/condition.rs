@@ -99,7 +99,7 @@ impl FromStr for Condition {
         };
         let growth = growth(what, amount).ok_or(no(match what {
             What::Calls => "calls grow by a percentage or a number: calls > 1%, calls > 0",
-            What::Total | What::SelfTime => {
+            What::Total | What::SelfTime | What::Sum => {
                 "times grow by a percentage or a duration: time > 10%, time > 2ms"
             }
         }))?;
@@ -126,7 +126,7 @@ fn growth(what: What, text: &str) -> Option<Growth> {
         (_, "%") => Some(Growth::Percent(number)),
         (What::Calls, "") => Some(Growth::Absolute(number)),
         (What::Calls, _) => None,
-        (What::Total | What::SelfTime, unit) => {
+        (What::Total | What::SelfTime | What::Sum, unit) => {
             let in_ns = match unit {
                 "" if number == 0.0 => 1.0,
                 "ns" => 1.0,

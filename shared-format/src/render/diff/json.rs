@@ -80,6 +80,8 @@ struct Row {
     self_ns: Sides,
     self_estimated: bool,
     times_per_run: bool,
+    /// None of what is no counter.
+    sum: Option<Sides>,
 }
 
 #[derive(Serialize)]
@@ -184,5 +186,6 @@ fn row(change: &Change) -> Row {
         self_ns: sides(What::SelfTime),
         self_estimated: change.self_estimated,
         times_per_run: change.times_per_run,
+        sum: change.is_counter.then(|| sides(What::Sum)),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::rows::{self, Rest};
 use super::{Comparison, Piece, Tables, WHOLE};
-use crate::profile::diff::{Change, What};
+use crate::profile::diff::Change;
 use crate::render::escape::visible;
 
 /// So many rows a table has at most.
@@ -98,7 +98,7 @@ fn row(out: &mut String, comparison: &Comparison<'_>, change: &Change, name: &st
     if let Some(remark) = comparison.remark(change).filter(|_| name != WHOLE) {
         write!(out, " {}", words(&remark))?;
     }
-    for what in [What::Calls, What::Total, What::SelfTime] {
+    for what in change.columns() {
         let [before, after] = numbers.sides(change, what);
         let changed = numbers.change(change, what);
         let sides = if before == after {

@@ -2,6 +2,7 @@
 
 use crate::profile::diff::{Change, Presence, What};
 use crate::profile::gate::Failure;
+use crate::render::glyphs::Glyphs;
 use crate::render::number;
 
 /// From here on a factor is easier to read than a percentage.
@@ -21,6 +22,7 @@ impl Numbers {
         match what {
             What::Calls => count(value),
             What::Total | What::SelfTime => self.duration(value),
+            What::Sum => format!("{} {}", Glyphs::of(self.ascii).sum, count(value)),
         }
     }
 
@@ -35,7 +37,11 @@ impl Numbers {
 
     /// Both sides of a row, with a sign where they are estimates.
     pub(super) fn sides(self, change: &Change, what: What) -> [String; 2] {
+        if change.is_counter && what == What::SelfTime {
+            return ["-", "-"].map(str::to_string);
+        }
         let about = match what {
+            What::Sum => false,
             What::Calls => !change.calls_exact,
             What::Total => change.total_estimated,
             What::SelfTime => change.self_estimated,
@@ -46,6 +52,9 @@ impl Numbers {
 
     /// What has become of a value.
     pub(super) fn change(self, change: &Change, what: What) -> String {
+        if change.is_counter && what == What::SelfTime {
+            return "-".into();
+        }
         match change.presence {
             Presence::New => "new".into(),
             Presence::Gone => "gone".into(),
@@ -86,6 +95,7 @@ impl Numbers {
             What::Calls => " calls",
             What::Total => " total",
             What::SelfTime => " self",
+            What::Sum => " in sum",
         };
         let chance = failure
             .chance

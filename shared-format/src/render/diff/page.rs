@@ -142,13 +142,20 @@ fn row(
         depth => format!(" style=\"padding-left:calc(8px + {}em)\"", depth.min(40)),
     };
     write!(out, "<tr><th scope=\"row\"{indent}>{}{remark}</th>", text(name))?;
-    for what in [What::Calls, What::Total, What::SelfTime] {
+    for what in change.columns() {
         let [before, after] = numbers.sides(change, what);
-        let (then, now, by) = (change.before.get(what), change.after.get(what), change.of(what));
+        let by = change.of(what);
         let class = match by {
             more if more > 0.0 => "more",
             less if less < 0.0 => "less",
             _ => "same",
+        };
+        // A sum is no time, and takes no place among times.
+        let (then, now, by) = match what {
+            What::Sum => (0.0, 0.0, 0.0),
+            What::Calls | What::Total | What::SelfTime => {
+                (change.before.get(what), change.after.get(what), by)
+            }
         };
         write!(
             out,

@@ -28,7 +28,7 @@ impl Rest {
 /// By the change of a time, whatever its sign, then by that of calls.
 fn order(a: &Change, b: &Change, time: What) -> Ordering {
     let by = |what: What| b.of(what).abs().total_cmp(&a.of(what).abs());
-    by(time).then_with(|| by(What::Calls))
+    by(time).then_with(|| by(What::Sum)).then_with(|| by(What::Calls))
 }
 
 /// The functions to show, by the change of their self time, and the others.

@@ -221,3 +221,58 @@ fn modes_and_programs_that_differ_are_told() {
     assert!(both[0].contains("estimates (mode sampled)"), "{both:?}");
     assert!(doubts(std::slice::from_ref(&exact), std::slice::from_ref(&exact)).is_empty());
 }
+
+#[test]
+fn a_counter_has_a_sum_and_no_time_in_every_form() {
+    let counting = |calls: u64, bytes: u64| {
+        let mut snapshot = run(&[(0, "frame", 10, 5_000), (1, "bytes", calls, 0)]);
+        snapshot.counts = vec![crate::snapshot::Count {
+            node: crate::ids::NodeId(1),
+            sum: bytes,
+        }];
+        snapshot
+    };
+    // As many calls, and twice as much: that is a change.
+    let made = Made::new(&[counting(20, 1_000)], &[counting(20, 2_000)], None, &[]);
+    let comparison = made.comparison();
+    let line = |text: &str, name: &str| -> String {
+        let found = text.lines().find(|line| line.contains(name));
+        let words: Vec<&str> = found.unwrap().split_whitespace().collect();
+        words.join(" ")
+    };
+    let text = text::report(&comparison);
+    assert_eq!(
+        line(&text, "bytes"),
+        "20 20 = Σ 1.00k Σ 2.00k +100% - - - app::bytes"
+    );
+    assert_eq!(
+        line(&text, "(all)"),
+        "10 10 = 5.00µs 5.00µs = 5.00µs 5.00µs = (all)",
+        "calls are those of scopes, as in reports"
+    );
+    assert!(text.contains("Σ is what a counter has added up"), "{text}");
+    let ascii = Comparison {
+        ascii: true,
+        ..comparison
+    };
+    assert!(text::report(&ascii).contains("sum 1.00k sum 2.00k"), "in ASCII");
+    let markdown = markdown::report(&comparison);
+    assert!(
+        markdown.contains("| 20 | = | Σ 1.00k → Σ 2.00k | +100% | - | - |"),
+        "{markdown}"
+    );
+    let page = page::report(&comparison);
+    assert!(
+        page.contains(">Σ 1.00k</td>") && page.contains("class=\"more\">+100%"),
+        "{page}"
+    );
+    #[cfg(feature = "json")]
+    {
+        let document: serde_json::Value = serde_json::from_str(&json::report(&comparison)).unwrap();
+        assert_eq!(document["functions"][1]["sum"]["change"], 1_000.0);
+        assert_eq!(document["functions"][0]["sum"], serde_json::Value::Null);
+    }
+    let per = Made::new(&[counting(20, 1_000)], &[counting(20, 1_000)], Some("frame"), &[]);
+    let bytes = &per.diff.by_function[1];
+    assert_eq!((bytes.before.calls, bytes.before.sum), (2.0, 100.0));
+}

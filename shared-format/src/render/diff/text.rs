@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::rows::{self, Rest};
 use super::{Comparison, Tables, WHOLE, plain};
-use crate::profile::diff::{Change, What};
+use crate::profile::diff::Change;
 use crate::render::escape::visible;
 
 /// Below this depth indentation no longer grows; the rest is a number.
@@ -122,7 +122,7 @@ fn row(
 ) -> fmt::Result {
     let numbers = comparison.numbers();
     let mut cells = Vec::with_capacity(WIDTHS.len());
-    for what in [What::Calls, What::Total, What::SelfTime] {
+    for what in change.columns() {
         cells.extend(numbers.sides(change, what));
         cells.push(numbers.change(change, what));
     }

@@ -178,6 +178,19 @@ fn a_part_of_the_run_says_which() {
         "{text}"
     );
     assert!(!text.contains("since"), "{text}");
+    let threads = TextOptions {
+        view: View::Threads,
+        ..options.clone()
+    };
+    let window = Snapshot {
+        window: true,
+        ..fixtures::order_sim()
+    };
+    let text = report(&window, &threads);
+    assert!(
+        text.contains("%CPU of the time in this window;") && !text.contains("since the reset"),
+        "{text}"
+    );
     let nothing = Snapshot {
         window: true,
         ..fixtures::empty()

@@ -8,6 +8,7 @@ use super::scale::Time;
 use crate::ids::{NO_PARENT, ThreadId};
 use crate::profile::spread::spreads;
 use crate::render::escape::visible;
+use crate::render::extent;
 use crate::render::number;
 use crate::snapshot::{Mode, Thread, ThreadState};
 
@@ -32,9 +33,10 @@ struct Row<'a> {
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     writeln!(
         out,
-        "Threads: TOTAL in scopes, OUTSIDE of any; 100% = {} in scopes; %CPU of the time since the reset;\n\
+        "Threads: TOTAL in scopes, OUTSIDE of any; 100% = {} in scopes; %CPU of the time {};\n\
          below a thread its open scopes, outermost first, with their ages\n",
         page.time(page.measured()),
+        extent::words(page.snapshot),
     )?;
     let (width, _) = page.time_cells();
     let titles = [
@@ -108,9 +110,9 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
                 inside: Time {
                     ns: self_ns[nodes.clone()].iter().sum(),
                     ticks: snapshot.nodes.self_ticks[nodes.clone()].iter().sum(),
-                    estimated: nodes.clone().filter(at_top).any(is_estimate),
+                    estimated: nodes.filter(at_top).any(is_estimate),
                 },
-                calls: snapshot.nodes.calls[nodes].iter().sum(),
+                calls: snapshot.scope_calls_of(id),
             }
         })
         .collect();

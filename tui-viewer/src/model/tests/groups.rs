@@ -88,3 +88,47 @@ fn where_there_are_none_the_key_says_how_to_make_one() {
         text(&model)
     );
 }
+
+#[test]
+fn numbers_stay_per_call_of_a_group_whatever_is_shown() {
+    let mut model = grouped(120, 30);
+    keys(&mut model, "2&gb");
+    assert!(text(&model).contains("per call of [book]"), "{}", text(&model));
+    let calls = |model: &Model| model.data.as_ref().and_then(|data| data.per_calls);
+    let of_group = calls(&model);
+    assert!(of_group.is_some_and(|calls| calls > 0));
+    for keys_then in ["&", "6", "1", "&", "6", "2"] {
+        keys(&mut model, keys_then);
+        assert_eq!(calls(&model), of_group, "{keys_then}");
+    }
+}
+
+#[test]
+fn a_group_in_focus_is_what_is_written_and_is_told_apart_from_nothing() {
+    let mut model = grouped(120, 30);
+    keys(&mut model, "2&gf");
+    let screen = text(&model);
+    assert!(screen.contains("focus [book]"), "{screen}");
+    let in_focus = model.data.as_ref().unwrap().calls().measured_ns();
+    let effects = keys(&mut model, "d");
+    let [Effect::WriteReport { snapshot, .. }] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    let written: u64 = snapshot.self_nanos().iter().sum();
+    assert!(in_focus > 0 && written == in_focus, "{written} of {in_focus}");
+    keys(&mut model, "&");
+    let screen = text(&model);
+    assert!(
+        screen.contains("[book] is not shown now. & shows groups."),
+        "{screen}"
+    );
+    keys(&mut model, "&");
+    key(&mut model, Code::Esc);
+    key(&mut model, Code::Enter);
+    keys(&mut model, "&");
+    let screen = text(&model);
+    assert!(
+        screen.contains("[book] is not shown now. & shows groups."),
+        "{screen}"
+    );
+}

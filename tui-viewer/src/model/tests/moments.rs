@@ -515,6 +515,13 @@ fn a_mark_from_before_a_reset_is_told_to_be_one() {
         "{}",
         last_line(&model)
     );
+    // The other way round nothing was counted from zero since.
+    keys(&mut model, "'m('");
+    let told = last_line(&model);
+    assert!(
+        told.contains("is later, and counted from zero in between"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -637,4 +644,44 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_window_that_begins_with_a_coarse_moment_has_no_percentiles_of_before() {
+    let moment = |tenth: u64| {
+        let mut moment = snapshot(tenth);
+        moment.measuring.histograms = true;
+        moment
+    };
+    let mut model = empty(120, 30);
+    // Ten seconds ago lies where only coarse records are.
+    let mut coarse = moment(1_240);
+    coarse.latencies = tickscope_format::latency::Latencies::default();
+    for shown in [coarse, moment(1_330), moment(1_340)] {
+        news(&mut model, Status::Live, Some(shown));
+    }
+    assert!(!data(&model).snapshot.latencies.row.is_empty());
+    keys(&mut model, "ww");
+    assert!(tabs(&model).contains("window 10.0 s"), "{}", tabs(&model));
+    assert!(data(&model).snapshot.latencies.row.is_empty());
+    let screen = text(&model);
+    assert!(screen.contains("not kept for all of this window"), "{screen}");
+}
+
+#[test]
+fn a_flame_of_a_window_without_time_says_which_window() {
+    let mut model = empty(120, 30);
+    for second in [0, 1, 2] {
+        let mut idle = snapshot(1_340);
+        idle.capture.since_reset_ns += second * 1_000_000_000;
+        idle.capture.unix_ns += second * 1_000_000_000;
+        idle.capture.tick += second * 1_000_000_000;
+        news(&mut model, Status::Live, Some(idle));
+    }
+    keys(&mut model, "5w");
+    let screen = text(&model);
+    assert!(
+        screen.contains("No time has been measured in the last 1.0 s."),
+        "{screen}"
+    );
 }

@@ -144,7 +144,8 @@ class Details {
     this.heading("Latency of finished calls, with callees");
     if (latency.buckets.length === 0) {
       const { histograms } = this.owner.profile.data;
-      const why = histograms ? "No call has finished." : "Histograms were off in the program.";
+      const none = "No call has finished, or how long they took was not kept.";
+      const why = histograms ? none : "Histograms were off in the program.";
       this.into.append(element("p", "hint", why));
       return;
     }

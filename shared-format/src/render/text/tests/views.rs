@@ -1,7 +1,7 @@
 //! The graph and the threads, and what numbers are in and per.
 
 use super::*;
-use crate::ids::NodeId;
+use crate::ids::{NodeId, ThreadId};
 use crate::snapshot::{Mode, OpenFrame};
 
 #[test]
@@ -179,4 +179,27 @@ proptest! {
             prop_assert!(text.matches(&number).count() >= 3, "in its block twice, and in the index: {number}\n{text}");
         }
     }
+}
+
+#[test]
+fn calls_of_counters_are_no_calls_of_threads() {
+    let snapshot = fixtures::order_sim_counting();
+    let threads = 0..snapshot.threads.len() as u32;
+    let calls: u64 = threads.map(|id| snapshot.scope_calls_of(ThreadId(id))).sum();
+    assert_eq!(calls, snapshot.scope_calls());
+    assert!(calls < snapshot.calls());
+    let view = |snapshot: &Snapshot| {
+        let options = TextOptions {
+            view: View::Threads,
+            ..TextOptions::default()
+        };
+        let text = report(snapshot, &options);
+        text[text.find("Threads:").unwrap()..].to_string()
+    };
+    // The same without its counters.
+    let mut none = snapshot.clone();
+    for count in std::mem::take(&mut none.counts) {
+        none.nodes.calls[count.node.index()] = 0;
+    }
+    assert_eq!(view(&snapshot), view(&none));
 }
