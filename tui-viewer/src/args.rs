@@ -1,6 +1,7 @@
 //! What can be typed behind `tickscope`.
 
 mod diff;
+mod list;
 mod log;
 mod moment;
 pub mod order;
@@ -186,12 +187,13 @@ pub enum Command {
         compare: CompareArgs,
     },
     /// List the programs that carry tickscope, running and ended.
-    #[command(visible_alias = "ls")]
+    #[command(visible_alias = "ls", after_help = list::STATES)]
     List {
         /// As JSON.
         #[arg(long)]
         json: bool,
-        /// Remove what ended programs left.
+        /// Remove the files that ended programs left, from one directory: that of --dir, else of TICKSCOPE_DIR, else
+        /// from your own, /dev/shm/tickscope-UID and /tmp/tickscope-UID. Nothing of what runs, and no .tks.
         #[arg(long)]
         clean: bool,
         /// Look into this directory first.
