@@ -1,6 +1,7 @@
 //! What can be typed behind `tickscope`.
 
 mod diff;
+pub(crate) mod ending;
 mod list;
 mod log;
 mod moment;

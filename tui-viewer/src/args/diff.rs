@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use tickscope_format::profile::gate::Condition;
 use tickscope_format::render::diff::Tables;
 
+use super::ending;
 use super::report::share;
 
 /// The option that stands for `--`, so that options may follow behind the runs after as well.
@@ -116,6 +117,16 @@ impl DiffArgs {
     pub fn form(&self) -> DiffFormat {
         let by_ending = || self.output.as_deref().and_then(DiffFormat::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
+    }
+
+    /// Whether the file's name leaves no doubt of the form.
+    ///
+    /// # Errors
+    /// What to name it, or to say beside it.
+    pub fn check_file(&self) -> Result<(), String> {
+        let file = self.output.as_deref();
+        let is_known = self.format.is_some() || file.and_then(DiffFormat::of_file).is_some();
+        ending::check(file, is_known, ".txt .json .md .html")
     }
 
     /// The runs before and those after.

@@ -17,7 +17,7 @@ use tickscope_format::series::Writer;
 
 use self::copier::{Begin, Copier};
 use self::progress::Progress;
-use crate::args::RecordArgs;
+use crate::args::{RecordArgs, ending};
 use crate::command::fresh;
 use crate::command::output::{self, Misuse, about, say};
 use crate::files;
@@ -93,7 +93,10 @@ fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
             let why = "a recording goes to a file, not to standard output: -o FILE";
             return Err(Misuse(why.into()).into());
         }
-        Some(path) => path.clone(),
+        Some(path) => {
+            ending::check_kept(path).map_err(Misuse)?;
+            path.clone()
+        }
         None => files::for_recording(stem, fresh::unix_ns(), local_time::utc_offset_s()),
     };
     Writer::create(&path, args.force).map_err(|error| anyhow!(about(&path, &error)))

@@ -24,6 +24,7 @@ use crate::theme;
 /// Options that do not go together, no such target or thread, or why it cannot be read or written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let format = args.form();
+    args.check_file().map_err(Misuse)?;
     args.check().map_err(|why| Misuse(why.into()))?;
     let place = Place::new(args.output.as_deref(), args.force);
     if format == ReportFormat::Pprof && place.is_stdout() && io::stdout().is_terminal() {

@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::bail;
 use tickscope_format::kept;
 
-use crate::args::TargetArgs;
+use crate::args::{TargetArgs, ending};
+use crate::command::output::Misuse;
 use crate::command::{fresh, output};
 use crate::files;
 use crate::local_time;
@@ -19,6 +20,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
     if file == Some(Path::new("-")) {
         bail!("a snapshot goes to a file, not to standard output; for that: tickscope report");
     }
+    file.map_or(Ok(()), ending::check_kept).map_err(Misuse)?;
     let wanted = Wanted::of(args);
     let found = fresh::find(&wanted, args.dir.as_deref(), None)?;
     let snapshot = fresh::of(&found, &wanted)?.snapshot;
