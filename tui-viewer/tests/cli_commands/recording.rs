@@ -411,7 +411,7 @@ fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
         for command in ["attach", "report", "record"] {
             let start = format!("./{}", target.trim_start_matches("./"));
             place.tickscope(&[command, target]).with_code(2).says(&[
-                "is a program that is not running",
+                "is a program, and none that carries tickscope runs from it",
                 &format!("tickscope run -- {start}"),
                 &format!("tickscope record -- {start}"),
             ]);

@@ -1,0 +1,90 @@
+//! What somebody stumbles over who uses the commands for the first time.
+
+use std::fs;
+
+use crate::support::{Place, Program, until};
+
+/// `report -o now.svg` was a text of that name.
+#[test]
+fn an_ending_that_says_no_form_is_refused() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    for (args, says) in [
+        (
+            &["report", "-o", "now.svg"][..],
+            &["now.svg", ".html", ".pb.gz", "-f"][..],
+        ),
+        (&["report", "-o", "now.tks"], &["now.tks", "tickscope snapshot"]),
+        (
+            &["snapshot", "-o", "now.txt"],
+            &["now.txt", "now.tks", "tickscope report"],
+        ),
+        (
+            &["record", "-d", "100ms", "-o", "now.txt"],
+            &["now.txt", "now.tks"],
+        ),
+    ] {
+        let args = [args, &[&program.name]].concat();
+        place.tickscope(&args).failed(2, says);
+    }
+    place
+        .tickscope(&["diff", "-o", "d.csv", &program.name, &program.name])
+        .failed(2, &["d.csv", ".txt .json .md .html", "-f"]);
+    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
+    for args in [&["-o", "now"][..], &["-o", "now.svg", "-f", "folded"]] {
+        place
+            .tickscope(&[&["report", &program.name], args].concat())
+            .ok()
+            .quiet();
+    }
+}
+
+/// "no program called words.txt" beside the file of that name.
+#[test]
+fn a_name_that_is_also_a_file_is_said_to_be_one() {
+    let place = Place::new();
+    for file in ["words.txt", "now.csv"] {
+        fs::write(place.work().join(file), "a,b\n").unwrap();
+        place
+            .tickscope(&["report", file])
+            .with_code(2)
+            .says(&[&format!("there is a file of that name: ./{file}")]);
+    }
+    place.tickscope(&["report", "./now.csv"]).failed(
+        1,
+        &[
+            "reports as .csv cannot be opened again",
+            ".json and .html",
+            ".tks",
+        ],
+    );
+}
+
+/// A program that runs was said not to, where its file was named.
+#[test]
+fn a_program_is_found_by_its_file() {
+    let place = Place::new();
+    let role = place.role("stuck", "by-file");
+    let app = place.work().join("wordmill");
+    fs::copy(role.get_program(), &app).unwrap();
+    let start = || {
+        let mut command = place.command(&app);
+        command.args(role.get_args());
+        for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+            command.env(key, value);
+        }
+        let program = Program::spawn(&mut command, "by-file");
+        until("the ring is there", || place.ring_of(program.pid()));
+        program
+    };
+    let first = start();
+    for target in ["./wordmill", "wordmill"] {
+        assert_eq!(place.json(target)["process"]["pid"], first.pid());
+    }
+    let second = start();
+    let pids = [&first, &second].map(|program| format!("tickscope {}", program.pid()));
+    place
+        .tickscope(&["report", "./wordmill"])
+        .with_code(2)
+        .says(&[&pids[0], &pids[1]]);
+}
