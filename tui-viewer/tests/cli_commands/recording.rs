@@ -337,7 +337,15 @@ fn what_is_not_recorded_is_said() {
         .ok();
     let report = |args: &[&str]| place.tickscope(&[&["report"], args].concat());
     report(&["run.tks", "--at", "1h"]).failed(2, &["no moment of then; run.tks holds 0.", "from "]);
-    report(&["run.tks", "--at", "-1h"]).failed(2, &["no moment of then"]);
+    report(&["run.tks", "--at", "-1h"]).failed(2, &["--at -3600s: no moment of then"]);
+    report(&["run.tks", "--from", "9s"]).failed(2, &["--from 9s: no moment of then; run.tks holds 0."]);
+    report(&["run.tks", "--to", "-9s"]).failed(2, &["--to -9s: no moment of then; run.tks holds 0."]);
+    // What reaches beyond the end is cut, as with --window.
+    let cut = report(&["run.tks", "--from", "-9s", "--to", "1h"]).ok().quiet().out;
+    assert!(
+        cut.contains("  window       in 0.") && cut.contains(" s, from 0.0 s to 0."),
+        "{cut}"
+    );
     report(&["run.tks", "--from", "-0s", "--to", "0s"]).failed(2, &["no time lies between"]);
     report(&["run.tks", "--at", "noon"])
         .with_code(2)
