@@ -288,6 +288,14 @@ impl ThreadState {
             Self::Finished => "finished",
         }
     }
+
+    /// The same for reading. Whether a thread inside a scope computes or waits is not known from its state.
+    pub fn said(self) -> &'static str {
+        match self {
+            Self::Running => "in scope",
+            other => other.as_str(),
+        }
+    }
 }
 
 /// A thread, or all finished threads of one name.

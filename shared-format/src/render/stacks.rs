@@ -53,12 +53,23 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
     if shown.is_empty() {
         return writeln!(out, "\nno thread that lives has entered a scope");
     }
-    writeln!(
-        out,
-        "{} of {} live threads inside a scope; outermost scope first, with its age",
-        busy,
-        shown.len(),
-    )?;
+    let all = shown.len();
+    match options.state {
+        ProcessState::Exited | ProcessState::Crashed if busy == 0 => {
+            return writeln!(
+                out,
+                "\nthe program has ended; none of its threads was inside a scope then"
+            );
+        }
+        ProcessState::Exited | ProcessState::Crashed => writeln!(
+            out,
+            "the program has ended; inside a scope were then {busy} of {all} threads; outermost scope first, with its age"
+        )?,
+        _ => writeln!(
+            out,
+            "{busy} of {all} live threads inside a scope; outermost scope first, with its age"
+        )?,
+    }
     for thread in shown {
         thread_stack(out, snapshot, thread, options.ascii, |site| {
             functions
@@ -82,7 +93,7 @@ fn thread_stack<'a>(
         "\n{}, tid {}, {}{}",
         visible(&thread.name, ascii),
         thread.tid,
-        thread.state.as_str(),
+        thread.state.said(),
         if thread.open.is_empty() {
             ": in no scope"
         } else {
@@ -148,6 +159,32 @@ mod tests {
         let text = stacks(&fixtures::hostile(), &options);
         assert!(text.is_ascii());
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_program_that_has_ended_has_no_live_threads() {
+        let mut snapshot = fixtures::order_sim();
+        let of = |snapshot: &Snapshot, state| {
+            let options = StacksOptions {
+                state,
+                ..StacksOptions::default()
+            };
+            stacks(snapshot, &options)
+        };
+        let text = of(&snapshot, ProcessState::Crashed);
+        assert!(
+            text.contains("\nthe program has ended; inside a scope were then "),
+            "{text}"
+        );
+        for thread in &mut snapshot.threads {
+            thread.open.clear();
+        }
+        let text = of(&snapshot, ProcessState::Exited);
+        assert!(
+            text.ends_with("\n\nthe program has ended; none of its threads was inside a scope then\n"),
+            "{text}"
+        );
+        assert!(!text.contains("live"), "{text}");
     }
 
     #[test]
