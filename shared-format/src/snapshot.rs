@@ -291,10 +291,10 @@ impl ThreadState {
 
     /// The same for reading. Whether a thread inside a scope computes or waits is not known from its state.
     pub fn said(self) -> &'static str {
-        match self {
-            Self::Running => "in scope",
-            other => other.as_str(),
+        if self == Self::Running {
+            return "in scope";
         }
+        self.as_str()
     }
 }
 

@@ -65,7 +65,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
             out,
             "the program has ended; inside a scope were then {busy} of {all} threads; outermost scope first, with its age"
         )?,
-        _ => writeln!(
+        ProcessState::Running | ProcessState::Stale | ProcessState::Kept => writeln!(
             out,
             "{busy} of {all} live threads inside a scope; outermost scope first, with its age"
         )?,
