@@ -158,7 +158,7 @@ fn a_command_runs_on_after_its_recording() {
 fn what_gives_no_recording_leaves_no_file() {
     let place = Place::new();
     record_role(&place, &["-o", "run.tks"], "scopeless", "")
-        .ok()
+        .with_code(1)
         .says(&["opened no scope", "`enable`"]);
     let plain = |args: &[&str]| place.tickscope(&[&["record"], args].concat());
     plain(&["--", "no-such-program-anywhere"]).failed(127, &["cannot start"]);
@@ -172,7 +172,8 @@ fn what_gives_no_recording_leaves_no_file() {
         .with_code(2)
         .says(&["no program called"]);
     plain(&["./nowhere.ring"]).failed(2, &["no file"]);
-    plain(&["-o", "/nowhere/run.tks", "--", "true"]).failed(1, &["/nowhere/run.tks", "No such file"]);
+    plain(&["-o", "/nowhere/run.tks", "--", "true"])
+        .failed(1, &["/nowhere/run.tks", "No such file"]);
     plain(&["-o", "-", "--", "true"]).failed(2, &["standard output"]);
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
     let mut program = place.start("stuck");
@@ -341,7 +342,10 @@ fn what_is_not_recorded_is_said() {
     report(&["run.tks", "--from", "9s"]).failed(2, &["--from 9s: no moment of then; run.tks holds 0."]);
     report(&["run.tks", "--to", "-9s"]).failed(2, &["--to -9s: no moment of then; run.tks holds 0."]);
     // What reaches beyond the end is cut, as with --window.
-    let cut = report(&["run.tks", "--from", "-9s", "--to", "1h"]).ok().quiet().out;
+    let cut = report(&["run.tks", "--from", "-9s", "--to", "1h"])
+        .ok()
+        .quiet()
+        .out;
     assert!(
         cut.contains("  window       in 0.") && cut.contains(" s, from 0.0 s to 0."),
         "{cut}"
