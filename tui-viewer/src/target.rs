@@ -16,6 +16,7 @@ use tickscope_format::render::form::Form;
 use crate::args::TargetArgs;
 use crate::command::output::{about, printable};
 use crate::container;
+use crate::near::nearest;
 
 /// What was typed, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -283,11 +284,23 @@ fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTarget {
 
 /// That a name is also that of a file, which is meant only by its path; nothing where there is none.
 fn file_of(wanted: &Wanted) -> String {
-    match wanted {
-        Wanted::Name(name) if Path::new(name).is_file() => {
-            format!(" (there is a file of that name: ./{})", printable(name))
-        }
-        _ => String::new(),
+    if let Wanted::Name(name) = wanted
+        && Path::new(name).is_file()
+    {
+        return format!(" (there is a file of that name: ./{})", printable(name));
+    }
+    String::new()
+}
+
+/// Whose name is close to the one that was given.
+fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
+    let Wanted::Name(name) = wanted else {
+        return String::new();
+    };
+    let names = there.iter().map(|(ring, _)| ring.header().name.as_str());
+    match nearest(name, names) {
+        Some(near) => format!(" (did you mean {}?)", printable(near)),
+        None => String::new(),
     }
 }
 
@@ -295,7 +308,7 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
     let lead = if *wanted == Wanted::Only {
         "no program runs that carries tickscope".to_string()
     } else {
-        format!("no {wanted}{}", file_of(wanted))
+        format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
     };
     let message = if let Wanted::Started { .. } = wanted {
         // Whatever else is there was not asked for.

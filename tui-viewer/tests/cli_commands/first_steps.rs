@@ -88,3 +88,63 @@ fn a_program_is_found_by_its_file() {
         .with_code(2)
         .says(&[&pids[0], &pids[1]]);
 }
+
+/// `tickscope reprot` waited for a program of that name.
+#[test]
+fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    place
+        .tickscope(&["reprot"])
+        .with_code(2)
+        .says(&["did you mean tickscope report?", "tickscope attach reprot"]);
+    place
+        .tickscope(&["reprot", &program.name])
+        .with_code(2)
+        .says(&["did you mean tickscope report?"]);
+    let typo = program.name.replacen("stuck", "stcuk", 1);
+    for command in ["report", "reset", "stacks"] {
+        place
+            .tickscope(&[command, &typo])
+            .with_code(2)
+            .says(&[&format!("(did you mean {}?)", program.name)]);
+    }
+    // Who is called so is found.
+    let report = place.start_named("stuck", "reprot");
+    let pid = place.json("reprot")["process"]["pid"].clone();
+    assert_eq!(pid, report.pid());
+    assert!(
+        place
+            .tickscope(&["reprot"])
+            .ok()
+            .out
+            .starts_with("tickscope report: reprot")
+    );
+}
+
+/// A group that is not there was followed in silence, and one that is there was no function.
+#[test]
+fn groups_are_named_where_they_are_not_met_or_do_not_work() {
+    let place = Place::new();
+    let program = place.start("grouped");
+    until("the groups are there", || {
+        let document = place.json(&program.name);
+        (document["groups"].as_array()?.len() == 2).then_some(())
+    });
+    let once = ["--every", "50ms", "-d", "100ms"];
+    let args = [
+        &["log", &program.name, "--group", "pipe", "--group", "ppie"][..],
+        &once,
+    ]
+    .concat();
+    place
+        .tickscope(&args)
+        .ok()
+        .says(&["no scope of the group ppie was met yet (there are ", "pipe"]);
+    place
+        .tickscope(&["report", &program.name, "--per", "work"])
+        .failed(
+            2,
+            &["work is a group", "per call of one function or scope; in it are "],
+        );
+}
