@@ -85,7 +85,7 @@ pub struct TargetArgs {
     /// Name, pid or file; without it, the only program that runs.
     pub target: Option<String>,
     /// The program with this process id.
-    #[arg(short, long, conflicts_with = "target")]
+    #[arg(short, long, conflicts_with = "target", value_parser = pid)]
     pub pid: Option<u32>,
     /// Look into this directory first.
     #[arg(long, value_name = "DIR")]
@@ -310,6 +310,11 @@ pub enum Command {
         #[arg(long)]
         frames: Option<u64>,
     },
+}
+
+fn pid(text: &str) -> Result<u32, &'static str> {
+    text.parse()
+        .map_err(|_| "wanted a process id, a number like 4711; a name stands without -p")
 }
 
 fn mode() -> impl TypedValueParser<Value = Mode> {

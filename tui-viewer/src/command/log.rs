@@ -80,7 +80,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     let first = followed.newest()?;
     check(&choice, &first)?;
     log.intervals.take(&first);
-    if !args.json && !put(&header())? {
+    if !args.json && !put(&header(&log.options))? {
         return Ok(output::DONE);
     }
     let end = args.duration.map(|duration| Instant::now() + duration);

@@ -18,8 +18,8 @@ use tickscope_format::series::Writer;
 use self::copier::{Begin, Copier};
 use self::progress::Progress;
 use crate::args::{RecordArgs, ending};
-use crate::command::fresh;
 use crate::command::output::{self, Misuse, about, say};
+use crate::command::{fresh, whole};
 use crate::files;
 use crate::local_time;
 use crate::target::{Found, Wanted, is_live, line_of};
@@ -95,6 +95,7 @@ fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
         }
         Some(path) => {
             ending::check_kept(path).map_err(Misuse)?;
+            whole::check_folder(path)?;
             path.clone()
         }
         None => files::for_recording(stem, fresh::unix_ns(), local_time::utc_offset_s()),

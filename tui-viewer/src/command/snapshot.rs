@@ -7,7 +7,7 @@ use tickscope_format::kept;
 
 use crate::args::{TargetArgs, ending};
 use crate::command::output::Misuse;
-use crate::command::{fresh, output};
+use crate::command::{fresh, output, whole};
 use crate::files;
 use crate::local_time;
 use crate::target::Wanted;
@@ -31,6 +31,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
                 "{} exists already; a snapshot is never written over another file",
                 path.display()
             );
+            whole::check_folder(path)?;
             kept::write(path, &snapshot)?;
             path.to_path_buf()
         }

@@ -148,3 +148,41 @@ fn groups_are_named_where_they_are_not_met_or_do_not_work() {
             &["work is a group", "per call of one function or scope; in it are "],
         );
 }
+
+/// "invalid digit found in string", "entity not found", and the like.
+#[test]
+fn what_is_wanted_is_said() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    place
+        .tickscope(&["report", "-p", "abc"])
+        .with_code(2)
+        .says(&["wanted a process id, a number like 4711"]);
+    for args in [
+        &["report", "-o", "none/x.html"][..],
+        &["snapshot", "-o", "none/x.tks"],
+        &["record", "-d", "100ms", "-o", "none/x.tks"],
+    ] {
+        place
+            .tickscope(&[args, &[&program.name]].concat())
+            .failed(1, &["cannot create none/x.", "make the directory first"]);
+    }
+    let help = place.tickscope(&["diff", "--help"]).ok().out;
+    assert!(help.contains("(.tks, .json, .html, a ring)"), "{help}");
+}
+
+/// "x (pid 1, running) was reset" beside "x (1): mode ...".
+#[test]
+fn the_answers_of_a_program_are_worded_alike() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let who = format!("{} ({}): ", program.name, program.pid());
+    for (args, says) in [
+        (&["reset"][..], "counters at zero from now on; epoch "),
+        (&["mode", "exact"], "mode exact from now on, "),
+        (&["off", "nosuch"], "no site matches nosuch yet"),
+    ] {
+        let out = place.tickscope(&[args, &[&program.name]].concat()).ok().out;
+        assert!(out.starts_with(&format!("{who}{says}")), "{out}");
+    }
+}

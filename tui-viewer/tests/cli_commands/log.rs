@@ -154,6 +154,7 @@ fn it_ends_with_the_program() {
     log.out.read_to_string(&mut rest).unwrap();
     assert!(
         !rest.contains(" ended "),
+        "threads keep their ids to the end: {rest}"
     );
     let (code, said) = log.end();
     assert_eq!(code, Some(0), "{said}");

@@ -173,7 +173,7 @@ fn what_gives_no_recording_leaves_no_file() {
         .says(&["no program called"]);
     plain(&["./nowhere.ring"]).failed(2, &["no file"]);
     plain(&["-o", "/nowhere/run.tks", "--", "true"])
-        .failed(1, &["/nowhere/run.tks", "No such file"]);
+        .failed(1, &["/nowhere/run.tks", "make the directory first"]);
     plain(&["-o", "-", "--", "true"]).failed(2, &["standard output"]);
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
     let mut program = place.start("stuck");
