@@ -7,7 +7,7 @@ use crate::profile::functions::Functions;
 use crate::render::escape::visible;
 use crate::render::label::{labels, place};
 use crate::render::{ProcessState, number};
-use crate::snapshot::{Snapshot, Thread, ThreadState};
+use crate::snapshot::{CaptureKind, Snapshot, Thread, ThreadState};
 
 /// A longer name pushes its own place to the right rather than everybody's.
 const MAX_NAME_COLUMN: usize = 48;
@@ -54,22 +54,26 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
         return writeln!(out, "\nno thread that lives has entered a scope");
     }
     let all = shown.len();
-    match options.state {
-        ProcessState::Exited | ProcessState::Crashed if busy == 0 => {
-            return writeln!(
-                out,
-                "\nthe program has ended; none of its threads was inside a scope then"
-            );
-        }
-        ProcessState::Exited | ProcessState::Crashed => writeln!(
+    let ended = match options.state {
+        ProcessState::Exited | ProcessState::Crashed => true,
+        ProcessState::Running | ProcessState::Stale => false,
+        ProcessState::Kept => snapshot.capture.kind == CaptureKind::Final,
+    };
+    if ended && busy == 0 {
+        return writeln!(
             out,
-            "the program has ended; inside a scope were then {busy} of {all} threads; outermost scope first, with its age"
-        )?,
-        ProcessState::Running | ProcessState::Stale | ProcessState::Kept => writeln!(
-            out,
-            "{busy} of {all} live threads inside a scope; outermost scope first, with its age"
-        )?,
+            "\nthe program has ended; none of its threads was inside a scope then"
+        );
     }
+    if ended {
+        write!(
+            out,
+            "the program has ended; inside a scope were then {busy} of {all} threads"
+        )?;
+    } else {
+        write!(out, "{busy} of {all} live threads inside a scope")?;
+    }
+    writeln!(out, "; outermost scope first, with its age")?;
     for thread in shown {
         thread_stack(out, snapshot, thread, options.ascii, |site| {
             functions
@@ -179,12 +183,16 @@ mod tests {
         for thread in &mut snapshot.threads {
             thread.open.clear();
         }
-        let text = of(&snapshot, ProcessState::Exited);
-        assert!(
-            text.ends_with("\n\nthe program has ended; none of its threads was inside a scope then\n"),
-            "{text}"
-        );
-        assert!(!text.contains("live"), "{text}");
+        assert!(of(&snapshot, ProcessState::Kept).contains("live threads"));
+        snapshot.capture.kind = CaptureKind::Final;
+        for state in [ProcessState::Exited, ProcessState::Kept] {
+            let text = of(&snapshot, state);
+            assert!(
+                text.ends_with("\n\nthe program has ended; none of its threads was inside a scope then\n"),
+                "{text}"
+            );
+            assert!(!text.contains("live"), "{text}");
+        }
     }
 
     #[test]

@@ -6,6 +6,5 @@ States, and SINCE when:
   running  since its start
   stale    it is alive, but has been silent since then: stopped, or starved
   exited   it ended then, and left its last numbers
-  crashed  it ended without a last word; the last sign of life was then. So does everything that
-           does not return from main or exit: a crash, kill -9, and also SIGTERM or Ctrl-C where
-           the program has no handler for them";
+  crashed  it ended without a last word, and that was its last sign of life: a crash or kill -9,
+           but also SIGTERM or Ctrl-C where the program has no handler for them";
