@@ -50,9 +50,6 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
         snapshot.process.pid,
         options.state.explained(),
     )?;
-    if shown.is_empty() {
-        return writeln!(out, "\nno thread that lives has entered a scope");
-    }
     let all = shown.len();
     let ended = match options.state {
         ProcessState::Exited | ProcessState::Crashed => true,
@@ -64,6 +61,9 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
             out,
             "\nthe program has ended; none of its threads was inside a scope then"
         );
+    }
+    if shown.is_empty() {
+        return writeln!(out, "\nno thread that lives has entered a scope");
     }
     if ended {
         write!(
@@ -193,6 +193,9 @@ mod tests {
             );
             assert!(!text.contains("live"), "{text}");
         }
+        // Also where all its threads had ended before.
+        let text = of(&fixtures::empty(), ProcessState::Exited);
+        assert!(text.contains("\nthe program has ended; none"), "{text}");
     }
 
     #[test]
