@@ -302,6 +302,14 @@ impl ThreadState {
             Self::Finished => "finished",
         }
     }
+
+    /// The same for reading. Whether a thread inside a scope computes or waits is not known from its state.
+    pub fn said(self) -> &'static str {
+        if self == Self::Running {
+            return "in scope";
+        }
+        self.as_str()
+    }
 }
 
 /// A thread, or all finished threads of one name.

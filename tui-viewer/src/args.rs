@@ -1,6 +1,8 @@
 //! What can be typed behind `tickscope`.
 
 mod diff;
+pub(crate) mod ending;
+mod list;
 mod log;
 mod moment;
 pub mod order;
@@ -83,7 +85,7 @@ pub struct TargetArgs {
     /// Name, pid or file; without it, the only program that runs.
     pub target: Option<String>,
     /// The program with this process id.
-    #[arg(short, long, conflicts_with = "target")]
+    #[arg(short, long, conflicts_with = "target", value_parser = pid)]
     pub pid: Option<u32>,
     /// Look into this directory first.
     #[arg(long, value_name = "DIR")]
@@ -186,12 +188,13 @@ pub enum Command {
         compare: CompareArgs,
     },
     /// List the programs that carry tickscope, running and ended.
-    #[command(visible_alias = "ls")]
+    #[command(visible_alias = "ls", after_help = list::STATES)]
     List {
         /// As JSON.
         #[arg(long)]
         json: bool,
-        /// Remove what ended programs left.
+        /// Remove the files that ended programs left, from one directory: that of --dir, else of TICKSCOPE_DIR, else
+        /// from your own, /dev/shm/tickscope-UID and /tmp/tickscope-UID. Nothing of what runs, and no .tks.
         #[arg(long)]
         clean: bool,
         /// Look into this directory first.
@@ -307,6 +310,11 @@ pub enum Command {
         #[arg(long)]
         frames: Option<u64>,
     },
+}
+
+fn pid(text: &str) -> Result<u32, &'static str> {
+    text.parse()
+        .map_err(|_| "wanted a process id, a number like 4711; a name stands without -p")
 }
 
 fn mode() -> impl TypedValueParser<Value = Mode> {

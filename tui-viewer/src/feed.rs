@@ -34,8 +34,8 @@ const PAST_SLICE: Duration = Duration::from_millis(5);
 const PAST_REST: Duration = Duration::from_millis(5);
 
 /// Why a started program that has ended shows nothing.
-const ENDED_WITHOUT: &str = "The program has ended and opened no scope (does it depend on tickscope with the feature \
-                             `enable`, and mark a function with #[tickscope::profile]?). q shows its output.";
+const ENDED_WITHOUT: &str = "The program has ended and opened no scope.\nDoes it depend on tickscope with the feature \
+                             `enable`, and mark a function with #[tickscope::profile]? q shows its output.";
 
 /// A feed from ring files.
 #[derive(Debug)]
@@ -101,6 +101,9 @@ impl RingFeed {
                     let ended = matches!(self.wanted, Wanted::Started { pid, .. } if has_ended(pid));
                     let why = if ended {
                         ENDED_WITHOUT.into()
+                    } else if matches!(self.wanted, Wanted::Started { .. }) {
+                        // It need not call start().
+                        format!("{}\nIt appears here with its first scope.", none.lead)
                     } else {
                         none.lead.clone()
                     };
@@ -319,6 +322,11 @@ mod tests {
             why
         };
         assert!(!why().contains("has ended"), "{}", why());
+        assert!(
+            why().ends_with("\nIt appears here with its first scope."),
+            "{}",
+            why()
+        );
         child.kill().unwrap();
         let deadline = Instant::now() + Duration::from_secs(30);
         while !why().contains("has ended") {

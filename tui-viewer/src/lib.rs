@@ -26,6 +26,7 @@ mod keyboard;
 mod layout;
 pub mod local_time;
 mod model;
+mod near;
 pub mod news;
 pub mod picture;
 mod process_time;

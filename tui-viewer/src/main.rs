@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 fn carry_out(cli: Cli) -> anyhow::Result<u8> {
     match cli.command {
-        None => attach::run(&cli.target, &cli.look, &cli.compare),
+        None => attach::run_unnamed(&cli.target, &cli.look, &cli.compare),
         Some(Command::Attach {
             target,
             look,

@@ -9,14 +9,28 @@ pub(crate) type UtcOffset = Option<i32>;
 
 /// `14:02:11`, or `14:02:11 UTC` where the local time is not known.
 pub(crate) fn clock_time(unix_ns: u64, offset: UtcOffset) -> String {
+    with_zone(of_day(unix_ns, offset), offset)
+}
+
+/// `14:02:11.3`: the same to the tenth of a second.
+pub(crate) fn clock_tenths(unix_ns: u64, offset: UtcOffset) -> String {
+    let tenths = unix_ns % 1_000_000_000 / 100_000_000;
+    with_zone(format!("{}.{tenths}", of_day(unix_ns, offset)), offset)
+}
+
+fn of_day(unix_ns: u64, offset: UtcOffset) -> String {
     let (_, seconds) = split(unix_ns, offset);
-    let zone = if offset.is_some() { "" } else { " UTC" };
     format!(
-        "{:02}:{:02}:{:02}{zone}",
+        "{:02}:{:02}:{:02}",
         seconds / 3600,
         seconds / 60 % 60,
         seconds % 60
     )
+}
+
+fn with_zone(time: String, offset: UtcOffset) -> String {
+    let zone = if offset.is_some() { "" } else { " UTC" };
+    time + zone
 }
 
 /// When the clock last showed a time of the day, in seconds, at `unix_ns` or before.

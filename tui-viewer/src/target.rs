@@ -11,10 +11,12 @@ use tickscope_format::archive;
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
+use tickscope_format::render::form::Form;
 
 use crate::args::TargetArgs;
 use crate::command::output::{about, printable};
 use crate::container;
+use crate::near::nearest;
 
 /// What was typed, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +146,7 @@ pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
 /// [`NoTarget`] with what is there, or why a file cannot be opened.
 pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     if let Wanted::File(path) = wanted {
-        return open_file(path);
+        return open_file(path, dir);
     }
     let found = find_program(wanted, dir);
     // No program of this name runs, but it could be started.
@@ -152,7 +154,7 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
         && found.as_ref().is_err_and(is_none)
         && program::is_program(Path::new(name))
     {
-        return Err(program::not_a_target(Path::new(name), true).into());
+        return program::running(Path::new(name), dir, true);
     }
     found
 }
@@ -184,7 +186,7 @@ pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
         .collect()
 }
 
-fn open_file(path: &Path) -> anyhow::Result<Found> {
+fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
     if !path.exists() && !path.is_symlink() {
         let message = format!("no file {}; `tickscope list` shows what is there", path.display());
         return Err(NoTarget {
@@ -198,11 +200,25 @@ fn open_file(path: &Path) -> anyhow::Result<Found> {
         return Ok(Found::Kept(path.to_path_buf()));
     }
     let ring = match RingFile::open(path) {
-        Err(_) if program::is_program(path) => return Err(program::not_a_target(path, false).into()),
-        opened => opened.map_err(|error| anyhow!(about(path, &error)))?,
+        Err(_) if program::is_program(path) => return program::running(path, dir, false),
+        Err(error) => return Err(anyhow!(closed_form(path).unwrap_or_else(|| about(path, &error)))),
+        Ok(ring) => ring,
     };
     let liveness = ring.liveness().map_err(|error| anyhow!(about(path, &error)))?;
     Ok(Found::Ring(Box::new(ring), liveness))
+}
+
+/// That a report of a form that cannot be opened was named, as its ending says.
+fn closed_form(path: &Path) -> Option<String> {
+    let form = Form::of_file(path)?;
+    let known = [Form::Html, Form::Json, Form::Kept];
+    (!known.contains(&form)).then(|| {
+        format!(
+            "{}: reports as .{} cannot be opened again; those as .json and .html can, and .tks",
+            path.display(),
+            form.ending()
+        )
+    })
 }
 
 fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> anyhow::Result<Found> {
@@ -266,11 +282,33 @@ fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTarget {
     }
 }
 
+/// That a name is also that of a file, which is meant only by its path; nothing where there is none.
+fn file_of(wanted: &Wanted) -> String {
+    if let Wanted::Name(name) = wanted
+        && Path::new(name).is_file()
+    {
+        return format!(" (there is a file of that name: ./{})", printable(name));
+    }
+    String::new()
+}
+
+/// Whose name is close to the one that was given.
+fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
+    let Wanted::Name(name) = wanted else {
+        return String::new();
+    };
+    let names = there.iter().map(|(ring, _)| ring.header().name.as_str());
+    match nearest(name, names) {
+        Some(near) => format!(" (did you mean {}?)", printable(near)),
+        None => String::new(),
+    }
+}
+
 fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
     let lead = if *wanted == Wanted::Only {
         "no program runs that carries tickscope".to_string()
     } else {
-        format!("no {wanted}")
+        format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
     };
     let message = if let Wanted::Started { .. } = wanted {
         // Whatever else is there was not asked for.

@@ -14,7 +14,7 @@ use tickscope_format::{FormatError, Snapshot, codec, kept};
 
 use crate::args::When;
 use crate::command::output::{Misuse, about};
-use crate::process_time::{UtcOffset, clock_time, last_time_of_day, nanos, seconds};
+use crate::process_time::{UtcOffset, clock_tenths, clock_time, last_time_of_day, nanos, seconds};
 use crate::target::Found;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -161,21 +161,63 @@ impl Timeline {
     /// # Errors
     /// That is not in it.
     pub fn find(&self, when: When) -> anyhow::Result<usize> {
+        // Moments do not come to the millisecond.
+        let inside = self.first()..=self.last().saturating_add(SECOND_NS);
+        let wanted = self.unix_ns_of(when).filter(|wanted| inside.contains(wanted));
+        wanted
+            .map(|wanted| self.at_or_before(wanted))
+            .ok_or_else(|| self.not_of_then())
+    }
+
+    /// The moment with which a time begins: the nearest one; the oldest where it would begin before that.
+    ///
+    /// # Errors
+    /// It would begin after all that is in it.
+    pub fn find_from(&self, when: When) -> anyhow::Result<usize> {
+        match self.unix_ns_of(when) {
+            Some(wanted) if wanted >= self.first() => self.nearest(wanted),
+            // A time of the clock that is not in it is more likely a mistake.
+            _ if matches!(when, When::Clock(_)) => Err(self.not_of_then()),
+            _ => Ok(0),
+        }
+    }
+
+    /// The moment with which a time ends: the nearest one; the newest where it would end after that.
+    ///
+    /// # Errors
+    /// It would end before all that is in it.
+    pub fn find_to(&self, when: When) -> anyhow::Result<usize> {
+        match self.unix_ns_of(when) {
+            Some(wanted) if wanted >= self.first() => self.nearest(wanted.min(self.last())),
+            _ => Err(self.not_of_then()),
+        }
+    }
+
+    /// When that was; none before the clock began.
+    fn unix_ns_of(&self, when: When) -> Option<u64> {
         let (first, last) = (self.first(), self.last());
-        let wanted = match when {
+        match when {
             When::After(time) => Some(first.saturating_add(nanos(time))),
             When::Before(time) => last.checked_sub(nanos(time)),
             // Any moment within that second is meant.
             When::Clock(of_day) => {
                 last_time_of_day(last, of_day, self.offset).map(|second| self.first_in_second(second))
             }
-        };
-        // Moments do not come to the millisecond.
-        let inside = |wanted: &u64| (first..=last.saturating_add(SECOND_NS)).contains(wanted);
-        let Some(wanted) = wanted.filter(inside) else {
-            return Err(Misuse(format!("no moment of then; {}", self.extent())).into());
-        };
-        Ok(self.at_or_before(wanted))
+        }
+    }
+
+    fn not_of_then(&self) -> anyhow::Error {
+        Misuse(format!("no moment of then; {}", self.extent())).into()
+    }
+
+    fn nearest(&self, wanted: u64) -> anyhow::Result<usize> {
+        if wanted > self.last().saturating_add(SECOND_NS) {
+            return Err(self.not_of_then());
+        }
+        let before = self.at_or_before(wanted);
+        let after = (before + 1).min(self.newest());
+        let away = |at: usize| self.unix_ns[at].abs_diff(wanted);
+        Ok(if away(after) < away(before) { after } else { before })
     }
 
     fn first_in_second(&self, second: u64) -> u64 {
@@ -213,9 +255,18 @@ impl Timeline {
     pub fn words(&self, at: usize) -> String {
         format!(
             "{}, {} after the beginning of what is recorded",
-            clock_time(self.unix_ns[at], self.offset),
+            clock_tenths(self.unix_ns[at], self.offset),
             seconds(self.unix_ns[at].saturating_sub(self.first()))
         )
+    }
+
+    /// Where in a recording a time lies; the beginning of a ring moves on.
+    fn after_the_beginning(&self, from: usize, to: usize) -> String {
+        let since = |at: usize| seconds(self.unix_ns[at].saturating_sub(self.first()));
+        match self.records {
+            Records::Series(_) => format!("{} to {} after the beginning, ", since(from), since(to)),
+            Records::Ring(..) => String::new(),
+        }
     }
 
     /// What happened between two moments.
@@ -262,10 +313,11 @@ impl Timeline {
         ];
         Ok(Between {
             words: format!(
-                "{}, from {} to {}",
+                "{}, from {}{} to {}",
                 seconds(snapshot.capture.since_reset_ns),
-                clock_time(self.unix_ns[from], self.offset),
-                clock_time(self.unix_ns[to], self.offset),
+                self.after_the_beginning(from, to),
+                clock_tenths(self.unix_ns[from], self.offset),
+                clock_tenths(self.unix_ns[to], self.offset),
             ),
             snapshot,
             doubts: doubts
@@ -349,6 +401,19 @@ mod tests {
         assert!(timeline.find("32s".parse().unwrap()).is_err());
         assert!(timeline.find("-31s".parse().unwrap()).is_err());
         assert_eq!(timeline.snapshot(5).unwrap(), of(127));
+
+        let ends = |text: &str| {
+            let when: When = text.parse().unwrap();
+            let (from, to) = (timeline.find_from(when), timeline.find_to(when));
+            (from.ok(), to.ok())
+        };
+        // The nearest, and what reaches beyond is cut.
+        assert_eq!(ends("24s"), (Some(3), Some(3)));
+        assert_eq!(ends("26.4s"), (Some(4), Some(4)));
+        assert_eq!(ends("26.6s"), (Some(5), Some(5)));
+        assert_eq!(ends("1h"), (None, Some(8)));
+        assert_eq!(ends("-1h"), (Some(0), None));
+        assert_eq!(ends("00:10"), (None, None), "a day before");
 
         let fine = timeline.between(at("26s"), at("29s")).unwrap();
         assert_eq!(fine.snapshot.calls(), of(129).calls() - of(126).calls());

@@ -73,9 +73,10 @@ impl Log {
     }
 
     fn write(&mut self, interval: &Interval) -> bool {
-        let mut text = lines(interval, &LogOptions::default());
+        let utc = LogOptions::default();
+        let mut text = lines(interval, &utc);
         if std::mem::take(&mut self.new) {
-            text.insert_str(0, &header());
+            text.insert_str(0, &header(&utc));
         }
         outlet::put(&text)
     }

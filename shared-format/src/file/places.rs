@@ -20,18 +20,36 @@ pub const RING_ENDING: &str = "ring";
 ///
 /// `$XDG_RUNTIME_DIR` is none of them: a service and a shell disagree on it, and logging out deletes it.
 pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
-    let own = format!("tickscope-{}", os::user_id());
     let mut places: Vec<PathBuf> = Vec::new();
-    let named = std::env::var_os(DIR_VARIABLE)
-        .filter(|dir: &OsString| !dir.is_empty())
-        .map(PathBuf::from);
-    let candidates = given.map(Path::to_path_buf).into_iter().chain(named);
-    for place in candidates.chain([Path::new("/dev/shm").join(&own), std::env::temp_dir().join(&own)]) {
+    let candidates = given.map(Path::to_path_buf).into_iter().chain(named());
+    for place in candidates.chain(usual()) {
         if !places.contains(&place) {
             places.push(place);
         }
     }
     places
+}
+
+/// Where something is removed: in the given directory alone, else in that of `TICKSCOPE_DIR` alone, else in the two that
+/// always are.
+pub fn chosen(given: Option<&Path>) -> Vec<PathBuf> {
+    match given.map(Path::to_path_buf).or_else(named) {
+        Some(one) => vec![one],
+        None => usual().to_vec(),
+    }
+}
+
+/// The directory that the environment names.
+fn named() -> Option<PathBuf> {
+    std::env::var_os(DIR_VARIABLE)
+        .filter(|dir: &OsString| !dir.is_empty())
+        .map(PathBuf::from)
+}
+
+/// This user's own, where nobody has chosen another.
+fn usual() -> [PathBuf; 2] {
+    let own = format!("tickscope-{}", os::user_id());
+    [Path::new("/dev/shm").join(&own), std::env::temp_dir().join(&own)]
 }
 
 /// Makes sure that a directory is there and fit to hold rings: a real directory of this user that nobody

@@ -26,6 +26,14 @@ pub enum PerError {
         /// What there is instead.
         there: String,
     },
+    /// A group is called so.
+    #[error("{name} is a group, and numbers are per call of one function or scope; in it are {there}")]
+    Group {
+        /// The name.
+        name: String,
+        /// The functions in it.
+        there: String,
+    },
     /// It was not called since the reset, or in the window.
     #[error("{name} was not called, so nothing is per call of it")]
     NoCalls {
@@ -83,6 +91,17 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerError> {
     match called[..] {
         [one] if calls[one.index()] > 0 => Ok(calls[one.index()]),
         [_] => Err(PerError::NoCalls { name }),
+        [] if snapshot.sites.iter().any(|site| site.group == name) => {
+            let sites = snapshot.sites.iter().zip(&functions.of_site);
+            let mut members: Vec<FunctionId> = sites
+                .filter(|(site, _)| site.group == name)
+                .map(|(_, &function)| function)
+                .collect();
+            members.sort();
+            members.dedup();
+            let there = told(&members);
+            Err(PerError::Group { name, there })
+        }
         [] => {
             let mut others: Vec<FunctionId> = (0..functions.list.len() as u32).map(FunctionId).collect();
             others.sort_by_key(|id| std::cmp::Reverse(calls[id.index()]));
@@ -129,6 +148,13 @@ mod tests {
         let none = calls_of(&snapshot, part).unwrap_err().to_string();
         assert!(none.contains("no function or scope is called"), "{none}");
         assert!(none.contains(&full), "names what is there: {none}");
+
+        snapshot.sites[1].group = "io".into();
+        let group = calls_of(&snapshot, "io").unwrap_err().to_string();
+        assert!(
+            group.starts_with("io is a group,") && group.ends_with(&full),
+            "{group}"
+        );
 
         let other = Site {
             module: "elsewhere".into(),

@@ -20,9 +20,17 @@ pub struct LogOptions {
     pub ascii: bool,
 }
 
-/// The line above all others, ending in a newline.
-pub fn header() -> String {
-    let [time, tid, thread] = ["TIME", "TID", "THREAD"];
+/// The line above all others, ending in a newline; says how far the times are from UTC where they do not end in a Z.
+pub fn header(options: &LogOptions) -> String {
+    let [tid, thread] = ["TID", "THREAD"];
+    let time = match options.utc_offset_s.map(|seconds| seconds / 60) {
+        None => "TIME".to_string(),
+        Some(minutes) => {
+            let sign = if minutes < 0 { '-' } else { '+' };
+            let minutes = minutes.unsigned_abs();
+            format!("TIME {sign}{:02}:{:02}", minutes / 60, minutes % 60)
+        }
+    };
     format!(
         "{time:<13} {tid:>8}  {thread:<15} {:>23}  {:>7} {:>10}  NAME\n",
         "INSIDE / INTERVAL ms", "%", "CALLS"
@@ -190,7 +198,16 @@ mod tests {
             utc_offset_s: Some(3600),
             ascii: true,
         };
-        let mut text = header() + &lines(&interval(), &LogOptions::default());
+        let of = |minutes: i32| {
+            let utc_offset_s = Some(minutes * 60);
+            header(&LogOptions {
+                utc_offset_s,
+                ..offset
+            })
+        };
+        assert!(of(60).starts_with("TIME +01:00        TID  "));
+        assert!(of(-570).starts_with("TIME -09:30        TID  "));
+        let mut text = header(&LogOptions::default()) + &lines(&interval(), &LogOptions::default());
         let mut nothing = interval();
         nothing.lines.clear();
         text += &lines(&nothing, &offset);

@@ -39,7 +39,7 @@ impl ProcessState {
             Self::Running | Self::Exited => self.as_str(),
             Self::Stale => "stale (alive, but silent: stopped or starved)",
             Self::Crashed => "crashed (no final snapshot, this is its newest)",
-            Self::Kept => "kept (a file; whether it still runs was not asked)",
+            Self::Kept => "kept in a file",
         }
     }
 }

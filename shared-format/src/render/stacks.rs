@@ -7,7 +7,7 @@ use crate::profile::functions::Functions;
 use crate::render::escape::visible;
 use crate::render::label::{labels, place};
 use crate::render::{ProcessState, number};
-use crate::snapshot::{Snapshot, Thread, ThreadState};
+use crate::snapshot::{CaptureKind, Snapshot, Thread, ThreadState};
 
 /// A longer name pushes its own place to the right rather than everybody's.
 const MAX_NAME_COLUMN: usize = 48;
@@ -50,15 +50,30 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
         snapshot.process.pid,
         options.state.explained(),
     )?;
+    let all = shown.len();
+    let ended = match options.state {
+        ProcessState::Exited | ProcessState::Crashed => true,
+        ProcessState::Running | ProcessState::Stale => false,
+        ProcessState::Kept => snapshot.capture.kind == CaptureKind::Final,
+    };
+    if ended && busy == 0 {
+        return writeln!(
+            out,
+            "\nthe program has ended; none of its threads was inside a scope then"
+        );
+    }
     if shown.is_empty() {
         return writeln!(out, "\nno thread that lives has entered a scope");
     }
-    writeln!(
-        out,
-        "{} of {} live threads inside a scope; outermost scope first, with its age",
-        busy,
-        shown.len(),
-    )?;
+    if ended {
+        write!(
+            out,
+            "the program has ended; inside a scope were then {busy} of {all} threads"
+        )?;
+    } else {
+        write!(out, "{busy} of {all} live threads inside a scope")?;
+    }
+    writeln!(out, "; outermost scope first, with its age")?;
     for thread in shown {
         thread_stack(out, snapshot, thread, options.ascii, |site| {
             functions
@@ -82,7 +97,7 @@ fn thread_stack<'a>(
         "\n{}, tid {}, {}{}",
         visible(&thread.name, ascii),
         thread.tid,
-        thread.state.as_str(),
+        thread.state.said(),
         if thread.open.is_empty() {
             ": in no scope"
         } else {
@@ -148,6 +163,39 @@ mod tests {
         let text = stacks(&fixtures::hostile(), &options);
         assert!(text.is_ascii());
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_program_that_has_ended_has_no_live_threads() {
+        let mut snapshot = fixtures::order_sim();
+        let of = |snapshot: &Snapshot, state| {
+            let options = StacksOptions {
+                state,
+                ..StacksOptions::default()
+            };
+            stacks(snapshot, &options)
+        };
+        let text = of(&snapshot, ProcessState::Crashed);
+        assert!(
+            text.contains("\nthe program has ended; inside a scope were then "),
+            "{text}"
+        );
+        for thread in &mut snapshot.threads {
+            thread.open.clear();
+        }
+        assert!(of(&snapshot, ProcessState::Kept).contains("live threads"));
+        snapshot.capture.kind = CaptureKind::Final;
+        for state in [ProcessState::Exited, ProcessState::Kept] {
+            let text = of(&snapshot, state);
+            assert!(
+                text.ends_with("\n\nthe program has ended; none of its threads was inside a scope then\n"),
+                "{text}"
+            );
+            assert!(!text.contains("live"), "{text}");
+        }
+        // Also where all its threads had ended before.
+        let text = of(&fixtures::empty(), ProcessState::Exited);
+        assert!(text.contains("\nthe program has ended; none"), "{text}");
     }
 
     #[test]

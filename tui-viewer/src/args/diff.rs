@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use tickscope_format::profile::gate::Condition;
 use tickscope_format::render::diff::Tables;
 
+use super::ending;
 use super::report::share;
 
 /// The option that stands for `--`, so that options may follow behind the runs after as well.
@@ -32,11 +33,11 @@ rows together (Holm). Five runs can tell twelve rows apart at that level; of mor
 after must be slower than each run before made longer. Take the runs before and after in turns: a
 machine that gets busy in between makes a whole side slower.
 
-A TARGET is a file (.tks, .html, a ring) or a program, by name or pid, of which a new snapshot is
-taken. Of several runs a side times are medians; calls are exact where the runs of a side agree,
-else medians, marked with ~ as times are that are estimates. With --per NAME each run is divided
-by its own calls of NAME, so that runs of different length compare; what is never called inside of
-NAME, and in all runs equally often, stays per run.
+A TARGET is a file (.tks, .json, .html, a ring) or a program, by name or pid, of which a new
+snapshot is taken. Of several runs a side times are medians; calls are exact where the runs of a
+side agree, else medians, marked with ~ as times are that are estimates. With --per NAME each run
+is divided by its own calls of NAME, so that runs of different length compare; what is never
+called inside of NAME, and in all runs equally often, stays per run.
 
 Exit codes: 0 compared, and no gate failed; 1 failed; 2 misuse, no such target, or too few runs
 for a gate; 3 a gate failed: why is on standard error as well.
@@ -116,6 +117,16 @@ impl DiffArgs {
     pub fn form(&self) -> DiffFormat {
         let by_ending = || self.output.as_deref().and_then(DiffFormat::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
+    }
+
+    /// Whether the file's name leaves no doubt of the form.
+    ///
+    /// # Errors
+    /// What to name it, or to say beside it.
+    pub fn check_file(&self) -> Result<(), String> {
+        let file = self.output.as_deref();
+        let is_known = self.format.is_some() || file.and_then(DiffFormat::of_file).is_some();
+        ending::check(file, is_known, ".txt .json .md .html")
     }
 
     /// The runs before and those after.

@@ -10,20 +10,22 @@ use super::{TargetArgs, duration, pattern};
 /// What stands behind the options in `tickscope log --help`.
 const LINES: &str = "\
 A line for each thread, each group or function that it was inside of, and each interval:
-  TIME               TID  THREAD             INSIDE / INTERVAL ms        %      CALLS  NAME
+  TIME +01:00        TID  THREAD             INSIDE / INTERVAL ms        %      CALLS  NAME
   14:02:11.250      4711  main                17.024 /   1007.102     1.7%     101966  [malloc]
 
 INSIDE is the time inside the outermost call of the group or function: recursion, and members of a
 group that call each other, count once. Calls that are still open are in it up to the interval's
-end: a call that sleeps through three intervals has 100 % of each, and no call, for it began before.
-CALLS are those begun, of all members. Where several threads of a name have ended they share a line,
-and may have more than 100 %. ~ stands before estimates (modes adaptive and sampled). INTERVAL is what
-passed by the program's own clock. An interval in which there was nothing has one line that says so.
+end: a call that sleeps through three intervals has 100 % of each, and no call, for it began
+before. CALLS are those begun, of all members. Where several threads of a name have ended they
+share a line, and may have more than 100 %. ~ stands before estimates (modes adaptive and
+sampled). INTERVAL is what passed by the program's own clock. An interval in which there was
+nothing has one line that says so. TIME is local, and its header says how far from UTC; without
+one there it is UTC (Z).
 
 Resets do not disturb. The log ends with the program (exit code 0), after -d, or by Ctrl-C.
 
-With --json each line is an object: unix_ns, interval_ns, tid (0: ended), thread, group or function,
-inside_ns, share, estimated, calls; without a thread where there was nothing.
+With --json each line is an object: unix_ns, interval_ns, tid (0: ended), thread, group or
+function, inside_ns, share, estimated, calls; without a thread where there was nothing.
 
 Examples:
   tickscope log
@@ -64,5 +66,15 @@ fn every(text: &str) -> Result<Duration, String> {
     match allowed.contains(&every) {
         true => Ok(every),
         false => Err("wanted 10ms to 1h".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        assert!(LINES.lines().all(|line| line.chars().count() <= 98));
     }
 }

@@ -1,5 +1,6 @@
 //! Which moment, or what happened in which time: of a recording, and of what a program's ring still holds.
 
+use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -14,10 +15,10 @@ pub struct MomentArgs {
     /// As it was then: 12s after the beginning of what is recorded, -5s before its end, 14:02:11.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with_all = ["from", "to", "window"])]
     pub at: Option<When>,
-    /// What happened from then on; times as with --at.
+    /// What happened from then on, or from the beginning where that is later; times as with --at.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<When>,
-    /// What happened until then.
+    /// What happened until then, or until the end where that is earlier.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<When>,
     /// What happened in the last 10s, or whatever is given: before the end, or before --to.
@@ -42,6 +43,19 @@ impl MomentArgs {
     /// Nothing of it was asked for.
     pub fn is_newest(&self) -> bool {
         self.at.is_none() && self.from.is_none() && self.to.is_none() && self.window.is_none()
+    }
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::After(time) => write!(f, "{}s", time.as_secs_f64()),
+            Self::Before(time) => write!(f, "-{}s", time.as_secs_f64()),
+            Self::Clock(of_day) => {
+                let (hours, minutes, seconds) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+                write!(f, "{hours:02}:{minutes:02}:{seconds:02}")
+            }
+        }
     }
 }
 
@@ -85,6 +99,7 @@ mod tests {
             ("14:02", When::Clock(50_520)),
         ] {
             assert_eq!(text.parse(), Ok(when), "{text}");
+            assert_eq!(when.to_string().parse(), Ok(when), "{when}");
         }
         for bad in [
             "", "-", "--5s", "-+5s", "+5s", "25:00", "1:2:3:4", "noon", "5x", "1e999",

@@ -6,6 +6,8 @@ use clap::{CommandFactory, Parser};
 
 use super::Cli;
 use super::diff::with_option_for_dashes;
+use crate::command::output::say;
+use crate::near::nearest;
 
 /// What was typed, options before a command put behind it where only so they make sense.
 ///
@@ -30,7 +32,15 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
         Ok(cli) if !is_command(&cli) => cli,
         typed => match reordered(&words).map(Cli::try_parse_from) {
             Some(Ok(cli)) => cli,
-            _ => typed.unwrap_or_else(|error| error.exit()),
+            _ => typed.unwrap_or_else(|error| {
+                let word = words.get(1).and_then(|word| word.to_str());
+                if let Some(meant) = word.and_then(near_command).filter(|_| error.use_stderr()) {
+                    say(&format!(
+                        "there is no such command; did you mean tickscope {meant}?"
+                    ));
+                }
+                error.exit()
+            }),
         },
     }
 }
@@ -39,6 +49,14 @@ fn is_command(word: &std::ffi::OsStr) -> bool {
     Cli::command()
         .find_subcommand(word)
         .is_some_and(|command| !command.is_hide_set())
+}
+
+/// The command that is meant by a word that is none.
+pub fn near_command(word: &str) -> Option<String> {
+    let all = Cli::command();
+    let shown = all.get_subcommands().filter(|command| !command.is_hide_set());
+    let names = shown.flat_map(|command| command.get_visible_aliases().chain([command.get_name()]));
+    nearest(word, names).map(str::to_owned)
 }
 
 /// The first word that is a command, and then all that stood before it.

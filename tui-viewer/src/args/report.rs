@@ -8,7 +8,7 @@ use tickscope_format::render::csv::Unit;
 use tickscope_format::render::form::Form;
 use tickscope_format::render::text::View;
 
-use super::{MomentArgs, TargetArgs, TimesArgs, duration};
+use super::{MomentArgs, TargetArgs, TimesArgs, duration, ending};
 
 /// What stands behind the options in `tickscope report --help`.
 const FORMATS: &str = "\
@@ -185,6 +185,18 @@ impl ReportArgs {
     pub fn form(&self) -> ReportFormat {
         let by_ending = || self.output.as_deref().and_then(ReportFormat::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
+    }
+
+    /// Whether the file's name leaves no doubt of the form.
+    ///
+    /// # Errors
+    /// What to name it, or to say beside it.
+    pub fn check_file(&self) -> Result<(), String> {
+        const ENDINGS: &str = ".txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind (a snapshot, .tks, is \
+                               kept by tickscope snapshot)";
+        let file = self.output.as_deref();
+        let is_known = self.format.is_some() || file.and_then(ReportFormat::of_file).is_some();
+        ending::check(file, is_known, ENDINGS)
     }
 
     /// Whether the options go together.

@@ -7,14 +7,42 @@ use std::rc::Rc;
 use anyhow::Context;
 use tickscope_format::archive;
 
-use crate::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
+use crate::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs, order};
+use crate::command::output::printable;
 use crate::command::{report, snapshot};
 use crate::feed::RingFeed;
 use crate::local_time;
 use crate::news::Feed;
 use crate::screen::{self, Compared, ScreenOptions};
-use crate::target::{self, Found, Wanted};
+use crate::target::{self, Found, NoTarget, Wanted};
 use crate::theme;
+
+/// Watches a target that was given without a command. A word that is close to a command's name is rather that than a
+/// program to wait for.
+///
+/// # Errors
+/// As [`run`]; or which command is meant.
+pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
+    if let Wanted::Name(word) = Wanted::of(args)
+        && let Some(meant) = order::near_command(&word)
+        && let Err(error) = target::find(&Wanted::Name(word.clone()), args.dir.as_deref())
+        && let Some(none) = error.downcast_ref::<NoTarget>()
+        && none.may_come
+    {
+        let word = printable(&word);
+        let lead = format!(
+            "no program called \"{word}\"; did you mean tickscope {meant}?\n  to wait for a program of that name: \
+             tickscope attach {word}"
+        );
+        return Err(NoTarget {
+            message: lead.clone(),
+            lead,
+            may_come: true,
+        }
+        .into());
+    }
+    run(args, look, compare)
+}
 
 /// Watches a target.
 ///

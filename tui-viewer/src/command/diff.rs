@@ -22,6 +22,7 @@ const MIN_SHARE: f64 = 0.01;
 /// No such target, a gate that cannot be judged, or why something cannot be read or written.
 pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let (before, after) = args.sides().map_err(Misuse)?;
+    args.check_file().map_err(Misuse)?;
     let place = Place::new(args.output.as_deref(), args.force);
     let dir = args.dir.as_deref();
     let (before_snapshots, after_snapshots) = (snapshots(before, dir)?, snapshots(after, dir)?);

@@ -1,6 +1,6 @@
 //! `tickscope list`: the programs that carry tickscope, running and ended.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tickscope_format::file::clean;
@@ -14,18 +14,14 @@ use crate::local_time;
 use crate::process_time::clock_time;
 use crate::target::is_live;
 
-/// Prints the list; with `clean`, first removes what ended programs left.
+/// Prints the list; with `clean`, first removes what ended programs left in the directory that was chosen, if one was.
 ///
 /// # Errors
 /// What writing gives.
 pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8> {
     let places = places::places(dir);
     if clean {
-        let removed: usize = places
-            .iter()
-            .map(|place| clean::clean(place, 0, None).len())
-            .sum();
-        say(&format!("removed {removed} of ended programs"));
+        say(&removed(&places::chosen(dir)));
     }
     let listed = list::list(&places);
     let text = if as_json {
@@ -35,6 +31,18 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
     };
     output::write(&text)?;
     Ok(output::DONE)
+}
+
+/// Removes what ended programs left there, and says how much was where.
+fn removed(places: &[PathBuf]) -> String {
+    let (mut all, mut parts) = (0, Vec::new());
+    for place in places {
+        let here = clean::clean(place, 0, None).len();
+        all += here;
+        parts.push(format!("{here} from {}", place.display()));
+    }
+    let files = if all == 1 { "file" } else { "files" };
+    format!("removed {all} {files} of ended programs: {}", parts.join(", "))
 }
 
 /// When the state began: nanoseconds since the Unix epoch.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tickscope_format::codec;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
+use tickscope_format::profile::groups;
 use tickscope_format::profile::hot::hot;
 use tickscope_format::profile::intervals::{Choice, Interval, Intervals};
 use tickscope_format::profile::tree::CallTree;
@@ -61,7 +62,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     let first = followed.newest()?;
     check(&choice, &first)?;
     log.intervals.take(&first);
-    if !args.json && !put(&header())? {
+    if !args.json && !put(&header(&log.options))? {
         return Ok(output::DONE);
     }
     let end = args.duration.map(|duration| Instant::now() + duration);
@@ -98,11 +99,17 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
 
 /// Whether there is something to follow. What is chosen by name may be met later.
 fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
-    if choice.is_met(snapshot) || snapshot.sites.is_empty() {
+    if snapshot.sites.is_empty() {
         return Ok(());
     }
     if !choice.is_all_groups() {
-        say("no scope of that name was met yet; lines come once one is");
+        let missing = missing(choice, snapshot);
+        if !missing.is_empty() {
+            say(&format!("{}; lines come once one is", missing.join("; ")));
+        }
+        return Ok(());
+    }
+    if choice.is_met(snapshot) {
         return Ok(());
     }
     let tree = CallTree::build(snapshot, |_| true);
@@ -120,6 +127,25 @@ fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
         names.join(", ")
     );
     Err(Misuse(why).into())
+}
+
+/// What was chosen by name and was not met yet, and which groups there are.
+fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
+    let (groups, _) = groups::names(snapshot);
+    let there = match groups.len() {
+        0 => "it has no groups so far".to_string(),
+        _ => format!("there are {}", groups.join(", ")),
+    };
+    let of_groups = choice
+        .groups
+        .iter()
+        .filter(|name| !groups.contains(&name.as_str()));
+    let of_functions = choice.functions.iter();
+    let unmatched = of_functions.filter(|pattern| !snapshot.sites.iter().any(|site| pattern.matches(site)));
+    let of_groups = of_groups.map(|name| format!("no scope of the group {name} was met yet ({there})"));
+    of_groups
+        .chain(unmatched.map(|pattern| format!("no function that matches {} was met yet", pattern.as_str())))
+        .collect()
 }
 
 /// Writes to standard output; false where nobody reads any more.

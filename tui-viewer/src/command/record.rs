@@ -17,9 +17,9 @@ use tickscope_format::series::Writer;
 
 use self::copier::{Begin, Copier};
 use self::progress::Progress;
-use crate::args::RecordArgs;
-use crate::command::fresh;
+use crate::args::{RecordArgs, ending};
 use crate::command::output::{self, Misuse, about, say};
+use crate::command::{fresh, whole};
 use crate::files;
 use crate::local_time;
 use crate::target::is_live;
@@ -76,7 +76,11 @@ fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
             let why = "a recording goes to a file, not to standard output: -o FILE";
             return Err(Misuse(why.into()).into());
         }
-        Some(path) => path.clone(),
+        Some(path) => {
+            ending::check_kept(path).map_err(Misuse)?;
+            whole::check_folder(path)?;
+            path.clone()
+        }
         None => files::for_recording(stem, fresh::unix_ns(), local_time::utc_offset_s()),
     };
     Writer::create(&path, args.force).map_err(|error| anyhow!(about(&path, &error)))

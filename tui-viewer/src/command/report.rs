@@ -23,6 +23,7 @@ use crate::target::Wanted;
 /// Options that do not go together, no such target or thread, or why it cannot be read or written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let format = args.form();
+    args.check_file().map_err(Misuse)?;
     args.check().map_err(|why| Misuse(why.into()))?;
     let place = Place::new(args.output.as_deref(), args.force);
     if format == ReportFormat::Tks && place.is_stdout() {

@@ -20,8 +20,6 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// A request that the program has carried out.
 #[derive(Debug)]
 pub struct Granted {
-    /// The program: name, pid and state.
-    pub line: String,
     /// The reset epoch in force since.
     pub epoch: u64,
     ring: RingFile,
@@ -85,7 +83,6 @@ pub fn ask(args: &TargetArgs, op: Op, what: &str) -> anyhow::Result<Granted> {
     }
     let epoch = result_of(&reply).map_err(|why| anyhow!("{line}: {why}"))?;
     Ok(Granted {
-        line,
         epoch,
         ring: *ring,
         published: reply.record != 0,

@@ -15,6 +15,11 @@ use crate::command::{output, request};
 pub fn run(args: &TargetArgs, after: Option<Duration>) -> anyhow::Result<u8> {
     thread::sleep(after.unwrap_or_default());
     let done = request::ask(args, Op::Reset, "reset")?;
-    output::write(&format!("{} was reset; epoch {}\n", done.line, done.epoch))?;
+    let line = format!(
+        "{}: counters at zero from now on; epoch {}\n",
+        done.who(),
+        done.epoch
+    );
+    output::write(&line)?;
     Ok(output::DONE)
 }

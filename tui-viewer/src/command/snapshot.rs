@@ -5,8 +5,9 @@ use std::path::Path;
 use anyhow::bail;
 use tickscope_format::kept;
 
-use crate::args::TargetArgs;
-use crate::command::{fresh, output};
+use crate::args::{TargetArgs, ending};
+use crate::command::output::Misuse;
+use crate::command::{fresh, output, whole};
 use crate::files;
 use crate::local_time;
 use crate::target::Wanted;
@@ -19,6 +20,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
     if file == Some(Path::new("-")) {
         bail!("a snapshot goes to a file, not to standard output; for that: tickscope report");
     }
+    file.map_or(Ok(()), ending::check_kept).map_err(Misuse)?;
     let wanted = Wanted::of(args);
     let found = fresh::find(&wanted, args.dir.as_deref(), None)?;
     let snapshot = fresh::of(&found, &wanted)?.snapshot;
@@ -29,6 +31,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
                 "{} exists already; a snapshot is never written over another file",
                 path.display()
             );
+            whole::check_folder(path)?;
             kept::write(path, &snapshot)?;
             path.to_path_buf()
         }

@@ -8,6 +8,7 @@ use tickscope_format::slots::Op;
 use crate::args::TargetArgs;
 use crate::command::output::printable;
 use crate::command::{output, request};
+use crate::near::nearest;
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +49,28 @@ pub(crate) fn outcome(snapshot: &Snapshot, pattern: &Pattern, switch: Switch) ->
     });
     let name = printable(pattern.as_str());
     match chosen.count() {
-        0 => format!("no site matches {name} yet; sites met later are switched {word} by it"),
+        0 => format!(
+            "no site matches {name} yet{}; sites met later are switched {word} by it",
+            similar(snapshot, pattern)
+        ),
         1 => format!("1 site switched {word} by {name}; also applies to sites met later"),
         many => format!("{many} sites switched {word} by {name}; also applies to sites met later"),
+    }
+}
+
+/// The site that may have been meant, where nothing matches.
+fn similar(snapshot: &Snapshot, pattern: &Pattern) -> String {
+    if snapshot.sites.iter().any(|site| pattern.matches(site)) {
+        return String::new();
+    }
+    // Also by the last part of a name, `get` of `Slab::get`.
+    let names = snapshot.sites.iter().flat_map(|site| {
+        let last = site.name.rsplit("::").next();
+        last.into_iter().chain([site.name.as_str()])
+    });
+    match nearest(pattern.as_str(), names) {
+        Some(near) => format!(" (did you mean {}?)", printable(near)),
+        None => String::new(),
     }
 }
 
@@ -80,6 +100,10 @@ mod tests {
         assert_eq!(
             line("main", Switch::On),
             "1 site switched on by main; also applies to sites met later"
+        );
+        assert_eq!(
+            line("mian", Switch::Off),
+            "no site matches mian yet (did you mean main?); sites met later are switched off by it"
         );
         for pattern in ["nobody", "main"] {
             assert_eq!(

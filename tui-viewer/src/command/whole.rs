@@ -69,6 +69,7 @@ fn write_file(
             bail!("{} exists and is no plain file: not written over", path.display());
         }
     }
+    check_folder(path)?;
     let about = |call: &'static str| move || format!("{call} {}", path.display());
     let mut temporary = Builder::new()
         .prefix(".tickscope-")
@@ -98,6 +99,22 @@ fn write_file(
         .map(|_| ())
         .map_err(|error| error.error)
         .with_context(about("cannot create"))
+}
+
+/// Whether the directory is there in which a new file is to be.
+///
+/// # Errors
+/// What to make first.
+pub(super) fn check_folder(path: &Path) -> anyhow::Result<()> {
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        bail!(
+            "cannot create {}: there is no directory {}; make the directory first",
+            path.display(),
+            folder.display()
+        );
+    }
+    Ok(())
 }
 
 /// Where the temporary file goes: beside the file, so that it can take its name.

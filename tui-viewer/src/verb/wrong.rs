@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
 use crate::args::Cli;
+use crate::near::distance;
 
 /// What a line with an unknown command hears: the shell's are named, the others listed, the nearest first.
 pub(super) fn unknown(all: &Command, word: &str) -> String {
@@ -43,38 +44,5 @@ pub(super) fn reason(name: &str, error: &clap::Error) -> String {
         let text = error.render().to_string();
         let first = text.lines().next().unwrap_or_default();
         format!("{name}: {}", first.trim_start_matches("error: "))
-    }
-}
-
-/// Letters to change, add or leave out between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let change = corner + usize::from(from != to);
-            corner = row[j + 1];
-            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances() {
-        for (a, b, cells) in [
-            ("", "abc", 3),
-            ("rset", "reset", 1),
-            ("kitten", "sitting", 3),
-            ("x", "x", 0),
-        ] {
-            assert_eq!(distance(a, b), cells, "{a} {b}");
-        }
     }
 }

@@ -29,6 +29,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
             "Looking for a program.",
             "It appears here as soon as it calls tickscope::start().",
         ),
+        // What says itself how it goes on.
+        Status::Waiting { why } if why.contains('\n') => (why.as_str(), ""),
         Status::Waiting { why } => (
             why.as_str(),
             "It appears here as soon as it calls tickscope::start().",
@@ -43,6 +45,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
         ),
     };
     let mut y = area.y;
+    let (why, next) = match why.split_once('\n') {
+        Some(both) if next.is_empty() => both,
+        _ => (why, next),
+    };
     for (text, meaning) in [(why, Meaning::Strong), (next, Meaning::Plain)] {
         let lines = text
             .split('\n')

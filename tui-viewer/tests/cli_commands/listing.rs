@@ -107,3 +107,47 @@ fn an_empty_list_says_where_it_looked_and_what_to_do() {
     );
     assert!(done.out.lines().count() <= 4);
 }
+
+/// `--clean` with a directory of one's choice emptied all the others as well.
+#[test]
+fn cleaning_a_chosen_directory_leaves_the_others_alone() {
+    let place = Place::new();
+    let mut ended = place.start("stuck");
+    ended.end();
+    let ring = place.ring_of(ended.pid()).unwrap();
+    let user = rustix::process::getuid().as_raw();
+    let own = place.work().join(format!("../tmp/tickscope-{user}"));
+    let other = place.work().join("other");
+    let copies = [&own, &other].map(|dir| {
+        std::fs::create_dir(dir).unwrap();
+        let copy = dir.join(ring.file_name().unwrap());
+        std::fs::copy(&ring, &copy).unwrap();
+        copy
+    });
+    let there = || [&ring, &copies[0], &copies[1]].map(|path| path.exists());
+
+    let done = place.tickscope(&["list", "--clean", "--dir", "other"]).ok();
+    assert!(
+        done.err
+            .contains("removed 1 file of ended programs: 1 from other\n"),
+        "{}",
+        done.err
+    );
+    assert_eq!(there(), [true, true, false]);
+    let rings = place.rings().display().to_string();
+    place
+        .tickscope(&["list", "--clean"])
+        .ok()
+        .says(&[&format!(": 1 from {rings}\n")]);
+    assert_eq!(there(), [false, true, false]);
+    // Without a choice the user's own.
+    let Some(mut command) = sealed(&place) else { return };
+    finish(
+        command
+            .env_remove("TICKSCOPE_DIR")
+            .args([VIEWER, "list", "--clean"]),
+    )
+    .ok()
+    .says(&["removed 1 file", "0 from /dev/shm/tickscope-", "1 from "]);
+    assert_eq!(there(), [false; 3]);
+}

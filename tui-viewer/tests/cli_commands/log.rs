@@ -152,6 +152,10 @@ fn it_ends_with_the_program() {
     // What is still to come, and then the end.
     let mut rest = String::new();
     log.out.read_to_string(&mut rest).unwrap();
+    assert!(
+        !rest.contains(" ended "),
+        "threads keep their ids to the end: {rest}"
+    );
     let (code, said) = log.end();
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(
@@ -183,7 +187,7 @@ fn what_it_cannot_follow_it_says() {
     let done = place
         .tickscope(&args)
         .ok()
-        .says(&["no scope of that name was met yet"]);
+        .says(&["no scope of the group none was met yet (it has no groups so far); lines come"]);
     assert!(
         done.out.contains("(no group or function to follow was met yet)"),
         "{}",

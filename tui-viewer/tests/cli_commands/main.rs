@@ -19,6 +19,7 @@ mod diff;
 mod documents;
 mod exports;
 mod files;
+mod first_steps;
 mod help;
 mod listing;
 mod live;

@@ -158,7 +158,7 @@ fn a_command_runs_on_after_its_recording() {
 fn what_gives_no_recording_leaves_no_file() {
     let place = Place::new();
     record_role(&place, &["-o", "run.tks"], "scopeless", "")
-        .ok()
+        .with_code(1)
         .says(&["opened no scope", "`enable`"]);
     let plain = |args: &[&str]| place.tickscope(&[&["record"], args].concat());
     plain(&["--", "no-such-program-anywhere"]).failed(127, &["cannot start"]);
@@ -172,7 +172,8 @@ fn what_gives_no_recording_leaves_no_file() {
         .with_code(2)
         .says(&["no program called"]);
     plain(&["./nowhere.ring"]).failed(2, &["no file"]);
-    plain(&["-o", "/nowhere/run.tks", "--", "true"]).failed(1, &["/nowhere/run.tks", "No such file"]);
+    plain(&["-o", "/nowhere/run.tks", "--", "true"])
+        .failed(1, &["/nowhere/run.tks", "make the directory first"]);
     plain(&["-o", "-", "--", "true"]).failed(2, &["standard output"]);
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
     let mut program = place.start("stuck");
@@ -337,7 +338,18 @@ fn what_is_not_recorded_is_said() {
         .ok();
     let report = |args: &[&str]| place.tickscope(&[&["report"], args].concat());
     report(&["run.tks", "--at", "1h"]).failed(2, &["no moment of then; run.tks holds 0.", "from "]);
-    report(&["run.tks", "--at", "-1h"]).failed(2, &["no moment of then"]);
+    report(&["run.tks", "--at", "-1h"]).failed(2, &["--at -3600s: no moment of then"]);
+    report(&["run.tks", "--from", "9s"]).failed(2, &["--from 9s: no moment of then; run.tks holds 0."]);
+    report(&["run.tks", "--to", "-9s"]).failed(2, &["--to -9s: no moment of then; run.tks holds 0."]);
+    // What reaches beyond the end is cut, as with --window.
+    let cut = report(&["run.tks", "--from", "-9s", "--to", "1h"])
+        .ok()
+        .quiet()
+        .out;
+    assert!(
+        cut.contains("  window       in 0.") && cut.contains(" s, from 0.0 s to 0."),
+        "{cut}"
+    );
     report(&["run.tks", "--from", "-0s", "--to", "0s"]).failed(2, &["no time lies between"]);
     report(&["run.tks", "--at", "noon"])
         .with_code(2)
@@ -411,7 +423,7 @@ fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
         for command in ["attach", "report", "record"] {
             let start = format!("./{}", target.trim_start_matches("./"));
             place.tickscope(&[command, target]).with_code(2).says(&[
-                "is a program that is not running",
+                "is a program, and none that carries tickscope runs from it",
                 &format!("tickscope run -- {start}"),
                 &format!("tickscope record -- {start}"),
             ]);

@@ -62,7 +62,7 @@ fn where_a_file_cannot_be_it_is_said_and_nothing_is_left() {
     let place = Place::new();
     let program = place.start("stuck");
     let work = place.work();
-    let missing = work.join("missing/now.txt");
+    let missing = work.join("missing/now");
     for path in [missing.as_path(), work.as_path()] {
         let path = path.to_str().unwrap();
         for command in ["report", "snapshot"] {

@@ -207,7 +207,7 @@ fn threads(page: &Page<'_>) -> String {
                     format!(
                         "; shown: only {name} (tid {}, {})",
                         thread.tid,
-                        thread.state.as_str()
+                        thread.state.said()
                     )
                 }
             }

@@ -22,6 +22,9 @@ const OPEN_INDENT: usize = 4;
 const OUTSIDE: usize = "OUTSIDE".len();
 const CPU: usize = 6;
 
+/// A thread inside a scope with less of a core than this waits, as on screen.
+const WAITING_BELOW: f64 = 0.1;
+
 /// What a thread has since the reset.
 struct Row<'a> {
     thread: &'a Thread,
@@ -75,7 +78,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
                 0 => "-".to_string(),
                 tid => tid.to_string(),
             },
-            &thread.state.as_str().to_string(),
+            &state(page, thread).to_string(),
         ];
         let name = visible(&thread.name, page.options.ascii);
         line(out, page, cells.map(String::as_str), &name)?;
@@ -123,6 +126,21 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
 /// The system tells CPU times in nanoseconds.
 fn ticks_of(page: &Page<'_>, ns: u64) -> u64 {
     (ns as f64 * page.snapshot.clock.ticks_per_second / 1e9).round() as u64
+}
+
+/// What a thread does. Of a window it is known whether a thread that is inside a scope computed or waited.
+fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
+    let window_ns = page.snapshot.capture.since_reset_ns;
+    match (thread.state, thread.cpu_ns) {
+        (ThreadState::Running, Some(cpu_ns)) if page.snapshot.window && window_ns > 0 => {
+            if (cpu_ns as f64) < WAITING_BELOW * window_ns as f64 {
+                "waiting"
+            } else {
+                "running"
+            }
+        }
+        (state, _) => state.said(),
+    }
 }
 
 /// Of one core since the reset; of threads that have ended nobody knows how long they lived.

@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The same of one that takes its time to open a scope, or never does.
 const SELDOM: Duration = Duration::from_millis(100);
 
-/// Records a command. Its exit code is ours, unless the recording failed.
+/// Records a command. Its exit code is ours, unless the recording failed; also where there was nothing to record.
 pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     let name = Path::new(&args.command[0]).file_name().unwrap_or_default();
     let writer = create(args, &name.to_string_lossy())?;
@@ -54,7 +54,12 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         thread::sleep(PAUSE);
     }
     let code = running.ended.map_or(FAILED, run::code_of);
-    Ok(if recorded.is_ok() { code } else { FAILED })
+    Ok(match recorded {
+        Ok(true) => code,
+        // There is no file, and whatever needs it would go on.
+        Ok(false) => code.max(FAILED),
+        Err(_) => FAILED,
+    })
 }
 
 /// The command, and how it ended.
@@ -64,7 +69,8 @@ struct Running<'a> {
     terminated: &'a AtomicBool,
 }
 
-fn record(args: &RecordArgs, writer: Writer, running: &mut Running<'_>) -> anyhow::Result<()> {
+/// Gives false where nothing came to be recorded.
+fn record(args: &RecordArgs, writer: Writer, running: &mut Running<'_>) -> anyhow::Result<bool> {
     let Some(ring) = running.ring(args.after)? else {
         writer.finish()?;
         let name = args.command[0].display();
@@ -77,7 +83,7 @@ fn record(args: &RecordArgs, writer: Writer, running: &mut Running<'_>) -> anyho
                  with the feature `enable`, and does it mark a function with #[tickscope::profile]?"
             ),
         });
-        return Ok(());
+        return Ok(false);
     };
     let begin = match args.after {
         None => Begin::Oldest,
@@ -99,7 +105,7 @@ fn record(args: &RecordArgs, writer: Writer, running: &mut Running<'_>) -> anyho
             others.join(", ")
         ));
     }
-    finish(copier, copied).map(|_| ())
+    finish(copier, copied).map(|_| true)
 }
 
 // === impl Running ===

@@ -4,7 +4,7 @@ use tickscope_format::render::Extent;
 
 use crate::args::{MomentArgs, When};
 use crate::command::fresh::Fresh;
-use crate::command::output::say;
+use crate::command::output::{Misuse, say};
 use crate::local_time;
 use crate::target::Found;
 use crate::timeline::Timeline;
@@ -19,17 +19,19 @@ pub(super) fn choose(args: &MomentArgs, found: &Found, fresh: &mut Fresh) -> any
     }
     let timeline = Timeline::of(found, local_time::utc_offset_s())?;
     if let Some(at) = args.at {
-        let at = timeline.find(at)?;
+        let at = named("--at", at, timeline.find(at))?;
         fresh.snapshot = timeline.snapshot(at)?;
         return Ok(Extent {
             when: Some(timeline.words(at)),
             ..Extent::default()
         });
     }
-    let find = |when: When| timeline.find(when);
-    let to = args.to.map(find).transpose()?.unwrap_or(timeline.newest());
+    let to = match args.to {
+        Some(to) => named("--to", to, timeline.find_to(to))?,
+        None => timeline.newest(),
+    };
     let from = match (args.from, args.window) {
-        (Some(from), _) => find(from)?,
+        (Some(from), _) => named("--from", from, timeline.find_from(from))?,
         (None, Some(length)) => timeline.begin_of(to, length),
         (None, None) => 0,
     };
@@ -42,4 +44,9 @@ pub(super) fn choose(args: &MomentArgs, found: &Found, fresh: &mut Fresh) -> any
         when: Some(between.words),
         ..Extent::default()
     })
+}
+
+/// The moment that an option chose, or that it is this one that chose none.
+fn named(option: &str, when: When, found: anyhow::Result<usize>) -> Result<usize, Misuse> {
+    found.map_err(|error| Misuse(format!("{option} {when}: {error}")))
 }

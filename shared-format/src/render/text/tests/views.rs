@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ids::{NodeId, ThreadId};
-use crate::snapshot::{Mode, OpenFrame};
+use crate::snapshot::{Mode, OpenFrame, ThreadState};
 
 #[test]
 fn a_call_graph_like_gprofs() {
@@ -42,6 +42,36 @@ fn one_thread_alone() {
     };
     let text = report(&fixture::two_threads(), &options);
     assert!(text.contains("match-1\n") && !text.contains("match-0"), "{text}");
+}
+
+/// A thread that slept inside a scope was "running".
+#[test]
+fn a_thread_inside_a_scope_runs_only_where_that_is_known() {
+    let mut snapshot = fixture::two_threads();
+    let since_ns = snapshot.capture.since_reset_ns;
+    snapshot.threads[0].state = ThreadState::Running;
+    let of = |snapshot: &Snapshot, window| {
+        let options = TextOptions {
+            view: View::Threads,
+            ..TextOptions::default()
+        };
+        let snapshot = Snapshot {
+            window,
+            ..snapshot.clone()
+        };
+        let text = report(&snapshot, &options);
+        let words = ["in scope  match-0", "running   match-0", "waiting   match-0"];
+        words.map(|word| text.contains(word))
+    };
+    for (cpu_ns, in_window) in [
+        (None, [true, false, false]),
+        (Some(since_ns), [false, true, false]),
+        (Some(since_ns / 1000), [false, false, true]),
+    ] {
+        snapshot.threads[0].cpu_ns = cpu_ns;
+        assert_eq!(of(&snapshot, false), [true, false, false]);
+        assert_eq!(of(&snapshot, true), in_window, "{cpu_ns:?}");
+    }
 }
 
 fn measured_in(view: View, unit: Unit, per: Option<u64>) -> TextOptions {

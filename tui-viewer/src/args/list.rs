@@ -1,0 +1,10 @@
+//! What `tickscope list --help` says of its columns.
+
+/// What stands behind the options.
+pub(super) const STATES: &str = "\
+States, and SINCE when:
+  running  since its start
+  stale    it is alive, but has been silent since then: stopped, or starved
+  exited   it ended then, and left its last numbers
+  crashed  it ended without a last word, and that was its last sign of life: a crash or kill -9,
+           but also SIGTERM or Ctrl-C where the program has no handler for them";
