@@ -17,6 +17,14 @@ pub(crate) fn clock_time(unix_ns: u64, offset: UtcOffset) -> String {
     )
 }
 
+/// `14:02:11.4`: which of the moments of a second it is.
+pub(crate) fn clock_tenths(unix_ns: u64, offset: UtcOffset) -> String {
+    let whole = clock_time(unix_ns, offset);
+    let tenth = unix_ns / 100_000_000 % 10;
+    let (time, zone) = whole.split_at("00:00:00".len());
+    format!("{time}.{tenth}{zone}")
+}
+
 /// When the clock last showed a time of the day, in seconds, at `unix_ns` or before.
 pub(crate) fn last_time_of_day(unix_ns: u64, of_day: u32, offset: UtcOffset) -> Option<u64> {
     let (_, now) = split(unix_ns, offset);
@@ -117,6 +125,8 @@ mod tests {
         assert_eq!(stamp(ns(1_795_197_600), Some(3600)), "20261120-190000");
         assert_eq!(clock_time(ns(951_827_696), None), "12:34:56 UTC");
         assert_eq!(clock_time(ns(10), Some(-3600)), "23:00:10");
+        assert_eq!(clock_tenths(ns(10) + 499_999_999, Some(-3600)), "23:00:10.4");
+        assert_eq!(clock_tenths(ns(951_827_696), None), "12:34:56.0 UTC");
         assert_eq!(running(ns(134)), "02:14");
         assert_eq!(running(ns(3_734)), "1:02:14");
         assert_eq!(running(ns(3 * 86_400 + 3_720)), "3d 01:02");

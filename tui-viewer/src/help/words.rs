@@ -21,6 +21,7 @@ const HEADER: Part = (
         ("EXITED", "ended; these are its last numbers"),
         ("CRASHED", "ended without a last record"),
         ("KEPT", "a snapshot from a file"),
+        ("RECORDED", "a recording, at its newest moment"),
         ("WAITING", "no program is here yet"),
         ("BROKEN", "its file cannot be read, or no more"),
         ("Hz", "snapshots that it makes in a second"),

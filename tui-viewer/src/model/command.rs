@@ -244,10 +244,7 @@ impl Model {
         ask: impl FnOnce(&mut Self, &mut Vec<Effect>),
     ) {
         if !self.status.answers() {
-            self.complain(format!(
-                "{what}: nobody to ask, the program is {}",
-                self.status.word().to_lowercase()
-            ));
+            self.complain(format!("{what}: nobody to ask, {}", self.why_no_answer()));
         } else if self.pending.is_some() {
             self.complain(format!(
                 "{what}: the program has yet to answer the request before"

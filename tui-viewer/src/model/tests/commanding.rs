@@ -135,7 +135,7 @@ fn who_does_not_run_is_not_asked() {
     ] {
         let effects = run(&mut model, command);
         assert!(effects.is_empty(), "{command}: {effects:?}");
-        assert!(last_line(&model).contains("nobody to ask, the program is kept"));
+        assert!(last_line(&model).contains("nobody to ask, a kept snapshot has no program"));
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn watched(width: u16, height: u16) -> Model {
     model
 }
 
-fn past(snapshot: &Snapshot) -> Past {
+pub(crate) fn past(snapshot: &Snapshot) -> Past {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).unwrap();
     Past {
@@ -150,7 +150,7 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut model, ",");
     assert_eq!(shown(&model), 1_339);
     assert!(
-        header(&model).contains("PAST 14:02:13  0.1 s back"),
+        header(&model).contains("PAST 14:02:13.9  0.1 s back"),
         "{}",
         header(&model)
     );
@@ -159,7 +159,7 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut model, "{");
     assert_eq!(shown(&model), 1_200);
     assert!(
-        header(&model).contains("PAST 14:02:00  14.0 s back"),
+        header(&model).contains("PAST 14:02:00.0  14.0 s back"),
         "{}",
         header(&model)
     );
@@ -226,7 +226,7 @@ fn long_steps_and_commands_go_far() {
     command(&mut model, ":at 14:02:08");
     assert_eq!(shown(&model), 1_280);
     assert!(
-        header(&model).contains("PAST 14:02:08  6.0 s back"),
+        header(&model).contains("PAST 14:02:08.0  6.0 s back"),
         "{}",
         header(&model)
     );
@@ -252,7 +252,10 @@ fn a_small_screen_says_which_moment_it_shows() {
     key(&mut model, Code::Enter);
     keys(&mut model, "(");
     let line = header(&model);
-    assert!(line.contains("PAST 14:02:09  5.0 s back only match-1"), "{line}");
+    assert!(
+        line.contains("PAST 14:02:09.0  5.0 s back only match-1"),
+        "{line}"
+    );
 }
 
 #[test]
