@@ -28,6 +28,8 @@ pub struct Values {
     pub self_ns: f64,
     /// Nanoseconds in itself and all below; of a function in its outermost calls.
     pub total_ns: f64,
+    /// What a counter has added up; it has no time.
+    pub sum: f64,
 }
 
 /// One of the values.
@@ -61,6 +63,8 @@ pub struct Change {
     pub after: Values,
     /// On which side it is.
     pub presence: Presence,
+    /// Whether it is a counter.
+    pub is_counter: bool,
     /// Whether its calls are exact: the same in all runs of a side, on both.
     pub calls_exact: bool,
     /// Whether a self time of it is an estimate.
@@ -152,6 +156,7 @@ impl Change {
         };
         self.presence != Presence::Both
             || self.of(What::Calls) != 0.0
+            || self.before.sum != self.after.sum
             || of_time(What::Total)
             || of_time(What::SelfTime)
     }

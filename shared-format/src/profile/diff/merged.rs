@@ -13,6 +13,7 @@ use crate::snapshot::Snapshot;
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     values: Values,
+    is_counter: bool,
     self_estimated: bool,
     total_estimated: bool,
 }
@@ -73,7 +74,9 @@ impl Merged {
                     calls: row.calls as f64,
                     self_ns: row.self_ns as f64,
                     total_ns: row.total_ns as f64,
+                    sum: row.sum.unwrap_or(0) as f64,
                 },
+                is_counter: row.sum.is_some(),
                 self_estimated: row.spread.is_some_and(|spread| spread.self_estimated),
                 total_estimated: row.spread.is_some_and(|spread| spread.total_estimated),
             };
@@ -90,7 +93,9 @@ impl Merged {
                     calls: row.calls as f64,
                     self_ns: row.self_ns as f64,
                     total_ns: row.total_ns as f64,
+                    sum: row.sum.unwrap_or(0) as f64,
                 },
+                is_counter: row.sum.is_some(),
                 self_estimated: spread.self_estimated,
                 total_estimated: spread.total_estimated,
             };
@@ -102,7 +107,9 @@ impl Merged {
                 calls: run.functions.iter().map(|cell| cell.values.calls).sum(),
                 self_ns: measured,
                 total_ns: measured,
+                sum: 0.0,
             },
+            is_counter: false,
             self_estimated: estimated,
             total_estimated: estimated,
         };
@@ -238,6 +245,7 @@ impl Merged {
                 calls: of(What::Calls),
                 self_ns: of(What::SelfTime),
                 total_ns: of(What::Total),
+                sum: median(side(is_after).map(|run| cell_of(run).values.sum)),
             }
         };
         let there = |is_after: bool| side(is_after).any(|run| cell_of(run).values.is_something());
@@ -254,6 +262,7 @@ impl Merged {
                 (true, false) => Presence::Gone,
                 (true, true) | (false, false) => Presence::Both,
             },
+            is_counter: self.runs.iter().any(|run| cell_of(run).is_counter),
             calls_exact: agree(false) && agree(true),
             self_estimated: self.runs.iter().any(|run| cell_of(run).self_estimated),
             total_estimated: self.runs.iter().any(|run| cell_of(run).total_estimated),
@@ -290,6 +299,7 @@ impl Cell {
     fn divide(&mut self, per: f64, basis: &Basis) {
         if !basis.calls_per_run {
             self.values.calls /= per;
+            self.values.sum /= per;
         }
         if !basis.times_per_run {
             self.values.self_ns /= per;

@@ -35,6 +35,9 @@ impl Numbers {
 
     /// Both sides of a row, with a sign where they are estimates.
     pub(super) fn sides(self, change: &Change, what: What) -> [String; 2] {
+        if change.is_counter && what != What::Calls {
+            return [&change.before, &change.after].map(|side| self.counted(what, side.sum));
+        }
         let about = match what {
             What::Calls => !change.calls_exact,
             What::Total => change.total_estimated,
@@ -44,11 +47,24 @@ impl Numbers {
         [&change.before, &change.after].map(|side| format!("{sign}{}", self.value(what, side.get(what))))
     }
 
+    /// What a counter has in place of times: what it has added up, behind a sign that it is none.
+    fn counted(self, what: What, sum: f64) -> String {
+        match (what, self.ascii) {
+            (What::Total, false) => format!("Σ {}", count(sum)),
+            (What::Total, true) => count(sum),
+            (What::Calls | What::SelfTime, _) => "-".into(),
+        }
+    }
+
     /// What has become of a value.
     pub(super) fn change(self, change: &Change, what: What) -> String {
         match change.presence {
             Presence::New => "new".into(),
             Presence::Gone => "gone".into(),
+            Presence::Both if change.is_counter && what == What::SelfTime => "-".into(),
+            Presence::Both if change.is_counter && what == What::Total => {
+                self.growth(change.before.sum, change.after.sum)
+            }
             Presence::Both => self.growth(change.before.get(what), change.after.get(what)),
         }
     }
@@ -110,7 +126,7 @@ fn count(value: f64) -> String {
 }
 
 /// A number below 1000 with three digits, or as many as it takes to see that it is not 0.
-fn three_digits(value: f64) -> String {
+pub(super) fn three_digits(value: f64) -> String {
     match value {
         tiny if tiny < 0.000_5 => format!("{tiny:.1e}"),
         small if small < 0.1 => format!("{small:.3}"),
