@@ -122,6 +122,14 @@ impl Model {
         if count == 0 {
             return;
         }
+        // Nothing was begun: Enter must not carry out what nobody typed. The list turns, so that all of it is seen.
+        if line.input.value().trim().is_empty() {
+            match forward {
+                true => line.offers.list.rotate_left(1),
+                false => line.offers.list.rotate_right(1),
+            }
+            return;
+        }
         if let (None, true, Some(common)) = (line.chosen, forward, line.offers.common()) {
             let common = common.to_string();
             line.replace(&common);

@@ -316,6 +316,25 @@ fn tab_completes_and_goes_round() {
 }
 
 #[test]
+fn tab_on_an_empty_line_puts_nothing_into_it() {
+    let mut model = live(80, 24);
+    keys(&mut model, ":");
+    let before = text(&model);
+    key(&mut model, Code::Tab);
+    assert_eq!(line(&model), "");
+    assert_ne!(text(&model), before, "the list turns");
+    key(&mut model, Code::BackTab);
+    assert_eq!((line(&model), text(&model)), (String::new(), before));
+    let effects = key(&mut model, Code::Enter);
+    assert!(effects.is_empty() && model.command.is_none(), "{effects:?}");
+    keys(&mut model, ":");
+    key(&mut model, Code::Tab);
+    keys(&mut model, "rese");
+    key(&mut model, Code::Tab);
+    assert_eq!(line(&model), "reset ");
+}
+
+#[test]
 fn commands_of_this_sitting_come_back() {
     let mut model = live(120, 30);
     run(&mut model, "hot");
