@@ -71,7 +71,7 @@ const ROWS: Part = (
         ("(outside)", "time outside of any scope"),
         ("[group]", "a group, for the members of it (key &)"),
         ("(pruned)", "rows summed up: there were too many"),
-        ("hit", "site that was called"),
+        ("on", "site that is measured, and was called"),
         ("off", "site that is switched off by a rule"),
         ("not since", "site with no call since the reset,"),
         ("not in", "or in the window"),
@@ -118,7 +118,7 @@ fn states() -> Vec<HelpLine> {
     for activity in Activity::ALL {
         lines.push(word(activity.word(), activity.meaning()));
         if activity == Activity::Waiting {
-            lines.push(word("", "(below 1 % of one in the last interval)"));
+            lines.push(word("", "(below 10 % of one in the last interval)"));
         }
     }
     lines

@@ -112,17 +112,21 @@ fn a_short_history_says_how_short_and_a_reset_in_a_window_too() {
     lives(&mut model, [1_308]);
     keys(&mut model, "ww");
     assert!(
-        tabs(&model).contains("window 131 s, since reset"),
+        tabs(&model).contains("window 131 s since reset"),
         "{}",
         tabs(&model)
     );
     lives(&mut model, [1_340]);
-    assert!(tabs(&model).contains("window 3.2 s of 10"), "{}", tabs(&model));
+    assert!(
+        tabs(&model).contains("window 3.2 s, not yet 10 s"),
+        "{}",
+        tabs(&model)
+    );
     let mut anew = in_epoch(2, 20);
     anew.capture.unix_ns = snapshot(1_360).capture.unix_ns;
     news(&mut model, Status::Live, Some(anew));
     let line = tabs(&model);
-    assert!(line.contains("window 2.0 s of 10, since reset"), "{line}");
+    assert!(line.contains("window 2.0 s since reset, not yet 10 s"), "{line}");
     assert_eq!(data(&model).snapshot.capture.since_reset_ns, 2_000_000_000);
 }
 
