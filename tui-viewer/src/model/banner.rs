@@ -15,7 +15,7 @@ use crate::theme::Glyphs;
 const ROOM_FOR_FIRST_LOOK: u16 = 20;
 
 /// From this width on the keys that move in a recording are named one by one.
-const ROOM_FOR_ALL_KEYS: u16 = 100;
+const ROOM_FOR_ALL_KEYS: u16 = 110;
 
 // === impl Model ===
 
@@ -92,16 +92,18 @@ impl Model {
         text.lines().next().map(str::to_string)
     }
 
-    /// That it is a recording, how long, and how to move in it.
+    /// That it is a recording, how long, which moment of it is shown, and how to move in it.
     fn recording_banner(&self) -> Option<String> {
         let long = seconds(self.recorded_ns()?);
-        let keys = match self.size.width >= ROOM_FOR_ALL_KEYS {
+        let wide = self.size.width >= ROOM_FOR_ALL_KEYS;
+        let keys = match wide {
             true => ", . go back and forth, ( ) by 5 s, { } to its ends. d: report.",
             false => ", . ( ) { } go back and forth.",
         };
-        Some(match self.time.past {
-            true => format!("In a recording of {long}: {keys}"),
-            false => format!("A recording of {long}: {keys}"),
+        Some(match self.since_begin_ns().map(seconds) {
+            Some(at) if wide => format!("At {at} of a recording of {long}: {keys}"),
+            Some(at) => format!("At {at} of {long}: {keys}"),
+            None => format!("A recording of {long}: {keys}"),
         })
     }
 

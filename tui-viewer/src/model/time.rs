@@ -11,7 +11,7 @@ use crate::model::Model;
 use crate::model::compare::{Against, Mark};
 use crate::model::history::History;
 use crate::model::pulse::Pulse;
-use crate::model::window::{Stretch, Window, seconds};
+use crate::model::window::{Stretch, Window};
 use crate::process_time::{clock_tenths, clock_time, last_time_of_day};
 use crate::status::Status;
 
@@ -150,12 +150,11 @@ impl Model {
         newest.checked_sub(begin).filter(|&long| long > 0)
     }
 
-    /// Which moment of a recording is on screen, from its beginning on: `at 2.0 s of 134 s`.
-    pub(crate) fn place_in_recording(&self) -> Option<String> {
+    /// How long after the beginning of its recording the moment of the past was that is on screen.
+    pub(crate) fn since_begin_ns(&self) -> Option<u64> {
         let (all, newest) = (self.recorded_ns()?, self.newest.as_ref()?.capture.unix_ns);
         let shown = self.shown.as_ref().filter(|_| self.time.past)?.capture.unix_ns;
-        let at = all.saturating_sub(newest.saturating_sub(shown));
-        Some(format!("at {} of {}", seconds(at), seconds(all)))
+        Some(all.saturating_sub(newest.saturating_sub(shown)))
     }
 
     /// Between which times there are snapshots.

@@ -166,8 +166,6 @@ fn state(pen: &Pen<'_>, model: &Model, wordy: bool, left: &mut Vec<Part>) {
         // Of the past the moment says more than how long was counted until then.
         let rank = if model.time.past { 1 } else { 5 };
         left.push(part(time, Meaning::Plain, rank, 1));
-        let place = model.place_in_recording();
-        left.extend(place.map(|place| part(place, Meaning::Plain, 6, 2)));
     } else if let (Status::Live, Some(shown)) = (&model.status, &model.shown) {
         left.push(part(format!("{} Hz", rate_hz(shown)), Meaning::Plain, 5, 1));
     }
