@@ -10,7 +10,8 @@ macro_rules! scope {
     };
 }
 
-/// Opens a scope and gives its guard, so that it can end early: `let s = scope_guard!("x"); drop(s);`.
+/// Opens a scope and gives its guard, so that it can end early: `let s = scope_guard!("x"); drop(s);`. The name is a
+/// constant string, as it is in `scope!`.
 #[macro_export]
 macro_rules! scope_guard {
     ($($site:tt)*) => {
@@ -18,7 +19,8 @@ macro_rules! scope_guard {
     };
 }
 
-/// Measures an expression and gives its value: `time!("lookup", table.get(key))`. Not for an expression that
+/// Measures an expression and gives its value: `time!("lookup", table.get(key))`. The name is a constant string, as it is
+/// in `scope!`. Not for an expression that
 /// awaits: put `#[profile]` on an async function for that. `group = "g"` may stand in front.
 #[macro_export]
 macro_rules! time {
@@ -33,7 +35,8 @@ macro_rules! time {
 }
 
 /// Counts without a clock: `count!("cache miss")` adds 1, `count!("bytes", n)` adds `n`, any [`Amount`]. The counter is a
-/// row below the scope that is open, with its calls and its sum. `group = "g"` may stand in front.
+/// row below the scope that is open, with its calls and its sum. `group = "g"` may stand in front. Names are constant
+/// strings: a counter belongs to a place in the source, and what is known only when the program runs goes into `n`.
 ///
 /// ```
 /// fn find(key: &str, cached: Option<u32>) -> u32 {

@@ -227,9 +227,11 @@ impl Feed for RingFeed {
             self.look_around_at = now + LOOK_AROUND;
         }
         let mut past = Vec::new();
+        let mut begin_ns = None;
         let (target, snapshot) = match &mut self.open {
             Open::Nothing => (None, None),
             Open::Kept(target, snapshot, recorded) => {
+                begin_ns = recorded.as_ref().and_then(|recorded| recorded.begin_ns());
                 // Not at the first look: that is to be seen soon.
                 if snapshot.is_none()
                     && let Some(earlier) = recorded
@@ -258,6 +260,7 @@ impl Feed for RingFeed {
             target,
             snapshot,
             past,
+            begin_ns,
             rings,
             outcomes: std::mem::take(&mut self.outcomes),
             new_run: self.new_run.take(),

@@ -52,6 +52,8 @@ pub struct News {
     /// slices that reach further back with each look (each oldest first), until all is handed over; and with each
     /// `snapshot` its own record, and those before it that came since the last look.
     pub past: Vec<Past>,
+    /// When the recording begins that the program is read from: nanoseconds since the Unix epoch.
+    pub begin_ns: Option<u64>,
     /// The ring files there are, only if they changed; asked for as long as no program is open.
     pub rings: Option<Vec<RingLine>>,
     /// Requests that were answered.
@@ -131,6 +133,7 @@ impl News {
             target: None,
             snapshot: None,
             past: Vec::new(),
+            begin_ns: None,
             rings: None,
             outcomes: Vec::new(),
             new_run: None,

@@ -146,6 +146,8 @@ mod tests {
         assert_eq!(stamp(ns(1_795_197_600), Some(3600)), "20261120-190000");
         assert_eq!(clock_time(ns(951_827_696), None), "12:34:56 UTC");
         assert_eq!(clock_time(ns(10), Some(-3600)), "23:00:10");
+        assert_eq!(clock_tenths(ns(10) + 499_999_999, Some(-3600)), "23:00:10.4");
+        assert_eq!(clock_tenths(ns(951_827_696), None), "12:34:56.0 UTC");
         assert_eq!(running(ns(134)), "02:14");
         assert_eq!(running(ns(3_734)), "1:02:14");
         assert_eq!(running(ns(3 * 86_400 + 3_720)), "3d 01:02");

@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
 
-use crate::args::{ModeArgs, ReportFormat, SitesArgs, TimesArgs, duration};
-use crate::process_time::time_of_day;
+use crate::args::{ModeArgs, ReportFormat, SitesArgs, TimesArgs, When, duration};
 use crate::theme::ThemeKind;
 pub(crate) use crate::verb::offer::{Known, Offers, offers};
 pub(crate) use crate::verb::words::words;
@@ -76,11 +75,11 @@ pub(crate) enum Verb {
         #[arg(value_parser = duration, value_name = "TIME")]
         by: Duration,
     },
-    /// To a time of the clock that has passed.
+    /// To a moment: 12s after the oldest, -5s before the newest, 14:02:11.
     At {
-        /// 14:02:11
-        #[arg(value_parser = of_day, value_name = "HH:MM:SS")]
-        time: u32,
+        /// 12s, -5s, 14:02:11
+        #[arg(value_parser = when, value_name = "TIME", allow_hyphen_values = true)]
+        time: When,
     },
     /// Follow the program again.
     Live,
@@ -214,8 +213,10 @@ fn between(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "from 10ms to 1s".into())
 }
 
-fn of_day(text: &str) -> Result<u32, String> {
-    time_of_day(text).ok_or_else(|| "wanted a time like 14:02:11".into())
+/// As `--at` of the shell reads it.
+fn when(text: &str) -> Result<When, String> {
+    text.parse()
+        .map_err(|_| "12s is after the oldest, -5s before the newest, 14:02:11 of the clock".into())
 }
 
 fn hz(text: &str) -> Result<u64, String> {
@@ -306,6 +307,16 @@ mod tests {
             panic!("interval")
         };
         assert_eq!(between, Duration::from_millis(20));
+        for (text, when) in [
+            ("at 2s", When::After(Duration::from_secs(2))),
+            ("at -5s", When::Before(Duration::from_secs(5))),
+            ("at 14:02:11", When::Clock(50_531)),
+        ] {
+            assert!(
+                matches!(parse(text), Ok(Verb::At { time }) if time == when),
+                "{text}"
+            );
+        }
         assert!(matches!(parse("rate 20"), Ok(Verb::Rate { hz: 20 })));
         let Ok(Verb::Report { file, format, times }) = parse("report 'my file.json' --compensated") else {
             panic!("report")
@@ -339,7 +350,7 @@ mod tests {
             ),
             (
                 "at noon",
-                "at noon: wanted a time like 14:02:11; wanted :at HH:MM:SS",
+                "at noon: 12s is after the oldest, -5s before the newest, 14:02:11 of the clock; wanted :at TIME",
             ),
             ("reset --now", "reset knows no --now; wanted :reset"),
             ("", "wanted a command"),

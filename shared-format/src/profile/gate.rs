@@ -73,6 +73,8 @@ pub struct Verdict {
     pub judged: usize,
     /// What failed, the greatest change first; empty where it passed.
     pub failures: Vec<Failure>,
+    /// What was found of the whole program, whether it failed or not; none where it was not judged.
+    pub whole: Option<Failure>,
     /// Counts that do not agree among the runs of a side, of what failed: then they are medians.
     pub inexact: usize,
 }
@@ -166,6 +168,7 @@ fn judge_calls(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>
     Verdict {
         condition: condition.clone(),
         judged: all.len(),
+        whole: None,
         inexact: failures.len() - failures.iter().filter(is_exact).count(),
         failures,
     }
@@ -219,11 +222,16 @@ fn judge_times(
             tested(diff, condition, failure)
         })
         .collect();
+    let whole = failures
+        .iter()
+        .find(|failure| failure.of == Judged::Whole)
+        .copied();
     keep_significant(&mut failures, least_chance(before, after));
     Ok(Verdict {
         condition: condition.clone(),
         judged: all.len(),
         failures,
+        whole,
         inexact: 0,
     })
 }

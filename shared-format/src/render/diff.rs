@@ -238,6 +238,9 @@ impl Comparison<'_> {
         if more > 0 {
             pieces.push(Piece::Words(format!("; and {more} more of {judged} judged")));
         }
+        if let Some(why) = self.why_not_the_whole(verdict) {
+            pieces.push(Piece::Words(why));
+        }
         if verdict.inexact > 0 {
             pieces.push(Piece::Words(format!(
                 " (in {} of them the runs of a side do not agree)",
@@ -245,6 +248,27 @@ impl Comparison<'_> {
             )));
         }
         pieces
+    }
+
+    /// Why the whole program is not among the failures, where its time has grown by more than what is allowed.
+    fn why_not_the_whole(&self, verdict: &Verdict) -> Option<String> {
+        let condition = &verdict.condition;
+        let whole = &self.diff.whole;
+        let grown = condition.is_exceeded(whole.before.total_ns, whole.after.total_ns);
+        let is_failure = |failure: &Failure| failure.of == Judged::Whole;
+        if condition.what != What::Total
+            || condition.function.is_some()
+            || !grown
+            || verdict.failures.iter().any(is_failure)
+        {
+            return None;
+        }
+        let change = self.numbers().change(whole, What::Total);
+        let why = match verdict.whole.and_then(|whole| whole.chance) {
+            Some(chance) => format!("not significant, p = {}", numbers::three_digits(chance)),
+            None => "not judged: it has time outside of the scope as well".into(),
+        };
+        Some(format!("; {WHOLE} {change} is {why}"))
     }
 
     fn name_of(&self, failure: &Failure, labels: &[String]) -> Piece {

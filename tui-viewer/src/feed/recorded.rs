@@ -43,6 +43,12 @@ impl Recorded {
         Ok((recorded, snapshot))
     }
 
+    /// When its first record was captured: nanoseconds since the Unix epoch.
+    pub(super) fn begin_ns(&self) -> Option<u64> {
+        let times = self.series.moments().iter().map(|moment| moment.stamp.unix_ns);
+        times.min()
+    }
+
     /// Nothing is left to read.
     pub(super) fn is_done(&self) -> bool {
         self.left == 0
@@ -150,6 +156,8 @@ mod tests {
         let history = history(&path);
         assert_eq!(history.times().count(), 1_200);
         let oldest = history.times().next().unwrap();
+        let first = RingFeed::new(Wanted::File(path), None, None).poll();
+        assert_eq!(first.begin_ns, Some(oldest), "said at the first look");
         let mut expected = orderbook::snapshot(100);
         expected.process.warnings.push(String::new());
         assert_eq!(*history.get(oldest).unwrap(), expected);

@@ -21,6 +21,7 @@ const HEADER: Part = (
         ("EXITED", "ended; these are its last numbers"),
         ("CRASHED", "ended without a last record"),
         ("KEPT", "a snapshot from a file"),
+        ("RECORDED", "a recording, at its newest moment"),
         ("WAITING", "no program is here yet"),
         ("BROKEN", "its file cannot be read, or no more"),
         ("Hz", "snapshots that it makes in a second"),
@@ -70,7 +71,7 @@ const ROWS: Part = (
         ("(outside)", "time outside of any scope"),
         ("[group]", "a group, for the members of it (key &)"),
         ("(pruned)", "rows summed up: there were too many"),
-        ("hit", "site that was called"),
+        ("on", "site that is measured, and was called"),
         ("off", "site that is switched off by a rule"),
         ("not since", "site with no call since the reset,"),
         ("not in", "or in the window"),
@@ -117,7 +118,7 @@ fn states() -> Vec<HelpLine> {
     for activity in Activity::ALL {
         lines.push(word(activity.word(), activity.meaning()));
         if activity == Activity::Waiting {
-            lines.push(word("", "(below 1 % of one in the last interval)"));
+            lines.push(word("", "(below 10 % of one in the last interval)"));
         }
     }
     lines

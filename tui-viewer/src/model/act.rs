@@ -92,11 +92,17 @@ impl Model {
             }
             Message::Wrote(what, Ok(paths)) => {
                 let before = format!("{what} written to ");
+                // Differences have a command of their own.
+                let after = match (self.compared().filter(|_| what == "report"), self.size.width) {
+                    (None, _) => "",
+                    (Some(_), ..100) => " (plain; see tickscope diff)",
+                    (Some(_), _) => ": the plain numbers; tickscope diff compares",
+                };
                 // What a file is called says more than the way to it.
-                let room = usize::from(self.size.width).saturating_sub(before.len() + 2);
+                let room = usize::from(self.size.width).saturating_sub(before.len() + after.len() + 2);
                 let paths = files::in_words(&paths);
                 let paths = cut_start(&paths, room, Glyphs::of(self.ascii).cut);
-                self.tell(format!("{before}{paths}"));
+                self.tell(format!("{before}{paths}{after}"));
                 self.dirty = true;
             }
             Message::Wrote(what, Err(why)) => {

@@ -18,6 +18,9 @@ impl Model {
         if !self.frozen && !self.status.answers() {
             // The word for the state says more than FROZEN would.
             self.tell(match self.status {
+                Status::Kept if self.recorded_ns().is_some() => {
+                    "nothing to freeze: a recording does not move by itself; , . go back and forth"
+                }
                 Status::Kept => "nothing to freeze: a kept snapshot does not move",
                 Status::Exited { .. } | Status::Crashed { .. } => {
                     "nothing to freeze: the program has ended, the numbers stand still"
@@ -35,12 +38,23 @@ impl Model {
         }
     }
 
+    /// Why there is nobody to ask.
+    pub(super) fn why_no_answer(&self) -> String {
+        match self.status {
+            Status::Kept if self.recorded_ns().is_some() => "a recording has no program behind it".into(),
+            Status::Kept => "a kept snapshot has no program behind it".into(),
+            Status::Exited { .. }
+            | Status::Crashed { .. }
+            | Status::Waiting { .. }
+            | Status::Broken { .. }
+            | Status::Live
+            | Status::Stale { .. } => format!("the program is {}", self.status.word().to_lowercase()),
+        }
+    }
+
     pub(super) fn ask_reset(&mut self, effects: &mut Vec<Effect>) {
         if !self.status.answers() {
-            self.complain(format!(
-                "nothing to reset: the program is {}",
-                self.status.word().to_lowercase()
-            ));
+            self.complain(format!("nothing to reset: {}", self.why_no_answer()));
         } else {
             self.send_or_ask(Request::Reset, effects);
         }
@@ -63,10 +77,7 @@ impl Model {
         if !self.undoable {
             self.complain("there is no reset to undo");
         } else if !self.status.answers() {
-            self.complain(format!(
-                "nothing to undo: the program is {}",
-                self.status.word().to_lowercase()
-            ));
+            self.complain(format!("nothing to undo: {}", self.why_no_answer()));
         } else {
             self.send(Request::Undo, effects);
         }
@@ -84,10 +95,7 @@ impl Model {
 
     pub(super) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
         if !self.status.answers() {
-            self.complain(format!(
-                "no rate to change: the program is {}",
-                self.status.word().to_lowercase()
-            ));
+            self.complain(format!("no rate to change: {}", self.why_no_answer()));
             return;
         }
         let Some(now) = self.wished_hz.or_else(|| self.newest.as_deref().map(rate_hz)) else {

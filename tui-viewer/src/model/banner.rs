@@ -7,11 +7,15 @@ use crate::cells::{cut_end, safe, width};
 use crate::model::Model;
 use crate::model::scope::Scope;
 use crate::process_time::clock_time;
+use crate::process_time::seconds;
 use crate::status::{Mark, Status};
 use crate::theme::Glyphs;
 
 /// On screens of so many lines the first look is helped.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;
+
+/// From this width on the keys that move in a recording are named one by one.
+const ROOM_FOR_ALL_KEYS: u16 = 110;
 
 // === impl Model ===
 
@@ -22,6 +26,8 @@ impl Model {
             ("PAST", Mark::Frozen)
         } else if self.frozen {
             ("FROZEN", Mark::Frozen)
+        } else if self.recorded_ns().is_some() {
+            ("RECORDED", self.status.mark())
         } else {
             (self.status.word(), self.status.mark())
         }
@@ -60,6 +66,9 @@ impl Model {
     pub(crate) fn banner(&self) -> Option<String> {
         let shown = self.shown.as_ref()?;
         // Short enough for 60 cells: who has more room reads it at a glance all the same.
+        if let Some(recorded) = self.recording_banner() {
+            return Some(recorded);
+        }
         let text = match &self.status {
             _ if self.time.past => "A moment of the past: , . go back and forth, L goes on.",
             Status::Exited { .. } | Status::Crashed { .. } if self.frozen => {
@@ -75,15 +84,27 @@ impl Model {
             Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
             Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
             Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
-            Status::Kept if self.time.history.times().nth(1).is_some() => {
-                "A recording, its newest moment. , . go back and forth."
-            }
             Status::Kept => "A kept snapshot, no program behind it. d: report.",
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
             Status::Waiting { why } | Status::Broken { why } => why,
         };
         // One line: a longer story is told where there is no data to show.
         text.lines().next().map(str::to_string)
+    }
+
+    /// That it is a recording, how long, which moment of it is shown, and how to move in it.
+    fn recording_banner(&self) -> Option<String> {
+        let long = seconds(self.recorded_ns()?);
+        let wide = self.size.width >= ROOM_FOR_ALL_KEYS;
+        let keys = match wide {
+            true => ", . go back and forth, ( ) by 5 s, { } to its ends. d: report.",
+            false => ", . ( ) { } go back and forth.",
+        };
+        Some(match self.since_begin_ns().map(seconds) {
+            Some(at) if wide => format!("At {at} of a recording of {long}: {keys}"),
+            Some(at) => format!("At {at} of {long}: {keys}"),
+            None => format!("A recording of {long}: {keys}"),
+        })
     }
 
     /// What the program itself wants its user to know, until Escape says that it was read.

@@ -122,6 +122,14 @@ impl Model {
         if count == 0 {
             return;
         }
+        // Nothing was begun: Enter must not carry out what nobody typed. The list turns, so that all of it is seen.
+        if line.input.value().trim().is_empty() {
+            match forward {
+                true => line.offers.list.rotate_left(1),
+                false => line.offers.list.rotate_right(1),
+            }
+            return;
+        }
         if let (None, true, Some(common)) = (line.chosen, forward, line.offers.common()) {
             let common = common.to_string();
             line.replace(&common);
@@ -244,10 +252,7 @@ impl Model {
         ask: impl FnOnce(&mut Self, &mut Vec<Effect>),
     ) {
         if !self.status.answers() {
-            self.complain(format!(
-                "{what}: nobody to ask, the program is {}",
-                self.status.word().to_lowercase()
-            ));
+            self.complain(format!("{what}: nobody to ask, {}", self.why_no_answer()));
         } else if self.pending.is_some() {
             self.complain(format!(
                 "{what}: the program has yet to answer the request before"

@@ -38,6 +38,7 @@ impl Model {
             self.warnings_seen = false;
             self.ask_nothing();
             self.time.history.clear();
+            self.time.begin_ns = None;
             self.time.pulse = Pulse::default();
             self.tell(format!("new run: pid {new}, followed; it was {old}"));
             self.dirty = true;
@@ -55,6 +56,7 @@ impl Model {
             .past
             .iter()
             .any(|past| known.is_some_and(|known| past.unix_ns < known));
+        self.time.begin_ns = news.begin_ns.or(self.time.begin_ns);
         self.time.history.recorded = self.status == Status::Kept;
         // Before the snapshot: the record of it need not be made again.
         self.time.history.remember(news.past);

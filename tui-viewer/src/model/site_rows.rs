@@ -91,7 +91,7 @@ impl SiteState {
         match self {
             Self::Off => "off",
             Self::NotSince => "not since reset",
-            Self::Hit => "hit",
+            Self::Hit => "on",
         }
     }
 }

@@ -6,6 +6,7 @@ mod flame;
 mod groups;
 mod measuring;
 pub(crate) mod moments;
+mod recording;
 mod shapes;
 mod sites;
 mod telling;

@@ -13,14 +13,14 @@ use crate::model::view::View;
 use crate::model::{Model, Origin, threads};
 
 /// A thread inside a scope that was on a CPU for less than this share of the last interval waits for something.
-const WAITING_BELOW: f64 = 0.01;
+pub(crate) const WAITING_BELOW: f64 = 0.1;
 
 /// What a thread does, in the order in which people look for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Activity {
     /// Inside a scope.
     Running,
-    /// Inside a scope, and (almost) never on a CPU.
+    /// Inside a scope, and hardly ever on a CPU.
     Waiting,
     /// Its clock stands still.
     Paused,

@@ -6,12 +6,14 @@ use std::time::Duration;
 use tickscope_format::Snapshot;
 
 use crate::action::Action;
+use crate::args::When;
 use crate::model::Model;
 use crate::model::compare::{Against, Mark};
 use crate::model::history::History;
 use crate::model::pulse::Pulse;
 use crate::model::window::{Stretch, Window};
-use crate::process_time::{clock_time, last_time_of_day, nanos};
+use crate::process_time::{clock_tenths, clock_time, last_time_of_day, nanos};
+use crate::status::Status;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -23,6 +25,8 @@ const FAR_NS: u64 = 5 * SECOND_NS;
 pub(crate) struct Time {
     /// The program's past.
     pub(crate) history: History,
+    /// When a recording begins, where it is one that is read: not all of it may have been read yet.
+    pub(crate) begin_ns: Option<u64>,
     /// Which stretch of time was asked for.
     pub(crate) window: Window,
     /// The one on screen; none since the reset.
@@ -98,26 +102,65 @@ impl Model {
         }
     }
 
-    /// To a time of the clock, in seconds of the day: the last one that has passed.
-    pub(super) fn go_to_time(&mut self, of_day: u32) {
+    /// To a moment: after the oldest one there is, before the newest, or to a time of the clock, the last one that has
+    /// passed.
+    pub(super) fn go_to_time(&mut self, when: When) {
         let newest = self.newest.as_ref().map(|newest| newest.capture.unix_ns);
-        let second = newest.and_then(|newest| last_time_of_day(newest, of_day, self.utc_offset));
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let history = &self.time.history;
-        let found = second.and_then(|second| {
-            let within = |at: &u64| (second..second + SECOND_NS).contains(at);
-            let next = history.after(second.saturating_sub(1)).or(newest);
-            next.filter(within).or_else(|| history.at_or_before(second))
-        });
+        let last_until = |at: u64| {
+            newest
+                .filter(|&newest| newest <= at)
+                .or_else(|| history.at_or_before(at))
+        };
+        let found = match when {
+            When::After(time) => {
+                let wanted = self.oldest_ns().map(|oldest| oldest.saturating_add(ns(time)));
+                // Snapshots do not come to the millisecond.
+                let latest = newest.map_or(0, |newest| newest.saturating_add(SECOND_NS));
+                wanted.filter(|&wanted| wanted <= latest).and_then(last_until)
+            }
+            When::Before(time) => newest
+                .and_then(|newest| newest.checked_sub(ns(time)))
+                .and_then(last_until),
+            When::Clock(of_day) => newest
+                .and_then(|newest| last_time_of_day(newest, of_day, self.utc_offset))
+                .and_then(|second| {
+                    let within = |at: &u64| (second..second + SECOND_NS).contains(at);
+                    let next = history.after(second.saturating_sub(1)).or(newest);
+                    next.filter(within).or_else(|| history.at_or_before(second))
+                }),
+        };
         match found.and_then(|to| self.snapshot_of(to)) {
             Some(snapshot) => self.go_to(snapshot),
             None => self.complain(format!("at: no snapshot of then; {}", self.how_long())),
         }
     }
 
+    /// When the oldest snapshot was captured that one can go to.
+    fn oldest_ns(&self) -> Option<u64> {
+        let known = self.time.begin_ns.or_else(|| self.time.history.times().next());
+        known.or_else(|| self.newest.as_ref().map(|newest| newest.capture.unix_ns))
+    }
+
+    /// How long the recording is that is read; none where it is none.
+    pub(crate) fn recorded_ns(&self) -> Option<u64> {
+        let newest = self.newest.as_ref().map(|newest| newest.capture.unix_ns)?;
+        let begin = self.time.begin_ns.filter(|_| self.status == Status::Kept)?;
+        newest.checked_sub(begin).filter(|&long| long > 0)
+    }
+
+    /// How long after the beginning of its recording the moment of the past was that is on screen.
+    pub(crate) fn since_begin_ns(&self) -> Option<u64> {
+        let (all, newest) = (self.recorded_ns()?, self.newest.as_ref()?.capture.unix_ns);
+        let shown = self.shown.as_ref().filter(|_| self.time.past)?.capture.unix_ns;
+        Some(all.saturating_sub(newest.saturating_sub(shown)))
+    }
+
     /// Between which times there are snapshots.
     fn how_long(&self) -> String {
         let clock = |unix_ns| clock_time(unix_ns, self.utc_offset);
-        let oldest = self.time.history.times().next();
+        let oldest = self.oldest_ns();
         let newest = self.newest.as_ref().map(|newest| newest.capture.unix_ns);
         match oldest.zip(newest) {
             Some((oldest, newest)) => {
@@ -175,6 +218,8 @@ impl Model {
     /// Records from before have come.
     pub(super) fn past_has_come(&mut self) {
         self.restart_pulse();
+        // A recording says how long it is.
+        self.dirty |= self.status == Status::Kept;
         if self.time.window != Window::Reset && !self.frozen {
             self.data_stale = true;
             self.dirty = true;
@@ -184,6 +229,7 @@ impl Model {
     /// What was remembered of a program means nothing for another; a mark from a file stays.
     pub(super) fn forget_past(&mut self) {
         self.time.history.clear();
+        self.time.begin_ns = None;
         self.time.pulse = Pulse::default();
         self.time.pulse_then = None;
         self.time.past = false;
@@ -201,7 +247,7 @@ impl Model {
         let shown = self.shown.as_ref()?;
         Some(format!(
             "{}  {back}",
-            clock_time(shown.capture.unix_ns, self.utc_offset)
+            clock_tenths(shown.capture.unix_ns, self.utc_offset)
         ))
     }
 

@@ -75,11 +75,11 @@ impl Stretch {
     /// For the line above the columns: its real length, and what is missing of the one that was asked for.
     pub(crate) fn label(self) -> String {
         let long = seconds(self.ns);
-        let from = if self.since_reset { ", since reset" } else { "" };
+        let from = if self.since_reset { " since reset" } else { "" };
         match self.window.length_ns() {
             // Snapshots do not come to the microsecond.
             Some(wanted) if self.ns + wanted / 100 < wanted => {
-                format!("window {long} of {}{from}", wanted / 1_000_000_000)
+                format!("window {long}{from}, not yet {} s", wanted / 1_000_000_000)
             }
             None if self.window == Window::Mark && !self.since_reset => format!("window {long}, since mark"),
             Some(_) | None => format!("window {long}{from}"),

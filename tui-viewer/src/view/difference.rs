@@ -76,6 +76,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
     let self_about = of_now.self_estimated || of_then.self_estimated;
     let latency_about =
         timed_in_part(now, what) || there.is_some_and(|(then, what)| timed_in_part(then, what));
+    let gone = is_gone(now, what);
     let of_calls = |read: fn(&Data, What, bool) -> Option<u64>| {
         let now = read(now, what, model.ticks);
         let then = there.and_then(|(then, what)| read(then, what, model.ticks));
@@ -83,8 +84,8 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
             (Some(a), Some(b)) if model.ticks => Change::Count(i128::from(a) - i128::from(b)),
             (Some(a), Some(b)) => Change::Time(i128::from(a) - i128::from(b)),
             (Some(_), None) => Change::New,
-            (None, Some(_)) => Change::Gone,
-            (None, None) => Change::Unknown,
+            (None, Some(_)) if gone => Change::Gone,
+            (None, Some(_)) | (None, None) => Change::Unknown,
         }
     };
     let (change, about) = match column {
@@ -174,6 +175,12 @@ fn in_time(data: &Data, ticks: u64, in_ticks: bool) -> u64 {
     }
 }
 
+/// It was not called, nothing of it is running, and no time was measured in it.
+fn is_gone(data: &Data, what: What) -> bool {
+    let figures = data.figures(what);
+    figures.calls == 0 && figures.open == 0 && figures.total_ns == 0
+}
+
 fn thread_outside(data: &Data, what: What) -> u64 {
     what.row()
         .map_or(0, |row| data.threads()[row as usize].outside_ns)
@@ -235,7 +242,7 @@ pub(super) fn of_avg(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> (Str
     let Some(change) = change_of_avg(data, what) else {
         let word = match (calls, then) {
             (1.., 0) => "new",
-            (0, 1..) => "gone",
+            (0, 1..) if is_gone(data, what) => "gone",
             _ => UNKNOWN,
         };
         return (word.to_string(), Meaning::Quiet);

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::cells::{cut_end, cut_middle, cut_start, safe, without_module};
+use crate::cells::{cut_end, cut_middle, cut_start, safe, width, without_module};
 use crate::columns::{self, Column, Place};
 use crate::model::Model;
 use crate::model::data::{Data, What};
@@ -24,11 +24,30 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         return rows::tell(pen, area, "No place in the source has been met yet.");
     }
     let places = columns::places(model.view, area.width);
+    let with_modules = have_room_for_modules(model, data, &places);
     rows::each(pen, model, data, area, |pen, row, y, look| {
         if let What::Site(index) = row.what {
-            line(pen, model, data, index, row, &places, y, look);
+            line(pen, model, data, index, row, &places, with_modules, y, look);
         }
     });
+}
+
+/// Whether all names fit with their modules: names side by side are shortened by one rule.
+fn have_room_for_modules(model: &Model, data: &Data, places: &[Place]) -> bool {
+    let cells = places.iter().find(|place| place.column == Column::Name);
+    let cells = cells.map_or(0, |place| usize::from(place.width));
+    let rows = &model.list().rows;
+    rows.iter().all(|row| width(data.label(row.what)) <= cells)
+}
+
+/// The name of a site, without its module where not all have room for theirs.
+fn name(pen: &Pen<'_>, data: &Data, what: What, cells: usize, with_modules: bool) -> String {
+    let label = data.label(what);
+    let name = match with_modules {
+        true => label,
+        false => without_module(label, 0),
+    };
+    cut_middle(name, cells, pen.glyphs.cut).into_owned()
 }
 
 #[expect(
@@ -42,6 +61,7 @@ fn line(
     index: u32,
     row: &Row,
     places: &[Place],
+    with_modules: bool,
     y: u16,
     look: Look,
 ) {
@@ -51,7 +71,10 @@ fn line(
         SiteState::NotSince | SiteState::Off => Meaning::Quiet,
     };
     for place in places {
-        let text = text(pen, model, data, site, row.what, *place);
+        let mut text = text(pen, model, data, site, row.what, *place);
+        if place.column == Column::Name {
+            text = name(pen, data, row.what, usize::from(place.width), with_modules);
+        }
         let meaning = match (place.column, site.state) {
             (Column::State, SiteState::Off) => Meaning::Notable,
             (Column::Name, _) if row.hit => Meaning::Strong,
@@ -72,16 +95,13 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, site: &SiteRow, what: What, p
         Column::Calls if data.then.is_some() => difference::text(pen, model, data, what, Column::Calls),
         Column::Calls => unit::calls(data, site.calls).unwrap_or_else(|| UNKNOWN.to_string()),
         Column::State => state(pen, model, site, place.width),
-        Column::Name => {
-            let name = without_module(data.label(what), cells);
-            cut_middle(name, cells, pen.glyphs.cut).into_owned()
-        }
         Column::Module => cut_start(&site.module, cells, pen.glyphs.cut).into_owned(),
         Column::Where => {
             let of_snapshot = &data.snapshot.sites[site.site.index()];
             rows::file_and_line(pen, &of_snapshot.file, of_snapshot.line, place.width)
         }
-        Column::TotalShare
+        Column::Name
+        | Column::TotalShare
         | Column::OfShare
         | Column::SelfShare
         | Column::CallsOf

@@ -210,7 +210,7 @@ pub(super) fn detail(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, 
     let legend = legend(model);
     let hint = match (thread.activity, of_snapshot.open.is_empty()) {
         _ if only => "the other views show only this thread; Enter shows all again",
-        (Activity::Waiting, _) => "waiting: in a scope, but below 1 % of a CPU in the last interval",
+        (Activity::Waiting, _) => "waiting: in a scope, but below 10 % of a CPU in the last interval",
         (Activity::Paused, false) => "paused: its clock stands still, and so do the scopes that it has open",
         (Activity::Paused, true) => "paused: its clock stands still, outside of any scope",
         (Activity::Finished, _) => "finished threads of one name stand together",

@@ -120,7 +120,7 @@ fn count(value: f64) -> String {
 }
 
 /// A number below 1000 with three digits, or as many as it takes to see that it is not 0.
-fn three_digits(value: f64) -> String {
+pub(super) fn three_digits(value: f64) -> String {
     match value {
         tiny if tiny < 0.000_5 => format!("{tiny:.1e}"),
         small if small < 0.1 => format!("{small:.3}"),

@@ -118,6 +118,54 @@ fn markdown_of_a_regression() {
 }
 
 #[test]
+fn counters_have_calls_and_a_sum() {
+    let before = fixtures::order_sim_counting();
+    let mut after = before.clone();
+    after.counts[0].sum += 4 * 1_234_567;
+    let made = Made::new(&[before], &[after], None, &[]);
+    let text = text::report(&made.comparison());
+    let line = text.lines().find(|line| line.contains("wire::bytes")).unwrap();
+    assert!(line.contains("Σ 4.94M  Σ 9.88M"), "{line}");
+    assert!(
+        line.contains("+100%") && line.ends_with("  wire::bytes"),
+        "{line}"
+    );
+    assert!(!line.contains("ns"), "{line}");
+}
+
+#[test]
+fn a_failed_gate_of_times_says_why_the_whole_is_not_among_them() {
+    let failed = |before: &[Snapshot], after: &[Snapshot], per| {
+        let made = Made::new(before, after, per, &["time > 10%"]);
+        made.comparison().failures().join("\n")
+    };
+    let five = |runs: [u64; 5], make: &dyn Fn(u64) -> Snapshot| -> Vec<Snapshot> { runs.map(make).into() };
+    let before = five([98, 99, 100, 101, 102], &|n| {
+        run(&[(0, "waits", 1, 1_000 * n), (0, "works", 1, 20_000)])
+    });
+    let after = five([10, 20, 200, 210, 220], &|n| {
+        run(&[(0, "waits", 1, 1_000 * n), (0, "works", 1, 30_000)])
+    });
+    let text = failed(&before, &after, None);
+    assert!(text.contains("app::works 20.0µs → 30.0µs total"), "{text}");
+    assert!(
+        text.contains("; (all) +91.7% is not significant, p = 0."),
+        "{text}"
+    );
+
+    let frames = |frames: u64, start: u64, each: u64| {
+        run(&[(0, "main", 1, start), (1, "frame", frames, frames * each)])
+    };
+    let before = five([98, 99, 100, 101, 102], &|n| frames(100, 1_000_000, 100 * n));
+    let after = five([98, 99, 100, 101, 102], &|n| frames(200, 3_000_000, 200 * n));
+    let text = failed(&before, &after, Some("frame"));
+    assert!(
+        text.contains("; (all) +75.0% is not judged: it has time outside of the scope as well"),
+        "{text}"
+    );
+}
+
+#[test]
 fn what_has_not_changed_is_one_line() {
     let runs: Vec<_> = [100, 103, 98, 101, 99].map(|p| game(200, p, false)).into();
     let again: Vec<_> = [101, 99, 104, 100, 97].map(|p| game(200, p, false)).into();

@@ -186,7 +186,7 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
     strings(out, "whole_place", whole);
     list(out, "rank", rank.iter());
     if functions.list.iter().any(|function| !function.group.is_empty()) {
-        groups(out, snapshot, &functions);
+        groups(out, snapshot, &functions, &labels);
     }
     list(
         out,
@@ -195,8 +195,9 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
     );
 }
 
-/// By function, what is to be said of its group; empty where it is in none.
-fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions) {
+/// By function, what is to be said of its group; empty where it is in none. By group, the texts of its line in their
+/// table: its name, calls, total and self time, and members.
+fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: &[String]) {
     let rows = groups::groups(snapshot, |_| true);
     let told = |group: &str| {
         let name = visible(group, false);
@@ -218,6 +219,20 @@ fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions) {
             group => told(group),
         });
     strings(out, "group", all);
+    let lines = rows.iter().map(|row| {
+        let about = if row.sum.estimated { "~" } else { "" };
+        let time = |ns| format!("{about}{}", number::duration(ns));
+        let members = row.members.iter().map(|id| labels[id.index()].as_str());
+        let texts = [
+            visible(&row.name, false).into_owned(),
+            number::count(row.sum.calls),
+            time(row.sum.total_ns),
+            time(row.sum.self_ns),
+            members.collect::<Vec<_>>().join(", "),
+        ];
+        format!("[{}]", texts.map(|text| Json(&text).to_string()).join(","))
+    });
+    list(out, "group_rows", lines);
 }
 
 fn threads(out: &mut String, snapshot: &Snapshot) {

@@ -247,7 +247,14 @@ proptest! {
 fn functions_tell_their_group() {
     let without = page_of(&fixtures::order_sim());
     assert!(!without.contains("\"group\":["), "not where there are none");
+    assert!(!without.contains("\"group_rows\":["), "and no table of them");
     let text = page_of(&fixtures::order_sim_in_groups());
+    let (_, rows) = text.split_once("\"group_rows\":[").expect("a table of groups");
+    let line = rows.split('\n').next().unwrap_or_default();
+    assert!(
+        line.contains("[\"wire\",") && line.contains("wire::"),
+        "a name and its members: {line}"
+    );
     assert!(text.contains("in group wire: "), "the numbers of its group");
     assert!(!text.contains("in group <b>"), "names are escaped");
 }

@@ -2,6 +2,7 @@
 //! at the end.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fmt::{self, Write};
 
 use super::Page;
@@ -26,6 +27,13 @@ struct Printed<'a> {
     names: Vec<String>,
     /// By function, how far its times are estimates.
     spreads: Vec<Option<Spread>>,
+    sums: Sums,
+}
+
+/// What counters have added up: each of them, and for each of its callers.
+struct Sums {
+    of: HashMap<FunctionId, u64>,
+    by_caller: HashMap<(Option<FunctionId>, FunctionId), u64>,
 }
 
 /// Writes the blocks and the index; tells whether a row is marked as doubtful.
@@ -55,6 +63,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         &page.title("CHILDREN", CHILDREN),
         "CALLED",
     ];
+    page.write_counters(out)?;
     cells(out, page, titles)?;
     writeln!(out, "NAME")?;
     let mut doubtful_shown = false;
@@ -85,7 +94,12 @@ fn cells(out: &mut String, page: &Page<'_>, [index, share, own, below, called]: 
 
 impl<'a> Printed<'a> {
     fn of(page: &'a Page<'a>, graph: &'a CallGraph) -> Self {
-        let is_shown = |entry: &&Entry| page.share(entry.total.ns) >= page.options.min_share;
+        let sums = Sums::of(page);
+        let is_counter =
+            |entry: &Entry| matches!(entry.subject, Subject::Function(id) if sums.is_counter(id));
+        // A counter has no time: it is not small for that.
+        let is_shown =
+            |entry: &&Entry| is_counter(entry) || page.share(entry.total.ns) >= page.options.min_share;
         let mut order: Vec<&Entry> = graph.entries.iter().filter(is_shown).collect();
         // A cycle comes before its members, which cannot have more than it.
         order.sort_by_key(|entry| {
@@ -123,6 +137,7 @@ impl<'a> Printed<'a> {
             order,
             names,
             spreads,
+            sums,
         }
     }
 
@@ -139,26 +154,33 @@ impl<'a> Printed<'a> {
         let name = |line: &Line| self.name(line.function);
         callers.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| name(b).cmp(name(a))));
         callees.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| name(a).cmp(name(b))));
+        let function = match entry.subject {
+            Subject::Function(id) => Some(id),
+            Subject::Cycle(_) => None,
+        };
         for line in callers {
-            self.line(out, line, entry.spread)?;
+            self.line(out, line, entry.spread, function.map(|id| (line.function, id)))?;
         }
         let called = match entry.recursive_calls {
             0 => page.count(entry.outermost_calls),
             inner => format!("{}+{}", page.count(entry.outermost_calls), page.count(inner)),
         };
         let total = Time::total(entry.total.ns, entry.total.ticks, entry.spread);
-        let [own, below] = self.times(entry.own, entry.total, entry.spread);
-        cells(
-            out,
-            page,
-            [&format!("[{at}]"), &page.share_of(total), &own, &below, &called],
-        )?;
+        let sum = function.and_then(|id| self.sums.of.get(&id));
+        let (share, [own, below]) = match sum {
+            Some(&sum) => (page.glyphs.sum.to_string(), self.counted(sum)),
+            None => (
+                page.share_of(total),
+                self.times(entry.own, entry.total, entry.spread),
+            ),
+        };
+        cells(out, page, [&format!("[{at}]"), &share, &own, &below, &called])?;
         let calls = entry.outermost_calls.saturating_add(entry.recursive_calls);
         let (name, is_doubtful) = match entry.subject {
             Subject::Cycle(number) => (format!("<cycle {number} as a whole> [{at}]"), false),
             Subject::Function(id) => (
                 self.name(Some(id)).to_string(),
-                page.snapshot.is_doubtful(entry.total.ns, calls),
+                sum.is_none() && page.snapshot.is_doubtful(entry.total.ns, calls),
             ),
         };
         if is_doubtful {
@@ -168,18 +190,37 @@ impl<'a> Printed<'a> {
         }
         for line in callees {
             let spread = line.function.and_then(|id| self.spreads[id.index()]);
-            self.line(out, line, spread)?;
+            let link = line.function.zip(function).map(|(callee, id)| (Some(id), callee));
+            self.line(out, line, spread, link)?;
         }
         writeln!(out, "{}", "-".repeat(72))?;
         Ok(is_doubtful)
     }
 
-    fn line(&self, out: &mut String, line: &Line, spread: Option<Spread>) -> fmt::Result {
+    fn line(
+        &self,
+        out: &mut String,
+        line: &Line,
+        spread: Option<Spread>,
+        link: Option<(Option<FunctionId>, FunctionId)>,
+    ) -> fmt::Result {
         let page = self.page;
-        let [own, below] = self.times(line.own, line.total, spread);
+        let (share, [own, below]) = match link.and_then(|link| self.sums.by_caller.get(&link)) {
+            Some(&sum) => (page.glyphs.sum, self.counted(sum)),
+            None => ("", self.times(line.own, line.total, spread)),
+        };
         let called = format!("{}/{}", page.count(line.calls), page.count(line.of_calls));
-        cells(out, page, ["", "", &own, &below, &called])?;
+        cells(out, page, ["", share, &own, &below, &called])?;
         writeln!(out, "    {}", self.name(line.function))
+    }
+
+    /// What a counter has in place of times.
+    fn counted(&self, sum: u64) -> [String; 2] {
+        let (width, _) = self.page.time_cells();
+        [
+            self.page.no_time(&self.page.count(sum), width),
+            self.page.no_time("-", CHILDREN),
+        ]
     }
 
     /// Time in itself, and in what is below.
@@ -223,5 +264,29 @@ impl<'a> Printed<'a> {
             writeln!(out, "{}", in_line.join(" ").trim_end())?;
         }
         Ok(())
+    }
+}
+
+// === impl Sums ===
+
+impl Sums {
+    fn of(page: &Page<'_>) -> Self {
+        let rows = &page.tree.rows;
+        let (mut of, mut by_caller) = (HashMap::new(), HashMap::new());
+        for row in rows {
+            let Some(sum) = row.sum else { continue };
+            let caller = row.parent.map(|parent| rows[parent as usize].function);
+            for all in [
+                of.entry(row.function).or_insert(0u64),
+                by_caller.entry((caller, row.function)).or_insert(0u64),
+            ] {
+                *all = all.saturating_add(sum);
+            }
+        }
+        Self { of, by_caller }
+    }
+
+    fn is_counter(&self, function: FunctionId) -> bool {
+        self.of.contains_key(&function)
     }
 }

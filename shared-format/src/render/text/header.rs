@@ -246,10 +246,13 @@ fn frequency(ticks_per_second: f64) -> String {
 fn cost(page: &Page<'_>) -> String {
     let cost = &page.snapshot.capture.cost;
     let (lower, upper) = page.raw.cost_share();
+    let (lower, upper) = (number::percent(lower), number::percent(upper));
+    let share = match lower == upper {
+        true => upper,
+        false => format!("{lower} to {upper}"),
+    };
     format!(
-        "{} to {} of all time in scopes ({:.1} to {:.1} ns each); publisher {} of a core",
-        number::percent(lower),
-        number::percent(upper),
+        "{share} of all time in scopes ({:.1} to {:.1} ns each); publisher {} of a core",
         cost.lower_ns,
         cost.upper_ns,
         number::percent(cost.publisher_share),

@@ -6,8 +6,9 @@ use tickscope_format::profile::between::between;
 use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::data::{Data, What};
+use crate::model::message::Message;
 use crate::model::tests::moments::{data, lives, sums_hold, tabs};
-use crate::model::tests::{header, last_line, snapshot};
+use crate::model::tests::{header, in_epoch, last_line, snapshot};
 use crate::orderbook;
 use crate::stage::{empty, key, keys, news, text};
 use crate::status::Status;
@@ -69,6 +70,46 @@ fn one_key_tells_what_changed_in_the_last_ten_seconds() {
             "since the reset, as it was"
         );
     }
+}
+
+#[test]
+fn a_report_of_a_comparison_says_that_its_numbers_are_plain() {
+    for (width, words) in [
+        (120, "r.txt: the plain numbers; tickscope diff compares"),
+        (80, "r.txt (plain; see tickscope diff)"),
+    ] {
+        let mut model = watched_long(width, 30);
+        let wrote = |what| Message::Wrote(what, Ok(vec!["/tmp/r.txt".into()]));
+        model.update(wrote("report"));
+        assert!(!last_line(&model).contains("plain"), "{}", last_line(&model));
+        keys(&mut model, "'");
+        model.update(wrote("report"));
+        assert!(last_line(&model).contains(words), "{}", last_line(&model));
+        model.update(wrote("snapshot"));
+        assert!(!last_line(&model).contains("plain"), "{}", last_line(&model));
+    }
+}
+
+#[test]
+fn what_runs_is_not_gone_because_a_reset_has_set_its_calls_to_zero() {
+    let mut model = watched_long(120, 30);
+    keys(&mut model, "m'");
+    let mut anew = in_epoch(2, 20);
+    anew.capture.unix_ns = snapshot(1_360).capture.unix_ns;
+    // `match::run` is open in two threads.
+    let run = anew.nodes.site[0];
+    for row in 0..anew.nodes.len() {
+        if anew.nodes.site[row] == run {
+            anew.nodes.calls[row] = 0;
+        }
+    }
+    news(&mut model, Status::Live, Some(anew));
+    let screen = text(&model);
+    let line = screen
+        .lines()
+        .find(|line| line.contains("match::run"))
+        .expect("it runs");
+    assert!(line.contains('•') && !line.contains("gone"), "{line}");
 }
 
 fn empty_since_reset() -> u64 {

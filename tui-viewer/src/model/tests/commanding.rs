@@ -135,7 +135,7 @@ fn who_does_not_run_is_not_asked() {
     ] {
         let effects = run(&mut model, command);
         assert!(effects.is_empty(), "{command}: {effects:?}");
-        assert!(last_line(&model).contains("nobody to ask, the program is kept"));
+        assert!(last_line(&model).contains("nobody to ask, a kept snapshot has no program"));
     }
 }
 
@@ -313,6 +313,25 @@ fn tab_completes_and_goes_round() {
     keys(&mut model, ":zzz");
     key(&mut model, Code::Tab);
     assert_eq!(line(&model), "zzz", "nothing fits");
+}
+
+#[test]
+fn tab_on_an_empty_line_puts_nothing_into_it() {
+    let mut model = live(80, 24);
+    keys(&mut model, ":");
+    let before = text(&model);
+    key(&mut model, Code::Tab);
+    assert_eq!(line(&model), "");
+    assert_ne!(text(&model), before, "the list turns");
+    key(&mut model, Code::BackTab);
+    assert_eq!((line(&model), text(&model)), (String::new(), before));
+    let effects = key(&mut model, Code::Enter);
+    assert!(effects.is_empty() && model.command.is_none(), "{effects:?}");
+    keys(&mut model, ":");
+    key(&mut model, Code::Tab);
+    keys(&mut model, "rese");
+    key(&mut model, Code::Tab);
+    assert_eq!(line(&model), "reset ");
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(crate) fn watched(width: u16, height: u16) -> Model {
     model
 }
 
-fn past(snapshot: &Snapshot) -> Past {
+pub(crate) fn past(snapshot: &Snapshot) -> Past {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).unwrap();
     Past {
@@ -112,17 +112,21 @@ fn a_short_history_says_how_short_and_a_reset_in_a_window_too() {
     lives(&mut model, [1_308]);
     keys(&mut model, "ww");
     assert!(
-        tabs(&model).contains("window 131 s, since reset"),
+        tabs(&model).contains("window 131 s since reset"),
         "{}",
         tabs(&model)
     );
     lives(&mut model, [1_340]);
-    assert!(tabs(&model).contains("window 3.2 s of 10"), "{}", tabs(&model));
+    assert!(
+        tabs(&model).contains("window 3.2 s, not yet 10 s"),
+        "{}",
+        tabs(&model)
+    );
     let mut anew = in_epoch(2, 20);
     anew.capture.unix_ns = snapshot(1_360).capture.unix_ns;
     news(&mut model, Status::Live, Some(anew));
     let line = tabs(&model);
-    assert!(line.contains("window 2.0 s of 10, since reset"), "{line}");
+    assert!(line.contains("window 2.0 s since reset, not yet 10 s"), "{line}");
     assert_eq!(data(&model).snapshot.capture.since_reset_ns, 2_000_000_000);
 }
 
@@ -150,7 +154,7 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut model, ",");
     assert_eq!(shown(&model), 1_339);
     assert!(
-        header(&model).contains("PAST 14:02:13  0.1 s back"),
+        header(&model).contains("PAST 14:02:13.9  0.1 s back"),
         "{}",
         header(&model)
     );
@@ -159,7 +163,7 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut model, "{");
     assert_eq!(shown(&model), 1_200);
     assert!(
-        header(&model).contains("PAST 14:02:00  14.0 s back"),
+        header(&model).contains("PAST 14:02:00.0  14.0 s back"),
         "{}",
         header(&model)
     );
@@ -226,7 +230,7 @@ fn long_steps_and_commands_go_far() {
     command(&mut model, ":at 14:02:08");
     assert_eq!(shown(&model), 1_280);
     assert!(
-        header(&model).contains("PAST 14:02:08  6.0 s back"),
+        header(&model).contains("PAST 14:02:08.0  6.0 s back"),
         "{}",
         header(&model)
     );
@@ -252,7 +256,10 @@ fn a_small_screen_says_which_moment_it_shows() {
     key(&mut model, Code::Enter);
     keys(&mut model, "(");
     let line = header(&model);
-    assert!(line.contains("PAST 14:02:09  5.0 s back only match-1"), "{line}");
+    assert!(
+        line.contains("PAST 14:02:09.0  5.0 s back only match-1"),
+        "{line}"
+    );
 }
 
 #[test]

@@ -218,6 +218,34 @@ fn off_and_never_met_stand_where_state_sorts_them() {
 }
 
 #[test]
+fn all_names_are_shortened_by_one_rule() {
+    let mut model = live(80, 40);
+    keys(&mut model, "6");
+    let all: Vec<String> = names(&model).iter().map(|name| (*name).to_string()).collect();
+    let screen = text(&model);
+    let whole = all
+        .iter()
+        .filter(|name| name.contains("::") && screen.contains(*name));
+    let whole = whole.count();
+    let with = all.iter().filter(|name| name.contains("::")).count();
+    assert!(whole == 0 || whole == with, "{whole} of {with}\n{screen}");
+    let mut long = snapshot(1_341);
+    long.sites[3].name = "a_name_that_is_much_longer_than_any_column_for_names_on_this_screen".into();
+    news(&mut model, Status::Live, Some(long));
+    // Below the list the name of the selected site stands in full.
+    let screen = text(&model);
+    let rows = model.layout().rows;
+    let list = screen
+        .lines()
+        .skip(usize::from(rows.y))
+        .take(usize::from(rows.height));
+    for line in list {
+        let name = line.split_whitespace().find(|word| word.contains("::"));
+        assert!(name.is_none(), "{line}");
+    }
+}
+
+#[test]
 fn the_selection_goes_along_to_sites_and_hot() {
     for digit in ["6", "2"] {
         // Who has not moved looks at no row.

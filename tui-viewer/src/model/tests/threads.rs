@@ -39,13 +39,13 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
             "nothing to compare with: {line}"
         );
     }
-    news(&mut model, Status::Live, Some(used(1_341, [95, 40, 0, 1])));
+    news(&mut model, Status::Live, Some(used(1_341, [95, 40, 0, 9])));
     let screen = text(&model);
     for (name, state, busy) in [
         ("match-0", "running", "95.0%"),
         ("match-1", "running", "40.0%"),
         ("ingest", "waiting", "0.0%"),
-        ("main", "running", "1.0%"),
+        ("main", "waiting", "9.0%"),
     ] {
         let line = line_of(&screen, &format!("{name} "));
         assert!(line.contains(state) && line.contains(busy), "{line}");

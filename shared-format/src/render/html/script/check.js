@@ -207,6 +207,9 @@ function checks() {
       press(document.body, "m");
       same(byId("facts").open, true, "how it was measured");
       byId("facts").close();
+      const groups = profile.data.group_rows || [];
+      same(byId("groups").querySelectorAll("tbody tr").length, groups.length, "lines of groups");
+      same(byId("groups-button").hidden, groups.length === 0, "a button for no groups");
     },
   };
 }

@@ -52,7 +52,7 @@ class Details {
         outermost: [selected],
       };
       if (all.rows.length === 1) {
-        this.numbers(here, "here, its only place");
+        this.numbers(here, "only here");
       } else {
         this.numbers(here, "here", all);
       }
@@ -144,7 +144,8 @@ class Details {
     this.heading("Latency of finished calls, with callees");
     if (latency.buckets.length === 0) {
       const { histograms } = this.owner.profile.data;
-      const none = "No call has finished, or how long they took was not kept.";
+      const when = this.owner.profile.data.span === "window" ? "in this window" : "since the reset";
+      const none = `No call has finished ${when}, or how long they took was not kept.`;
       const why = histograms ? none : "Histograms were off in the program.";
       this.into.append(element("p", "hint", why));
       return;

@@ -13,6 +13,14 @@ Object.assign(Page.prototype, {
     byId("doubts").querySelector("ul").append(...data.doubts.map((text) => element("li", "", text)));
     const facts = byId("facts").querySelector("dl");
     data.facts.forEach(([name, text]) => facts.append(element("dt", "", name), element("dd", "", text)));
+    const groups = data.group_rows || [];
+    byId("groups-button").hidden = groups.length === 0;
+    const line = (texts) => {
+      const row = element("tr");
+      row.append(...texts.map((text) => element("td", "", text)));
+      return row;
+    };
+    byId("groups").querySelector("tbody").append(...groups.map(line));
     const threads = byId("thread");
     const option = (value, text) => {
       const made = element("option", "", text);
@@ -52,6 +60,7 @@ Object.assign(Page.prototype, {
     const click = (id, act) => byId(id).addEventListener("click", act);
     click("theme", () => this.switchTheme());
     click("facts-button", () => byId("facts").showModal());
+    click("groups-button", () => byId("groups").showModal());
     click("help-button", () => byId("help").showModal());
     click("hottest", () => this.hottest());
     click("unfold", () => this.unfoldAll(true));

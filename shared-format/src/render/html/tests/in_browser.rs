@@ -216,6 +216,11 @@ fn counters_are_those_of_the_text_report() {
 }
 
 #[test]
+fn groups_have_a_table() {
+    assert_checks_hold(&fixtures::order_sim_in_groups());
+}
+
+#[test]
 fn thousands_of_rows_are_those_of_the_text_report() {
     assert_checks_hold(&fixtures::large(2_000));
 }

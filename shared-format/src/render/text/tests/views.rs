@@ -5,6 +5,20 @@ use crate::ids::{NodeId, ThreadId};
 use crate::snapshot::{Mode, OpenFrame, ThreadState};
 
 #[test]
+fn counters_in_a_call_graph_have_calls_and_a_sum_and_are_not_doubtful() {
+    let text = viewed(&fixtures::order_sim_counting(), View::Graph, 0.1);
+    let blocks: Vec<&str> = text.lines().filter(|line| line.contains("wire::bytes")).collect();
+    assert_eq!(blocks.len(), 3, "its entry, its caller's and the index: {text}");
+    for line in &blocks[..2] {
+        assert!(
+            line.contains("Σ") && line.contains("4.94M") && !line.contains('†'),
+            "{line}"
+        );
+    }
+    assert!(!text.contains("†"), "{text}");
+}
+
+#[test]
 fn a_call_graph_like_gprofs() {
     insta::assert_snapshot!(viewed(&fixtures::order_sim_adaptive(), View::Graph, 0.08));
     insta::assert_snapshot!("graph_recursion", viewed(&fixture::recursion(), View::Graph, 0.0));
