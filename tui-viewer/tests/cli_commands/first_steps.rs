@@ -14,7 +14,6 @@ fn an_ending_that_says_no_form_is_refused() {
             &["report", "-o", "now.svg"][..],
             &["now.svg", ".html", ".pb.gz", "-f"][..],
         ),
-        (&["report", "-o", "now.tks"], &["now.tks", "tickscope snapshot"]),
         (
             &["snapshot", "-o", "now.txt"],
             &["now.txt", "now.tks", "tickscope report"],
