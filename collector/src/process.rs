@@ -1,6 +1,7 @@
 //! What is settled once for the whole process, at the first scope or the first start: clock, limits, when it
 //! began; and whether this is a forked child.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -37,6 +38,11 @@ pub(crate) struct Fixed {
 
 static FIXED: OnceLock<Fixed> = OnceLock::new();
 
+thread_local! {
+    /// Whether this thread is settling it just now.
+    static SETTLING: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Ticks in a second, refined as the program runs.
 pub(crate) static RATE: Rate = Rate::new();
 
@@ -54,12 +60,27 @@ extern "C" fn note_fork() {
 
 /// What was settled; settles it by the environment alone where nothing is yet. Does not allocate.
 pub(crate) fn fixed() -> &'static Fixed {
-    FIXED.get_or_init(|| settle(&Settings::default().with_environment()))
+    fixed_by(|| settle(&Settings::default().with_environment()))
+}
+
+fn fixed_by(settle: impl FnOnce() -> Fixed) -> &'static Fixed {
+    FIXED.get().unwrap_or_else(|| {
+        let before = SETTLING.replace(true);
+        let fixed = FIXED.get_or_init(settle);
+        SETTLING.set(before);
+        fixed
+    })
+}
+
+/// True inside the settling: in a signal handler that has interrupted it, or in the program's own clock. Whoever asks
+/// there for what is to be settled would wait for itself.
+pub(crate) fn is_settling() -> bool {
+    SETTLING.get()
 }
 
 /// Settles clock and limits by these settings, or warns where something else was settled before.
 pub(crate) fn fix(settings: &Settings, warnings: &mut Vec<String>) -> &'static Fixed {
-    let fixed = FIXED.get_or_init(|| settle(settings));
+    let fixed = fixed_by(|| settle(settings));
     if fixed.asked.source() != settings.clock.source() {
         warnings.push(format!(
             "the clock is {} since the first scope; {} comes too late: start the session before the first scope",

@@ -158,6 +158,10 @@ fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
 #[cold]
 pub(crate) fn may_count(site: &'static Site) -> bool {
     if site.is(Gate::New) {
+        if process::is_settling() {
+            threads::drop_call();
+            return false;
+        }
         // What is in force is settled before anything counts.
         process::fixed();
         sites::meet(site);

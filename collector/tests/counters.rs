@@ -11,7 +11,7 @@ mod support;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use support::{ask, calls_of, check, isolated, newest, sum_of, threads_named};
-use tickscope::{Builder, Mode};
+use tickscope::{Builder, Clock, Mode};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::NodeId;
 use tickscope_format::slots::{Op, Outcome};
@@ -287,6 +287,23 @@ fn a_handler_inside_an_addition_lost_counts() {
     });
 }
 
+fn ticking() -> u64 {
+    tickscope::scope!("in the clock");
+    tickscope::count!("in the clock, too");
+    HANDLED.fetch_add(1, Ordering::Relaxed)
+}
+
+/// As a handler does that interrupts the first scope of a process.
+fn what_came_while_the_clock_was_chosen_waited_for_itself() {
+    isolated!(|| {
+        let _session = Builder::new("clock").clock(Clock::Custom(ticking, 1e3)).start();
+        tickscope::time!("work", ());
+        let snapshot = tickscope::snapshot();
+        assert_eq!(calls_of(&snapshot, "work"), 1);
+        assert!(snapshot.capture.dropped >= 2);
+    });
+}
+
 fn a_sum_that_began_again_stood_still_after_a_reset() {
     isolated!(|| {
         let count = |amount: u64| {
@@ -300,6 +317,7 @@ fn a_sum_that_began_again_stood_still_after_a_reset() {
 support::tests![
     a_handler_inside_an_addition_lost_counts,
     a_sum_that_began_again_stood_still_after_a_reset,
+    what_came_while_the_clock_was_chosen_waited_for_itself,
     every_form_adds_what_it_says,
     a_counter_may_be_the_first_thing_a_thread_does,
     threads_and_resets_lose_nothing,
