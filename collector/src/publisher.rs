@@ -17,6 +17,7 @@ use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::places;
 use tickscope_format::layout::slot;
 use tickscope_format::pattern::Pattern;
+use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome, Request};
 use tickscope_format::snapshot::{CaptureKind, Cost, Mode};
 use tickscope_format::{FormatError, Snapshot, codec};
@@ -474,7 +475,7 @@ impl Publisher {
         codec::encode(snapshot, &mut self.payload)?;
         let longest = self.ring.longest_payload();
         record::shorten(snapshot, &mut self.payload, longest, codec::encode)?;
-        self.ring.publish(record::stamp(snapshot), &self.payload)
+        self.ring.publish(Stamp::from(&snapshot.capture), &self.payload)
     }
 
     /// Writes what the coarse ring is to have of the last records. Nobody waits for that, and it is not in what a

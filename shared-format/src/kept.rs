@@ -35,11 +35,7 @@ pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
 pub fn bytes(snapshot: &Snapshot) -> Result<Vec<u8>, FormatError> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload)?;
-    let stamp = Stamp {
-        kind: snapshot.capture.kind,
-        tick: snapshot.capture.tick,
-        unix_ns: snapshot.capture.unix_ns,
-    };
+    let stamp = Stamp::from(&snapshot.capture);
     let mut head = [0u64; HEAD_WORDS];
     head[0] = KEPT_MAGIC;
     head[1] = u64::from(FORMAT_MAJOR) << 32 | u64::from(FORMAT_MINOR);

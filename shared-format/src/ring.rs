@@ -14,7 +14,7 @@ pub mod growing;
 use crate::checksum::checksum;
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
-use crate::snapshot::CaptureKind;
+use crate::snapshot::{CaptureFacts, CaptureKind};
 use crate::words::{self, ReadWords, Words, read_one};
 
 /// How often a reader tries before it says that it is lapped on every try.
@@ -57,6 +57,15 @@ pub struct Stamp {
     pub tick: u64,
     /// The wall clock at the capture, nanoseconds since the Unix epoch.
     pub unix_ns: u64,
+}
+
+impl From<&CaptureFacts> for Stamp {
+    fn from(capture: &CaptureFacts) -> Self {
+        let &CaptureFacts {
+            kind, tick, unix_ns, ..
+        } = capture;
+        Self { kind, tick, unix_ns }
+    }
 }
 
 /// A whole record, copied out of the ring and checked.

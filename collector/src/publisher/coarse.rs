@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use tickscope_format::file::create::OwnRing;
+use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot, codec};
 
@@ -102,7 +103,8 @@ fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Re
     codec::encode_small(snapshot, payload)?;
     let longest = ring.coarse_room(payload.len() as u64)?;
     record::shorten(snapshot, payload, longest, codec::encode_small)?;
-    ring.publish_coarse(record::stamp(snapshot), payload).map(drop)
+    ring.publish_coarse(Stamp::from(&snapshot.capture), payload)
+        .map(drop)
 }
 
 #[cfg(test)]

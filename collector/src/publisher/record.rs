@@ -1,21 +1,11 @@
 //! A snapshot as the payload of a record: encoded, and pruned where it is too large.
 
-use tickscope_format::ring::Stamp;
-use tickscope_format::snapshot::CaptureFacts;
 use tickscope_format::{FormatError, Snapshot};
 
 use crate::prune;
 
 /// Appends the payload of a snapshot to the bytes.
 pub(super) type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
-
-/// What a record says of itself.
-pub(super) fn stamp(snapshot: &Snapshot) -> Stamp {
-    let CaptureFacts {
-        kind, tick, unix_ns, ..
-    } = snapshot.capture;
-    Stamp { kind, tick, unix_ns }
-}
 
 /// Makes a payload that is longer than `longest` again, of as much of its snapshot as fits.
 ///

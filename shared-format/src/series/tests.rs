@@ -25,11 +25,7 @@ fn snapshot(at: u64, sites: usize) -> Snapshot {
 fn append(writer: &mut Writer, snapshot: &Snapshot) -> Result<(), FormatError> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).unwrap();
-    let stamp = Stamp {
-        kind: snapshot.capture.kind,
-        tick: snapshot.capture.tick,
-        unix_ns: snapshot.capture.unix_ns,
-    };
+    let stamp = Stamp::from(&snapshot.capture);
     writer.append(stamp, &payload)
 }
 
