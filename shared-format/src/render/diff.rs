@@ -12,6 +12,8 @@ pub mod text;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+
 use crate::profile::diff::{Change, Diff, What};
 use crate::profile::gate::{Failure, Judged, LEVEL, Verdict};
 use crate::render::escape::visible;
@@ -101,6 +103,22 @@ impl Run {
 // === impl Comparison ===
 
 impl Comparison<'_> {
+    /// What is written of it.
+    fn written(&self, write: fn(&mut String, &Comparison<'_>) -> fmt::Result) -> String {
+        let mut out = String::new();
+        // A String takes whatever is written.
+        let _ = write(&mut out, self);
+        out
+    }
+
+    /// The same for forms that are UTF-8, whatever the terminal's.
+    fn in_utf8(&self) -> Self {
+        Self {
+            ascii: false,
+            ..*self
+        }
+    }
+
     fn numbers(&self) -> Numbers {
         Numbers { ascii: self.ascii }
     }

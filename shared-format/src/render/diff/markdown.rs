@@ -12,15 +12,7 @@ const ROWS: usize = 20;
 
 /// The comparison as Markdown. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
-    // Text in Markdown is UTF-8, whatever the terminal's.
-    let comparison = &Comparison {
-        ascii: false,
-        ..*comparison
-    };
-    let mut out = String::new();
-    // A String takes whatever is written.
-    let _ = write(&mut out, comparison);
-    out
+    comparison.in_utf8().written(write)
 }
 
 fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {

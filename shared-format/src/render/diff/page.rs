@@ -16,14 +16,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The page. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
-    let comparison = &Comparison {
-        ascii: false,
-        ..*comparison
-    };
-    let mut out = String::new();
-    // A String takes whatever is written.
-    let _ = write(&mut out, comparison);
-    out
+    comparison.in_utf8().written(write)
 }
 
 fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {

@@ -15,10 +15,7 @@ const WIDTHS: [usize; 9] = [7, 7, 8, 8, 8, 8, 8, 8, 8];
 
 /// The comparison as text. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
-    let mut out = String::new();
-    // A String takes whatever is written.
-    let _ = write(&mut out, comparison);
-    out
+    comparison.written(write)
 }
 
 fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
