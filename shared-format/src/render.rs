@@ -17,6 +17,7 @@
 //! ```
 
 pub mod callgrind;
+pub mod clock;
 #[cfg(feature = "export")]
 pub mod csv;
 pub mod diff;

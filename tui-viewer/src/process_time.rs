@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tickscope_format::render::clock;
+
 const DAY_S: i64 = 86_400;
 
 /// The offset of local time from UTC in seconds, where it is known.
@@ -19,13 +21,7 @@ pub(crate) fn clock_tenths(unix_ns: u64, offset: UtcOffset) -> String {
 }
 
 fn of_day(unix_ns: u64, offset: UtcOffset) -> String {
-    let (_, seconds) = split(unix_ns, offset);
-    format!(
-        "{:02}:{:02}:{:02}",
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60
-    )
+    clock::of_day(split(unix_ns, offset).1)
 }
 
 fn with_zone(time: String, offset: UtcOffset) -> String {
@@ -57,7 +53,7 @@ pub(crate) fn time_of_day(text: &str) -> Option<u32> {
 /// `20261120-140211`, for names of files.
 pub(crate) fn stamp(unix_ns: u64, offset: UtcOffset) -> String {
     let (days, s) = split(unix_ns, offset);
-    let (year, month, day) = civil(days);
+    let (year, month, day) = clock::civil(days);
     format!(
         "{year:04}{month:02}{day:02}-{:02}{:02}{:02}",
         s / 3600,
@@ -90,25 +86,7 @@ pub(crate) fn seconds(ns: u64) -> String {
 }
 
 fn split(unix_ns: u64, offset: UtcOffset) -> (i64, i64) {
-    let seconds = (unix_ns / 1_000_000_000) as i64 + i64::from(offset.unwrap_or(0));
-    (seconds.div_euclid(DAY_S), seconds.rem_euclid(DAY_S))
-}
-
-/// Year, month and day of a day since 1970, by the proleptic Gregorian calendar in eras of 400 years.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+    clock::split(unix_ns, offset.unwrap_or(0))
 }
 
 #[cfg(test)]

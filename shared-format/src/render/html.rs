@@ -7,7 +7,6 @@
 mod base64;
 mod carried;
 mod data;
-mod date;
 
 #[cfg(test)]
 mod tests;

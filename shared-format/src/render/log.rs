@@ -9,6 +9,7 @@
 use std::fmt::{self, Write};
 
 use crate::profile::intervals::{Interval, Line, Subject};
+use crate::render::clock;
 use crate::render::escape::{Json, visible};
 
 /// How lines are to look.
@@ -139,16 +140,10 @@ fn ms(ns: u64) -> String {
 }
 
 fn time_of_day(unix_ns: u64, utc_offset_s: Option<i32>) -> String {
-    let seconds = (unix_ns / 1_000_000_000) as i64 + i64::from(utc_offset_s.unwrap_or(0));
-    let s = seconds.rem_euclid(86_400);
+    let (_, second) = clock::split(unix_ns, utc_offset_s.unwrap_or(0));
     let zone = if utc_offset_s.is_some() { "" } else { "Z" };
     let millis = unix_ns / 1_000_000 % 1_000;
-    format!(
-        "{:02}:{:02}:{:02}.{millis:03}{zone}",
-        s / 3_600,
-        s / 60 % 60,
-        s % 60
-    )
+    format!("{}.{millis:03}{zone}", clock::of_day(second))
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@
 
 use std::fmt::{Display, Write};
 
-use super::{PageOptions, date};
+use super::PageOptions;
 use crate::ids::NO_PARENT;
 use crate::profile::functions::Functions;
 use crate::profile::groups;
 use crate::profile::spread::spreads;
 use crate::render::escape::{Json, visible};
 use crate::render::label::{labels, place};
-use crate::render::{ProcessState, extent, number, text};
+use crate::render::{ProcessState, clock, extent, number, text};
 use crate::snapshot::{Mode, Snapshot};
 
 /// From here on measuring is dear enough to be named among the doubts.
@@ -57,7 +57,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOp
     let texts = [
         ("program", visible(&process.name, false).into_owned()),
         ("state", options.state.explained().to_string()),
-        ("taken", date::utc(capture.unix_ns)),
+        ("taken", clock::utc(capture.unix_ns)),
         ("span", extent::name(snapshot).to_string()),
         ("since_reset", options.extent.length(snapshot)),
         ("focus", visible(&focus, false).into_owned()),
