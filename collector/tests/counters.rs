@@ -252,13 +252,7 @@ extern "C" fn handler(_: libc::c_int) {
 
 fn a_handler_inside_an_addition_lost_counts() {
     isolated!(|| {
-        // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
-        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        action.sa_sigaction = handler as *const () as usize;
-        action.sa_flags = libc::SA_RESTART;
-        // SAFETY: the handler does what handlers may, for as long as the program runs.
-        let result = unsafe { libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()) };
-        assert_eq!(result, 0);
+        support::on_signal(libc::SIGUSR1, handler);
         // SAFETY: takes nothing, cannot fail.
         let main = unsafe { libc::pthread_self() };
         let over = AtomicBool::new(false);

@@ -411,16 +411,6 @@ extern "C" fn handler(_: libc::c_int) {
     tickscope::time!("in it", ());
 }
 
-fn install(signal: libc::c_int) {
-    // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = handler as *const () as usize;
-    action.sa_flags = libc::SA_RESTART;
-    // SAFETY: the handler does what handlers may, for as long as the program runs.
-    let result = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
-    assert_eq!(result, 0);
-}
-
 fn interrupted(depth: u64) -> u64 {
     tickscope::scope!("interrupted");
     1 + if depth == 0 {
@@ -433,7 +423,7 @@ fn interrupted(depth: u64) -> u64 {
 fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
     isolated!(|| {
         let session = Builder::new("signals").start();
-        install(libc::SIGPROF);
+        support::on_signal(libc::SIGPROF, handler);
         // The clock of the kernel is too slow for this, so a thread helps.
         let every = libc::timeval {
             tv_sec: 0,

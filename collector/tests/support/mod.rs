@@ -608,3 +608,14 @@ impl Future for Yield {
         }
     }
 }
+
+/// Has a signal handled from now on, for as long as the process runs; the handler does only what handlers may.
+pub(crate) fn on_signal(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
+    // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: `action` is filled in, and nobody asks for the one before.
+    let result = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
+    assert_eq!(result, 0);
+}
