@@ -18,6 +18,7 @@ mod small;
 use std::fmt;
 
 use bincode::config::{Config, Configuration, Fixint, Limit, LittleEndian};
+use bincode::serde::decode_from_slice;
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -31,6 +32,12 @@ use crate::snapshot::{
 
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
 const DECODE_LIMIT: usize = 256 << 20;
+
+/// What shorter sections may claim: memory is reserved for a length before the bytes behind it are looked for, and a
+/// number may take eight times the bytes that it is written in.
+const SHORT_LIMIT: usize = 64 << 10;
+const MIDDLE_LIMIT: usize = 4 << 20;
+const CLAIM_PER_BYTE: usize = 8;
 
 const CONFIG: Configuration<LittleEndian, Fixint, Limit<DECODE_LIMIT>> = bincode::config::standard()
     .with_fixed_int_encoding()
@@ -273,12 +280,12 @@ fn decode_with(
             COUNTS => snapshot.counts = read::<Vec<Count>>(body, body_at)?,
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
-                snapshot.sites = read_as::<small::SitesIn>(body, body_at, small::CONFIG)?
+                snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?
                     .sites(body_at)?
                     .into();
             }
             SMALL_NODES => {
-                snapshot.nodes = read_as::<small::NodesIn>(body, body_at, small::CONFIG)?.nodes();
+                snapshot.nodes = read_as::<small::NodesIn, _>(body, body_at, small::CONFIG)?.nodes();
             }
             _ => {}
         }
@@ -378,10 +385,26 @@ fn read<T: DeserializeOwned>(body: &[u8], at: usize) -> Result<T, FormatError> {
     read_as(body, at, CONFIG)
 }
 
-fn read_as<T: DeserializeOwned>(body: &[u8], at: usize, config: impl Config) -> Result<T, FormatError> {
+fn read_as<T: DeserializeOwned, I>(
+    body: &[u8],
+    at: usize,
+    config: Configuration<LittleEndian, I, Limit<DECODE_LIMIT>>,
+) -> Result<T, FormatError>
+where
+    Configuration<LittleEndian, I, Limit<DECODE_LIMIT>>: Config,
+    Configuration<LittleEndian, I, Limit<MIDDLE_LIMIT>>: Config,
+    Configuration<LittleEndian, I, Limit<SHORT_LIMIT>>: Config,
+{
     let damaged = |found: String| damaged("section", at, found, "a body of its type");
-    let (value, used) =
-        bincode::serde::decode_from_slice::<T, _>(body, config).map_err(|e| damaged(e.to_string()))?;
+    let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
+    let decoded = if claim <= SHORT_LIMIT {
+        decode_from_slice::<T, _>(body, config.with_limit::<SHORT_LIMIT>())
+    } else if claim <= MIDDLE_LIMIT {
+        decode_from_slice(body, config.with_limit::<MIDDLE_LIMIT>())
+    } else {
+        decode_from_slice(body, config)
+    };
+    let (value, used) = decoded.map_err(|e| damaged(e.to_string()))?;
     if used != body.len() {
         return Err(damaged(format!("{} bytes left over", body.len() - used)));
     }
@@ -828,6 +851,26 @@ mod tests {
         bytes.extend_from_slice(&8u64.to_le_bytes());
         bytes.extend_from_slice(&u64::MAX.to_le_bytes());
         assert!(decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn sections_of_any_length_may_claim_what_they_hold() {
+        // Short numbers, which take the most memory for their bytes, around each of the limits.
+        for rows in [7, 2_000, 2_730, 4_000, 130_000, 180_000] {
+            let mut snapshot = Snapshot::default();
+            snapshot.sites.push(Default::default());
+            for _ in 0..rows {
+                snapshot.nodes.push(None, crate::ids::SiteId(0), 1, 1);
+            }
+            snapshot.threads.push(Thread {
+                rows,
+                ..Thread::default()
+            });
+            let mut small = Vec::new();
+            encode_small(&snapshot, &mut small).unwrap();
+            assert_eq!(decode(&small).unwrap(), snapshot, "{rows} rows");
+            assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot, "{rows} rows");
+        }
     }
 
     proptest! {

@@ -6,6 +6,8 @@
 pub mod clean;
 pub mod create;
 pub mod header;
+mod held;
 pub mod list;
+mod loss;
 pub mod open;
 pub mod places;

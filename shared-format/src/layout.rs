@@ -133,6 +133,8 @@ pub mod record {
     pub const CRC: usize = 7;
     /// Words of all of them.
     pub const WORDS: usize = 8;
+    /// No payload is longer, however large the ring is: so much memory is taken for one before it is known to be one.
+    pub const BYTES_MAX: u64 = 512 << 20;
     /// "TREC" in the lower half of the first word.
     pub const MAGIC_VALUE: u32 = u32::from_le_bytes(*b"TREC");
 }

@@ -14,6 +14,8 @@ pub mod kept;
 pub mod latency;
 pub mod layout;
 mod map;
+#[cfg(test)]
+mod model;
 pub mod os;
 pub mod pattern;
 pub mod profile;

@@ -1,14 +1,52 @@
 //! A file mapping as words. Nothing here ever makes a reference into the mapping: another process writes to it.
+//!
+//! Another process may also cut the file, and a store into what is no longer there is a signal that ends the program. So
+//! stores are gathered and the kernel is asked to copy them: where there is nothing to copy to, it says so.
+//!
+//! **Order.** A gathered run is handed over before anything that comes behind a fence, by a call of its own. The kernel's
+//! copies are plain stores of this CPU in the order of the calls; `fence(Release)` between two calls keeps that order for
+//! whoever looks from another CPU, mapped or through `pread` (on x86-64 it costs nothing, on aarch64 it is a `dmb ish`,
+//! which orders all that this CPU stored, in the kernel or not).
+//!
+//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all lengths
+//! (x86-64 with `fsrm`), of which the CPU's makers do not promise that. No reader believes a word for that reason alone:
+//! `latest` counts when two reads agree and the record there says its own position; half an `intent` is either further
+//! than a ring's size from any record, or leaves the copy to its checksum; a size that is no power of two is none.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use crate::error::FormatError;
 use crate::layout::WORD;
+use crate::os;
 use crate::words::{ReadWords, Words};
+
+/// So many words are gathered at most: they stay in the CPU's nearest caches until the kernel copies them.
+const GATHERED: usize = (16 << 10) / WORD;
+
+/// How stores reach the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The kernel copies them into the mapping (`process_vm_writev`); needs no descriptor. Where the kernel refuses, they
+    /// are [`Way::Mapped`].
+    Copied,
+    /// `pwrite`, through a descriptor that the program may have closed: for comparison.
+    Pwrite,
+    /// Stores into the mapping, which end the program where the file was cut.
+    Mapped,
+}
+
+/// The first call that the kernel did not carry out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fault {
+    pub(crate) call: &'static str,
+    pub(crate) errno: i32,
+}
 
 /// The mapping of a whole ring file. A forked child does not inherit it.
 #[derive(Debug)]
@@ -16,6 +54,35 @@ pub(crate) struct MapWords {
     map: MmapRaw,
     /// Words that have blocks, at most those of the mapping; never fewer.
     length: usize,
+    way: Cell<Way>,
+    /// For `pwrite`.
+    file: Option<File>,
+    /// Stores that the kernel has not seen: the word at `first` and those behind it.
+    gathered: Box<[Cell<u64>]>,
+    first: Cell<usize>,
+    count: Cell<usize>,
+    /// Once there is one, nothing is stored any more.
+    fault: Cell<Option<Fault>>,
+}
+
+// === impl Fault ===
+
+impl Fault {
+    fn of(call: &'static str, error: &io::Error) -> Self {
+        Self {
+            call,
+            errno: error.raw_os_error().unwrap_or(libc::EIO),
+        }
+    }
+
+    /// The kernel does not do this for us, whatever the file is like: it does not know how, or a filter forbids it.
+    fn is_refusal(self) -> bool {
+        matches!(self.errno, libc::ENOSYS | libc::EPERM | libc::EACCES)
+    }
+
+    pub(crate) fn source(self) -> io::Error {
+        io::Error::from_raw_os_error(self.errno)
+    }
 }
 
 // === impl MapWords ===
@@ -25,14 +92,21 @@ impl MapWords {
     ///
     /// # Errors
     /// What mapping gives.
-    pub(crate) fn new(file: &File, bytes: u64, bytes_most: u64) -> io::Result<Self> {
+    pub(crate) fn new(file: &File, bytes: u64, bytes_most: u64, way: Way) -> io::Result<Self> {
         let map = MmapOptions::new()
             .len(bytes_most.max(bytes) as usize)
             .map_raw(file)?;
         map.advise(Advice::DontFork)?;
+        let room = if way == Way::Mapped { 0 } else { GATHERED };
         Ok(Self {
             map,
             length: bytes as usize / WORD,
+            way: Cell::new(way),
+            file: (way == Way::Pwrite).then(|| file.try_clone()).transpose()?,
+            gathered: vec![Cell::new(0); room].into_boxed_slice(),
+            first: Cell::new(0),
+            count: Cell::new(0),
+            fault: Cell::new(None),
         })
     }
 
@@ -41,17 +115,143 @@ impl MapWords {
         self.length = (bytes as usize).min(self.map.len()) / WORD;
     }
 
+    /// How stores reach the file now.
+    pub(crate) fn way(&self) -> Way {
+        self.way.get()
+    }
+
+    /// What went wrong first, if anything has.
+    pub(crate) fn fault(&self) -> Option<Fault> {
+        self.fault.get()
+    }
+
+    /// Where words are in the mapping.
+    fn place(&self, index: usize, count: usize) -> *mut u64 {
+        assert!(index + count <= self.length, "word {index} of {}", self.length);
+        self.map.as_mut_ptr().cast::<u64>().wrapping_add(index)
+    }
+
     fn word(&self, index: usize) -> &AtomicU64 {
-        assert!(index < self.length, "word {index} of {}", self.length);
-        let pointer = self.map.as_mut_ptr().cast::<u64>().wrapping_add(index);
-        // SAFETY: in bounds by the assertion, as `length` is at most the mapping's; mappings begin at a page, so words are aligned; the mapping
-        // lives as long as `self`; all access from this process goes through here, all of it atomic.
+        let pointer = self.place(index, 1);
+        // SAFETY: in bounds, as `length` is at most the mapping's; mappings begin at a page, so words are aligned; the mapping
+        // lives as long as `self`; all access from this process goes through here or the kernel, all of it atomic.
         unsafe { AtomicU64::from_ptr(pointer) }
+    }
+
+    fn gather(&self, index: usize, value: u64) {
+        let mut count = self.count.get();
+        if index != self.first.get() + count || count == GATHERED {
+            self.hand_over();
+            self.first.set(index);
+            count = 0;
+        }
+        self.gathered[count].set(value.to_le());
+        self.count.set(count + 1);
+    }
+
+    /// Has the kernel copy what was gathered.
+    fn hand_over(&self) {
+        let (first, words) = (self.first.get(), self.count.replace(0));
+        let mut done = 0;
+        while done < words * WORD && self.fault.get().is_none() {
+            match self.write(first, words, done) {
+                Ok(bytes) => done += bytes,
+                Err(fault) if fault.errno == libc::EINTR => {}
+                Err(fault) if fault.is_refusal() && self.way.get() == Way::Copied => {
+                    self.way.set(Way::Mapped);
+                    let left = &self.gathered[done / WORD..words];
+                    for (index, word) in (first + done / WORD..).zip(left) {
+                        self.word(index).store(word.get(), Ordering::Relaxed);
+                    }
+                    return;
+                }
+                Err(fault) => self.fault.set(Some(fault)),
+            }
+        }
+    }
+
+    /// Writes the gathered words behind the first `done` bytes of them; gives how many bytes were taken.
+    fn write(&self, first: usize, words: usize, done: usize) -> Result<usize, Fault> {
+        let bytes = words * WORD - done;
+        let from = self.gathered[..words].as_ptr().cast::<u8>().wrapping_add(done);
+        let (call, written) = if let Some(file) = &self.file {
+            let offset = (first * WORD + done) as u64;
+            // SAFETY: `from` has so many bytes, which nobody changes meanwhile.
+            ("pwrite", unsafe {
+                os::write_at(file.as_raw_fd(), from, bytes, offset)
+            })
+        } else {
+            let to = self.place(first, words).cast::<u8>().wrapping_add(done);
+            // SAFETY: `from` has so many bytes, which nobody changes meanwhile; `to` lies in the mapping, of which nobody has
+            // a reference but to atomics.
+            ("process_vm_writev", unsafe {
+                os::write_own_memory(from, to, bytes)
+            })
+        };
+        match written {
+            Ok(0) => Err(Fault {
+                call,
+                errno: libc::EIO,
+            }),
+            Ok(bytes) => Ok(bytes),
+            Err(error) => Err(Fault::of(call, &error)),
+        }
+    }
+
+    /// Copies words out by the kernel.
+    fn read_by_kernel(&self, first: usize, out: &mut [u64]) -> Result<(), Fault> {
+        let bytes = size_of_val(out);
+        let (from, to) = (self.place(first, out.len()), out.as_mut_ptr());
+        let mut done = 0;
+        while done < bytes {
+            let (from, to) = (
+                from.cast::<u8>().wrapping_add(done),
+                to.cast::<u8>().wrapping_add(done),
+            );
+            let (call, read) = if let Some(file) = &self.file {
+                let offset = (first * WORD + done) as u64;
+                // SAFETY: `to` has room for so many bytes.
+                ("pread", unsafe {
+                    os::read_at(file.as_raw_fd(), to, bytes - done, offset)
+                })
+            } else {
+                // SAFETY: `to` has room for so many bytes; `from` lies in the mapping.
+                ("process_vm_readv", unsafe {
+                    os::read_own_memory(from, to, bytes - done)
+                })
+            };
+            match read {
+                Ok(0) => {
+                    return Err(Fault {
+                        call,
+                        errno: libc::EIO,
+                    });
+                }
+                Ok(bytes) => done += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Fault::of(call, &error)),
+            }
+        }
+        out.iter_mut().for_each(|word| *word = u64::from_le(*word));
+        Ok(())
     }
 }
 
 impl ReadWords for MapWords {
     fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
+        if self.way.get() != Way::Mapped {
+            match self.read_by_kernel(first, out) {
+                Ok(()) => return Ok(()),
+                Err(fault) if fault.is_refusal() && self.way.get() == Way::Copied => {
+                    self.hand_over();
+                    self.way.set(Way::Mapped);
+                }
+                Err(fault) => {
+                    self.fault.set(self.fault.get().or(Some(fault)));
+                    return Err(FormatError::io(fault.call, "the ring file", fault.source()));
+                }
+            }
+        }
         for (offset, word) in out.iter_mut().enumerate() {
             *word = u64::from_le(self.word(first + offset).load(Ordering::Relaxed));
         }
@@ -65,14 +265,22 @@ impl ReadWords for MapWords {
 
 impl Words for MapWords {
     fn store(&self, index: usize, value: u64) {
-        self.word(index).store(value.to_le(), Ordering::Relaxed);
+        if self.way.get() == Way::Mapped {
+            self.word(index).store(value.to_le(), Ordering::Relaxed);
+        } else {
+            self.gather(index, value);
+        }
     }
 
     fn store_release(&self, index: usize, value: u64) {
-        self.word(index).store(value.to_le(), Ordering::Release);
+        self.fence_release();
+        // By itself: what one call copies has no order.
+        self.store(index, value);
+        self.fence_release();
     }
 
     fn fence_release(&self) {
+        self.hand_over();
         fence(Ordering::Release);
     }
 }

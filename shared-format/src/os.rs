@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -20,6 +20,25 @@ fn check(result: libc::c_int) -> io::Result<()> {
 pub fn user_id() -> u32 {
     // SAFETY: takes nothing, cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// Whether this program has more rights than whoever started it (setuid, setgid, file capabilities): then he does not say
+/// where it writes files.
+pub fn has_more_rights() -> bool {
+    // SAFETY: takes a number.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Which boot of the machine this is; zeros where the system does not say.
+pub fn boot_id() -> [u64; 2] {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    let half = |from: usize| {
+        digits
+            .get(from..from + 16)
+            .and_then(|half| u64::from_str_radix(half, 16).ok())
+    };
+    [half(0).unwrap_or(0), half(16).unwrap_or(0)]
 }
 
 /// 64 random bits, by the keys that std draws for its hash maps.
@@ -50,6 +69,17 @@ pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     }
 }
 
+/// How many bytes are free for everybody where a file is; none where the system does not say, or sets no limit.
+pub fn free_bytes(file: &File) -> Option<u64> {
+    let mut facts = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: the descriptor is open and `facts` is a valid place for them.
+    check(unsafe { libc::fstatvfs(file.as_raw_fd(), facts.as_mut_ptr()) }).ok()?;
+    // SAFETY: it has succeeded, and filled them in.
+    let facts = unsafe { facts.assume_init() };
+    // A tmpfs without a limit has no blocks at all.
+    (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize))
+}
+
 /// Gives the blocks of a range back; the file keeps its length and reads as zeros there.
 ///
 /// # Errors
@@ -67,12 +97,87 @@ pub fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     })
 }
 
+fn counted(result: libc::ssize_t) -> io::Result<usize> {
+    usize::try_from(result).map_err(|_| io::Error::last_os_error())
+}
+
+/// The thread that asks, for calls that want a process: the process's own id is that of its main thread, which may have
+/// ended, and has no memory then. Asked for each time: a forked child that kept it would write into its parent.
+fn own_id() -> libc::pid_t {
+    // SAFETY: takes nothing, cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// Where the kernel shows a descriptor of this thread's; `/proc/self` shows those of the main thread, which has none once
+/// it has ended.
+pub(crate) fn path_of_open_file(file: &File) -> String {
+    format!("/proc/thread-self/fd/{}", file.as_raw_fd())
+}
+
+/// Has the kernel copy bytes within this process. Where there is no memory at `to` (any more) that is an error, where a
+/// store would be a signal; gives how many bytes were copied.
+///
+/// # Safety
+/// `from` has so many bytes, and nobody relies on those at `to` but by atomics.
+///
+/// # Errors
+/// `EFAULT` where not even the first byte could be copied; what the system says where it does not do such a thing.
+pub(crate) unsafe fn write_own_memory(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<usize> {
+    let (local, remote) = (part(from.cast_mut(), bytes), part(to, bytes));
+    // SAFETY: by the caller; both parts live through the call.
+    counted(unsafe { libc::process_vm_writev(own_id(), &local, 1, &remote, 1, 0) })
+}
+
+/// The other way round.
+///
+/// # Safety
+/// `to` has room for so many bytes, which nobody else uses.
+///
+/// # Errors
+/// As [`write_own_memory`].
+pub(crate) unsafe fn read_own_memory(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<usize> {
+    let (local, remote) = (part(to, bytes), part(from.cast_mut(), bytes));
+    // SAFETY: by the caller; both parts live through the call.
+    counted(unsafe { libc::process_vm_readv(own_id(), &local, 1, &remote, 1, 0) })
+}
+
+fn part(base: *mut u8, bytes: usize) -> libc::iovec {
+    libc::iovec {
+        iov_base: base.cast(),
+        iov_len: bytes,
+    }
+}
+
+/// Writes bytes to a file; gives how many were written.
+///
+/// # Safety
+/// `from` has so many bytes.
+///
+/// # Errors
+/// What the system says.
+pub(crate) unsafe fn write_at(file: RawFd, from: *const u8, bytes: usize, offset: u64) -> io::Result<usize> {
+    // SAFETY: by the caller.
+    counted(unsafe { libc::pwrite(file, from.cast(), bytes, offset as libc::off_t) })
+}
+
+/// Reads bytes of a file; gives how many there were.
+///
+/// # Safety
+/// `to` has room for so many bytes, which nobody else uses.
+///
+/// # Errors
+/// What the system says.
+pub(crate) unsafe fn read_at(file: RawFd, to: *mut u8, bytes: usize, offset: u64) -> io::Result<usize> {
+    // SAFETY: by the caller.
+    counted(unsafe { libc::pread(file, to.cast(), bytes, offset as libc::off_t) })
+}
+
 /// Gives a file opened with `O_TMPFILE` a name; fails where the name is taken.
 ///
 /// # Errors
 /// What the system says.
 pub fn link_open_file(file: &File, path: &Path) -> io::Result<()> {
-    let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let from = CString::new(path_of_open_file(file))?;
     let to = CString::new(path.as_os_str().as_bytes())?;
     let (cwd, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
     // SAFETY: both are strings that end in a zero and live through the call.
@@ -115,9 +220,22 @@ pub fn range_is_locked(file: &File, offset: u64, bytes: u64) -> io::Result<bool>
     Ok(i32::from(range.l_type) != libc::F_UNLCK)
 }
 
+/// Another file behind a descriptor's number.
+#[cfg(test)]
+pub(crate) fn put_in_place(file: &File, number: i32) {
+    // SAFETY: whoever owns the number asks which file it is of before each use.
+    assert_eq!(unsafe { libc::dup2(file.as_raw_fd(), number) }, number);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_boot_has_its_own_number() {
+        assert_eq!(boot_id(), boot_id());
+        assert_ne!(boot_id(), [0, 0]);
+    }
 
     #[test]
     fn random_bits_differ() {

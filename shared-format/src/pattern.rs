@@ -8,6 +8,9 @@ use crate::snapshot::Site;
 /// Longest pattern in bytes: what fits into a request.
 pub const BYTES_MAX: usize = 96;
 
+// Matching has a bit for each place in a pattern, and one for its end.
+const _: () = assert!(BYTES_MAX < u128::BITS as usize);
+
 /// Chooses sites by their path, `module::name`. A pattern matches any run of whole parts of it, so `insert` is
 /// every function of that name, `book` all in a module of that name, `book::insert` the one in the other. A `*`
 /// stands for anything, `::` included.
@@ -56,38 +59,41 @@ impl Pattern {
             "" => site.name.clone(),
             module => format!("{module}::{}", site.name),
         };
-        let begins = std::iter::once(0).chain(path.match_indices("::").map(|(at, _)| at + 2));
-        let ends = || path.match_indices("::").map(|(at, _)| at).chain([path.len()]);
-        begins
-            .flat_map(|begin| {
-                ends()
-                    .filter(move |&end| begin <= end)
-                    .map(move |end| (begin, end))
-            })
-            .any(|(begin, end)| glob(self.as_str().as_bytes(), &path.as_bytes()[begin..end]))
+        covers_parts(self.as_str().as_bytes(), &path)
     }
 }
 
-/// Whether a pattern with `*` covers all of a text: on a mismatch the last star takes one more.
-fn glob(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if pattern.get(p) == Some(&b'*') {
-            star = Some((p, t));
-            p += 1;
-        } else if pattern.get(p) == Some(&text[t]) {
-            p += 1;
-            t += 1;
-        } else if let Some((at, taken)) = star {
-            star = Some((at, taken + 1));
-            p = at + 1;
-            t = taken + 1;
-        } else {
-            return false;
+/// Whether a pattern with `*` covers any run of whole parts of a path. All runs are tried at once, in one pass over the
+/// path whatever the pattern is: patterns come from whoever may ask the program.
+fn covers_parts(pattern: &[u8], path: &str) -> bool {
+    let (mut stars, mut places) = (0u128, [0u128; 256]);
+    for (place, &byte) in pattern.iter().enumerate() {
+        match byte {
+            b'*' => stars |= 1 << place,
+            byte => places[usize::from(byte)] |= 1 << place,
         }
     }
-    pattern[p..].iter().all(|&byte| byte == b'*')
+    let whole = 1u128 << pattern.len();
+    let mut breaks = path.match_indices("::").map(|(at, _)| at).peekable();
+    let mut begin = 0;
+    // Bit n: the first n bytes of the pattern cover what lies between a part's beginning and here.
+    let mut covered = 0u128;
+    for here in 0..=path.len() {
+        covered |= u128::from(here == begin);
+        // A star may stand for nothing: the sum carries through stars side by side.
+        covered |= ((covered & stars) + stars) ^ stars;
+        let is_end = here == path.len() || breaks.next_if_eq(&here).is_some();
+        if is_end && covered & whole != 0 {
+            return true;
+        }
+        if is_end {
+            begin = here + 2;
+        }
+        if let Some(&byte) = path.as_bytes().get(here) {
+            covered = (covered & places[usize::from(byte)]) << 1 | covered & stars;
+        }
+    }
+    false
 }
 
 impl fmt::Debug for Pattern {
@@ -136,13 +142,61 @@ mod tests {
         assert_eq!(Pattern::new(&"x".repeat(96)).unwrap().as_str().len(), 96);
     }
 
+    /// Whether a pattern with `*` covers all of a text: on a mismatch the last star takes one more.
+    fn glob(pattern: &[u8], text: &[u8]) -> bool {
+        let (mut p, mut t) = (0, 0);
+        let mut star: Option<(usize, usize)> = None;
+        while t < text.len() {
+            if pattern.get(p) == Some(&b'*') {
+                star = Some((p, t));
+                p += 1;
+            } else if pattern.get(p) == Some(&text[t]) {
+                p += 1;
+                t += 1;
+            } else if let Some((at, taken)) = star {
+                star = Some((at, taken + 1));
+                p = at + 1;
+                t = taken + 1;
+            } else {
+                return false;
+            }
+        }
+        pattern[p..].iter().all(|&byte| byte == b'*')
+    }
+
+    /// The plain way: each run of whole parts by itself.
+    fn covers_one_after_another(pattern: &[u8], path: &str) -> bool {
+        let breaks = || path.match_indices("::").map(|(at, _)| at);
+        let mut begins = std::iter::once(0).chain(breaks().map(|at| at + 2));
+        begins.any(|begin| {
+            let mut ends = breaks().chain([path.len()]).filter(|&end| begin <= end);
+            ends.any(|end| glob(pattern, &path.as_bytes()[begin..end]))
+        })
+    }
+
+    #[test]
+    fn the_longest_pattern_has_room_for_its_end() {
+        let path = "x".repeat(BYTES_MAX);
+        assert!(covers_parts(path.as_bytes(), &path));
+        assert!(covers_parts("*".repeat(BYTES_MAX).as_bytes(), &path));
+        assert!(!covers_parts(path.as_bytes(), &path[1..]));
+    }
+
     proptest! {
+        #[test]
+        fn all_runs_at_once_are_each_by_itself(pattern in "[ab*:]{1,12}", path in "[ab:]{0,16}") {
+            prop_assert_eq!(
+                covers_parts(pattern.as_bytes(), &path),
+                covers_one_after_another(pattern.as_bytes(), &path)
+            );
+        }
+
         #[test]
         fn a_star_in_place_of_any_run_still_matches(text in "[a-c]{0,12}", from in 0usize..13, to in 0usize..13) {
             let (from, to) = (from.min(text.len()), to.min(text.len()));
             let (from, to) = (from.min(to), from.max(to));
             let pattern = format!("{}*{}", &text[..from], &text[to..]);
-            prop_assert!(glob(pattern.as_bytes(), text.as_bytes()));
+            prop_assert!(covers_parts(pattern.as_bytes(), &text));
         }
     }
 }

@@ -9,7 +9,10 @@
 //! No record is longer than half the ring, so at every instruction `intent - latest` is at most the ring's
 //! size: a program that dies at any store leaves its newest finished record whole.
 
+pub(crate) mod extent;
 pub mod growing;
+#[cfg(test)]
+mod lapped;
 
 use crate::checksum::checksum;
 use crate::error::FormatError;
@@ -19,6 +22,10 @@ use crate::words::{self, ReadWords, Words, read_one};
 
 /// How often a reader tries before it says that it is lapped on every try.
 const TRIES: u32 = 200;
+
+/// A try that copies more than this counts as several: 4 MiB. Records of many megabytes have few tries, so that no program
+/// keeps its readers busy for long, however large it makes them.
+const WORDS_PER_TRY: u64 = (4 << 20) / WORD as u64;
 
 /// `previous` of the first record.
 const NONE: u64 = u64::MAX;
@@ -68,6 +75,17 @@ impl From<&CaptureFacts> for Stamp {
     }
 }
 
+/// What a reader has done so far to copy the newest record.
+#[derive(Debug, Default)]
+struct Patience {
+    /// Tries, however long.
+    tries: u64,
+    /// Words of payloads that were copied, in all tries.
+    copied: u64,
+    /// Tries that failed because the writer was faster.
+    lapped: u64,
+}
+
 /// A whole record, copied out of the ring and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -92,7 +110,7 @@ impl Region {
 
     /// The longest record, in words: a half, so that the newest finished one is never written over.
     fn longest(&self) -> u64 {
-        self.words / 2
+        (self.words / 2).min(record::WORDS as u64 + record::BYTES_MAX / WORD as u64)
     }
 }
 
@@ -117,9 +135,10 @@ fn publish_words(
 
 /// Where the newest record begins; what is read next is at least as new.
 fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatError> {
-    // A read through a file is no atomic load: it counts when two agree.
+    // A read through a file is no atomic load: it counts when two agree. Whoever writes without pause keeps nobody here:
+    // what lies there is judged by its checksum.
     let mut latest = read_one(words, region.latest)?;
-    loop {
+    for _ in 0..TRIES {
         let again = read_one(words, region.latest)?;
         if latest == again {
             break;
@@ -220,7 +239,7 @@ pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
     if head[record::MAGIC] as u32 != record::MAGIC_VALUE || bytes.div_ceil(WORD) != body.len() {
         return None;
     }
-    let mut payload = words::to_bytes(body.iter().copied());
+    let mut payload = words::bytes_of(body);
     payload.truncate(bytes);
     if head[record::CRC] != checksum(&head[..record::CRC], &payload) {
         return None;
@@ -288,44 +307,70 @@ impl Writer {
 /// [`FormatError::Lapped`] where the writer was faster on every try, [`FormatError::NoRecord`] where there is
 /// none that is whole, and what reading gives.
 pub fn read_newest(words: &impl ReadWords, region: &Region) -> Result<Record, FormatError> {
-    let mut damaged_at = None;
-    for _ in 0..TRIES {
-        let latest = read_latest(words, region)?;
-        if let Some(record) = try_read(words, region, latest)? {
-            return Ok(record);
-        }
-        // The same record damaged twice, and the writer not near it: it does not mend itself.
-        let intent = read_one(words, region.intent)?;
-        let lapped = intent.wrapping_sub(latest) > region.words;
-        if !lapped && damaged_at.replace(latest) == Some(latest) {
-            return Err(FormatError::NoRecord);
-        }
-    }
-    Err(FormatError::Lapped { tries: TRIES })
+    read_newest_counting(words, region, &mut 0)
 }
 
-/// Copies the record at a position, as given by [`Record::previous`]; none where it has been written over.
+/// The same; adds to `lapped` how often the writer was faster and it was tried again.
+///
+/// # Errors
+/// As [`read_newest`].
+pub fn read_newest_counting(
+    words: &impl ReadWords,
+    region: &Region,
+    lapped: &mut u64,
+) -> Result<Record, FormatError> {
+    let mut patience = Patience::default();
+    let newest = patience.read_newest(words, region);
+    *lapped += patience.lapped;
+    newest
+}
+
+/// Copies the record at `previous`, which the one at `position` gives as its [`Record::previous`]; none where it has been
+/// written over.
 ///
 /// # Errors
 /// What reading gives.
-pub fn read_at(
+pub fn read_before(
     words: &impl ReadWords,
     region: &Region,
     position: u64,
+    previous: u64,
 ) -> Result<Option<Record>, FormatError> {
-    try_read(words, region, position)
+    // One lies beside the other. Records that overlap would make the way back through a ring as long as its square.
+    try_read(words, region, previous, position.saturating_sub(previous), &mut 0)
 }
 
-fn try_read(words: &impl ReadWords, region: &Region, position: u64) -> Result<Option<Record>, FormatError> {
+/// Copies the head of the record at a position that has at most so many words, with the words of its payload; none where
+/// it has been written over.
+fn read_head(
+    words: &impl ReadWords,
+    region: &Region,
+    position: u64,
+    most: u64,
+) -> Result<Option<([u64; record::WORDS], u64)>, FormatError> {
     let mut head = [0u64; record::WORDS];
     if !copy_words(words, region, position, 0, &mut head)? {
         return Ok(None);
     }
     // Nothing of the head is believed before the bounds hold: a length is allocated next.
     let length = head[record::BYTES].div_ceil(WORD as u64);
-    if head[record::POSITION] != position || length > region.longest() {
+    let most = most.min(region.longest()).checked_sub(record::WORDS as u64);
+    let fits = head[record::POSITION] == position && most.is_some_and(|most| length <= most);
+    Ok(fits.then_some((head, length)))
+}
+
+/// Copies the record at a position that has at most so many words; none where it has been written over. Adds to `copied`
+/// how many words that took.
+fn try_read(
+    words: &impl ReadWords,
+    region: &Region,
+    position: u64,
+    most: u64,
+    copied: &mut u64,
+) -> Result<Option<Record>, FormatError> {
+    let Some((head, length)) = read_head(words, region, position, most)? else {
         return Ok(None);
-    }
+    };
     // A file may be shorter than it claims: its last word is there before so many are allocated.
     if length > 0 {
         let begin = region.at(position.wrapping_add(record::WORDS as u64));
@@ -337,11 +382,43 @@ fn try_read(words: &impl ReadWords, region: &Region, position: u64) -> Result<Op
         };
         read_one(words, last)?;
     }
+    *copied += length;
     let mut body = vec![0u64; length as usize];
     if !copy_words(words, region, position, record::WORDS as u64, &mut body)? {
         return Ok(None);
     }
     Ok(parse_record(&head, &body))
+}
+
+// === impl Patience ===
+
+impl Patience {
+    /// Tries that were made, with those that long records count for.
+    fn tries(&self) -> u64 {
+        self.tries + self.copied / WORDS_PER_TRY
+    }
+
+    /// Copies the newest whole record while there are tries left.
+    fn read_newest(&mut self, words: &impl ReadWords, region: &Region) -> Result<Record, FormatError> {
+        let mut damaged_at = None;
+        while self.tries() < TRIES.into() {
+            self.tries += 1;
+            let latest = read_latest(words, region)?;
+            if let Some(record) = try_read(words, region, latest, region.words, &mut self.copied)? {
+                return Ok(record);
+            }
+            // The same record damaged twice, and the writer not near it: it does not mend itself.
+            let intent = read_one(words, region.intent)?;
+            if intent.wrapping_sub(latest) > region.words {
+                self.lapped += 1;
+            } else if damaged_at.replace(latest) == Some(latest) {
+                return Err(FormatError::NoRecord);
+            }
+        }
+        Err(FormatError::Lapped {
+            tries: self.tries as u32,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -365,6 +442,42 @@ pub(crate) mod tests {
         }
     }
 
+    /// The head of a record that claims so many bytes, in a ring of the largest size.
+    struct Claims(u64);
+
+    impl ReadWords for Claims {
+        fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
+            assert!(
+                out.len() <= record::WORDS,
+                "nobody reads {} words for it",
+                out.len()
+            );
+            out.fill(0);
+            if first == LARGEST.first {
+                out[record::BYTES] = self.0;
+            }
+            Ok(())
+        }
+
+        fn fence_acquire(&self) {}
+    }
+
+    const LARGEST: Region = Region {
+        words: *crate::layout::RING_WORDS_RANGE.end(),
+        ..REGION
+    };
+
+    #[test]
+    fn no_payload_is_longer_than_readers_take_memory_for() {
+        assert_eq!(Writer::new(LARGEST).longest_payload(), record::BYTES_MAX);
+        // One word more than a record may have beside its head.
+        let claims = Claims(record::BYTES_MAX + 8);
+        assert!(matches!(
+            read_newest(&claims, &LARGEST),
+            Err(FormatError::NoRecord)
+        ));
+    }
+
     #[test]
     fn the_newest_record_is_read_and_its_forerunner_found() {
         let words = Recorder::new(68);
@@ -376,8 +489,102 @@ pub(crate) mod tests {
             (two.payload.as_slice(), two.sequence),
             (b"two, longer".as_slice(), 2)
         );
-        let one = read_at(&words, &REGION, two.previous.unwrap()).unwrap().unwrap();
+        let one = read_before(&words, &REGION, two.position, two.previous.unwrap())
+            .unwrap()
+            .unwrap();
         assert_eq!((one.payload.as_slice(), one.previous), (b"one".as_slice(), None));
+    }
+
+    /// Words of a writer that is a lap further at each look.
+    struct Racing(std::cell::Cell<u64>);
+
+    impl ReadWords for Racing {
+        fn read(&self, _: usize, out: &mut [u64]) -> Result<(), FormatError> {
+            self.0.set(self.0.get() + 10 * REGION.words);
+            out.fill(self.0.get());
+            Ok(())
+        }
+
+        fn fence_acquire(&self) {}
+    }
+
+    #[test]
+    fn a_reader_that_is_lapped_each_time_gives_up() {
+        let said = read_newest(&Racing(0.into()), &REGION).unwrap_err().to_string();
+        assert!(
+            said.starts_with("the program writes faster than this can be read ("),
+            "{said}"
+        );
+    }
+
+    /// Words of a writer that comes into the newest record while its payload is copied; counts words that were copied for payloads.
+    struct Huge {
+        claims: Claims,
+        inside: std::cell::Cell<bool>,
+        copied: std::cell::Cell<u64>,
+    }
+
+    impl ReadWords for Huge {
+        fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
+            if out.len() > record::WORDS {
+                self.copied.set(self.copied.get() + out.len() as u64);
+                self.inside.set(true);
+                return Ok(());
+            }
+            self.claims.read(first, out)?;
+            if first == LARGEST.first {
+                self.inside.set(false);
+            } else if first == LARGEST.intent && self.inside.get() {
+                out[0] = u64::MAX;
+            }
+            Ok(())
+        }
+
+        fn fence_acquire(&self) {}
+    }
+
+    #[test]
+    fn a_writer_of_huge_records_keeps_nobody_for_long() {
+        for (bytes, tries_most) in [(record::BYTES_MAX, 2), (256 << 20, 4), (64 << 20, 12)] {
+            let words = Huge {
+                claims: Claims(bytes),
+                inside: false.into(),
+                copied: 0.into(),
+            };
+            let mut lapped = 0;
+            let result = read_newest_counting(&words, &LARGEST, &mut lapped);
+            assert!(
+                matches!(result, Err(FormatError::Lapped { tries }) if tries == tries_most),
+                "{result:?}"
+            );
+            assert_eq!(
+                (lapped, words.copied.get()),
+                (tries_most.into(), u64::from(tries_most) * bytes / 8)
+            );
+        }
+    }
+
+    #[test]
+    fn records_that_overlap_are_no_way_back() {
+        let words = Recorder::new(68);
+        // Written from the last to the first, so that each can hold those behind it.
+        for position in (0..3u64).rev() {
+            let at = position * record::WORDS as u64;
+            let inside: Vec<u64> = (at + record::WORDS as u64..32)
+                .map(|behind| read_one(&words, REGION.at(behind)).unwrap())
+                .collect();
+            let payload = words::to_bytes(inside);
+            let previous = at.checked_sub(record::WORDS as u64).unwrap_or(NONE);
+            let head = record_head(stamp(position), position + 1, at, previous, &payload);
+            (at..)
+                .zip(head)
+                .for_each(|(at, word)| words.store(REGION.at(at), word));
+        }
+        words.store(REGION.intent, 32);
+        words.store(REGION.latest, 2 * record::WORDS as u64);
+        let newest = read_newest(&words, &REGION).unwrap();
+        let before = read_before(&words, &REGION, newest.position, newest.previous.unwrap());
+        assert_eq!((newest.sequence, before.unwrap()), (3, None));
     }
 
     #[test]
@@ -386,10 +593,12 @@ pub(crate) mod tests {
         let mut writer = Writer::new(REGION);
         writer.publish(&words, stamp(1), b"one").unwrap();
         let longest = writer.longest_payload() as usize;
-        assert!(matches!(
-            writer.publish(&words, stamp(2), &vec![7; longest + 1]),
-            Err(FormatError::TooLarge { .. })
-        ));
+        let refused = writer.publish(&words, stamp(2), &vec![7; longest + 1]);
+        let said = refused.unwrap_err().to_string();
+        assert!(
+            said.starts_with("the snapshot needs ") && said.ends_with("; give a larger ring"),
+            "{said}"
+        );
         assert_eq!(read_newest(&words, &REGION).unwrap().sequence, 1);
         writer.publish(&words, stamp(2), &vec![7; longest]).unwrap();
         assert_eq!(read_newest(&words, &REGION).unwrap().payload.len(), longest);
@@ -432,7 +641,7 @@ pub(crate) mod tests {
         };
         let words = Recorder::new(68);
         let mut head = record_head(stamp(1), 1, 0, NONE, b"");
-        head[record::BYTES] = (most / 2) * WORD as u64;
+        head[record::BYTES] = record::BYTES_MAX;
         words.store(REGION.intent, 8);
         (0..)
             .zip(head)
@@ -452,7 +661,7 @@ pub(crate) mod tests {
         for tick in 0..8 {
             writer.publish(&words, stamp(tick), &[9; 100]).unwrap();
         }
-        assert_eq!(read_at(&words, &REGION, 0).unwrap(), None);
+        assert_eq!(read_before(&words, &REGION, 21, 0).unwrap(), None);
     }
 
     #[test]
@@ -477,65 +686,92 @@ pub(crate) mod tests {
         fn every_store_prefix_leaves_the_newest_finished_record(
             lengths in proptest::collection::vec(0usize..=(32 - 8) * 8, 1..12),
         ) {
-            let publish_all = |words: &Recorder| {
-                let mut writer = Writer::new(REGION);
-                lengths
-                    .iter()
-                    .enumerate()
-                    .map(|(index, &length)| {
-                        writer.publish(words, stamp(index as u64), &vec![index as u8; length]).unwrap();
-                        words.stores()
-                    })
-                    .collect::<Vec<u64>>()
+            let words = Recorder::new(68);
+            let mut writer = Writer::new(REGION);
+            let publish = |(index, &length): (usize, &usize)| {
+                writer.publish(&words, stamp(index as u64), &vec![index as u8; length]).unwrap();
+                words.stores()
             };
-            let finished_after = publish_all(&Recorder::new(68));
-            for cut in finished_after[0]..=*finished_after.last().unwrap() {
-                let words = Recorder::new(68);
-                words.cut_after(cut);
-                publish_all(&words);
-                let newest = finished_after.iter().filter(|&&stores| stores <= cut).count() - 1;
-                let record = read_newest(&words, &REGION).unwrap();
-                prop_assert_eq!(record.payload, vec![newest as u8; lengths[newest]], "cut after {}", cut);
-                prop_assert_eq!(record.sequence, newest as u64 + 1);
-            }
+            let finished_after: Vec<u64> = lengths.iter().enumerate().map(publish).collect();
+            words.prefixes(|cut, left| {
+                let finished = finished_after.iter().filter(|&&stores| stores <= cut).count();
+                if let Some(newest) = finished.checked_sub(1) {
+                    let record = read_newest(left, &REGION).unwrap();
+                    prop_assert_eq!(record.payload, vec![newest as u8; lengths[newest]], "cut after {}", cut);
+                    prop_assert_eq!(record.sequence, finished as u64);
+                }
+                Ok(())
+            })?;
         }
     }
 
     pub(crate) mod model {
         //! Under loom: every interleaving and every allowed reordering of one writer and one reader.
 
+        use std::panic::Location;
         use std::sync::Arc;
 
         use loom::sync::atomic::{AtomicU64, Ordering, fence};
 
         use super::*;
+        use crate::model::{check, mutation};
 
-        pub(crate) struct LoomWords(pub(crate) Vec<AtomicU64>);
+        #[derive(Clone)]
+        pub(crate) struct LoomWords(Arc<Vec<AtomicU64>>);
+
+        impl LoomWords {
+            pub(crate) fn new(length: usize) -> Self {
+                Self(Arc::new((0..length).map(|_| AtomicU64::new(0)).collect()))
+            }
+
+            #[track_caller]
+            fn store_as(&self, index: usize, value: u64, ordering: Ordering) {
+                let words = self.clone();
+                mutation::act(Location::caller(), move |weak| {
+                    words.0[index].store(value, if weak { Ordering::Relaxed } else { ordering });
+                });
+            }
+        }
 
         impl ReadWords for LoomWords {
+            #[track_caller]
             fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
+                let at = Location::caller();
                 for (offset, word) in out.iter_mut().enumerate() {
-                    *word = self.0[first + offset].load(Ordering::Relaxed);
+                    let load = |index: usize, _| self.0[index].load(Ordering::Relaxed);
+                    *word = mutation::load(at, first + offset, load);
                 }
                 Ok(())
             }
 
+            #[track_caller]
             fn fence_acquire(&self) {
-                fence(Ordering::Acquire);
+                mutation::act(Location::caller(), |weak| {
+                    if !weak {
+                        fence(Ordering::Acquire);
+                    }
+                });
             }
         }
 
         impl Words for LoomWords {
+            #[track_caller]
             fn store(&self, index: usize, value: u64) {
-                self.0[index].store(value, Ordering::Relaxed);
+                self.store_as(index, value, Ordering::Relaxed);
             }
 
+            #[track_caller]
             fn store_release(&self, index: usize, value: u64) {
-                self.0[index].store(value, Ordering::Release);
+                self.store_as(index, value, Ordering::Release);
             }
 
+            #[track_caller]
             fn fence_release(&self) {
-                fence(Ordering::Release);
+                mutation::act(Location::caller(), |weak| {
+                    if !weak {
+                        fence(Ordering::Release);
+                    }
+                });
             }
         }
 
@@ -549,21 +785,18 @@ pub(crate) mod tests {
                 intent: 0,
                 latest: 1,
             };
-            let mut builder = loom::model::Builder::new();
-            builder.preemption_bound = Some(3);
-            builder.check(|| {
-                let words = Arc::new(LoomWords((0..6).map(|_| AtomicU64::new(0)).collect()));
+            check(None, || {
+                let words = LoomWords::new(6);
                 // The first record is there before anybody can look.
-                publish_words(&*words, &SMALL, 0, [10, 10].into_iter(), 2);
-                let writer = Arc::clone(&words);
+                publish_words(&words, &SMALL, 0, [10, 10].into_iter(), 2);
+                let writer = words.clone();
                 let thread = loom::thread::spawn(move || {
-                    publish_words(&*writer, &SMALL, 2, [12, 12].into_iter(), 2);
-                    publish_words(&*writer, &SMALL, 4, [14, 14].into_iter(), 2);
+                    publish_words(&writer, &SMALL, 2, [12, 12].into_iter(), 2);
+                    publish_words(&writer, &SMALL, 4, [14, 14].into_iter(), 2);
                 });
-                let latest = words.0[SMALL.latest].load(Ordering::Relaxed);
-                words.fence_acquire();
+                let latest = read_latest(&words, &SMALL).unwrap();
                 let mut copy = [0; 2];
-                if copy_words(&*words, &SMALL, latest, 0, &mut copy).unwrap() {
+                if copy_words(&words, &SMALL, latest, 0, &mut copy).unwrap() {
                     assert_eq!(copy, [latest + 10; 2]);
                 }
                 thread.join().unwrap();

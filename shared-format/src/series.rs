@@ -32,9 +32,6 @@ pub(crate) const HEAD_WORDS: usize = 8;
 /// Required feature: records are packed, and share the sites of an earlier one.
 const PACKED: u64 = 1;
 
-/// A record that claims to be longer is none.
-const LONGEST_RECORD: u64 = 512 << 20;
-
 /// A file of records, open for reading.
 #[derive(Debug)]
 pub struct Series {
@@ -187,7 +184,7 @@ impl Series {
         };
         let behind = there - (record::WORDS * WORD) as u64;
         let payload = head[record::BYTES];
-        if payload > LONGEST_RECORD || payload.next_multiple_of(WORD as u64) > behind {
+        if payload > record::BYTES_MAX || payload.next_multiple_of(WORD as u64) > behind {
             return Ok(None);
         }
         let moment = Moment {

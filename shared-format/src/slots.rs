@@ -70,6 +70,8 @@ pub enum Outcome {
     Unknown,
     /// The program takes no requests of this kind.
     Refused,
+    /// What a later program may answer, by its code. It is an answer: the program is not silent.
+    Other(u64),
 }
 
 /// The program's answer.
@@ -150,16 +152,17 @@ impl Outcome {
             Self::NothingToUndo => 2,
             Self::Unknown => 3,
             Self::Refused => 4,
+            Self::Other(code) => code,
         }
     }
 
-    fn of(code: u64) -> Option<Self> {
+    fn of(code: u64) -> Self {
         match code {
-            1 => Some(Self::Done),
-            2 => Some(Self::NothingToUndo),
-            3 => Some(Self::Unknown),
-            4 => Some(Self::Refused),
-            _ => None,
+            1 => Self::Done,
+            2 => Self::NothingToUndo,
+            3 => Self::Unknown,
+            4 => Self::Refused,
+            _ => Self::Other(code),
         }
     }
 }
@@ -200,9 +203,9 @@ fn read_reply(words: &impl ReadWords, slot: usize) -> Result<Option<Reply>, Form
     if reply[CRC_AT] != checksum(&reply[..CRC_AT], &[]) {
         return Ok(None);
     }
-    Ok(Outcome::of(reply[1]).map(|outcome| Reply {
+    Ok(Some(Reply {
         sequence: reply[0],
-        outcome,
+        outcome: Outcome::of(reply[1]),
         record: reply[2],
         reset_epoch: reply[3],
         crc: reply[4],
@@ -307,6 +310,7 @@ pub fn reply_to(
 mod tests {
     use super::*;
     use crate::layout::RING_FIRST;
+    use crate::words::read_one;
     use crate::words::recorder::Recorder;
     use proptest::prelude::*;
 
@@ -335,6 +339,18 @@ mod tests {
             (reply.outcome, reply.record, reply.reset_epoch),
             (Outcome::Done, 17, 2)
         );
+    }
+
+    /// It was taken for silence, and the program said to be stopped.
+    #[test]
+    fn an_answer_of_a_later_program_is_an_answer() {
+        let words = Recorder::new(RING_FIRST);
+        let mut server = Server::default();
+        let request = ask(&words, 0, Op::Reset);
+        let found = server.look(&words);
+        server.answer(&words, &found[0], Outcome::Other(9), 17, 2);
+        let reply = reply_to(&words, 0, &request).unwrap().unwrap();
+        assert_eq!((reply.outcome, reply.record), (Outcome::Other(9), 17));
     }
 
     #[test]
@@ -393,6 +409,77 @@ mod tests {
         assert_eq!(server.look(&words).len(), 1);
     }
 
+    /// A viewer dies in the middle of a request, at any word, behind one that was answered or not: the program does
+    /// nothing by halves, and the next owner of the slot is heard.
+    #[test]
+    fn a_request_cut_off_at_any_word_is_none() {
+        for answered in [false, true] {
+            let first = request_words(1, Op::Interval(50_000_000));
+            let second = request_words(2, Op::SitesOff(Pattern::new("book::*").unwrap()));
+            for cut in 0..=REQUEST_WORDS {
+                let words = Recorder::new(RING_FIRST);
+                let mut server = Server::default();
+                (0..)
+                    .zip(first)
+                    .for_each(|(offset, word)| words.store(first_word(0) + offset, word));
+                if answered {
+                    let found = server.look(&words)[0];
+                    server.answer(&words, &found, Outcome::Done, 1, 0);
+                }
+                let half = (0..).zip(second).take(cut);
+                half.for_each(|(offset, word)| words.store(first_word(0) + offset, word));
+                let found = server.look(&words);
+                let whole = |request: &[u64; REQUEST_WORDS]| {
+                    (0..REQUEST_WORDS).all(|at| read_one(&words, first_word(0) + at).unwrap() == request[at])
+                };
+                let wanted = match () {
+                    () if whole(&second) => vec![Op::decode(&second)],
+                    () if whole(&first) && !answered => vec![Op::decode(&first)],
+                    () => vec![],
+                };
+                let ops = |found: &[Request]| found.iter().map(|request| request.op).collect::<Vec<_>>();
+                assert_eq!(ops(&found), wanted, "cut at word {cut}");
+                let mine = ask(&words, 0, Op::Reset);
+                let found = server.look(&words);
+                assert_eq!(ops(&found), [Some(Op::Reset)], "behind a cut at word {cut}");
+                server.answer(&words, &found[0], Outcome::Done, 9, 1);
+                assert_eq!(reply_to(&words, 0, &mine).unwrap().unwrap().record, 9);
+            }
+        }
+    }
+
+    /// The program dies in the middle of an answer: the viewer hears nothing, and neither the answer before.
+    #[test]
+    fn an_answer_cut_off_at_any_word_is_none() {
+        let words = Recorder::new(RING_FIRST);
+        let mut server = Server::default();
+        ask(&words, 0, Op::Reset);
+        let before = server.look(&words)[0];
+        server.answer(&words, &before, Outcome::Done, 7, 1);
+        let mine = ask(&words, 0, Op::Reset);
+        let answered = words.stores();
+        let found = server.look(&words)[0];
+        server.answer(&words, &found, Outcome::Refused, 8, 2);
+        let mut heard = 0;
+        let all = words.stores();
+        words
+            .prefixes(|cut, left| {
+                if cut >= answered
+                    && let Some(reply) = reply_to(left, 0, &mine)?
+                {
+                    heard += 1;
+                    assert_eq!(
+                        (reply.outcome, reply.record, reply.reset_epoch),
+                        (Outcome::Refused, 8, 2),
+                        "cut after {cut} of {all}"
+                    );
+                }
+                Ok::<(), FormatError>(())
+            })
+            .unwrap();
+        assert!((1..REPLY_WORDS).contains(&heard), "heard after {heard} stores");
+    }
+
     proptest! {
         #[test]
         fn a_hostile_page_is_neither_obeyed_nor_fatal(page in proptest::collection::vec(any::<u64>(), 512)) {
@@ -410,14 +497,14 @@ mod tests {
         //! Under loom: a viewer asks twice, the program looks and answers; each request is done once, and the
         //! viewer never takes a wrong or half answer.
 
-        use std::sync::Arc;
-
-        use loom::sync::atomic::{AtomicU64, Ordering, fence};
+        use crate::model::check;
+        use crate::ring::tests::model::LoomWords;
 
         use super::*;
 
         /// Only the words of slot 0 that a request and a reply use; the others are zeros that nobody writes.
-        struct LoomSlot([AtomicU64; 9]);
+        #[derive(Clone)]
+        struct LoomSlot(LoomWords);
 
         fn place(index: usize) -> Option<usize> {
             match index.checked_sub(FIRST)? {
@@ -435,48 +522,46 @@ mod tests {
         impl ReadWords for LoomSlot {
             fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
                 for (offset, word) in out.iter_mut().enumerate() {
-                    *word = place(first + offset).map_or(0, |at| self.0[at].load(Ordering::Relaxed));
+                    *word = place(first + offset).map_or(Ok(0), |at| read_one(&self.0, at))?;
                 }
                 Ok(())
             }
 
             fn fence_acquire(&self) {
-                fence(Ordering::Acquire);
+                self.0.fence_acquire();
             }
         }
 
         impl Words for LoomSlot {
             fn store(&self, index: usize, value: u64) {
                 if let Some(at) = place(index) {
-                    self.0[at].store(value, Ordering::Relaxed);
+                    self.0.store(at, value);
                 }
             }
 
             fn store_release(&self, index: usize, value: u64) {
                 if let Some(at) = place(index) {
-                    self.0[at].store(value, Ordering::Release);
+                    self.0.store_release(at, value);
                 }
             }
 
             fn fence_release(&self) {
-                fence(Ordering::Release);
+                self.0.fence_release();
             }
         }
 
         #[test]
         fn each_request_is_done_once_and_answered_to_its_asker() {
-            let mut builder = loom::model::Builder::new();
-            builder.preemption_bound = Some(2);
-            builder.check(|| {
-                let slot = Arc::new(LoomSlot(Default::default()));
-                let program = Arc::clone(&slot);
+            check(Some(2), || {
+                let slot = LoomSlot(LoomWords::new(9));
+                let program = slot.clone();
                 let thread = loom::thread::spawn(move || {
                     let mut server = Server::default();
                     let mut done = Vec::new();
                     for _ in 0..2 {
-                        for request in server.look(&*program) {
+                        for request in server.look(&program) {
                             done.push((request.sequence, request.op));
-                            server.answer(&*program, &request, Outcome::Done, 100 + request.sequence, 0);
+                            server.answer(&program, &request, Outcome::Done, 100 + request.sequence, 0);
                         }
                     }
                     done
@@ -491,7 +576,7 @@ mod tests {
                     asked.push((request[0], Some(op)));
                     last = request;
                 }
-                if let Some(reply) = reply_to(&*slot, 0, &last).unwrap() {
+                if let Some(reply) = reply_to(&slot, 0, &last).unwrap() {
                     assert_eq!((reply.sequence, reply.record), (last[0], 100 + last[0]));
                 }
                 let done = thread.join().unwrap();

@@ -97,7 +97,8 @@ pub struct ClockFacts {
     pub ticks_per_second: f64,
     /// Why this clock: "invariant, kernel clocksource tsc", or why a better one was refused.
     pub reason: String,
-    /// Gaps between two events that were not charged because the clock went backward or beyond the limit.
+    /// Gaps between two events that were not charged: the clock went backward or beyond the limit, or the mode was switched
+    /// more often in between than is remembered.
     pub errors: u64,
     /// How often the clock was seen to break (suspend, migration); each closes the reset epoch.
     pub epoch: u32,
@@ -273,7 +274,8 @@ pub struct Cost {
 pub struct Lifetime {
     /// Calls of all nodes.
     pub calls: u64,
-    /// Self ticks of all nodes; time outside any scope is not in it.
+    /// Self ticks of all nodes; time outside any scope is not in it. In adaptive mode the part of calls that were not timed
+    /// is an estimate, which later calls correct: it may become less.
     pub ticks: u64,
 }
 

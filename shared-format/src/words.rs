@@ -34,6 +34,16 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
 }
 
+/// Words that lie side by side as bytes, all at once.
+pub(crate) fn bytes_of(words: &[u64]) -> Vec<u8> {
+    let mut bytes = vec![0; size_of_val(words)];
+    let (places, _) = bytes.as_chunks_mut();
+    for (place, word) in places.iter_mut().zip(words) {
+        *place = word.to_le_bytes();
+    }
+    bytes
+}
+
 /// Words as bytes.
 pub(crate) fn to_bytes(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
     let words = words.into_iter();
@@ -48,6 +58,7 @@ pub(crate) fn to_bytes(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
 ///
 /// # Errors
 /// As [`ReadWords::read`].
+#[cfg_attr(test, track_caller)]
 pub fn read_one(words: &impl ReadWords, index: usize) -> Result<u64, FormatError> {
     let mut word = [0];
     words.read(index, &mut word)?;
@@ -56,35 +67,44 @@ pub fn read_one(words: &impl ReadWords, index: usize) -> Result<u64, FormatError
 
 #[cfg(test)]
 pub(crate) mod recorder {
-    //! Words in plain memory that stop taking stores after a given number: what a crash leaves.
+    //! Words in plain memory, and what a crash leaves in them: what was stored before, in order.
 
     use std::cell::{Cell, RefCell};
+    use std::panic::Location;
+    use std::rc::Rc;
 
     use super::*;
+    use crate::model::mutation;
 
     #[derive(Debug)]
     pub(crate) struct Recorder {
-        words: RefCell<Vec<u64>>,
-        stores_left: Cell<u64>,
+        words: Rc<RefCell<Vec<u64>>>,
+        log: Rc<RefCell<Vec<(usize, u64)>>>,
         stores: Cell<u64>,
     }
 
     impl Recorder {
         pub(crate) fn new(length: usize) -> Self {
             Self {
-                words: RefCell::new(vec![0; length]),
-                stores_left: Cell::new(u64::MAX),
+                words: Rc::new(RefCell::new(vec![0; length])),
+                log: Rc::default(),
                 stores: Cell::new(0),
             }
         }
 
-        /// Takes this many more stores, then none.
-        pub(crate) fn cut_after(&self, stores: u64) {
-            self.stores_left.set(stores);
-        }
-
         pub(crate) fn stores(&self) -> u64 {
             self.stores.get()
+        }
+
+        /// Looks at what each prefix of the stores leaves, from none to all; `look` is told how many they are.
+        pub(crate) fn prefixes<E>(&self, mut look: impl FnMut(u64, &Self) -> Result<(), E>) -> Result<(), E> {
+            let left = Self::new(self.words.borrow().len());
+            look(0, &left)?;
+            for (count, &(index, value)) in (1..).zip(&*self.log.borrow()) {
+                left.words.borrow_mut()[index] = value;
+                look(count, &left)?;
+            }
+            Ok(())
         }
     }
 
@@ -107,14 +127,17 @@ pub(crate) mod recorder {
     }
 
     impl Words for Recorder {
+        #[track_caller]
         fn store(&self, index: usize, value: u64) {
             self.stores.set(self.stores.get() + 1);
-            if let Some(left) = self.stores_left.get().checked_sub(1) {
-                self.stores_left.set(left);
-                self.words.borrow_mut()[index] = value;
-            }
+            let (words, log) = (Rc::clone(&self.words), Rc::clone(&self.log));
+            mutation::act(Location::caller(), move |_| {
+                words.borrow_mut()[index] = value;
+                log.borrow_mut().push((index, value));
+            });
         }
 
+        #[track_caller]
         fn store_release(&self, index: usize, value: u64) {
             self.store(index, value);
         }

@@ -20,7 +20,7 @@ fn header(name: &str, nonce: u64) -> Header {
         name: name.into(),
         pid: std::process::id(),
         start_time: 1,
-        boot_id: [1, 2],
+        boot_id: os::boot_id(),
         uid: os::user_id(),
         nonce,
         run_token: 0,
@@ -271,8 +271,14 @@ fn what_is_no_ring_says_what_it_is() {
     assert!(fifo.success());
     for (name, says) in [
         ("missing.ring", "No such file"),
-        ("link.ring", "symbolic link"),
-        ("dir.ring", "is a directory"),
+        (
+            "link.ring",
+            "is a symbolic link, wanted a plain file; name the one it points to",
+        ),
+        (
+            "dir.ring",
+            "is a directory, wanted a file; --dir DIR looks into a directory",
+        ),
         ("random.ring", "begins with \"ZZZZZZZZ\""),
         ("empty.ring", "begins with \"\""),
         ("cut.ring", "truncated: 100000 bytes"),

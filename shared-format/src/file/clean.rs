@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use crate::file::list::ring_paths;
 use crate::file::open::{RingFile, open_plain};
-use crate::layout::{RING_MAGIC, WORD, record};
+use crate::layout::{RING_MAGIC, WORD};
 use crate::os;
-use crate::ring::Record;
+use crate::ring::extent::Extent;
 
 /// No program takes so long to make its ring.
 const OLDEST_START: Duration = Duration::from_secs(60);
@@ -40,7 +40,7 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
     for path in all.filter(|path| Some(path.as_path()) != spare) {
         let looked = while_dead(&path, |file| {
             let newest = RingFile::open(&path).and_then(|ring| {
-                let newest = ring.newest()?;
+                let newest = ring.newest_extent()?;
                 Ok(empty_but_last(&ring, file, newest))
             });
             // A file that only has such a name is somebody else's.
@@ -75,11 +75,13 @@ fn is_ours(file: &File) -> bool {
     read.is_ok() && (magic == RING_MAGIC.to_le_bytes() || magic == [0; WORD])
 }
 
-/// Does something with a file of this user that no living program holds; none for any other. The lock is shared,
-/// as that of a viewer's probe, and held for one file at a time: nobody takes the file for a living one's.
+/// Does something with a file of this user, under no other name as well, that no living program holds; none for any
+/// other. The lock is shared, as that of a viewer's probe, and held for one file at a time: nobody takes the file for a
+/// living one's.
 fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
     let file = open_plain(path, true).ok()?;
-    let ours = file.metadata().ok()?.uid() == os::user_id();
+    let facts = file.metadata().ok()?;
+    let ours = facts.uid() == os::user_id() && facts.nlink() == 1;
     (ours && file.try_lock_shared().is_ok()).then(|| act(&file))
 }
 
@@ -109,12 +111,11 @@ fn empty_coarse(ring: &RingFile, file: &File) {
 }
 
 /// Gives the time of the record that stays. The coarse ring is left alone.
-fn empty_but_last(ring: &RingFile, file: &File, newest: Record) -> u64 {
+fn empty_but_last(ring: &RingFile, file: &File, newest: Extent) -> u64 {
     let region = ring.header().region();
     let (first, size) = (region.first as u64, region.words);
     let begin = newest.position & (size - 1);
-    let length = record::WORDS as u64 + (newest.payload.len() as u64).div_ceil(WORD as u64);
-    let end = begin + length;
+    let end = begin + newest.words;
     // What the record does not cover: one run where it wraps, else two.
     let runs = if end > size {
         [(end - size, begin), (0, 0)]
@@ -123,7 +124,7 @@ fn empty_but_last(ring: &RingFile, file: &File, newest: Record) -> u64 {
     };
     // What was emptied before takes little more than the record and the pages before the ring.
     let used = file.metadata().map_or(u64::MAX, |facts| facts.blocks() * 512);
-    if used <= length * WORD as u64 + EMPTIED {
+    if used <= newest.words * WORD as u64 + EMPTIED {
         return newest.stamp.unix_ns;
     }
     for (from, to) in runs.into_iter().filter(|(from, to)| from < to) {

@@ -2,23 +2,28 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::FormatError;
 use crate::file::header::Header;
+use crate::file::held::Held;
+use crate::file::loss::Loss;
 use crate::file::places::{self, RING_ENDING};
-use crate::layout::{RING_WORDS_RANGE, WORD, slot, state};
+use crate::layout::{RING_MAGIC, RING_WORDS_RANGE, WORD, header as at, slot, state};
 use crate::map::MapWords;
+pub use crate::map::Way;
 use crate::os;
 use crate::ring::growing::GrowingWriter;
 use crate::ring::{Stamp, Writer};
 use crate::slots::{Outcome, Request, Server, first_word};
-use crate::words::Words;
+use crate::words::{Words, read_one};
 
 /// Halving a ring that finds no space ends here, in bytes.
 pub const LEAST_RING_BYTES: u64 = 1 << 20;
+
+/// One in so many of the bytes that are free in a place may become a ring: others need it as well, `/dev/shm` above all.
+const SHARE: u64 = 4;
 
 /// The ring file of this process. Dropping it frees the lock by which others see that the program lives.
 #[derive(Debug)]
@@ -32,9 +37,9 @@ pub struct OwnRing {
     dir: PathBuf,
     /// A second open file, without the lock: for giving the file its name and for asking who holds a slot.
     /// The lock itself is held by the mapping alone, which a forked child does not inherit.
-    file: File,
-    /// Nobody has cut the file so far.
-    whole: bool,
+    file: Held,
+    /// What was done to the file; then it is not touched any more.
+    lost: Option<Loss>,
     /// Its path; before it has a name, that of the temporary one where the file system needs one.
     path: PathBuf,
     linked: bool,
@@ -43,16 +48,28 @@ pub struct OwnRing {
 // === impl OwnRing ===
 
 impl OwnRing {
-    /// Makes a file without a name in `dir`, allocated, mapped and locked. Where space is short the ring is
-    /// halved down to [`LEAST_RING_BYTES`], and the coarse one may grow no larger than it.
+    /// Makes a file without a name in `dir`, allocated, mapped and locked. Where space is short, or the ring would take
+    /// more than a quarter of it, it is halved down to [`LEAST_RING_BYTES`], and the coarse one may grow no larger than it.
     ///
     /// # Errors
     /// The directory is unfit, or what the system says; nothing is left behind.
-    pub fn create(dir: &Path, mut header: Header) -> Result<Self, FormatError> {
+    pub fn create(dir: &Path, header: Header) -> Result<Self, FormatError> {
+        Self::create_by(dir, header, Way::Copied)
+    }
+
+    /// The same, with the way in which stores are to reach the file.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn create_by(dir: &Path, mut header: Header, way: Way) -> Result<Self, FormatError> {
         places::prepare(dir)?;
         let least = (LEAST_RING_BYTES / WORD as u64).min(header.ring_words);
         let (file, temporary) = loop {
             let (file, temporary) = open_nameless(dir, &header)?;
+            if let Err(error) = leave_room(&file, &mut header, least, dir) {
+                remove_temporary(temporary.as_deref());
+                return Err(error);
+            }
             match os::allocate(&file, 0, header.file_bytes()) {
                 Ok(()) => break (file, temporary),
                 Err(error) => {
@@ -60,13 +77,12 @@ impl OwnRing {
                     if !is_shortage(&error) || header.ring_words / 2 < least {
                         return Err(FormatError::io("fallocate", dir, error));
                     }
-                    header.ring_words /= 2;
-                    header.coarse_words = header.coarse_words.min(header.ring_words);
+                    halve(&mut header);
                 }
             }
         };
         debug_assert!(RING_WORDS_RANGE.contains(&header.ring_words));
-        let made = lock_and_map(dir, file, &header);
+        let made = lock_and_map(dir, file, &header, way);
         if made.is_err() {
             remove_temporary(temporary.as_deref());
         }
@@ -74,6 +90,7 @@ impl OwnRing {
         for (index, word) in header.encode().into_iter().enumerate() {
             words.store(index, word);
         }
+        words.fence_release();
         Ok(Self {
             words,
             writer: Writer::new(header.region()),
@@ -84,7 +101,7 @@ impl OwnRing {
             file,
             path: temporary.unwrap_or_default(),
             linked: false,
-            whole: true,
+            lost: None,
         })
     }
 
@@ -95,10 +112,10 @@ impl OwnRing {
     pub fn link(&mut self) -> Result<(), FormatError> {
         let Header { name, pid, nonce, .. } = &self.header;
         let path = self.dir.join(format!("{name}.{pid}.{nonce:016x}.{RING_ENDING}"));
-        let linked = if self.path.as_os_str().is_empty() {
-            os::link_open_file(&self.file, &path)
-        } else {
-            fs::hard_link(&self.path, &path)
+        let linked = match self.file.get() {
+            None => Err(io::Error::from_raw_os_error(libc::EBADF)),
+            Some((file, _)) if self.path.as_os_str().is_empty() => os::link_open_file(file, &path),
+            Some(_) => fs::hard_link(&self.path, &path),
         };
         remove_temporary(Some(&self.path));
         linked.map_err(|error| FormatError::io("link", &path, error))?;
@@ -107,14 +124,59 @@ impl OwnRing {
         Ok(())
     }
 
-    /// Whether the file still is as long as it was made. A store into what somebody cut off is a signal that
-    /// kills the program, so every use looks first, and once cut it is never touched again.
+    /// How stores reach the file: [`Way::Mapped`] also where the kernel has refused another.
+    pub fn way(&self) -> Way {
+        self.words.way()
+    }
+
+    /// Whether the file may be written; see [`Self::check`].
     pub fn is_whole(&mut self) -> bool {
-        self.whole &= self
-            .file
-            .metadata()
-            .is_ok_and(|facts| facts.len() >= self.file_bytes());
-        self.whole
+        self.check().is_ok()
+    }
+
+    /// Whether the file still is as long as it was made, and no store has failed. Every use looks first, and once lost
+    /// the file is never touched again: nothing is written behind a cut, and a mapped store into what is not there would
+    /// be a signal that ends the program.
+    ///
+    /// # Errors
+    /// What was done to it.
+    pub fn check(&mut self) -> Result<(), FormatError> {
+        self.lost = self.lost.or_else(|| self.find_loss());
+        self.lost
+            .map_or(Ok(()), |loss| Err(loss.error(&self.path, self.file_bytes())))
+    }
+
+    /// The same, and whether its first pages are those that were written: a file that was cut and made longer again is
+    /// as long as before.
+    ///
+    /// # Errors
+    /// What was done to it.
+    pub fn look(&mut self) -> Result<(), FormatError> {
+        self.check()?;
+        let coarse_words = self.coarse.as_ref().map_or(0, GrowingWriter::size);
+        let found = [at::MAGIC, state::COARSE_WORDS].map(|index| read_one(&self.words, index).ok());
+        if self.words.fault().is_none() && found != [Some(RING_MAGIC), Some(coarse_words)] {
+            self.lost = Some(Loss::Emptied);
+        }
+        self.check()
+    }
+
+    /// Whether nobody finds the file any more: it was removed, with its directory or alone, or another one took its name.
+    /// Where the program has closed our descriptor, also whether it was moved away.
+    pub fn is_removed(&mut self) -> bool {
+        let found = self.file.get_again(&self.path);
+        self.linked && found.is_none_or(|(_, facts)| facts.nlink() == 0)
+    }
+
+    fn find_loss(&mut self) -> Option<Loss> {
+        let bytes = self.file_bytes();
+        let length = self.file.get_again(&self.path).map(|(_, facts)| facts.len());
+        match (self.words.fault(), length) {
+            (_, Some(found)) if found < bytes => Some(Loss::Cut(found)),
+            (Some(fault), _) => Some(Loss::Fault(fault)),
+            (None, None) if self.way() == Way::Mapped => Some(Loss::OutOfSight),
+            (None, _) => None,
+        }
     }
 
     /// Length of the file as it has grown, in bytes.
@@ -141,20 +203,17 @@ impl OwnRing {
     /// Publishes a record and gives its sequence number.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`]; the ring is as it was.
+    /// [`FormatError::TooLarge`], and the ring is as it was; or as [`Self::check`].
     pub fn publish(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
-        self.check_whole()?;
-        self.writer.publish(&self.words, stamp, payload)
+        self.check()?;
+        let sequence = self.writer.publish(&self.words, stamp, payload)?;
+        self.check_fault()?;
+        Ok(sequence)
     }
 
-    fn check_whole(&mut self) -> Result<(), FormatError> {
-        if self.is_whole() {
-            return Ok(());
-        }
-        Err(FormatError::Truncated {
-            found: 0,
-            wanted: self.file_bytes(),
-        })
+    /// Whether all stores so far were carried out.
+    fn check_fault(&mut self) -> Result<(), FormatError> {
+        self.words.fault().map_or(Ok(()), |_| self.check())
     }
 
     /// Whether the coarse ring holds a record.
@@ -166,9 +225,9 @@ impl OwnRing {
     /// longest payload that fits into its next record, in bytes; 0 where there is no coarse ring.
     ///
     /// # Errors
-    /// What the system says where not even the smallest fits; the next call tries again.
+    /// What the system says where not even the smallest fits; the next call tries again. And as [`Self::check`].
     pub fn coarse_room(&mut self, payload_bytes: u64) -> Result<u64, FormatError> {
-        self.check_whole()?;
+        self.check()?;
         let before = self.file_bytes();
         let Some(coarse) = &mut self.coarse else {
             return Ok(0);
@@ -176,13 +235,14 @@ impl OwnRing {
         if let Some(wanted) = coarse.wanted(payload_bytes) {
             let size = coarse.size();
             match allocate_some(&self.file, &self.header, size, wanted) {
-                Ok(grown) => {
+                Ok(None) => {}
+                Ok(Some(grown)) => {
                     self.words.has_grown(self.header.file_bytes_with(grown));
                     coarse.grow(&self.words, grown);
                 }
                 Err(error) => {
                     // What was given in part goes back.
-                    let _ = self.file.set_len(before);
+                    self.file.shorten(before);
                     if size == 0 {
                         return Err(FormatError::io("fallocate", &self.path, error));
                     }
@@ -190,20 +250,24 @@ impl OwnRing {
                 }
             }
         }
-        Ok(coarse.longest_payload())
+        let longest = coarse.longest_payload();
+        self.check_fault()?;
+        Ok(longest)
     }
 
     /// Publishes a record in the coarse ring and gives its sequence number there.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`] beyond what [`Self::coarse_room`] gave; the ring is as it was.
+    /// [`FormatError::TooLarge`] beyond what [`Self::coarse_room`] gave, and the ring is as it was; or as [`Self::check`].
     pub fn publish_coarse(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
-        self.check_whole()?;
+        self.check()?;
         let found = payload.len() as u64;
-        match &mut self.coarse {
-            Some(coarse) => coarse.publish(&self.words, stamp, payload),
-            None => Err(FormatError::TooLarge { found, wanted: 0 }),
-        }
+        let Some(coarse) = &mut self.coarse else {
+            return Err(FormatError::TooLarge { found, wanted: 0 });
+        };
+        let sequence = coarse.publish(&self.words, stamp, payload)?;
+        self.check_fault()?;
+        Ok(sequence)
     }
 
     /// A sign of life: the monotonic clock now, and the time between records in force, in nanoseconds.
@@ -231,8 +295,11 @@ impl OwnRing {
 
     /// Which slots a viewer holds.
     pub fn watched_slots(&self) -> Vec<usize> {
+        let Some((file, _)) = self.file.get() else {
+            return Vec::new();
+        };
         let held = |first: usize, words: usize| {
-            os::range_is_locked(&self.file, (first * WORD) as u64, (words * WORD) as u64).unwrap_or(false)
+            os::range_is_locked(file, (first * WORD) as u64, (words * WORD) as u64).unwrap_or(false)
         };
         // Mostly nobody watches: one call then.
         if !held(slot::FIRST, slot::COUNT * slot::WORDS) {
@@ -271,28 +338,76 @@ impl Drop for OwnRing {
 
 /// Locks and maps a file, and gives an open file of it that does not carry the lock. A child forked meanwhile
 /// would keep the locked descriptor, so it lives for these few calls only.
-fn lock_and_map(dir: &Path, locked: File, header: &Header) -> Result<(MapWords, File), FormatError> {
-    let again = format!("/proc/self/fd/{}", locked.as_raw_fd());
+fn lock_and_map(
+    dir: &Path,
+    locked: File,
+    header: &Header,
+    way: Way,
+) -> Result<(MapWords, Held), FormatError> {
     let unlocked = OpenOptions::new()
         .read(true)
         .write(true)
-        .open(again)
+        .open(os::path_of_open_file(&locked))
         .map_err(|error| FormatError::io("open again", dir, error))?;
     locked
         .try_lock()
         .map_err(|error| FormatError::io("flock", dir, error.into()))?;
     let (bytes, most) = (header.file_bytes(), header.file_bytes_with(header.coarse_words));
-    let words = MapWords::new(&locked, bytes, most).map_err(|error| FormatError::io("mmap", dir, error))?;
+    let words = MapWords::new(&locked, bytes, most, way);
+    let words = words.map_err(|error| FormatError::io("mmap", dir, error))?;
+    let unlocked = Held::new(unlocked).map_err(|error| FormatError::io("stat", dir, error))?;
     Ok((words, unlocked))
 }
 
+fn halve(header: &mut Header) {
+    header.ring_words /= 2;
+    header.coarse_words = header.coarse_words.min(header.ring_words);
+}
+
+/// Halves a ring until it is a quarter of what is free where the file is.
+fn leave_room(file: &File, header: &mut Header, least: u64, dir: &Path) -> Result<(), FormatError> {
+    let Some(free) = os::free_bytes(file) else {
+        return Ok(());
+    };
+    while header.ring_words * WORD as u64 > free / SHARE {
+        if header.ring_words / 2 < least {
+            return Err(FormatError::Unsuitable {
+                path: dir.to_path_buf(),
+                found: format!("has {free} bytes free, of which a ring may take a quarter"),
+                wanted: format!(
+                    "{}; free some, or choose another place with TICKSCOPE_DIR",
+                    least * WORD as u64 * SHARE
+                ),
+            });
+        }
+        halve(header);
+    }
+    Ok(())
+}
+
 /// Gives the coarse ring blocks for `wanted` words where it has those for `size`, or for half as many and half of
-/// that while that is more than it has, and says for how many.
-fn allocate_some(file: &File, header: &Header, size: u64, mut wanted: u64) -> io::Result<u64> {
+/// that while that is more than it has, and says for how many; none where the file is out of sight, or was cut. It takes
+/// a quarter of what is free at most, and leaves what another program's ring needs.
+fn allocate_some(held: &Held, header: &Header, size: u64, mut wanted: u64) -> io::Result<Option<u64>> {
     let begin = header.file_bytes_with(size);
+    let free = held.get().and_then(|(file, _)| os::free_bytes(file));
+    let most = match free.map(|free| free / SHARE) {
+        Some(share) if share < LEAST_RING_BYTES => 0,
+        Some(share) => share,
+        None => u64::MAX,
+    };
     loop {
-        match os::allocate(file, begin, header.file_bytes_with(wanted) - begin) {
-            Ok(()) => return Ok(wanted),
+        // Each time: the one before may have taken long, and blocks behind a cut would hide it.
+        let Some((file, _)) = held.get().filter(|(_, facts)| facts.len() >= begin) else {
+            return Ok(None);
+        };
+        let bytes = header.file_bytes_with(wanted) - begin;
+        let allocated = match bytes <= most {
+            true => os::allocate(file, begin, bytes),
+            false => Err(io::ErrorKind::StorageFull.into()),
+        };
+        match allocated {
+            Ok(()) => return Ok(Some(wanted)),
             Err(error) => {
                 let half = wanted / 2;
                 if !is_shortage(&error) || half <= size || half < *RING_WORDS_RANGE.start() {
@@ -338,5 +453,42 @@ fn remove_temporary(path: Option<&Path>) {
     if let Some(path) = path.filter(|path| path.extension().is_some_and(|ending| ending == "making")) {
         // Where it cannot be removed, `list --clean` finds it later.
         let _ = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The blocks for more were taken behind the cut, and the file was longer than before.
+    #[test]
+    fn a_cut_just_before_the_history_grew_was_hidden() {
+        let header = Header {
+            name: "cut".into(),
+            pid: 1,
+            start_time: 1,
+            boot_id: [1, 2],
+            uid: os::user_id(),
+            nonce: 5,
+            run_token: 0,
+            started_unix_ns: 3,
+            ring_words: LEAST_RING_BYTES / WORD as u64,
+            coarse_words: LEAST_RING_BYTES / WORD as u64,
+            control: true,
+            version: (1, 1),
+        };
+        let file = tempfile::tempfile().unwrap();
+        let held = Held::new(file.try_clone().unwrap()).unwrap();
+        let length = || file.metadata().unwrap().len();
+        file.set_len(100).unwrap();
+        assert_eq!(
+            allocate_some(&held, &header, 0, header.coarse_words).unwrap(),
+            None
+        );
+        assert_eq!(length(), 100);
+        file.set_len(header.file_bytes()).unwrap();
+        let grown = allocate_some(&held, &header, 0, header.coarse_words).unwrap();
+        assert_eq!(grown, Some(header.coarse_words));
+        assert_eq!(length(), header.file_bytes_with(header.coarse_words));
     }
 }

@@ -265,11 +265,27 @@ pub(crate) mod tests {
         }
     }
 
+    /// A program dies while it makes its file: what is there of the header is none before its last word that is not 0.
+    #[test]
+    fn a_header_cut_off_at_any_word_is_none() {
+        let header = example();
+        let whole = header.encode();
+        for cut in 0..PAGE_WORDS {
+            let mut page = whole;
+            page[cut..].fill(0);
+            let read = Header::decode(&page, header.file_bytes());
+            assert_eq!(read.is_ok(), page == whole, "cut after {cut} words");
+        }
+    }
+
     #[test]
     fn each_refusal_says_what_was_found() {
         let header = example();
         let mut other = header.encode();
         other[at::VERSION] = 3 << 32 | 1;
+        let mut needing = header.encode();
+        needing[at::FEATURES] |= 0x400;
+        needing[at::CRC] = checksum(&needing[..at::CRC], &[]);
         let mut random = header.encode();
         random[0] = u64::from_le_bytes(*b"\x7fELF\x02\x01\x01\x00");
         let mut odd = header.encode();
@@ -279,15 +295,20 @@ pub(crate) mod tests {
             (
                 other,
                 header.file_bytes(),
-                "ring format 3.1, this tickscope reads 1.x",
+                "ring format 3.1, this tickscope reads 1.x; use the tickscope that wrote it, or update",
             ),
             (random, header.file_bytes(), "\\x7fELF"),
             (
                 odd,
                 header.file_bytes(),
-                "coarse ring size at byte 200: found 12345",
+                "damaged: coarse ring size at byte 200: found 12345, wanted a power of two",
             ),
-            (header.encode(), 5000, "truncated: 5000 bytes"),
+            (header.encode(), 5000, "truncated: 5000 bytes, wanted "),
+            (
+                needing,
+                header.file_bytes(),
+                "needs format features 0x400 that this tickscope does not know; update tickscope",
+            ),
         ] {
             let error = Header::decode(&page, bytes).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::FormatError;
 use crate::file::open::{Liveness, RingFile};
-use crate::file::places::RING_ENDING;
+use crate::file::places::{self, RING_ENDING};
 
 /// A file that has a ring's name.
 #[derive(Debug)]
@@ -18,13 +18,17 @@ pub struct Listed {
 }
 
 /// All files that end like rings in these directories, living ones first, then the newest first. Directories
-/// that are missing or may not be read give nothing.
+/// that are missing or may not be read give nothing; one that was planted by somebody else is listed itself, with that
+/// reason.
 pub fn list(places: &[PathBuf]) -> Vec<Listed> {
-    let mut found: Vec<Listed> = places
-        .iter()
-        .flat_map(|place| ring_paths(place))
-        .map(look)
-        .collect();
+    let look_into = |place: &PathBuf| match places::check_owner(place) {
+        Ok(()) => ring_paths(place).into_iter().map(look).collect(),
+        Err(error) => vec![Listed {
+            path: place.clone(),
+            ring: Err(error),
+        }],
+    };
+    let mut found: Vec<Listed> = places.iter().flat_map(look_into).collect();
     found.sort_by_key(|listed| match &listed.ring {
         Ok((ring, liveness)) => {
             let dead = matches!(liveness, Liveness::Exited { .. } | Liveness::Crashed { .. });

@@ -4,13 +4,14 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use crate::codec;
 use crate::error::FormatError;
 use crate::file::header::Header;
 use crate::layout::{PAGE_WORDS, RING_MAGIC, WORD, slot, state};
 use crate::os;
+use crate::ring::extent::{self, Extent};
 use crate::ring::{self, Record};
 use crate::slots::{self, Op, Reply, first_word};
 use crate::snapshot::Snapshot;
@@ -19,6 +20,13 @@ use crate::words::{self, ReadWords, read_one};
 /// A running program that has not shown a sign of life for this long, or for three intervals, is stale.
 const STALE_NS: u64 = 2_000_000_000;
 
+/// Longer intervals than this do not make it later: programs show signs of life ten times a second, whatever their
+/// interval.
+const INTERVAL_MOST_NS: u64 = 10_000_000_000;
+
+/// The longest interval that a program may choose.
+const INTERVAL_LONGEST_NS: u64 = 3_600_000_000_000;
+
 /// A ring file, open for reading and for requests where the program may be asked.
 #[derive(Debug)]
 pub struct RingFile {
@@ -26,6 +34,8 @@ pub struct RingFile {
     path: PathBuf,
     header: Header,
     writable: bool,
+    /// How often the newest record was read again because the program was faster.
+    lapped: AtomicU64,
 }
 
 /// How it stands with the program that wrote a ring.
@@ -126,12 +136,21 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
         };
         return Err(unsuitable(format!("is {what}"), "a plain file"));
     }
-    OpenOptions::new()
+    let file = OpenOptions::new()
         .read(true)
         .write(write)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)
-        .map_err(|error| FormatError::io("open", path, error))
+        .map_err(|error| FormatError::io("open", path, error))?;
+    // Between the look and the opening somebody may have put something else there.
+    match file.metadata() {
+        Ok(facts) if facts.is_file() => Ok(file),
+        Ok(_) => Err(unsuitable(
+            "was exchanged while it was opened".into(),
+            "a plain file",
+        )),
+        Err(error) => Err(FormatError::io("stat", path, error)),
+    }
 }
 
 // === impl RingFile ===
@@ -174,6 +193,14 @@ impl RingFile {
         let mut page = [0; PAGE_WORDS];
         FileWords(&file).read(0, &mut page)?;
         let header = Header::decode(&page, facts.len())?;
+        // Whoever made the other name can reach what is done through this one.
+        if facts.nlink() > 1 {
+            return Err(FormatError::Unsuitable {
+                path: path.to_path_buf(),
+                found: format!("has {} names (hard links)", facts.nlink()),
+                wanted: "one; copy the file instead of linking it".into(),
+            });
+        }
         if facts.uid() != header.uid {
             return Err(FormatError::Unsuitable {
                 path: path.to_path_buf(),
@@ -186,6 +213,7 @@ impl RingFile {
             path: path.to_path_buf(),
             header,
             writable,
+            lapped: AtomicU64::new(0),
         })
     }
 
@@ -199,7 +227,7 @@ impl RingFile {
         &self.header
     }
 
-    fn words(&self) -> FileWords<'_> {
+    pub(crate) fn words(&self) -> impl ReadWords {
         FileWords(&self.file)
     }
 
@@ -220,7 +248,20 @@ impl RingFile {
     /// # Errors
     /// As [`ring::read_newest`].
     pub fn newest(&self) -> Result<Record, FormatError> {
-        ring::read_newest(&self.words(), &self.header.region())
+        let mut lapped = 0;
+        let newest = ring::read_newest_counting(&self.words(), &self.header.region(), &mut lapped);
+        self.lapped.fetch_add(lapped, Ordering::Relaxed);
+        newest
+    }
+
+    /// Where the newest whole record of a program that has ended lies, without reading it into memory.
+    pub(crate) fn newest_extent(&self) -> Result<Extent, FormatError> {
+        extent::find_newest(&self.words(), &self.header.region())
+    }
+
+    /// How often the program has written over the newest record while it was read here, so that it was read again.
+    pub fn lapped(&self) -> u64 {
+        self.lapped.load(Ordering::Relaxed)
     }
 
     /// The newest whole snapshot, with its record.
@@ -239,7 +280,9 @@ impl RingFile {
     /// What reading gives.
     pub fn before(&self, record: &Record) -> Result<Option<Record>, FormatError> {
         match record.previous {
-            Some(position) => ring::read_at(&self.words(), &self.header.region(), position),
+            Some(previous) => {
+                ring::read_before(&self.words(), &self.header.region(), record.position, previous)
+            }
             None => Ok(None),
         }
     }
@@ -247,13 +290,13 @@ impl RingFile {
     /// The records before one down to that behind number `after`, newest first. One that has been written over is not
     /// there any more, and none before it.
     pub fn between(&self, after: u64, newest: &Record) -> impl Iterator<Item = Record> {
-        let (mut sequence, mut previous) = (newest.sequence, newest.previous);
+        let (mut sequence, mut position, mut previous) = (newest.sequence, newest.position, newest.previous);
         std::iter::from_fn(move || {
-            let position = previous.take().filter(|_| sequence > after.saturating_add(1))?;
-            let record = ring::read_at(&self.words(), &self.header.region(), position)
+            let before = previous.take().filter(|_| sequence > after.saturating_add(1))?;
+            let record = ring::read_before(&self.words(), &self.header.region(), position, before)
                 .ok()
                 .flatten()?;
-            (sequence, previous) = (record.sequence, record.previous);
+            (sequence, position, previous) = (record.sequence, record.position, record.previous);
             (sequence > after).then_some(record)
         })
     }
@@ -284,8 +327,19 @@ impl RingFile {
     /// How it stands with the program.
     ///
     /// # Errors
-    /// What the system says.
+    /// [`FormatError::Truncated`], and what the system says.
     pub fn liveness(&self) -> Result<Liveness, FormatError> {
+        let facts = self.file.metadata();
+        let found = facts
+            .map_err(|error| FormatError::io("stat", &self.path, error))?
+            .len();
+        // Its program has left it, and is not to be called dead for that.
+        if found < self.header.file_bytes() {
+            return Err(FormatError::Truncated {
+                found,
+                wanted: self.header.file_bytes(),
+            });
+        }
         // A lock belongs to an open file, and probing takes it for a moment: so with one of its own.
         let probe =
             open_plain(&self.path, false).and_then(|probe| self.is_same(&probe).map(|same| (probe, same)));
@@ -304,6 +358,23 @@ impl RingFile {
                 Err(_) => true,
             },
         };
+        let beat = self.state(state::HEARTBEAT)?;
+        let interval = self.state(state::INTERVAL)?;
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let now = now.map_or(0, |now| now.as_nanos() as u64);
+        let past = os::monotonic_ns().checked_sub(beat);
+        let (age, interval) = match past {
+            Some(age) => (age, interval.min(INTERVAL_MOST_NS)),
+            // A beat that is still to come is none: a flipped bit, or a container's own clock. Its records count then.
+            None => {
+                let newest = self.newest().map(|record| record.stamp.unix_ns);
+                let heard = newest.unwrap_or(self.header.started_unix_ns);
+                (now.saturating_sub(heard), interval.min(INTERVAL_LONGEST_NS))
+            }
+        };
+        let is_fresh = age <= STALE_NS.max(interval.saturating_mul(3));
+        // Whoever holds the lock of a file from an earlier boot is not the program, and its clock was another one.
+        let held = held && (past.is_some() && is_fresh || self.is_of_this_boot());
         let exit = self.state(state::EXIT_UNIX_NS)?;
         if !held && exit != 0 {
             return Ok(Liveness::Exited { unix_ns: exit });
@@ -314,17 +385,18 @@ impl RingFile {
                 .map_or(self.header.started_unix_ns, |record| record.stamp.unix_ns);
             return Ok(Liveness::Crashed { unix_ns });
         }
-        let beat = self.state(state::HEARTBEAT)?;
-        let interval = self.state(state::INTERVAL)?;
-        let age = os::monotonic_ns().saturating_sub(beat);
-        if age > STALE_NS.max(interval.saturating_mul(3)) {
-            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-            let now = now.map_or(0, |now| now.as_nanos() as u64);
+        if !is_fresh {
             return Ok(Liveness::Stale {
                 since_unix_ns: now.saturating_sub(age),
             });
         }
         Ok(Liveness::Running)
+    }
+
+    /// Whether it was made since the machine was started, as far as both sides know. Reads a file of the system's.
+    fn is_of_this_boot(&self) -> bool {
+        let (its, ours) = (self.header.boot_id, os::boot_id());
+        its == ours || its == [0, 0] || ours == [0, 0]
     }
 
     fn is_same(&self, other: &File) -> Result<bool, FormatError> {
@@ -371,7 +443,8 @@ impl Slot {
     /// What the system says.
     pub fn send(&mut self, op: Op) -> Result<Sent, FormatError> {
         let request = slots::request_words(self.next_sequence, op);
-        self.next_sequence += 1;
+        // Where it begins is what the page says, and that may be anything.
+        self.next_sequence = self.next_sequence.wrapping_add(1);
         let bytes = words::to_bytes(request);
         let offset = (first_word(self.index) * WORD) as u64;
         // Never past the slots: a file that was cut must not grow again.

@@ -39,17 +39,43 @@ pub fn chosen(given: Option<&Path>) -> Vec<PathBuf> {
     }
 }
 
-/// The directory that the environment names.
+/// The directory that the environment names; none where whoever set it has fewer rights than this program.
 fn named() -> Option<PathBuf> {
     std::env::var_os(DIR_VARIABLE)
-        .filter(|dir: &OsString| !dir.is_empty())
+        .filter(|dir: &OsString| !dir.is_empty() && !os::has_more_rights())
         .map(PathBuf::from)
 }
 
 /// This user's own, where nobody has chosen another.
 fn usual() -> [PathBuf; 2] {
     let own = format!("tickscope-{}", os::user_id());
-    [Path::new("/dev/shm").join(&own), std::env::temp_dir().join(&own)]
+    // `TMPDIR` is the environment's word as well.
+    let temporary = match os::has_more_rights() {
+        true => PathBuf::from("/tmp"),
+        false => std::env::temp_dir(),
+    };
+    [Path::new("/dev/shm").join(&own), temporary.join(&own)]
+}
+
+/// Whether one of the two that always are is somebody else's: planted there, so nothing in it is believed.
+///
+/// # Errors
+/// [`FormatError::Unsuitable`] with whose it is.
+pub(super) fn check_owner(place: &Path) -> Result<(), FormatError> {
+    let Ok(facts) = fs::symlink_metadata(place) else {
+        return Ok(());
+    };
+    if facts.uid() == os::user_id() || !usual().iter().any(|usual| usual == place) {
+        return Ok(());
+    }
+    Err(FormatError::Unsuitable {
+        path: place.to_path_buf(),
+        found: format!("belongs to user {}", facts.uid()),
+        wanted: format!(
+            "your own ({}); remove it if you can, nothing in it was looked at",
+            os::user_id()
+        ),
+    })
 }
 
 /// Makes sure that a directory is there and fit to hold rings: a real directory of this user that nobody
@@ -121,9 +147,15 @@ mod tests {
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
         for (path, says) in [
-            (link, "symbolic link"),
-            (file, "no directory"),
-            (open, "mode 777"),
+            (
+                link,
+                "is a symbolic link, wanted a directory; name the one it points to",
+            ),
+            (
+                file,
+                "is no directory, wanted a directory; remove it or choose another with TICKSCOPE_DIR",
+            ),
+            (open, "may be written by others (mode 777), wanted mode 700"),
         ] {
             let error = prepare(&path).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

@@ -163,7 +163,12 @@ mod tests {
         snapshot.sites.push(other);
         let several = calls_of(&snapshot, &site.name).unwrap_err().to_string();
         assert!(several.contains("elsewhere::"), "{several}");
+        assert!(several.ends_with("; give more of its path"), "{several}");
         let uncalled = calls_of(&snapshot, &format!("elsewhere::{}", site.name));
-        assert!(matches!(uncalled, Err(PerError::NoCalls { .. })), "{uncalled:?}");
+        let said = uncalled.unwrap_err().to_string();
+        assert!(
+            said.ends_with(" was not called, so nothing is per call of it"),
+            "{said}"
+        );
     }
 }

@@ -151,6 +151,7 @@ impl<'a> Adder<'a> {
             let samples = &mut out.measuring.samples;
             *samples = samples.saturating_add(part.measuring.samples);
         }
+        hold(&mut out);
         out
     }
 
@@ -163,6 +164,29 @@ impl<'a> Adder<'a> {
             })
         });
         places.collect()
+    }
+}
+
+/// Keeps what readers add up within what a decoder lets through, where hostile parts together are beyond it: what comes
+/// last is less then.
+fn hold(sum: &mut Snapshot) {
+    let longest_ns = (u64::MAX / 4) as f64 * 0.999;
+    let most_ticks = (longest_ns * sum.clock.ticks_per_second / 1e9) as u64;
+    let threads = &mut sum.threads;
+    hold_each(&mut threads.iter_mut().map(|thread| &mut thread.count), u64::MAX);
+    hold_each(
+        &mut threads.iter_mut().map(|thread| &mut thread.outside_ticks),
+        most_ticks,
+    );
+    hold_each(&mut sum.nodes.calls.iter_mut(), u64::MAX);
+    hold_each(&mut sum.nodes.self_ticks.iter_mut(), most_ticks);
+    hold_each(&mut sum.errors.iter_mut().map(|error| &mut error.count), u64::MAX);
+}
+
+fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
+    for number in numbers {
+        *number = (*number).min(room);
+        room -= *number;
     }
 }
 

@@ -54,6 +54,9 @@ impl Form {
         Self::Kept,
     ];
 
+    /// What the names of files may end in, for people.
+    pub const ENDINGS: &'static str = ".txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind .tks";
+
     /// The ending of a file's name that says this form.
     pub fn ending(self) -> &'static str {
         match self {

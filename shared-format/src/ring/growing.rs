@@ -7,7 +7,7 @@
 
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
-use crate::ring::{self, Record, Region, Stamp, Writer};
+use crate::ring::{self, Patience, Record, Region, Stamp, Writer};
 use crate::words::{ReadWords, Words, read_one};
 
 /// What such a ring begins with, in words: 1 MiB.
@@ -56,11 +56,14 @@ impl Growing {
     /// [`FormatError::Lapped`] where the writer was faster on every try, and what reading gives.
     pub fn read_newest(&self, words: &impl ReadWords) -> Result<Option<Record>, FormatError> {
         let mut before = None;
+        let mut patience = Patience::default();
         for _ in 0..TRIES {
             let Some(region) = self.region(words)? else {
                 return Ok(None);
             };
-            match ring::read_newest(words, &region) {
+            // Each size has its tries, but all of them together copy no more than one.
+            patience.tries = 0;
+            match patience.read_newest(words, &region) {
                 Ok(record) => return Ok(Some(record)),
                 // It may have doubled meanwhile.
                 Err(FormatError::NoRecord | FormatError::Lapped { .. }) if before != Some(region) => {
@@ -84,7 +87,7 @@ impl Growing {
     ) -> Result<Option<Record>, FormatError> {
         // A size read behind the record is at least what held it.
         match (record.previous, self.region(words)?) {
-            (Some(position), Some(region)) => ring::read_at(words, &region, position),
+            (Some(previous), Some(region)) => ring::read_before(words, &region, record.position, previous),
             _ => Ok(None),
         }
     }
@@ -282,8 +285,6 @@ mod tests {
     fn a_copy_made_while_the_ring_doubles_is_never_mixed() {
         use crate::ring::tests::model::LoomWords;
         use crate::ring::{copy_words, publish_words, read_latest};
-        use loom::sync::atomic::AtomicU64;
-        use std::sync::Arc;
 
         const DOUBLES: Growing = Growing {
             most: Region {
@@ -298,83 +299,93 @@ mod tests {
             words: 4,
             ..DOUBLES.most
         };
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| {
-            let words = Arc::new(LoomWords((0..11).map(|_| AtomicU64::new(0)).collect()));
+        crate::model::check(None, || {
+            let words = LoomWords::new(11);
+            let mut writer = GrowingWriter::new(DOUBLES);
             // Each record begins with its position.
-            words.store_release(DOUBLES.size, HALF.words);
-            publish_words(&*words, &HALF, 0, [0, 10].into_iter(), 2);
-            publish_words(&*words, &HALF, 2, [2, 12].into_iter(), 2);
-            let writer = Arc::clone(&words);
+            writer.grow(&words, HALF.words);
+            publish_words(&words, &HALF, 0, [0, 10].into_iter(), 2);
+            publish_words(&words, &HALF, 2, [2, 12].into_iter(), 2);
+            let shared = words.clone();
             let thread = loom::thread::spawn(move || {
-                writer.store_release(DOUBLES.size, DOUBLES.most.words);
-                publish_words(&*writer, &DOUBLES.most, 4, [4, 14].into_iter(), 2);
+                writer.grow(&shared, DOUBLES.most.words);
+                publish_words(&shared, &writer.writer.region, 4, [4, 14].into_iter(), 2);
             });
-            let region = DOUBLES.region(&*words).unwrap().unwrap();
-            let latest = read_latest(&*words, &region).unwrap();
-            for region in [region, DOUBLES.region(&*words).unwrap().unwrap()] {
+            let region = DOUBLES.region(&words).unwrap().unwrap();
+            let latest = read_latest(&words, &region).unwrap();
+            for region in [region, DOUBLES.region(&words).unwrap().unwrap()] {
                 let mut copy = [0; 2];
-                let whole = copy_words(&*words, &region, latest, 0, &mut copy).unwrap();
+                let whole = copy_words(&words, &region, latest, 0, &mut copy).unwrap();
                 assert!(whole && (copy[0] != latest || copy[1] == latest + 10));
                 if latest == 2 || region == DOUBLES.most {
                     assert_eq!(copy[0], latest);
                 }
             }
             if latest == 4 {
-                assert_eq!(DOUBLES.region(&*words).unwrap(), Some(DOUBLES.most));
+                assert_eq!(DOUBLES.region(&words).unwrap(), Some(DOUBLES.most));
             }
             thread.join().unwrap();
         });
     }
 
-    proptest! {
-        /// What a program leaves that dies between any two stores into either ring: the newest finished record of
-        /// each, whole, and what is behind it in the coarse one while that has not been written over.
-        #[test]
-        fn every_store_prefix_leaves_the_newest_finished_record_of_both(
-            lengths in proptest::collection::vec((any::<bool>(), 0usize..=(32 - 8) * 8), 1..10),
-        ) {
-            let publish_all = |words: &Recorder| {
-                let mut fine = Writer::new(FINE);
-                let mut coarse = GrowingWriter::new(COARSE);
-                // After how many stores which ring held which record.
-                let mut finished: [Vec<(u64, usize)>; 2] = Default::default();
-                for (index, &(is_coarse, length)) in lengths.iter().enumerate() {
-                    let payload = vec![index as u8 + 1; length];
-                    if is_coarse {
-                        grow_for(&mut coarse, words, length as u64);
-                        coarse.publish(words, stamp(index as u64), &payload).unwrap();
-                    } else {
-                        fine.publish(words, stamp(index as u64), &payload).unwrap();
-                    }
-                    let finished = &mut finished[usize::from(is_coarse)];
-                    // A ring of zeros says already that the newest is at 0.
-                    let stores = words.stores() - u64::from(finished.is_empty());
-                    finished.push((stores, index));
+    /// What a program leaves that dies between any two stores into either ring: the newest finished record of each,
+    /// whole, and what is behind it in the coarse one while that has not been written over. `HISTORIES=10000` tries so
+    /// many random histories; each has up to nine records in either ring, which wrap and grow.
+    #[test]
+    fn every_store_prefix_leaves_the_newest_finished_record_of_both() {
+        use proptest::test_runner::TestRunner;
+
+        let histories = std::env::var("HISTORIES").map_or(256, |count| count.parse().unwrap());
+        let lengths = proptest::collection::vec((any::<bool>(), 0usize..=(32 - 8) * 8), 1..10);
+        let (prefixes, wraps) = (std::cell::Cell::new(0u64), std::cell::Cell::new(0u64));
+        let mut runner = TestRunner::new(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::with_cases(histories)
+        });
+        let result = runner.run(&lengths, |lengths| {
+            let words = Recorder::new(72 + 256);
+            let (mut fine, mut coarse) = (Writer::new(FINE), GrowingWriter::new(COARSE));
+            // After how many stores which ring held which record.
+            let mut finished: [Vec<(u64, usize)>; 2] = Default::default();
+            for (index, &(is_coarse, length)) in lengths.iter().enumerate() {
+                let payload = vec![index as u8 + 1; length];
+                if is_coarse {
+                    grow_for(&mut coarse, &words, length as u64);
+                    coarse.publish(&words, stamp(index as u64), &payload).unwrap();
+                } else {
+                    fine.publish(&words, stamp(index as u64), &payload).unwrap();
                 }
-                finished
-            };
-            let whole = Recorder::new(72 + 256);
-            let finished = publish_all(&whole);
-            for cut in 0..=whole.stores() {
-                let words = Recorder::new(72 + 256);
-                words.cut_after(cut);
-                publish_all(&words);
+                let finished = &mut finished[usize::from(is_coarse)];
+                // A ring of zeros says already that the newest is at 0.
+                let stores = words.stores() - u64::from(finished.is_empty());
+                finished.push((stores, index));
+            }
+            wraps.set(wraps.get() + u64::from(fine.next > FINE.words) + u64::from(coarse.size() > 32));
+            words.prefixes(|cut, left| {
+                prefixes.set(prefixes.get() + 1);
                 let newest = |ring: usize| {
                     let before = finished[ring].iter().take_while(|&&(stores, _)| stores <= cut);
                     before.map(|&(_, index)| index as u64).last()
                 };
-                let of_fine = newest(0).map(|_| ring::read_newest(&words, &FINE).unwrap());
-                prop_assert_eq!(of_fine.map(|record| record.stamp.tick), newest(0), "fine, cut after {}", cut);
-                let mut found = COARSE.read_newest(&words).unwrap();
-                prop_assert_eq!(found.as_ref().map(|record| record.stamp.tick), newest(1), "cut after {}", cut);
+                let of_fine = newest(0).map(|_| ring::read_newest(left, &FINE).unwrap());
+                let ticks = of_fine.map(|record| record.stamp.tick);
+                prop_assert_eq!(ticks, newest(0), "fine, cut after {}", cut);
+                let mut found = COARSE.read_newest(left).unwrap();
+                let ticks = found.as_ref().map(|record| record.stamp.tick);
+                prop_assert_eq!(ticks, newest(1), "coarse, cut after {}", cut);
                 while let Some(record) = found {
                     let index = record.stamp.tick as usize;
                     prop_assert_eq!(&record.payload, &vec![index as u8 + 1; lengths[index].1]);
-                    found = COARSE.read_before(&words, &record).unwrap();
+                    found = COARSE.read_before(left, &record).unwrap();
                 }
-            }
-        }
+                Ok(())
+            })
+        });
+        result.unwrap();
+        let (prefixes, wraps) = (prefixes.get(), wraps.get());
+        assert!(wraps > 0);
+        println!(
+            "G2: {histories} histories, {wraps} times wrapped or grown, {prefixes} store prefixes, 0 failures"
+        );
     }
 }

@@ -106,7 +106,7 @@ fn inflated(stored: &[u8], wanted: u64) -> Result<Vec<u8>, FormatError> {
     while at < stored.len() {
         let (id, body) = codec::section_at(stored, at)?;
         if id == wanted {
-            return inflate(body, at);
+            return inflate(body, at, LONGEST);
         }
         at += 16 + body.len();
     }
@@ -114,24 +114,24 @@ fn inflated(stored: &[u8], wanted: u64) -> Result<Vec<u8>, FormatError> {
 }
 
 #[cfg(feature = "export")]
-fn inflate(body: &[u8], at: usize) -> Result<Vec<u8>, FormatError> {
+fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
     use std::io::Read;
 
     let mut out = Vec::new();
-    let mut decoder = flate2::read::DeflateDecoder::new(body).take(LONGEST + 1);
+    let mut decoder = flate2::read::DeflateDecoder::new(body).take(longest + 1);
     match decoder.read_to_end(&mut out) {
-        Ok(_) if out.len() as u64 <= LONGEST => Ok(out),
-        Ok(_) => Err(damaged(at, format!("more than {LONGEST} bytes"), "a payload")),
+        Ok(_) if out.len() as u64 <= longest => Ok(out),
+        Ok(_) => Err(damaged(at, format!("more than {longest} bytes"), "a payload")),
         Err(error) => Err(damaged(at, error.to_string(), "packed sections")),
     }
 }
 
 /// Whoever cannot unpack has refused the file by its features.
 #[cfg(not(feature = "export"))]
-fn inflate(_body: &[u8], at: usize) -> Result<Vec<u8>, FormatError> {
+fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
     Err(damaged(
         at,
-        format!("packed, {LONGEST} bytes at most"),
+        format!("packed, {longest} bytes at most"),
         "a build that unpacks",
     ))
 }
@@ -142,5 +142,34 @@ fn damaged(at: usize, found: String, wanted: &str) -> FormatError {
         offset: at as u64,
         found,
         wanted: wanted.into(),
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "export")]
+mod tests {
+    use super::*;
+
+    /// So many zeros, packed a thousandfold, and behind them what is no deflate.
+    fn bomb(bytes: usize) -> Vec<u8> {
+        use std::io::Write;
+
+        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(&vec![0; bytes]).unwrap();
+        // Ends a block, and not the stream.
+        encoder.flush().unwrap();
+        let mut packed = encoder.get_ref().clone();
+        packed.extend_from_slice(&[0xff; 8]);
+        packed
+    }
+
+    #[test]
+    fn what_unpacks_to_more_than_a_payload_is_not_unpacked_to_its_end() {
+        let said = |longest| inflate(&bomb(1 << 20), 7, longest).unwrap_err().to_string();
+        // Whoever reads on meets the damage.
+        assert!(said(1 << 21).contains("deflate"), "{}", said(1 << 21));
+        let why = said(1 << 16);
+        assert!(why.contains("at byte 7: found more than 65536 bytes"), "{why}");
+        assert_eq!(LONGEST, crate::layout::record::BYTES_MAX);
     }
 }

@@ -105,7 +105,10 @@ fn no_file_is_written_over_but_by_force_and_with_a_record() {
     let entries = || fs::read_dir(dir.path()).unwrap().count();
     fs::write(&path, "mine").unwrap();
     let error = Writer::create(&path, false).unwrap_err().to_string();
-    assert!(error.contains("run.tks") && error.contains("--force"), "{error}");
+    assert!(
+        error.ends_with("run.tks: exists already, wanted a new file; --force writes over it"),
+        "{error}"
+    );
     let writer = Writer::create(&path, true).unwrap();
     writer.finish().unwrap();
     assert_eq!((fs::read(&path).unwrap(), entries()), (b"mine".to_vec(), 1));

@@ -7,6 +7,12 @@ fn a_files_name_says_the_form() {
     for wanted in Form::ALL {
         assert_eq!(form(&format!("a.b/now.{}", wanted.ending())), Some(wanted));
     }
+    let endings: Vec<&str> = Form::ENDINGS.split(" .").collect();
+    assert_eq!(endings.len(), Form::ALL.len());
+    for ending in endings {
+        let ending = ending.trim_start_matches('.');
+        assert!(Form::ALL.iter().any(|form| form.ending() == ending), "{ending}");
+    }
     assert_eq!(form("now.JSON"), Some(Form::Json));
     assert_eq!(form("callgrind.out.1"), Some(Form::Callgrind));
     for none in ["csv", "a.csv/now", "", "/", "now.gz"] {

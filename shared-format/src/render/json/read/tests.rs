@@ -59,9 +59,13 @@ fn a_document_of_times_that_were_not_measured_is_refused() {
         calls: 7,
     };
     let less = compensated_report(&snapshot, STATE);
-    assert!(why(&less).ends_with("write the report without --compensated"));
+    assert!(
+        why(&less).ends_with(
+            "what measuring costs was taken off its times; write the report without --compensated"
+        )
+    );
     let divided = of_part(&snapshot, None, Some(&per), STATE, &Extent::default());
-    assert!(why(&divided).ends_with("write the report without --per"));
+    assert!(why(&divided).ends_with("its numbers are per call; write the report without --per"));
 }
 
 #[test]
@@ -74,14 +78,27 @@ fn other_documents_say_what_they_are() {
     );
     assert!(said.contains("tickscope report -f json"), "{said}");
     let newer = changed(|value| value["tickscope"] = 2.into());
-    assert!(why(&newer).starts_with("JSON document of version 2, this tickscope reads 1"));
+    assert!(
+        why(&newer).starts_with(
+            "JSON document of version 2, this tickscope reads 1; use the tickscope that wrote it"
+        )
+    );
     // Though nothing else in it is known.
     assert!(why(r#"{"tickscope": "3b", "rows": 7}"#).contains("version \"3b\""));
-    assert!(why(&sites_report(&fixture::two_threads(), STATE)).contains("without nodes"));
+    assert!(
+        why(&sites_report(&fixture::two_threads(), STATE))
+            .contains("a document without nodes; wanted a whole report")
+    );
     let older = changed(|value| {
         value.as_object_mut().unwrap().remove("tick");
     });
-    assert!(why(&older).contains("older tickscope"), "{}", why(&older));
+    assert!(
+        why(&older).contains(
+            "a document of an older tickscope, which has not all that is needed; write it again from the program or its .tks"
+        ),
+        "{}",
+        why(&older)
+    );
 }
 
 #[test]
@@ -120,6 +137,8 @@ fn a_document_that_was_cut_or_changed_says_where() {
             "latencies of node 0",
         ),
     ];
+    let third = why(&changed(|v| v["nodes"][1]["id"] = 2.into()));
+    assert_eq!(third, "JSON report, node 1: found id 2, wanted 1");
     for (change, says) in table {
         let said = why(&changed(change));
         assert!(said.contains(says), "{said}");

@@ -1,0 +1,69 @@
+//! An allocator that counts what a thread has allocated, so that a target can say how much its input made it take.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// The system's allocator, counted.
+pub(crate) struct Counting;
+
+#[derive(Clone, Copy)]
+struct Bytes {
+    now: isize,
+    most: isize,
+}
+
+thread_local! {
+    // Without a destructor, so that it may be used at any time.
+    static BYTES: Cell<Bytes> = const { Cell::new(Bytes { now: 0, most: 0 }) };
+}
+
+fn count(change: isize) {
+    let Bytes { now, most } = BYTES.get();
+    let now = now + change;
+    BYTES.set(Bytes {
+        now,
+        most: most.max(now),
+    });
+}
+
+/// The most bytes that were allocated at one time while `work` ran, beyond those before it.
+pub(crate) fn most_allocated<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    let before = BYTES.get().now;
+    BYTES.set(Bytes {
+        now: before,
+        most: before,
+    });
+    let result = work();
+    ((BYTES.get().most - before) as usize, result)
+}
+
+// === impl Counting ===
+
+// SAFETY: all of it is the system's allocator; counting neither allocates nor panics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // It may have to copy: then both are there for a moment.
+        count(size as isize);
+        count(-(layout.size() as isize));
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}

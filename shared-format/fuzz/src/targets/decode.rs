@@ -1,0 +1,53 @@
+//! A payload: the bytes of a record, as they come out of a ring, a file or a page.
+
+use tickscope_format::codec::{self, Decoder};
+
+use super::derive::snapshot;
+use super::input::Input;
+
+/// Reads the input as a payload, or an honest payload with changes that the input says.
+pub(crate) fn run(input: &[u8]) {
+    let mut input = Input(input);
+    let encode = match input.byte() % 4 {
+        0 => codec::encode,
+        1 => codec::encode_small,
+        _ => return read(input.0),
+    };
+    let changes: Vec<(usize, u8)> = (0..input.below(6))
+        .map(|_| (input.below(4096), input.byte()))
+        .collect();
+    let snapshot = snapshot(&mut input);
+    let mut payload = Vec::new();
+    if encode(&snapshot, &mut payload).is_err() {
+        return;
+    }
+    for (at, byte) in changes {
+        let at = at % payload.len();
+        payload[at] = byte;
+    }
+    read(&payload);
+}
+
+/// In every way that there is; what was read is written and read again, where the sites are known already.
+fn read(payload: &[u8]) {
+    let _ = codec::capture(payload);
+    if let Ok((others, sites)) = codec::split_sites(payload) {
+        assert_eq!(
+            others.len() + sites.len(),
+            payload.len(),
+            "split into more or less than there was"
+        );
+    }
+    let mut decoder = Decoder::default();
+    let Ok(snapshot) = decoder.decode(payload) else {
+        return;
+    };
+    let mut again = Vec::new();
+    codec::encode(&snapshot, &mut again).unwrap();
+    let twice = decoder.decode(&again).unwrap();
+    assert_eq!(snapshot.nodes, twice.nodes);
+    assert_eq!(snapshot.threads, twice.threads);
+    assert_eq!(snapshot.latencies, twice.latencies);
+    assert_eq!(snapshot.counts, twice.counts);
+    assert_eq!(snapshot.sites, twice.sites);
+}

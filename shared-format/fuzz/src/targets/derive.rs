@@ -1,0 +1,204 @@
+//! Snapshots of any shape that a decoder lets through, and all that is done with one or two of them.
+
+use tickscope_format::Snapshot;
+use tickscope_format::codec;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::latency::{Histogram, Packed};
+use tickscope_format::snapshot::{
+    CaptureKind, ClockSource, Count, Estimate, Mode, NodeErrors, OpenFrame, Rule, Site, Thread, ThreadState,
+};
+
+use super::follow::follow;
+use super::input::Input;
+
+/// Makes two snapshots of the input and does something with them.
+pub(crate) fn run(input: &[u8]) {
+    let mut input = Input(input);
+    let which = usize::from(input.byte());
+    let one = snapshot(&mut input);
+    let other = match input.byte() {
+        0..=63 => snapshot(&mut input),
+        _ => later(&one, &mut input),
+    };
+    let pair = [one, other].map(|snapshot| {
+        let mut payload = Vec::new();
+        codec::encode(&snapshot, &mut payload).ok()?;
+        codec::decode(&payload).ok()
+    });
+    if let [Some(one), Some(other)] = pair {
+        follow(&one, &other, which);
+    }
+}
+
+/// Anything, most of it in the form that a decoder wants.
+pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
+    let mut s = Snapshot::default();
+    s.process.name = input.text();
+    s.process.pid = input.number() as u32;
+    s.process.started_unix_ns = input.number();
+    s.process.uptime_ns = input.number();
+    s.process.warnings = (0..input.below(3)).map(|_| input.text()).collect();
+    s.clock.source = [
+        ClockSource::Tsc,
+        ClockSource::TscOrdered,
+        ClockSource::Monotonic,
+        ClockSource::Custom,
+    ][input.below(4)];
+    s.clock.ticks_per_second = input.float();
+    s.clock.errors = input.number();
+    let capture = &mut s.capture;
+    capture.mode = Mode::ALL[input.below(4)];
+    capture.kind = [CaptureKind::Periodic, CaptureKind::Closing, CaptureKind::Final][input.below(3)];
+    for number in [
+        &mut capture.seq,
+        &mut capture.tick,
+        &mut capture.unix_ns,
+        &mut capture.interval_ns,
+        &mut capture.since_reset_ns,
+        &mut capture.pruned,
+        &mut capture.dropped,
+        &mut capture.unbalanced,
+        &mut capture.cost.publisher_cpu_ns,
+    ] {
+        *number = input.number();
+    }
+    capture.reset_epoch = u64::from(input.byte() / 128);
+    capture.cost.lower_ns = input.float();
+    capture.cost.upper_ns = input.float();
+    capture.cost.publisher_share = input.float();
+    (s.lifetime.calls, s.lifetime.ticks) = (input.number(), input.number());
+    s.measuring.histograms = input.byte() & 1 != 0;
+    s.measuring.sampling_hz = input.float();
+    s.measuring.samples = input.number();
+    s.measuring.rules = (0..input.below(3))
+        .map(|_| Rule {
+            pattern: input.text(),
+            off: input.byte() & 1 != 0,
+        })
+        .collect();
+    s.window = input.byte() > 200;
+    for _ in 0..1 + input.below(5) {
+        let group = if input.byte() > 128 {
+            input.text()
+        } else {
+            String::new()
+        };
+        let line = input.number() as u32;
+        s.sites.push(Site {
+            name: input.text(),
+            module: input.text(),
+            file: input.text(),
+            line,
+            group,
+        });
+    }
+    if input.byte() > 200 {
+        s.measuring
+            .off_sites
+            .push(SiteId(input.below(s.sites.len()) as u32));
+    }
+    for _ in 0..input.below(4) {
+        thread(&mut s, input);
+    }
+    facts_of_rows(&mut s, input);
+    s
+}
+
+fn thread(s: &mut Snapshot, input: &mut Input) {
+    let first = s.nodes.len() as u32;
+    let rows = input.below(12) as u32;
+    for row in first..first + rows {
+        let up = input.below((row - first + 1) as usize) as u32;
+        let parent = (up > 0).then(|| NodeId(row - up));
+        let site = SiteId(input.below(s.sites.len()) as u32);
+        s.nodes.push(parent, site, input.number(), input.number());
+    }
+    let states = [
+        ThreadState::Running,
+        ThreadState::Idle,
+        ThreadState::Paused,
+        ThreadState::Finished,
+    ];
+    let open = match rows {
+        0 => 0,
+        _ => input.below(4),
+    };
+    let thread = Thread {
+        name: input.text(),
+        tid: input.number() as u32,
+        state: states[input.below(4)],
+        count: input.number(),
+        cpu_ns: (input.byte() > 100).then(|| input.number()),
+        outside_ticks: input.number(),
+        first_row: first,
+        rows,
+        open: (0..open)
+            .map(|_| OpenFrame {
+                node: NodeId(first + input.below(rows as usize) as u32),
+                began_tick: input.number(),
+            })
+            .collect(),
+    };
+    s.threads.push(thread);
+}
+
+fn facts_of_rows(s: &mut Snapshot, input: &mut Input) {
+    for row in 0..s.nodes.len() as u32 {
+        let node = NodeId(row);
+        match input.byte() {
+            0..=19 => s.errors.push(NodeErrors {
+                node,
+                count: input.number(),
+            }),
+            20..=59 => s.estimates.push(Estimate {
+                node,
+                timed: input.number(),
+                self_error: input.number(),
+                total_error: input.number(),
+            }),
+            60..=99 => {
+                let mut histogram = Histogram {
+                    buckets: Vec::new(),
+                    max_ticks: input.number(),
+                };
+                let mut bucket = input.below(512) as u16;
+                for _ in 0..1 + input.below(3) {
+                    histogram.buckets.push((bucket, input.number().max(1)));
+                    bucket += 1 + input.below(20) as u16;
+                    if bucket > 511 {
+                        break;
+                    }
+                }
+                s.latencies.push_packed(row, &Packed::from(&histogram));
+            }
+            100..=129 => {
+                s.nodes.self_ticks[row as usize] = 0;
+                s.counts.push(Count {
+                    node,
+                    sum: input.number(),
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The same program after a while, or what a hostile one says of that.
+fn later(one: &Snapshot, input: &mut Input) -> Snapshot {
+    let mut s = one.clone();
+    s.capture.tick = s.capture.tick.wrapping_add(input.number());
+    s.capture.unix_ns = s.capture.unix_ns.wrapping_add(input.number());
+    s.capture.since_reset_ns = s.capture.since_reset_ns.wrapping_add(input.number());
+    s.capture.seq = s.capture.seq.wrapping_add(1);
+    for _ in 0..input.below(8) {
+        let rows = s.nodes.len();
+        match input.byte() % 5 {
+            0 if rows > 0 => s.nodes.calls[input.below(rows)] = input.number(),
+            1 if rows > 0 => s.nodes.self_ticks[input.below(rows)] = input.number(),
+            2 => s.clock.ticks_per_second = input.float(),
+            3 => s.latencies = Default::default(),
+            _ => thread(&mut s, input),
+        }
+    }
+    s
+}

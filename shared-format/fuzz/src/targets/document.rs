@@ -1,0 +1,110 @@
+//! Documents that carry a snapshot: JSON reports, and pages.
+
+use std::sync::LazyLock;
+
+use tickscope_format::archive;
+use tickscope_format::codec;
+use tickscope_format::render::html::{self, PageOptions};
+use tickscope_format::render::{ProcessState, json};
+
+use super::derive::snapshot;
+use super::follow::follow;
+use super::input::Input;
+use super::open::checksum;
+use super::scratch;
+
+/// An honest page, cut where its snapshot stands: what is before, and what is behind.
+static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
+    let page = html::page(&Default::default(), &PageOptions::default()).unwrap();
+    let (before, rest) = page.split_once("data-crc32=\"").unwrap();
+    let (_, behind) = rest.split_once("</script>").unwrap();
+    // Scripts say nothing to whoever reads the snapshot.
+    let before = &before[before.rfind("<script").unwrap()..];
+    (
+        format!("<!doctype html>{before}data-crc32=\""),
+        format!("</script>{}", &behind[..behind.len().min(40)]),
+    )
+});
+
+/// Reads the input as a document.
+pub(crate) fn run(input: &[u8]) {
+    let mut input = Input(input);
+    match input.byte() % 6 {
+        0 => read(&String::from_utf8_lossy(input.0)),
+        1 => {
+            let (before, behind) = &*PAGE;
+            read(&format!("{before}{}{behind}", String::from_utf8_lossy(input.0)));
+        }
+        // A payload in a page that holds together.
+        2 => {
+            let (before, behind) = &*PAGE;
+            let (sum, text) = (checksum(&[], input.0), base64(input.0));
+            let page = format!("{before}{sum:08x}\">\n{text}{behind}");
+            let read = html::snapshot_of(&page);
+            assert_eq!(read.is_ok(), codec::decode(input.0).is_ok());
+        }
+        // An honest document, changed in places.
+        3 | 4 => {
+            let edits: Vec<(usize, u8)> = (0..input.below(6))
+                .map(|_| (input.below(65_536), input.byte()))
+                .collect();
+            let snapshot = snapshot(&mut input);
+            if !codec_takes(&snapshot) {
+                return;
+            }
+            let mut text = json::report(&snapshot, ProcessState::Running).into_bytes();
+            if edits.is_empty() {
+                let text = std::str::from_utf8(&text).unwrap();
+                assert_eq!(json::snapshot_of(text).unwrap().nodes, snapshot.nodes);
+            }
+            for (at, byte) in edits {
+                let at = at % text.len();
+                match byte {
+                    0..=31 => text.truncate(at.max(1)),
+                    32..=63 => drop(text.remove(at)),
+                    _ => text[at] = byte,
+                }
+                if text.is_empty() {
+                    return;
+                }
+            }
+            read(&String::from_utf8_lossy(&text));
+        }
+        // The same from a file, where what it is has to be found out first.
+        _ => scratch::with(|scratch| {
+            scratch.hold(input.0);
+            let _ = archive::is_archive(scratch.path());
+            let _ = archive::read(scratch.path());
+        }),
+    }
+}
+
+fn codec_takes(snapshot: &tickscope_format::Snapshot) -> bool {
+    let mut payload = Vec::new();
+    codec::encode(snapshot, &mut payload).is_ok() && codec::decode(&payload).is_ok()
+}
+
+fn read(text: &str) {
+    let pair = [json::snapshot_of(text), html::snapshot_of(text)];
+    for snapshot in pair.into_iter().flatten() {
+        assert!(
+            codec_takes(&snapshot),
+            "what a document gives is a snapshot like any other"
+        );
+        follow(&snapshot, &snapshot, text.len());
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let letter = ALPHABET[(bits >> (18 - 6 * at)) as usize & 63];
+            text.push(if at <= group.len() { letter.into() } else { '=' });
+        }
+    }
+    text
+}

@@ -1,0 +1,189 @@
+//! What readers do with a snapshot once it is decoded: all that is derived from it and written of it.
+
+use std::time::Duration;
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::profile::call_graph::CallGraph;
+use tickscope_format::profile::diff::Diff;
+use tickscope_format::profile::functions::Functions;
+use tickscope_format::profile::graph::{self, Neighbours};
+use tickscope_format::profile::hot::hot;
+use tickscope_format::profile::in_focus::{Focus, in_focus};
+use tickscope_format::profile::intervals::{Choice, Intervals};
+use tickscope_format::profile::per::PerCall;
+use tickscope_format::profile::tree::CallTree;
+use tickscope_format::profile::{
+    across, align, between, compensate, groups, narrow, shape, sites as sites_of, spread, sum,
+};
+use tickscope_format::render::diff::{self, Comparison, Run, Tables};
+use tickscope_format::render::html::{self, PageOptions};
+use tickscope_format::render::log::{self, LogOptions};
+use tickscope_format::render::stacks::{self, StacksOptions};
+use tickscope_format::render::text::{self, TextOptions, View};
+use tickscope_format::render::unit::Unit;
+use tickscope_format::render::{ProcessState, callgrind, csv, folded, json, pprof, sites, speedscope};
+
+/// Does one of them with a snapshot, or with it and another of the same program.
+pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
+    let mut out = Vec::new();
+    match which % 16 {
+        0 => texts(one, which / 16),
+        1 => trees(one),
+        2 => drop(json::report(one, ProcessState::Crashed)),
+        3 => drop(html::page(
+            one,
+            &PageOptions {
+                compensated: which & 16 != 0,
+                ..Default::default()
+            },
+        )),
+        4 => csv::write(one, Unit::Both, &mut out).unwrap(),
+        5 => folded::write(one, &mut out).unwrap(),
+        6 => callgrind::write(one, &mut out).unwrap(),
+        7 => speedscope::write(one, &mut out).unwrap(),
+        8 => pprof::write(one, &mut out).unwrap(),
+        9 => {
+            drop(stacks::stacks(one, &StacksOptions::default()));
+            drop((
+                sites::sites(one, ProcessState::Stale, true),
+                json::sites(one, ProcessState::Stale),
+            ));
+        }
+        10 => whole(&sum::sum(&[one, other])),
+        11 if between::same_epoch(one, other) => whole(&between::between(other, one)),
+        11 | 12 => whole(&across::across(&[other, one], &[one])),
+        13 => {
+            let (later, earlier) = align::align(one, other);
+            whole(&later);
+            whole(&earlier);
+        }
+        14 => differences(one, other),
+        _ => intervals(one, other),
+    }
+}
+
+/// A snapshot that was made from others is one.
+fn whole(made: &Snapshot) {
+    trees(made);
+    texts(made, 0);
+}
+
+fn texts(snapshot: &Snapshot, which: usize) {
+    let views = [
+        View::Both,
+        View::Tree,
+        View::Hot,
+        View::Flat,
+        View::Graph,
+        View::Threads,
+    ];
+    let function = snapshot
+        .sites
+        .first()
+        .and_then(|site| PerCall::of(snapshot, &site.name).ok());
+    let options = TextOptions {
+        view: views[which % views.len()],
+        ascii: which & 1 != 0,
+        compensated: which & 2 != 0,
+        unit: if which & 4 != 0 { Unit::Ns } else { Unit::Both },
+        per: function.filter(|_| which & 8 != 0),
+        thread: (!snapshot.threads.is_empty() && which & 16 != 0).then_some(ThreadId(0)),
+        ..TextOptions::default()
+    };
+    drop(text::report(snapshot, &options));
+}
+
+fn trees(snapshot: &Snapshot) {
+    let tree = CallTree::build(snapshot, |_| true);
+    let total: u64 = tree
+        .top()
+        .iter()
+        .map(|&row| tree.rows[row as usize].total_ticks)
+        .sum();
+    assert_eq!(
+        total,
+        snapshot.measured_ticks(),
+        "totals at the top are all that was measured"
+    );
+    let _ = (
+        hot(&tree),
+        tree.measured_ns(),
+        spread::spreads(snapshot),
+        graph::cycles(&tree),
+    );
+    let _ = (CallGraph::of(&tree), shape::fold_recursion(&tree));
+    let _ = shape::bottom_up(&tree, 100_000, |_| true);
+    for (id, _) in tree
+        .functions
+        .list
+        .iter()
+        .zip(0u32..)
+        .map(|(f, id)| (id, f))
+        .take(3)
+    {
+        let id = tickscope_format::profile::functions::FunctionId(id);
+        let _ = (Neighbours::of(&tree, id), shape::focus_function(&tree, id));
+    }
+    if let Some(row) = tree.rows.last() {
+        let _ = shape::focus_subtree(&tree, row.path);
+        let _ = in_focus(snapshot, &[Focus::Subtree(row.path)], false);
+    }
+    let _ = Functions::grouped(snapshot);
+    let _ = (
+        groups::groups(snapshot, |_| true),
+        sites_of::sites(snapshot),
+        compensate::compensated(snapshot),
+    );
+    let _ = (
+        narrow::of_threads(snapshot, |thread| thread.0 % 2 == 0),
+        narrow::above(snapshot, 0.1),
+    );
+}
+
+fn differences(one: &Snapshot, other: &Snapshot) {
+    let name = one.sites.first().map(|site| site.name.clone());
+    for per in [None, name.as_deref()] {
+        let (before, after) = ([one.clone(), other.clone()], [other.clone(), one.clone()]);
+        let Ok(found) = Diff::of(&before, &after, per) else {
+            continue;
+        };
+        let runs = [Run::of("a", one), Run::of("b", other)];
+        let comparison = Comparison {
+            diff: &found,
+            runs: (&runs, &runs),
+            per,
+            verdicts: &[],
+            doubts: &diff::doubts(&before, &after),
+            tables: Tables::Both,
+            min_share: 0.0,
+            ascii: false,
+        };
+        drop((diff::text::report(&comparison), diff::json::report(&comparison)));
+        drop((
+            diff::markdown::report(&comparison),
+            diff::page::report(&comparison),
+        ));
+    }
+}
+
+fn intervals(one: &Snapshot, other: &Snapshot) {
+    let functions: Vec<Pattern> = Pattern::new("*").into_iter().collect();
+    let mut intervals = Intervals::new(
+        Duration::from_millis(10),
+        Choice {
+            groups: Vec::new(),
+            functions,
+        },
+    );
+    for interval in [intervals.take(one), intervals.take(other), intervals.finish()]
+        .into_iter()
+        .flatten()
+    {
+        drop((
+            log::lines(&interval, &LogOptions::default()),
+            log::json_lines(&interval),
+        ));
+    }
+}

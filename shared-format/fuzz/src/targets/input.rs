@@ -1,0 +1,93 @@
+//! Takes an input apart. Whatever it is, something comes out: where it ends, zeros.
+
+/// What is left of an input.
+pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
+
+// === impl Input ===
+
+impl<'a> Input<'a> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        match self.0.split_first() {
+            Some((&first, rest)) => {
+                self.0 = rest;
+                first
+            }
+            None => 0,
+        }
+    }
+
+    /// Below a number above 0.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        let number = usize::from(self.byte());
+        match end <= 256 {
+            true => number % end,
+            false => (number << 8 | usize::from(self.byte())) % end,
+        }
+    }
+
+    pub(crate) fn word(&mut self) -> u64 {
+        let mut word = [0; 8];
+        let taken = self.bytes(8);
+        word[..taken.len()].copy_from_slice(taken);
+        u64::from_le_bytes(word)
+    }
+
+    /// A number as files may hold it: small, near a power of two, or anything.
+    pub(crate) fn number(&mut self) -> u64 {
+        match self.byte() {
+            small @ 0..=199 => small.into(),
+            200..=229 => {
+                let (shift, by) = (self.byte() % 64, self.byte() as i8);
+                (1u64 << shift).wrapping_add_signed(by.into())
+            }
+            230..=249 => self.word() >> (self.byte() % 64),
+            250.. => u64::MAX - u64::from(self.byte()),
+        }
+    }
+
+    /// So many, or all that is left.
+    pub(crate) fn bytes(&mut self, count: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(count.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
+    /// As many as two bytes say.
+    pub(crate) fn piece(&mut self) -> &'a [u8] {
+        let length = usize::from(self.byte()) | usize::from(self.byte()) << 8;
+        self.bytes(length)
+    }
+
+    /// A short text, often one of those that are hard to show.
+    pub(crate) fn text(&mut self) -> String {
+        const TEXTS: [&str; 8] = [
+            "",
+            "a",
+            "b::c",
+            "{closure#0}",
+            "\u{202e}\u{7}\n",
+            "<T as \"x\">::f;",
+            "</script>",
+            "ö\u{301}☃",
+        ];
+        match self.byte() {
+            number @ 0..=63 => TEXTS[usize::from(number) % TEXTS.len()].into(),
+            length => String::from_utf8_lossy(self.bytes(usize::from(length % 16))).into_owned(),
+        }
+    }
+
+    pub(crate) fn float(&mut self) -> f64 {
+        match self.byte() {
+            0..=99 => 1e9,
+            100..=149 => 24e6,
+            150..=199 => f64::from(self.byte()) / 100.0,
+            200..=219 => f64::INFINITY,
+            220..=239 => f64::MIN_POSITIVE,
+            240.. => f64::from_bits(self.word()),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What is fed with hostile bytes, and what must hold whatever they are. The fuzzer and a normal test
+//! (`shared-format/tests/hostile.rs`) run the same functions.
+
+mod decode;
+mod derive;
+mod document;
+mod follow;
+mod input;
+mod open;
+mod scratch;
+mod series;
+mod slots;
+
+use crate::counting::most_allocated;
+
+/// One of them.
+pub(crate) struct Target {
+    /// What it is called.
+    pub(crate) name: &'static str,
+    run: fn(&[u8]),
+    /// An input of so many bytes may make it take so much memory: `limit.0 + limit.1 * bytes`.
+    limit: (usize, usize),
+}
+
+/// All of them.
+pub(crate) const ALL: [Target; 7] = [
+    // serde reserves up to 1 MiB for a list before it has read any of it.
+    Target {
+        name: "decode",
+        run: decode::run,
+        limit: (1 << 20, 64),
+    },
+    // A page holds its scripts, some 100 kB, and is put together from pieces.
+    Target {
+        name: "derive",
+        run: derive::run,
+        limit: (4 << 20, 1024),
+    },
+    // A record is at most half of a ring: 64 KiB here.
+    Target {
+        name: "open",
+        run: open::run,
+        limit: (1 << 20, 64),
+    },
+    Target {
+        name: "file",
+        run: open::run_file,
+        limit: (1 << 20, 64),
+    },
+    Target {
+        name: "slots",
+        run: slots::run,
+        limit: (64 << 10, 64),
+    },
+    // What is deflated grows a thousandfold at most.
+    Target {
+        name: "series",
+        run: series::run,
+        limit: (2 << 20, 1100),
+    },
+    Target {
+        name: "document",
+        run: document::run,
+        limit: (4 << 20, 1024),
+    },
+];
+
+// === impl Target ===
+
+impl Target {
+    /// Runs it, and panics where it took more than four times what it may.
+    pub(crate) fn check(&self, input: &[u8]) {
+        let (most, ()) = most_allocated(|| (self.run)(input));
+        let limit = self.limit.0 + self.limit.1 * input.len();
+        assert!(
+            most <= 4 * limit,
+            "{}: {} bytes of input made it take {most}, wanted at most 4 times {limit}",
+            self.name,
+            input.len()
+        );
+    }
+}

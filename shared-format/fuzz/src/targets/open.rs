@@ -1,0 +1,336 @@
+//! A whole ring file: header, state, both rings and the way back through their records. The input changes an honest file;
+//! what it changes it may also sign, so that checksums stop nobody. `open` reads it in memory, which is what most of
+//! the time is for; `file` reads the same from a real file, with all that a viewer tells of its program.
+
+use std::cell::RefCell;
+use std::fs;
+
+use tickscope_format::FormatError;
+use tickscope_format::codec;
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::layout::{PAGE_WORDS, RING_FIRST, WORD, header as at, record, slot, state};
+use tickscope_format::os;
+use tickscope_format::ring::{self, Record, Stamp};
+use tickscope_format::slots::{self, Op};
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::words::ReadWords;
+
+use super::derive::snapshot;
+use super::input::Input;
+use super::scratch::{self, Scratch};
+
+const RING_WORDS: usize = (64 << 10) / WORD;
+
+/// Words of a record of which two leave little room in a ring.
+const LONG: usize = RING_WORDS / 2 - 30;
+
+/// More records than these do not fit into both rings: whoever finds more walks in a circle.
+const RECORDS_MOST: usize = 5 * RING_WORDS / record::WORDS;
+
+/// A file in memory: an honest one, and what an input has made of it.
+struct Image {
+    honest: Vec<u64>,
+    words: Vec<u64>,
+    /// Indices of words that may differ.
+    changed: Vec<usize>,
+    /// How long the file is, in bytes; behind its words are zeros.
+    bytes: usize,
+    /// Which of its words differ in the file of this thread; all, before it is written for the first time.
+    in_file: Option<(usize, usize)>,
+}
+
+/// Works with the calling thread's image, which is honest again.
+fn with_image<T>(work: impl FnOnce(&mut Image) -> T) -> T {
+    thread_local!(static IMAGE: RefCell<Option<Image>> = const { RefCell::new(None) });
+    IMAGE.with_borrow_mut(|image| {
+        let image = image.get_or_insert_with(Image::new);
+        image.restore();
+        work(image)
+    })
+}
+
+/// An honest file with a few records in each ring, of which one wraps; those before them are gone.
+fn honest() -> Vec<u64> {
+    let dir = scratch::with(|scratch| scratch.dir().join("honest"));
+    fs::create_dir_all(&dir).unwrap();
+    let header = Header {
+        name: "app".into(),
+        pid: 7,
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce: 7,
+        run_token: 0,
+        started_unix_ns: 1,
+        ring_words: RING_WORDS as u64,
+        coarse_words: RING_WORDS as u64,
+        control: true,
+        version: (1, 1),
+    };
+    let mut ring = OwnRing::create(&dir, header).unwrap();
+    for number in 1..7u64 {
+        let mut payload = Vec::new();
+        codec::encode(&snapshot(&mut Input(&[number as u8; 300])), &mut payload).unwrap();
+        let kind = if number == 4 {
+            CaptureKind::Closing
+        } else {
+            CaptureKind::Periodic
+        };
+        let stamp = Stamp {
+            kind,
+            tick: number,
+            unix_ns: number,
+        };
+        // The first two take up the ring but for a few words, and are not read: that would take long.
+        if number < 3 {
+            payload.resize((LONG - record::WORDS) * WORD, 0);
+        }
+        ring.publish(stamp, &payload).unwrap();
+        ring.coarse_room(payload.len() as u64).unwrap();
+        ring.publish_coarse(stamp, &payload).unwrap();
+    }
+    ring.beat(os::monotonic_ns(), 100_000_000);
+    ring.link().unwrap();
+    let bytes = fs::read(ring.path()).unwrap();
+    drop(ring);
+    fs::remove_dir_all(&dir).unwrap();
+    let mut words: Vec<u64> = bytes.chunks(WORD).map(|chunk| Input(chunk).word()).collect();
+    for first in [RING_FIRST, RING_FIRST + RING_WORDS] {
+        words[first + LONG..][..record::WORDS].fill(0);
+    }
+    words
+}
+
+/// The checksum of the format.
+pub(crate) fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&bytes_of(words));
+    crc.update(bytes);
+    u64::from(crc.finalize())
+}
+
+fn bytes_of(words: &[u64]) -> Vec<u8> {
+    let mut bytes = vec![0; words.len() * WORD];
+    for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+        *place = word.to_le_bytes();
+    }
+    bytes
+}
+
+/// Changes an honest file as the input says, and reads all that is in it from memory.
+pub(crate) fn run(input: &[u8]) {
+    with_image(|image| {
+        image.craft(&mut Input(input));
+        read(image);
+    });
+}
+
+/// The same from a real file, as viewers do.
+pub(crate) fn run_file(input: &[u8]) {
+    with_image(|image| {
+        image.craft(&mut Input(input));
+        scratch::with(|scratch| {
+            image.write(scratch);
+            read_file(scratch);
+        });
+    });
+}
+
+fn read(image: &Image) {
+    let mut page = [0; PAGE_WORDS];
+    if image.read(0, &mut page).is_err() {
+        return;
+    }
+    let Ok(header) = Header::decode(&page, image.bytes as u64) else {
+        return;
+    };
+    for index in [0, slot::COUNT - 1] {
+        if let Ok(sequence) = slots::next_sequence(image, index) {
+            let _ = slots::reply_to(image, index, &slots::request_words(sequence, Op::Reset));
+        }
+    }
+    let region = header.region();
+    let newest = ring::read_newest(image, &region).ok();
+    if let Some(newest) = &newest {
+        let _ = codec::decode(&newest.payload);
+    }
+    walk(newest, |record| {
+        ring::read_before(image, &region, record.position, record.previous?).ok()?
+    });
+    if let Some(coarse) = header.coarse() {
+        walk(coarse.read_newest(image).ok().flatten(), |record| {
+            coarse.read_before(image, record).ok().flatten()
+        });
+    }
+}
+
+// === impl Image ===
+
+impl Image {
+    fn new() -> Self {
+        let honest = honest();
+        Self {
+            words: honest.clone(),
+            changed: Vec::new(),
+            bytes: honest.len() * WORD,
+            in_file: None,
+            honest,
+        }
+    }
+
+    fn restore(&mut self) {
+        for at in self.changed.drain(..) {
+            self.words[at] = self.honest[at];
+        }
+        self.bytes = self.words.len() * WORD;
+    }
+
+    fn put(&mut self, at: usize, value: u64) {
+        self.changed.push(at);
+        self.words[at] = value;
+    }
+
+    /// Makes a file of it: writes what this file and the one before it have changed.
+    fn write(&mut self, scratch: &Scratch) {
+        let all = (0, self.words.len());
+        let (mut from, mut to) = self.in_file.unwrap_or(all);
+        let changed = self.changed.iter().min().zip(self.changed.iter().max());
+        let changed = changed.map_or((0, 0), |(&first, &last)| (first, last + 1));
+        if changed.0 < changed.1 {
+            (from, to) = (from.min(changed.0), to.max(changed.1));
+        }
+        scratch.set_len((self.words.len() * WORD) as u64);
+        scratch.put(&bytes_of(&self.words[from..to]), (from * WORD) as u64);
+        scratch.set_len(self.bytes as u64);
+        // A file that was cut has to be written again as a whole.
+        let is_cut = self.bytes < self.words.len() * WORD;
+        self.in_file = Some(if is_cut { all } else { changed });
+    }
+
+    /// Changes words, and how long the file is.
+    fn craft(&mut self, input: &mut Input) {
+        for _ in 0..32 {
+            if input.is_empty() {
+                break;
+            }
+            match input.byte() % 9 {
+                0 => self.put(input.below(at::CRC + 1), input.number()),
+                1 => {
+                    self.put(input.below(at::COARSE_WORDS + 1), input.number());
+                    self.sign_header();
+                }
+                2 => self.put(state::INTENT + input.below(state::WORDS), input.number()),
+                3 => self.put(slot::FIRST + input.below(PAGE_WORDS), input.number()),
+                4 => {
+                    let first = RING_FIRST + input.below(2 * RING_WORDS - 64);
+                    for (offset, chunk) in input.piece().chunks(WORD).take(64).enumerate() {
+                        self.put(first + offset, Input(chunk).word());
+                    }
+                }
+                // A word of the newest record's head, signed.
+                5 => {
+                    let place = self.newest(input.byte() & 1 != 0);
+                    self.put(place + input.below(record::WORDS), input.number());
+                    self.sign_record(place);
+                }
+                // Another payload in the newest record.
+                6 => {
+                    let place = self.newest(input.byte() & 1 != 0);
+                    let payload = input.piece();
+                    self.put(place + record::BYTES, payload.len() as u64);
+                    for (offset, chunk) in payload.chunks(WORD).enumerate() {
+                        let at = place + record::WORDS + offset;
+                        if at < self.words.len() {
+                            self.put(at, Input(chunk).word());
+                        }
+                    }
+                    self.sign_record(place);
+                }
+                // The newest record is behind itself, or somewhere else.
+                7 => {
+                    let place = self.newest(input.byte() & 1 != 0);
+                    let previous = self.words[place + record::POSITION].wrapping_sub(input.number());
+                    self.put(place + record::PREVIOUS, previous);
+                    self.sign_record(place);
+                }
+                _ => self.bytes = (input.number() % (1 << 20)) as usize,
+            }
+        }
+    }
+
+    fn sign_header(&mut self) {
+        self.put(at::CRC, checksum(&self.words[..at::CRC], &[]));
+    }
+
+    /// Where the newest record lies that the state names, as far as it is in the file.
+    fn newest(&self, coarse: bool) -> usize {
+        let (first, latest) = match coarse {
+            false => (RING_FIRST, state::LATEST),
+            true => (RING_FIRST + RING_WORDS, state::COARSE_LATEST),
+        };
+        (first + self.words[latest] as usize % RING_WORDS).min(self.words.len() - record::WORDS)
+    }
+
+    /// Makes what lies there a record that a program wrote, if it is one that does not wrap.
+    fn sign_record(&mut self, place: usize) {
+        let bytes = self.words[place + record::BYTES] as usize;
+        let begin = place + record::WORDS;
+        let Some(body) = bytes
+            .checked_add(begin * WORD)
+            .and_then(|end| self.words.get(begin..end.div_ceil(WORD)))
+        else {
+            return;
+        };
+        let mut payload = bytes_of(body);
+        payload.truncate(bytes);
+        let crc = checksum(&self.words[place..place + record::CRC], &payload);
+        self.put(place + record::CRC, crc);
+    }
+}
+
+impl ReadWords for Image {
+    fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
+        let (found, wanted) = (self.bytes as u64, ((first + out.len()) * WORD) as u64);
+        if found < wanted {
+            return Err(FormatError::Truncated { found, wanted });
+        }
+        let there = self.words.get(first..).unwrap_or_default();
+        let there = &there[..there.len().min(out.len())];
+        let (copied, behind) = out.split_at_mut(there.len());
+        copied.copy_from_slice(there);
+        behind.fill(0);
+        Ok(())
+    }
+
+    fn fence_acquire(&self) {}
+}
+
+/// Opens it and reads all that is in it, and asks what it says of its program.
+fn read_file(scratch: &Scratch) {
+    let Ok(ring) = RingFile::open(scratch.path()) else {
+        return;
+    };
+    let _ = (ring.latest(), ring.liveness());
+    if let Ok(Some(mut slot)) = ring.take_slot()
+        && let Ok(sent) = slot.send(Op::Reset)
+    {
+        let _ = slot.reply(&sent);
+    }
+    let newest = ring.newest().ok();
+    if let Some(newest) = &newest {
+        let _ = codec::decode(&newest.payload);
+        assert!(ring.between(0, newest).count() <= RECORDS_MOST);
+    }
+    walk(newest, |record| ring.before(record).ok().flatten());
+    walk(ring.coarse_newest().ok().flatten(), |record| {
+        ring.coarse_before(record).ok().flatten()
+    });
+}
+
+fn walk(newest: Option<Record>, before: impl Fn(&Record) -> Option<Record>) {
+    let records = std::iter::successors(newest, |record| before(record));
+    let count = records.take(RECORDS_MOST + 1).count();
+    assert!(count <= RECORDS_MOST, "a circle of records");
+}

@@ -1,0 +1,141 @@
+//! A file of records (`.tks`): its index, any record of it, and what is packed in one. The input says what records there
+//! are; what it says is packed and signed, so that neither checksums nor deflate stop anybody.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use tickscope_format::archive;
+use tickscope_format::codec;
+use tickscope_format::layout::{KEPT_MAGIC, record};
+use tickscope_format::series::Series;
+
+use super::derive::snapshot;
+use super::input::Input;
+use super::open::checksum;
+use super::scratch;
+
+/// Makes a file as the input says, and reads all of it.
+pub(crate) fn run(input: &[u8]) {
+    let mut input = Input(input);
+    let mut file = bytes_of([KEPT_MAGIC, 1 << 32 | 1, 1, 0, 0, 0, 0, 0]);
+    let mut position = 0;
+    while !input.is_empty() {
+        match input.byte() % 8 {
+            0 => file.extend_from_slice(input.piece()),
+            1 => {
+                let at = input.below(file.len());
+                file[at] = input.byte();
+            }
+            2 => file.truncate(input.below(file.len()).max(64)),
+            kind => {
+                let stored = stored(kind, &mut input, position);
+                let record = record(&mut input, position, &stored);
+                position += (record.len() / 8) as u64;
+                file.extend_from_slice(&record);
+            }
+        }
+        if file.len() > 1 << 20 {
+            break;
+        }
+    }
+    scratch::with(|scratch| {
+        scratch.hold(&file);
+        let _ = archive::is_archive(scratch.path());
+        let _ = archive::read(scratch.path());
+        let Ok(series) = Series::open(scratch.path()) else {
+            return;
+        };
+        assert!(
+            series.moments().len() * (record::WORDS * 8) <= file.len(),
+            "more records than bytes"
+        );
+        assert!(series.torn_bytes() <= file.len() as u64);
+        // In both orders: sites are kept from one read to the next.
+        let moments = series.moments();
+        for moment in moments.iter().chain(moments.iter().rev()) {
+            if let Ok(payload) = series.payload(moment) {
+                assert_eq!(codec::decode(&payload).is_ok(), series.snapshot(moment).is_ok());
+            }
+        }
+        let _ = series.newest();
+    });
+}
+
+fn bytes_of(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
+    words.into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+/// What stands behind a record's head.
+fn stored(kind: u8, input: &mut Input, position: u64) -> Vec<u8> {
+    let mut payload = Vec::new();
+    match input.byte() % 3 {
+        0 => payload.extend_from_slice(input.piece()),
+        _ => {
+            let _ = codec::encode(&snapshot(input), &mut payload);
+        }
+    }
+    if kind == 3 {
+        return payload;
+    }
+    let sites_at = match input.byte() {
+        0..=99 => position,
+        100..=199 => 0,
+        _ => input.number(),
+    };
+    let mut stored = bytes_of([
+        64,
+        32,
+        input.number(),
+        u64::from(input.byte()),
+        input.number(),
+        sites_at,
+    ]);
+    let (others, sites) = codec::split_sites(&payload).unwrap_or((payload, Vec::new()));
+    section(&mut stored, 65, &others, input);
+    if kind & 1 == 0 {
+        section(&mut stored, 66, &sites, input);
+    }
+    stored
+}
+
+fn section(out: &mut Vec<u8>, id: u64, body: &[u8], input: &mut Input) {
+    let body = match input.byte() {
+        0..=199 => {
+            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(body).unwrap();
+            encoder.finish().unwrap()
+        }
+        // What somebody says is deflated.
+        _ => input.piece().to_vec(),
+    };
+    let length = match input.byte() {
+        0..=239 => body.len() as u64,
+        _ => input.number(),
+    };
+    out.extend_from_slice(&bytes_of([id, length]));
+    out.extend_from_slice(&body);
+}
+
+/// A record with its head, filled up to whole words.
+fn record(input: &mut Input, position: u64, stored: &[u8]) -> Vec<u8> {
+    let magic = u64::from(record::MAGIC_VALUE) | u64::from(input.byte() % 4) << 32;
+    let mut head = [
+        magic,
+        stored.len() as u64,
+        position,
+        u64::MAX,
+        1,
+        input.number(),
+        input.number(),
+        0,
+    ];
+    if input.byte() > 240 {
+        head[input.below(7)] = input.number();
+    }
+    head[record::CRC] = checksum(&head[..record::CRC], stored);
+    let mut bytes = bytes_of(head);
+    bytes.extend_from_slice(stored);
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+    bytes
+}

@@ -1,0 +1,108 @@
+//! Where the newest record lies, for whoever does not want what is in it.
+
+use crate::checksum;
+use crate::error::FormatError;
+use crate::layout::{WORD, record};
+use crate::ring::{Region, Stamp, copy_words, read_head, read_latest, stamp_of};
+use crate::words::{ReadWords, bytes_of};
+
+/// Words that are in memory at a time: 64 KiB.
+const PIECE: u64 = (64 << 10) / WORD as u64;
+
+/// A record that is whole where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Its stamp.
+    pub(crate) stamp: Stamp,
+    /// Where it begins.
+    pub(crate) position: u64,
+    /// Its words, with its head.
+    pub(crate) words: u64,
+}
+
+/// Finds the newest record of a ring that nobody writes any more. It is checked as one that is read, but a piece at a
+/// time: however long it claims to be, that takes no memory.
+///
+/// # Errors
+/// [`FormatError::NoRecord`] where none is whole, and what reading gives.
+pub(crate) fn find_newest(words: &impl ReadWords, region: &Region) -> Result<Extent, FormatError> {
+    let position = read_latest(words, region)?;
+    let Some((head, length)) = read_head(words, region, position, region.words)? else {
+        return Err(FormatError::NoRecord);
+    };
+    let mut crc = checksum::begin(&head[..record::CRC]);
+    let mut left = head[record::BYTES] as usize;
+    let mut piece = vec![0; PIECE.min(length) as usize];
+    let mut done = 0;
+    while done < length {
+        let piece = &mut piece[..PIECE.min(length - done) as usize];
+        if !copy_words(words, region, position, record::WORDS as u64 + done, piece)? {
+            return Err(FormatError::NoRecord);
+        }
+        let bytes = bytes_of(piece);
+        // The last word is filled up with zeros, which do not count.
+        let counted = left.min(bytes.len());
+        crc.update(&bytes[..counted]);
+        left -= counted;
+        done += piece.len() as u64;
+    }
+    let whole =
+        head[record::MAGIC] as u32 == record::MAGIC_VALUE && head[record::CRC] == u64::from(crc.finalize());
+    whole
+        .then(|| Extent {
+            stamp: stamp_of(&head),
+            position,
+            words: record::WORDS as u64 + length,
+        })
+        .ok_or(FormatError::NoRecord)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ring::{Writer, read_newest};
+    use crate::snapshot::CaptureKind;
+    use crate::words::Words;
+    use crate::words::recorder::Recorder;
+
+    const REGION: Region = Region {
+        first: 4,
+        words: 4 * PIECE,
+        intent: 0,
+        latest: 1,
+    };
+
+    #[test]
+    fn a_record_that_is_read_is_found_and_no_other() {
+        let words = Recorder::new(4 + REGION.words as usize);
+        assert!(find_newest(&words, &REGION).is_err());
+        let mut writer = Writer::new(REGION);
+        // The third wraps.
+        for (number, bytes) in (1..).zip([0, 64 << 10, 100_003, 100_003, 1]) {
+            let stamp = Stamp {
+                kind: CaptureKind::Periodic,
+                tick: number,
+                unix_ns: number,
+            };
+            writer.publish(&words, stamp, &vec![7; bytes]).unwrap();
+            let read = read_newest(&words, &REGION).unwrap();
+            let found = Extent {
+                stamp,
+                position: read.position,
+                words: 8 + bytes.div_ceil(8) as u64,
+            };
+            assert_eq!(find_newest(&words, &REGION).unwrap(), found);
+        }
+        // Any bit of it.
+        let last = read_newest(&words, &REGION).unwrap().position;
+        for offset in 0..9 {
+            let index = REGION.at(last + offset);
+            let mut before = [0];
+            words.read(index, &mut before).unwrap();
+            words.store(index, before[0] ^ 1);
+            assert!(find_newest(&words, &REGION).is_err(), "word {offset}");
+            words.store(index, before[0]);
+        }
+        find_newest(&words, &REGION).unwrap();
+    }
+}

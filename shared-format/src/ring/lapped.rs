@@ -1,0 +1,257 @@
+//! Readers that read without pause while another process, faster than they, laps them: it writes as programs do, and through
+//! a mapping. What is read is never of two records, with the checksum and without it.
+//!
+//! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` is the long form.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::file::create::OwnRing;
+use crate::file::header::tests::example;
+use crate::file::open::RingFile;
+use crate::layout::RING_WORDS_RANGE;
+use crate::map::{MapWords, Way};
+
+/// Names the directory in the writer's environment; without it the test below is none.
+const ROLE: &str = "LAPPING_WRITER";
+
+/// So long the next record is waited for without giving the core away.
+const SPIN: Duration = Duration::from_micros(100);
+
+/// Names the way in which the writer's stores reach the file.
+const WAY: &str = "LAPPING_WAY";
+const WAYS: [&str; 2] = ["copied", "mapped"];
+
+/// Each word of a payload tells of which record it is, and where in it.
+fn word(sequence: u64, index: u64) -> u64 {
+    (sequence << 16 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// Payloads of 1 to 300 words, so that records begin and wrap anywhere; one in eight is far longer, up to nearly the half
+/// of the ring: whoever copies that is lapped even by a writer that does not run more often.
+fn payload_length(sequence: u64) -> u64 {
+    let random = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let long = if sequence.is_multiple_of(8) {
+        random % 3_700
+    } else {
+        0
+    };
+    1 + long + random % 300
+}
+
+/// Publishes flat out until its standard input is closed.
+#[test]
+fn writer() {
+    let Some(dir) = std::env::var_os(ROLE) else { return };
+    std::thread::spawn(|| {
+        // Whoever started it may be gone as well.
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(0);
+    });
+    let header = crate::file::header::Header {
+        ring_words: *RING_WORDS_RANGE.start(),
+        coarse_words: 0,
+        ..example()
+    };
+    let way = match std::env::var(WAY).unwrap() == WAYS[0] {
+        true => Way::Copied,
+        false => Way::Mapped,
+    };
+    let mut ring = OwnRing::create_by(dir.as_ref(), header, way).unwrap();
+    let mut payload = Vec::new();
+    for sequence in 1.. {
+        payload.clear();
+        for index in 0..payload_length(sequence) {
+            payload.extend_from_slice(&word(sequence, index).to_le_bytes());
+        }
+        let stamp = Stamp {
+            kind: CaptureKind::Periodic,
+            tick: sequence,
+            unix_ns: sequence,
+        };
+        assert_eq!(ring.publish(stamp, &payload).unwrap(), sequence);
+        if sequence == 1 {
+            ring.link().unwrap();
+        }
+    }
+}
+
+/// Whether a record is of one piece, by its own words alone.
+fn is_whole(sequence: u64, payload: &[u64]) -> bool {
+    let mut indexed = (0..).zip(payload);
+    payload.len() as u64 == payload_length(sequence)
+        && indexed.all(|(index, &found)| found == word(sequence, index))
+}
+
+fn payload_words_of(record: &Record) -> Vec<u64> {
+    words::from_bytes(&record.payload).collect()
+}
+
+/// One try to copy the newest record without a look at its checksum: only what the writer says of where it is
+/// tells whether it is whole. None where it was lapped.
+fn copy_unchecked(
+    words: &impl ReadWords,
+    region: &Region,
+    body: &mut Vec<u64>,
+) -> Option<[u64; record::WORDS]> {
+    let latest = read_latest(words, region).unwrap();
+    let mut head = [0; record::WORDS];
+    if !copy_words(words, region, latest, 0, &mut head).unwrap() {
+        return None;
+    }
+    let length = head[record::BYTES].div_ceil(WORD as u64);
+    assert!(
+        length <= 4_000 && head[record::POSITION] == latest,
+        "a mixed head: {head:?}"
+    );
+    body.resize(length as usize, 0);
+    copy_words(words, region, latest, record::WORDS as u64, body)
+        .unwrap()
+        .then_some(head)
+}
+
+/// What a reader met.
+#[derive(Debug, Default)]
+struct Met {
+    lapped: u64,
+    /// Given up after all tries.
+    given_up: u64,
+    mixed: u64,
+    backward: u64,
+    /// Number of the last record.
+    last: u64,
+}
+
+/// Reads until so many records were read that were not read before: reading one twice proves nothing. `read` gives number
+/// and words of the newest record.
+fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u64>) -> Option<u64>) {
+    let (mut body, mut left, mut since) = (Vec::new(), reads, Instant::now());
+    while left > 0 {
+        let Some(sequence) = read(&mut met.lapped, &mut body) else {
+            met.given_up += 1;
+            continue;
+        };
+        met.backward += u64::from(sequence < met.last);
+        if sequence == met.last {
+            // Where the writer has a core, its next record takes far less; else it may wait for this one.
+            if since.elapsed() > SPIN {
+                std::thread::yield_now();
+            }
+            continue;
+        }
+        (met.last, since) = (sequence, Instant::now());
+        met.mixed += u64::from(!is_whole(sequence, &body));
+        left -= 1;
+    }
+}
+
+/// The newest record with all its checks.
+fn read_checked(
+    words: &impl ReadWords,
+    region: &Region,
+    lapped: &mut u64,
+    body: &mut Vec<u64>,
+) -> Option<u64> {
+    match read_newest_counting(words, region, lapped) {
+        Ok(record) => {
+            *body = payload_words_of(&record);
+            Some(record.sequence)
+        }
+        Err(FormatError::Lapped { .. }) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn read_unchecked(
+    words: &impl ReadWords,
+    region: &Region,
+    lapped: &mut u64,
+    body: &mut Vec<u64>,
+) -> Option<u64> {
+    for _ in 0..TRIES {
+        if let Some(head) = copy_unchecked(words, region, body) {
+            return Some(head[record::SEQUENCE]);
+        }
+        *lapped += 1;
+    }
+    None
+}
+
+/// Reads what a writer of its own writes in one of the two ways, with each kind of reader in turn: so the writer always
+/// has a core.
+fn read_beside_a_writer(way: &str, reads: u64) -> Met {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "ring::lapped::writer", "--quiet"])
+        .env(ROLE, dir.path())
+        .env(WAY, way)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let path = loop {
+        let mut files = std::fs::read_dir(dir.path()).unwrap();
+        if let Some(file) = files.next() {
+            break file.unwrap().path();
+        }
+        assert!(writer.try_wait().unwrap().is_none(), "the writer runs");
+    };
+    let ring = RingFile::open(&path).unwrap();
+    let region = ring.header().region();
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(&path)
+        .unwrap();
+    let words = MapWords::new(&file, file.metadata().unwrap().len(), 0, Way::Mapped).unwrap();
+    let (met, each) = (&mut Met::default(), reads.div_ceil(4));
+    // As the viewer reads, and the same without the checksum.
+    read_on(met, each, |_, body| match ring.newest() {
+        Ok(record) => {
+            *body = payload_words_of(&record);
+            Some(record.sequence)
+        }
+        Err(FormatError::Lapped { .. }) => None,
+        Err(error) => panic!("{error}"),
+    });
+    met.lapped = ring.lapped();
+    read_on(met, each, |lapped, body| {
+        read_unchecked(&ring.words(), &region, lapped, body)
+    });
+    // Through a mapping, which sees every single store.
+    read_on(met, each, |lapped, body| {
+        read_checked(&words, &region, lapped, body)
+    });
+    read_on(met, each, |lapped, body| {
+        read_unchecked(&words, &region, lapped, body)
+    });
+    assert!(
+        writer.try_wait().unwrap().is_none(),
+        "it was written all the time"
+    );
+    drop(writer.stdin.take());
+    writer.wait().unwrap();
+    std::mem::take(met)
+}
+
+#[test]
+fn whoever_is_lapped_reads_again_and_never_gets_a_mixed_record() {
+    let reads: u64 = std::env::var("READS").map_or(200_000, |reads| reads.parse().unwrap());
+    let begin = Instant::now();
+    let met = WAYS.map(|way| read_beside_a_writer(way, reads.div_ceil(2)));
+    let seconds = begin.elapsed().as_secs_f64();
+    let sum = |of: fn(&Met) -> u64| met.iter().map(of).sum::<u64>();
+    println!(
+        "G7: {reads} reads of a record not read before, each while others were written ({} in all), in {seconds:.1} s \
+         ({:.0} a second); {} read again after being lapped, {} given up after {TRIES} tries, {} mixed, {} backward",
+        sum(|met| met.last),
+        reads as f64 / seconds,
+        sum(|met| met.lapped),
+        sum(|met| met.given_up),
+        sum(|met| met.mixed),
+        sum(|met| met.backward),
+    );
+    assert_eq!((sum(|met| met.mixed), sum(|met| met.backward)), (0, 0), "{met:?}");
+    assert!(sum(|met| met.lapped) > 0, "nobody was lapped: {met:?}");
+}

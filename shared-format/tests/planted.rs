@@ -1,0 +1,84 @@
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+//! Rings that were planted for whoever cleans up. Alone in its process, whose memory it measures.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use tickscope_format::file::clean::clean;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::layout::{RING_FIRST, record, state};
+use tickscope_format::os;
+
+/// Bytes of a record with its head.
+const HUGE: u64 = 256 << 20;
+
+fn put(file: &File, first: u64, words: impl IntoIterator<Item = u64>) {
+    for (index, word) in (first..).zip(words) {
+        file.write_all_at(&word.to_le_bytes(), index * 8).unwrap();
+    }
+}
+
+/// A ring of a program that has ended, with one record, of zeros that take no space.
+fn plant(path: &Path) -> File {
+    let header = Header {
+        name: "app".into(),
+        pid: 1,
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce: 7,
+        run_token: 0,
+        started_unix_ns: 1,
+        ring_words: HUGE / 8 * 2,
+        coarse_words: 0,
+        control: true,
+        version: (1, 1),
+    };
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .unwrap();
+    file.set_len(header.file_bytes()).unwrap();
+    put(&file, 0, header.encode());
+    put(&file, state::INTENT as u64, [HUGE / 8]);
+    let payload = HUGE - record::WORDS as u64 * 8;
+    let head = [u64::from(record::MAGIC_VALUE), payload, 0, u64::MAX, 1, 1, 1];
+    let mut crc = crc32fast::Hasher::new();
+    head.iter().for_each(|word| crc.update(&word.to_le_bytes()));
+    (0..payload / 64).for_each(|_| crc.update(&[0; 64]));
+    put(&file, RING_FIRST as u64, head);
+    put(
+        &file,
+        (RING_FIRST + record::CRC) as u64,
+        [u64::from(crc.finalize())],
+    );
+    file
+}
+
+/// The most memory that this process has had so far, in bytes.
+fn most_memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.unwrap().trim().trim_end_matches(" kB");
+    kib.parse::<u64>().unwrap() << 10
+}
+
+/// The program that cleaned took twice of what the record claims.
+#[test]
+fn a_dead_ring_that_claims_a_huge_record_was_read_into_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("whole.ring");
+    let damaged = dir.path().join("damaged.ring");
+    plant(&whole);
+    put(&plant(&damaged), HUGE / 8, [1]);
+    let before = most_memory();
+    assert_eq!(clean(dir.path(), 16, None), Vec::<PathBuf>::from([damaged]));
+    let taken = most_memory() - before;
+    assert!(taken < HUGE / 16, "{taken} bytes");
+    let kept = RingFile::open(&whole).unwrap().newest().unwrap();
+    assert_eq!(kept.payload.len() as u64, HUGE - 64);
+}

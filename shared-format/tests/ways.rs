@@ -1,0 +1,137 @@
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+//! The ways in which stores reach a ring file: all leave the same file, and those by the kernel say what they could not do.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use tickscope_format::FormatError;
+use tickscope_format::file::create::{OwnRing, Way};
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::os;
+use tickscope_format::ring::Stamp;
+use tickscope_format::slots::{Op, Outcome};
+use tickscope_format::snapshot::CaptureKind;
+
+const STAMP: Stamp = Stamp {
+    kind: CaptureKind::Periodic,
+    tick: 1,
+    unix_ns: 2,
+};
+
+fn made(dir: &Path, way: Way) -> OwnRing {
+    let header = Header {
+        name: "ways".into(),
+        pid: 1,
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce: 5,
+        run_token: 0,
+        started_unix_ns: 3,
+        ring_words: (1 << 20) / 8,
+        coarse_words: (4 << 20) / 8,
+        control: true,
+        version: (1, 1),
+    };
+    let mut ring = OwnRing::create_by(dir, header, way).unwrap();
+    assert_eq!(ring.way(), way);
+    ring.link().unwrap();
+    ring
+}
+
+/// All that a program stores, with records that wrap; what stands in the file then.
+fn written(way: Way) -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ring = made(dir.path(), way);
+    let seen = RingFile::open(ring.path()).unwrap();
+    for number in 0..40u8 {
+        let payload = vec![number; 3_000 * usize::from(number) + 5];
+        ring.publish(STAMP, &payload).unwrap();
+        assert_eq!(seen.newest().unwrap().payload, payload);
+        assert!(ring.coarse_room(payload.len() as u64).unwrap() > 0);
+        ring.publish_coarse(STAMP, &payload).unwrap();
+        assert_eq!(seen.coarse_newest().unwrap().unwrap().payload, payload);
+    }
+    let mut slot = seen.take_slot().unwrap().unwrap();
+    let sent = slot.send(Op::Reset).unwrap();
+    let requests = ring.requests();
+    assert_eq!((requests.len(), requests[0].op), (1, Some(Op::Reset)));
+    ring.answer(&requests[0], Outcome::Done, 40, 1);
+    assert_eq!(slot.reply(&sent).unwrap().unwrap().record, 40);
+    ring.beat(7, 8);
+    ring.fault(9);
+    ring.exit(10);
+    fs::read(ring.path()).unwrap()
+}
+
+#[test]
+fn all_ways_leave_the_same_file() {
+    let copied = written(Way::Copied);
+    assert_eq!(copied.len(), 3 * 4096 + (1 << 20) + (4 << 20));
+    assert!(copied == written(Way::Mapped));
+    assert!(copied == written(Way::Pwrite));
+}
+
+/// Not the length that is looked at before tells it: that comes too early where the cut comes in between.
+#[test]
+fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ring = made(dir.path(), Way::Copied);
+    let file = OpenOptions::new().write(true).open(ring.path()).unwrap();
+    let length = file.metadata().unwrap().len();
+    // While it has its length, all its blocks come and go.
+    std::thread::scope(|scope| {
+        let cutter = scope.spawn(|| {
+            for _ in 0..2_000 {
+                file.set_len(0).unwrap();
+                file.set_len(length).unwrap();
+            }
+        });
+        let mut lost = None;
+        while lost.is_none() && !cutter.is_finished() {
+            lost = ring.publish(STAMP, &vec![1; 400 << 10]).err();
+        }
+        let lost = lost.unwrap();
+        assert!(
+            matches!(lost, FormatError::Io { .. } | FormatError::Unsuitable { .. }),
+            "{lost}"
+        );
+        assert!(lost.to_string().contains(ring.path().to_str().unwrap()), "{lost}");
+        ring.beat(1, 1);
+        assert!(ring.requests().is_empty() && ring.publish(STAMP, &[1]).is_err());
+    });
+}
+
+/// Closes this process's descriptor of a file, as programs do that close all they do not know.
+fn close(path: &Path) {
+    let facts = |path: &Path| fs::metadata(path).ok().map(|facts| (facts.dev(), facts.ino()));
+    let wanted = facts(path).unwrap();
+    let open = fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let own = open.filter(|open| facts(open) == Some(wanted)).last().unwrap();
+    let number = own.file_name().unwrap().to_str().unwrap().parse().unwrap();
+    // SAFETY: whoever has it asks which file it is of before each use.
+    assert_eq!(unsafe { libc::close(number) }, 0);
+}
+
+/// Nobody could tell whether the next store through the mapping is a signal.
+#[test]
+fn a_mapped_file_that_is_out_of_sight_is_stored_to_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ring = made(dir.path(), Way::Mapped);
+    close(ring.path());
+    ring.publish(STAMP, b"found again by its name").unwrap();
+    close(ring.path());
+    let away = dir.path().join("away");
+    fs::rename(ring.path(), &away).unwrap();
+    let before = fs::read(&away).unwrap();
+    let lost = ring.publish(STAMP, b"out of sight").unwrap_err().to_string();
+    let told =
+        ": was moved away, and the program has closed its descriptor, wanted the ring that this program made";
+    assert!(lost.ends_with(told), "{lost}");
+    ring.beat(7, 8);
+    assert!(fs::read(&away).unwrap() == before);
+}
