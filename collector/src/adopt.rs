@@ -1,11 +1,10 @@
 //! How a thread passes from mode to mode: at its first event after a switch, and as if it had at the switch.
 
-use std::sync::atomic::Ordering;
-
 use tickscope_format::snapshot::Mode;
 
 use crate::node::{Node, UNKNOWN, UNTIMED};
 use crate::switch::{self, Switch};
+use crate::sync::{Ordering, fence};
 use crate::tree::{PAUSED, Path, Tree};
 
 impl Tree {
@@ -38,7 +37,12 @@ impl Tree {
                     PAUSED => switch.tick,
                     last => switch.tick.max(last),
                 };
-                self.charge(Self::charged(current), tick);
+                if switch.follows(self.adopted.load(Ordering::Relaxed)) {
+                    self.charge(Self::charged(current), tick);
+                } else if !self.stands_still() {
+                    // More switches than are kept: how long time was measured in between nobody knows any more.
+                    self.lose_gap(Self::charged(current));
+                }
                 self.stop();
                 self.pass_to(switch, exact);
                 if switch.is_timed() {
@@ -47,8 +51,14 @@ impl Tree {
                 self.go_on(tick);
             }
             let newest = switch::newest();
+            if newest.is_after(self.adopted.load(Ordering::Relaxed)) {
+                // Noted just now: it is made up for like the others.
+                continue;
+            }
             self.pass_to(newest, exact);
             self.prepare_nodes(newest);
+            // SYNC POINT: path and tid before newest (meets the fence in `registry::switch_to`).
+            fence(Ordering::SeqCst);
             // An alarm that was taken down just now unheard belongs to a switch that is seen here.
             if switch::newest() == newest {
                 break;
@@ -81,7 +91,7 @@ impl Tree {
                 None if wants && !node.is_counter() => self.latencies.make(node.index()),
                 _ => None,
             };
-            node.latency.set(latency);
+            node.latency.set_release(latency);
         }
     }
 }

@@ -6,9 +6,9 @@
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::os;
+use crate::sync::{self, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// A place that holds nothing or a reference to something that lives for ever.
 pub(crate) struct Ref<T: Sync + 'static>(AtomicPtr<T>);
@@ -106,21 +106,25 @@ impl<T: Sync + 'static> Ref<T> {
     }
 
     #[inline(always)]
+    #[cfg_attr(test, track_caller)]
     pub(crate) fn get(&self) -> Option<&'static T> {
         Self::resolve(self.0.load(Ordering::Relaxed))
     }
 
     #[inline(always)]
+    #[cfg_attr(test, track_caller)]
     pub(crate) fn get_acquire(&self) -> Option<&'static T> {
         Self::resolve(self.0.load(Ordering::Acquire))
     }
 
     #[inline(always)]
+    #[cfg_attr(test, track_caller)]
     pub(crate) fn set(&self, value: Option<&'static T>) {
         self.0.store(as_pointer(value), Ordering::Relaxed);
     }
 
     #[inline(always)]
+    #[cfg_attr(test, track_caller)]
     pub(crate) fn set_release(&self, value: Option<&'static T>) {
         self.0.store(as_pointer(value), Ordering::Release);
     }
@@ -179,7 +183,7 @@ impl<T: FromZeros + 'static> Array<T> {
     /// Takes pages for `length` zeroed elements in place of those it had; false where there are none. Those it
     /// had stay mapped, for whoever still looks at them.
     pub(crate) fn allocate(&self, length: u32) -> bool {
-        let Some(pages) = os::map_zeroed(length as usize * size_of::<T>()) else {
+        let Some(pages) = sync::map_zeroed(length as usize * size_of::<T>()) else {
             return false;
         };
         self.first.store(pages.cast::<T>().as_ptr(), Ordering::Relaxed);

@@ -17,18 +17,18 @@ use tickscope_format::snapshot::{
     CaptureFacts, CaptureKind, ClockFacts, Cost, Lifetime, Measuring, Mode, Process, Thread,
 };
 
-use crate::clock::Moment;
 use crate::fold::{Folded, PRUNED};
 use crate::ledger::Ledger;
 use crate::os;
 use crate::process::{self, Fixed};
+use crate::rate::Moment;
 use crate::reading::{Reader, Reading, settled_current};
 use crate::registry::{self, Block};
 use crate::rows::{Epoch, Lost, append};
 use crate::site_ids::SiteIds;
 use crate::sites::{self, Rules};
 use crate::switch::{self, Switch};
-use crate::tree::Path;
+use crate::threads;
 
 /// Closing snapshots of resets by the program that the publisher has not fetched yet; more are left out.
 const CLOSINGS_MAX: usize = 64;
@@ -122,11 +122,28 @@ pub(crate) fn books() -> Option<MutexGuard<'static, Books>> {
     if process::is_forked_child() {
         return None;
     }
-    Some(BOOKS.lock().unwrap_or_else(PoisonError::into_inner))
+    Some(with_those_who_left(
+        BOOKS.lock().unwrap_or_else(PoisonError::into_inner),
+    ))
+}
+
+/// Folds the threads that have ended without the lock.
+fn with_those_who_left(mut books: MutexGuard<'static, Books>) -> MutexGuard<'static, Books> {
+    for (block, name, cpu_ns) in registry::left() {
+        // Switches of modes since may have passed it by.
+        block.tree.adopt(process::exact_path());
+        books.fold(block, name, cpu_ns);
+    }
+    books
 }
 
 /// The same where whoever asks may hold it himself, further down his stack: none after so long.
 pub(crate) fn books_within(longest: Duration) -> Option<MutexGuard<'static, Books>> {
+    books_alone_within(longest).map(with_those_who_left)
+}
+
+/// The same without the work that others have left behind.
+pub(crate) fn books_alone_within(longest: Duration) -> Option<MutexGuard<'static, Books>> {
     if process::is_forked_child() {
         return None;
     }
@@ -285,6 +302,10 @@ impl Books {
 
     /// Looks where each thread is, and gives it the time since the last look: sampled mode.
     pub(crate) fn sample(&mut self) {
+        // Whoever decided to look may have waited for the books while the mode was switched.
+        if self.switch().mode != Mode::Sampled {
+            return;
+        }
         let now = process::now();
         // Also for a thread that has begun since: another that ended since was not met at all, and on average both come out.
         let passed = now.saturating_sub(self.sampled_at.replace(now).unwrap_or(now));
@@ -310,10 +331,7 @@ impl Books {
         let closing = self.reset();
         self.forget_undo();
         let tick = process::now();
-        switch::note(mode, histograms, tick);
-        for block in registry::living() {
-            block.tree.set_path(Path::Alarm);
-        }
+        registry::switch_to(mode, histograms, tick);
         sites::set_gates();
         self.epoch = Some(switch::newest());
         self.sampled_at = Some(tick);
@@ -441,13 +459,19 @@ impl Books {
         true
     }
 
-    /// A thread ends: what it counted goes to the finished threads of its name. Its tree gets no more events.
-    pub(crate) fn fold(&mut self, block: &'static Block, kernel_name: &str) {
+    /// A thread ends: what it counted goes to the finished threads of its name, and its block is given back, both under
+    /// the lock, so that it counts once. Its tree gets no more events.
+    pub(crate) fn fold(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
+        // Under the lock, so that no capture has seen a later tick than the one that is charged here.
+        block.tree.adopt_if_alarmed(process::exact_path());
+        block.tree.end_all(process::now);
+        let name = kernel_name.split(|&byte| byte == 0).next().unwrap_or_default();
+        let name = String::from_utf8_lossy(name);
         let address = std::ptr::from_ref(block).addr();
         let tid = block.tid.load(Ordering::Relaxed);
-        let new = || LiveThread::named(thread_name(tid, kernel_name));
+        let new = || LiveThread::named(thread_name(tid, &name));
         let mut thread = self.live.remove(&address).unwrap_or_else(new);
-        let reading = thread.read(block, &mut self.sites, Some(os::own_cpu_ns()));
+        let reading = thread.read(block, &mut self.sites, Some(cpu_ns));
         let most = process::fixed().max_process_nodes;
         let pruned = self.sites.id(&PRUNED);
         self.folded.add(
@@ -458,5 +482,26 @@ impl Books {
             most,
             pruned,
         );
+        threads::forget(block);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_decided_on_before_a_switch_gave_time_to_another_mode() {
+        let mut books = books().unwrap();
+        for (mode, looks) in [(Mode::Exact, 0), (Mode::Sampled, 1), (Mode::Off, 0)] {
+            books.epoch = Some(Switch {
+                mode,
+                ..switch::newest()
+            });
+            let before = books.samples;
+            books.sample();
+            assert_eq!(books.samples - before, looks, "{mode:?}");
+        }
+        books.epoch = None;
     }
 }

@@ -1,6 +1,4 @@
-//! Clocks: where ticks come from, which one is used and why, and how many make a second.
-
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+//! Clocks: where ticks come from, which one is used and why.
 
 use tickscope_format::snapshot::ClockSource;
 
@@ -26,9 +24,13 @@ impl Clock {
         }
     }
 
-    /// Whether its rate has to be measured: it can break.
-    pub(crate) fn source_is_measured(self) -> bool {
-        matches!(self, Self::Tsc | Self::TscOrdered)
+    /// Ticks in a second, where that is said; else it has to be measured, and the clock can break.
+    pub(crate) fn declared_rate(self) -> Option<f64> {
+        match self {
+            Self::Tsc | Self::TscOrdered => None,
+            Self::Monotonic => Some(1e9),
+            Self::Custom(_, rate) => Some(rate).filter(|rate| rate.is_finite() && *rate > 0.0),
+        }
     }
 
     /// The clock by its name in settings.
@@ -106,12 +108,18 @@ fn tsc_ordered() -> u64 {
 #[cfg(target_arch = "x86_64")]
 fn tsc_fitness() -> Result<&'static str, &'static str> {
     use std::arch::x86_64::__cpuid;
-    if __cpuid(0x8000_0000).eax < 0x8000_0007 || __cpuid(0x8000_0007).edx & (1 << 8) == 0 {
-        return Err("monotonic clock: the CPU's time stamp counter is not invariant");
-    }
+    let is_invariant = __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0;
     let mut buffer = [0; 64];
     let path = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    match os::read_small(path, &mut buffer) {
+    judged(is_invariant, os::read_small(path, &mut buffer))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn judged(is_invariant: bool, clocksource: Option<&[u8]>) -> Result<&'static str, &'static str> {
+    if !is_invariant {
+        return Err("monotonic clock: the CPU's time stamp counter is not invariant");
+    }
+    match clocksource {
         Some(b"tsc") => Ok("invariant, kernel clocksource tsc"),
         Some(b"kvm-clock") if kvm_clock_is_stable() => Ok("invariant, kernel clocksource kvm-clock, stable"),
         Some(b"hyperv_clocksource_tsc_page") => {
@@ -141,165 +149,37 @@ fn tsc_fitness() -> Result<&'static str, &'static str> {
     Err("monotonic clock: this CPU's counter is not known to tickscope")
 }
 
-/// How many ticks make a second, measured against the monotonic clock over all the time since it began, and so
-/// better the longer the program runs.
-#[derive(Debug)]
-pub(crate) struct Rate {
-    began_tick: AtomicU64,
-    began_ns: AtomicU64,
-    began_boottime_ns: AtomicU64,
-    /// How often the clock broke.
-    breaks: AtomicU32,
-    /// The rate when the clock was last found in order, as the bits of an `f64`.
-    in_order: AtomicU64,
-    /// The clock is broken: the rate is the one before, not what can be measured now.
-    held: AtomicBool,
-}
-
-/// The clock did not behave since it was last looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Break {
-    /// The machine slept.
-    Suspended,
-    /// Ticks came at another rate: another machine, most likely.
-    OtherRate,
-}
-
-/// A moment on the program's clock and on the machine's.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
-    pub(crate) tick: u64,
-    pub(crate) ns: u64,
-}
-
-/// Shortest time to measure a rate over, in nanoseconds: two reads are good to some 50 ns each.
-const RATE_LEAST_NS: u64 = 200_000;
-
-impl Moment {
-    /// Both clocks at once: the tightest of a few tries.
-    pub(crate) fn now(clock: Clock) -> Self {
-        let mut best = (u64::MAX, Self { tick: 0, ns: 0 });
-        for _ in 0..5 {
-            let before = clock.now();
-            let ns = os::monotonic_ns();
-            let after = clock.now();
-            let width = after.wrapping_sub(before);
-            if width < best.0 {
-                best = (
-                    width,
-                    Self {
-                        tick: before.wrapping_add(width / 2),
-                        ns,
-                    },
-                );
-            }
-        }
-        best.1
-    }
-}
-
-impl Rate {
-    pub(crate) const fn new() -> Self {
-        Self {
-            began_tick: AtomicU64::new(0),
-            began_ns: AtomicU64::new(0),
-            began_boottime_ns: AtomicU64::new(0),
-            breaks: AtomicU32::new(0),
-            in_order: AtomicU64::new(0),
-            held: AtomicBool::new(false),
-        }
-    }
-
-    /// Measures from now on.
-    pub(crate) fn begin(&self, clock: Clock) {
-        let moment = Moment::now(clock);
-        self.began_tick.store(moment.tick, Ordering::Relaxed);
-        self.began_ns.store(moment.ns, Ordering::Relaxed);
-        self.began_boottime_ns.store(os::boottime_ns(), Ordering::Relaxed);
-    }
-
-    /// Measures anew after a break.
-    pub(crate) fn begin_again(&self, clock: Clock) {
-        self.breaks.fetch_add(1, Ordering::Relaxed);
-        self.begin(clock);
-        self.held.store(false, Ordering::Relaxed);
-    }
-
-    /// The clock is in order now.
-    pub(crate) fn note_in_order(&self, clock: Clock) {
-        self.in_order
-            .store(self.ticks_per_second(clock).to_bits(), Ordering::Relaxed);
-    }
-
-    /// Keeps the rate as it was when the clock was last in order, until it begins again.
-    pub(crate) fn hold(&self) {
-        self.held
-            .store(self.in_order.load(Ordering::Relaxed) != 0, Ordering::Relaxed);
-    }
-
-    /// How often the clock broke so far.
-    pub(crate) fn breaks(&self) -> u32 {
-        self.breaks.load(Ordering::Relaxed)
-    }
-
-    /// When the measuring began, on the monotonic clock.
-    fn began_ns(&self) -> u64 {
-        self.began_ns.load(Ordering::Relaxed)
-    }
-
-    /// Ticks in a second. Waits out the rest of a fifth of a millisecond where it has just begun.
-    pub(crate) fn ticks_per_second(&self, clock: Clock) -> f64 {
-        match clock {
-            Clock::Monotonic => return 1e9,
-            Clock::Custom(_, rate) if rate.is_finite() && rate > 0.0 => return rate,
-            Clock::Custom(..) => return 1e9,
-            Clock::Tsc | Clock::TscOrdered if self.held.load(Ordering::Relaxed) => {
-                return f64::from_bits(self.in_order.load(Ordering::Relaxed));
-            }
-            Clock::Tsc | Clock::TscOrdered => {}
-        }
-        loop {
-            let now = Moment::now(clock);
-            let ns = now.ns.saturating_sub(self.began_ns());
-            let ticks = now.tick.saturating_sub(self.began_tick.load(Ordering::Relaxed));
-            if ns >= RATE_LEAST_NS {
-                return (ticks.max(1) as f64) * 1e9 / ns as f64;
-            }
-            std::hint::spin_loop();
-        }
-    }
-
-    /// Whether the clock broke since `earlier`: the machine slept, or the rate in between is not the rate over
-    /// all. After a break, [`Self::begin_again`].
-    pub(crate) fn broke_since(&self, clock: Clock, earlier: Moment) -> Option<Break> {
-        let now = Moment::now(clock);
-        let slept = (os::boottime_ns().saturating_sub(now.ns)).saturating_sub(
-            self.began_boottime_ns
-                .load(Ordering::Relaxed)
-                .saturating_sub(self.began_ns()),
-        );
-        let rate = self.ticks_per_second(clock);
-        judge(slept, rate, earlier, now)
-    }
-}
-
-/// A sleep counts from a second on; a rate 1 % off over half a second cannot be the adjusting of the
-/// monotonic clock, which stays below 0.05 %.
-fn judge(slept_ns: u64, rate: f64, earlier: Moment, now: Moment) -> Option<Break> {
-    if slept_ns > 1_000_000_000 {
-        return Some(Break::Suspended);
-    }
-    let ns = now.ns.saturating_sub(earlier.ns);
-    if ns < 500_000_000 {
-        return None;
-    }
-    let between = now.tick.saturating_sub(earlier.tick) as f64 * 1e9 / ns as f64;
-    ((between / rate - 1.0).abs() > 0.01).then_some(Break::OtherRate)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_counter_that_is_not_taken_says_why() {
+        let hpet = Some(&b"hpet"[..]);
+        for (is_invariant, clocksource, why) in [
+            (
+                false,
+                Some(&b"tsc"[..]),
+                "monotonic clock: the CPU's time stamp counter is not invariant",
+            ),
+            (
+                true,
+                hpet,
+                "monotonic clock: the kernel does not use the time stamp counter as its clocksource",
+            ),
+            (
+                true,
+                None,
+                "monotonic clock: the kernel does not say which clocksource it uses",
+            ),
+        ] {
+            assert_eq!(judged(is_invariant, clocksource), Err(why));
+        }
+        assert!(judged(true, Some(b"tsc")).is_ok());
+    }
 
     #[test]
     fn every_clock_goes_forward() {
@@ -335,37 +215,5 @@ mod tests {
                 assert!(tsc.reason.starts_with("monotonic clock: "), "{}", tsc.reason);
             }
         }
-    }
-
-    #[test]
-    fn the_monotonic_clock_makes_a_billion_ticks_a_second_when_measured_like_another() {
-        let rate = Rate::new();
-        rate.begin(Clock::Monotonic);
-        let as_measured = rate.ticks_per_second(Clock::Tsc);
-        assert!(as_measured > 0.0);
-        assert_eq!(rate.ticks_per_second(Clock::Monotonic), 1e9);
-        assert_eq!(rate.ticks_per_second(Clock::Custom(tsc, 5.0)), 5.0);
-        assert_eq!(rate.ticks_per_second(Clock::Custom(tsc, f64::NAN)), 1e9);
-    }
-
-    #[test]
-    fn a_sleep_and_another_rate_are_breaks() {
-        let at = |tick: u64, ns: u64| Moment { tick, ns };
-        let second = 1_000_000_000;
-        assert_eq!(judge(0, 2e9, at(0, 0), at(2 * second, second)), None);
-        assert_eq!(judge(0, 2e9, at(0, 0), at(2_010_000_000, second)), None);
-        assert_eq!(
-            judge(0, 2e9, at(0, 0), at(3 * second, second)),
-            Some(Break::OtherRate)
-        );
-        assert_eq!(
-            judge(0, 2e9, at(0, 0), at(3 * second, second / 4)),
-            None,
-            "too short to tell"
-        );
-        assert_eq!(
-            judge(2 * second, 2e9, at(0, 0), at(2 * second, second)),
-            Some(Break::Suspended)
-        );
     }
 }

@@ -2,17 +2,18 @@
 //! one true figure. Each mode has its own.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
 
 use tickscope_format::snapshot::Mode;
 
-use crate::clock::Moment;
 use crate::node::Node;
+use crate::os;
 use crate::process;
+use crate::rate::Moment;
 use crate::scope;
 use crate::site::{Gate, Site};
 use crate::switch::Switch;
+use crate::sync::{AtomicU64, Ordering};
 use crate::threads;
 use crate::tree::{NO_LIMIT, Path, Tree};
 
@@ -77,36 +78,40 @@ pub(crate) fn bounds(switch: Switch) -> Bounds {
         TREE.add_child(root, &SITE, || true);
         TREE.put(root);
     }
-    threads::with_tree(&TREE, || {
-        drop(scope::enter(&SITE));
-        let node = TREE
-            .current
-            .get()
-            .and_then(|root| Tree::recent_child(root, &SITE));
-        let working = |chain: &mut f64| {
-            let _scope = scope::enter(&SITE);
-            spend(chain);
-        };
-        let plain = best(spend);
-        let mut bounds = Bounds::default();
-        if switch.mode == Mode::Adaptive
-            && let Some(node) = node
-        {
-            // As if its calls were long: all are timed.
-            pretend(node, 1 << 30);
-            bounds.timed = (best(working) - plain).max(0.0);
-            // As they are: a timed call comes as a surprise to the CPU.
-            pretend(node, 300);
-            bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
-        }
-        let nothing = |_: &mut f64| {
-            let _scope = scope::enter(&SITE);
-            black_box(());
-        };
-        bounds.upper = (best(nothing) - best(|_| black_box(()))).max(0.0);
-        bounds.lower = (best(working) - plain).clamp(0.0, bounds.upper);
-        bounds
-    })
+    // A handler's scopes would be of this tree.
+    os::without_signals(|| threads::with_tree(&TREE, || measured(switch)))
+}
+
+/// In the tree to measure with.
+fn measured(switch: Switch) -> Bounds {
+    drop(scope::enter(&SITE));
+    let node = TREE
+        .current
+        .get()
+        .and_then(|root| Tree::recent_child(root, &SITE));
+    let working = |chain: &mut f64| {
+        let _scope = scope::enter(&SITE);
+        spend(chain);
+    };
+    let plain = best(spend);
+    let mut bounds = Bounds::default();
+    if switch.mode == Mode::Adaptive
+        && let Some(node) = node
+    {
+        // As if its calls were long: all are timed.
+        pretend(node, 1 << 30);
+        bounds.timed = (best(working) - plain).max(0.0);
+        // As they are: a timed call comes as a surprise to the CPU.
+        pretend(node, 300);
+        bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
+    }
+    let nothing = |_: &mut f64| {
+        let _scope = scope::enter(&SITE);
+        black_box(());
+    };
+    bounds.upper = (best(nothing) - best(|_| black_box(()))).max(0.0);
+    bounds.lower = (best(working) - plain).clamp(0.0, bounds.upper);
+    bounds
 }
 
 /// Lets a node look as if many calls of it had been timed already, that took so many ticks each.

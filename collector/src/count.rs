@@ -7,7 +7,7 @@ use crate::node::Node;
 use crate::scope::{may_count, new_child};
 use crate::site::{Gate, Site};
 use crate::threads;
-use crate::tree::{Tree, add};
+use crate::tree::{ADDS_IN_ONE, Tree, add};
 
 /// Adds an amount to the counter of a site, below the scope that is open.
 #[cfg_attr(debug_assertions, inline(never))]
@@ -56,16 +56,13 @@ fn count_first(site: &'static Site, amount: u64) {
     }
 }
 
-/// Where an addition is one instruction no signal handler comes in between. Elsewhere `current` is taken out meanwhile,
-/// so that what a handler counts is dropped and counted as that, and not lost.
 #[inline(always)]
 fn add_to(tree: &'static Tree, current: &'static Node, counter: &'static Node, amount: u64) {
-    let in_one = cfg!(all(target_arch = "x86_64", not(debug_assertions)));
-    if !in_one {
+    if !ADDS_IN_ONE {
         tree.mark();
     }
     counter.count(amount);
-    if !in_one {
+    if !ADDS_IN_ONE {
         tree.put(current);
     }
 }

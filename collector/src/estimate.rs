@@ -178,6 +178,16 @@ mod tests {
         assert_eq!(ticks(&adaptive(&rows, &ledger, &epoch(1.0))), [50, 390, 610]);
     }
 
+    /// So the lifetime may shrink in adaptive mode: what a row was given outside of any row goes back.
+    #[test]
+    fn later_calls_that_are_cheaper_take_back_what_earlier_ones_were_given() {
+        let rows = [row(0), row(0)];
+        let of = |counts| ticks(&adaptive(&rows, &ledger(counts), &epoch(0.0)))[1];
+        let before = of(&[(0, 0, 100_000), (100, 10, 1000)]);
+        let after = of(&[(0, 0, 100_100), (110, 20, 1100)]);
+        assert_eq!((before, after), (10_000, 6_050));
+    }
+
     #[test]
     fn what_was_inside_a_call_that_was_not_timed_goes_down_two_levels() {
         // b timed 1 of 10: 100 ticks of which 60 in c, which was timed whenever b was.

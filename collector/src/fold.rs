@@ -122,7 +122,7 @@ impl Folded {
                 cpu_ns: threads.ledger.cpu_shown(),
                 ..Thread::default()
             };
-            if (0..threads.rows.len()).any(|index| !threads.ledger.shown(index).is_zero()) {
+            if (0..threads.rows.len()).any(|index| !threads.ledger.is_bare(index)) {
                 let handed = append(snapshot, facts, &threads.rows, &threads.ledger, &[], epoch);
                 threads.ledger.hand(handed);
             }

@@ -10,6 +10,8 @@ pub(crate) struct Histograms {
     undo: Vec<Packed>,
     /// What a node shows since the reset, where it has a baseline: most change seldom.
     since: Vec<Packed>,
+    /// Which of the histograms that a node has had is the current one.
+    made: Vec<u64>,
 }
 
 fn place(column: &mut Vec<Packed>, index: usize) -> &mut Packed {
@@ -36,12 +38,28 @@ fn absorb(column: &mut Vec<Packed>, index: usize, other: &[Packed], from: usize)
 // === impl Histograms ===
 
 impl Histograms {
-    /// Takes the histogram of a node as read now.
-    pub(crate) fn set(&mut self, index: usize, histogram: &Histogram) {
+    /// Takes the histogram of a node as read now, which is the one that was `made` as that; 0 for none. Another one than
+    /// before began empty, and the baselines are none of its.
+    pub(crate) fn set(&mut self, index: usize, histogram: &Histogram, made: u64) {
+        if self.made.len() <= index {
+            self.made.resize(index + 1, 0);
+        }
+        if std::mem::replace(&mut self.made[index], made) != made {
+            for column in [&mut self.base, &mut self.undo] {
+                if let Some(baseline) = column.get_mut(index) {
+                    *baseline = Packed::default();
+                }
+            }
+        }
         if !histogram.is_empty() || index < self.current.len() {
             place(&mut self.current, index).set(histogram);
             self.renew(index);
         }
+    }
+
+    /// How many calls of a node have ended as last read.
+    pub(crate) fn ended(&self, index: usize) -> u64 {
+        filled(&self.current, index).map_or(0, |packed| packed.unpacked().count())
     }
 
     fn renew(&mut self, index: usize) {
@@ -107,10 +125,10 @@ mod tests {
     #[test]
     fn resets_subtract_undo_restores_and_folding_keeps_both() {
         let mut histograms = Histograms::default();
-        histograms.set(2, &histogram(40, 5));
+        histograms.set(2, &histogram(40, 5), 1);
         histograms.reset();
         assert!(histograms.shown(2).is_none());
-        histograms.set(2, &histogram(40, 8));
+        histograms.set(2, &histogram(40, 8), 1);
         assert_eq!(shown(&histograms, 2), histogram(40, 3));
         let mut folded = Histograms::default();
         folded.absorb(1, &histograms, 2);
@@ -121,13 +139,28 @@ mod tests {
     }
 
     #[test]
+    fn latencies_were_missing_after_histograms_had_been_off_and_on() {
+        let mut histograms = Histograms::default();
+        histograms.set(0, &histogram(40, 5), 1);
+        histograms.reset();
+        histograms.set(0, &histogram(40, 9), 1);
+        histograms.reset();
+        for count in [2, 20] {
+            histograms.set(0, &histogram(40, count), 2);
+            assert_eq!(shown(&histograms, 0), histogram(40, count));
+        }
+        histograms.undo();
+        assert_eq!(shown(&histograms, 0), histogram(40, 20));
+    }
+
+    #[test]
     fn an_undo_brings_back_what_two_resets_ago_was_shown() {
         let mut histograms = Histograms::default();
-        histograms.set(0, &histogram(40, 5));
+        histograms.set(0, &histogram(40, 5), 1);
         histograms.reset();
-        histograms.set(0, &histogram(40, 7));
+        histograms.set(0, &histogram(40, 7), 1);
         histograms.reset();
-        histograms.set(0, &histogram(40, 11));
+        histograms.set(0, &histogram(40, 11), 1);
         assert_eq!(shown(&histograms, 0), histogram(40, 4));
         histograms.undo();
         assert_eq!(shown(&histograms, 0), histogram(40, 6));

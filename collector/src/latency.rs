@@ -4,11 +4,10 @@
 //! A clock read waits for what goes before it, so the way from a duration to its bucket, a chain of some 25 cycles,
 //! would lengthen every scope. Durations are parked, which is one store, and find their buckets side by side later.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 
 use crate::arena::{Column, Ref, zeroed};
+use crate::sync::{self, AtomicU32, AtomicU64, Ordering, fence};
 use crate::tree::add;
 
 /// Durations that are parked before they find their buckets.
@@ -39,6 +38,8 @@ zeroed! {
         settling: AtomicU64,
         /// In which life of the tree it was made.
         life: AtomicU64,
+        /// How often it was made, which empties it.
+        made: AtomicU64,
         /// Durations that have not found their bucket yet, by the call's number; 0 where there is none.
         parked: [AtomicU32; PARKED],
         /// Buckets by octave; none before the first hit.
@@ -130,26 +131,53 @@ impl Latency {
         }
     }
 
-    /// Takes what is counted so far into `histogram`, all of one moment, and gives what `calls` counted then. Where the
-    /// thread is too busy for that, or was taken off its CPU in between, calls that move from their places to their
-    /// buckets may be in neither.
-    pub(crate) fn read(&self, calls: &AtomicU64, histogram: &mut Histogram) -> u64 {
+    /// Takes what is counted so far into `histogram`, and gives what `calls` counted then; `known` are the calls given
+    /// and the calls in the histogram as last read. Where the thread is too busy for a look at one moment, or whoever looks is
+    /// taken off his CPU meanwhile, calls that the histogram has missed are left to the next reading: else they would end
+    /// in an epoch that has not counted them.
+    pub(crate) fn read(
+        &self,
+        calls: &AtomicU64,
+        known: impl FnOnce() -> (u64, u64),
+        histogram: &mut Histogram,
+    ) -> u64 {
+        self.read_within(LOOKS, calls, known, histogram)
+    }
+
+    /// The same, with so many looks, at least one.
+    pub(crate) fn read_within(
+        &self,
+        looks: u32,
+        calls: &AtomicU64,
+        known: impl FnOnce() -> (u64, u64),
+        histogram: &mut Histogram,
+    ) -> u64 {
+        let mut least = 0;
         let mut counted = 0;
-        for _ in 0..LOOKS {
-            let (before, calls_before) = (
-                self.settling.load(Ordering::Acquire),
-                calls.load(Ordering::Acquire),
-            );
+        for _ in 0..looks {
+            let before = self.settling.load(Ordering::Acquire);
+            least = calls.load(Ordering::Acquire);
             counted = self.look(calls, histogram);
             // SYNC POINT: what was looked at before the second look at `settling`.
             fence(Ordering::Acquire);
             let settled = before.is_multiple_of(2) && self.settling.load(Ordering::Relaxed) == before;
-            // What is called meanwhile and not in the histogram seems to end in the next epoch.
-            if settled && counted.wrapping_sub(calls_before) <= 1 {
-                break;
+            if settled && counted.wrapping_sub(least) <= 1 {
+                return counted;
             }
+            if !settled {
+                // These may have been seen neither in their places nor in their buckets.
+                least = least.saturating_sub(PARKED as u64);
+            }
+            sync::spin_loop();
         }
-        counted
+        let (known_calls, known_ended) = known();
+        let ended = histogram.count().saturating_sub(known_ended);
+        known_calls.saturating_add(ended).clamp(least, counted)
+    }
+
+    /// How often it was emptied. Who asks before [`Self::read`] reads nothing of what was counted before that.
+    pub(crate) fn made(&self) -> u64 {
+        self.made.load(Ordering::Acquire)
     }
 
     fn look(&self, calls: &AtomicU64, histogram: &mut Histogram) -> u64 {
@@ -215,7 +243,9 @@ impl Latency {
 impl Octave {
     #[inline(always)]
     fn hit(&self, bucket: usize) {
-        add(&self.counts[bucket % PER_OCTAVE], 1);
+        let count = &self.counts[bucket % PER_OCTAVE];
+        // SYNC POINT: out of its place before in its bucket, so that no look counts a call twice.
+        count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
     fn empty(&self) {
@@ -249,12 +279,21 @@ impl Latencies {
     /// The latency of a node, empty; none where there is no memory.
     pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
         let latency = self.nodes.make(index)?;
+        // Odd meanwhile, and even then, also where a thread has ended in the middle of settling.
+        let settling = latency.settling.load(Ordering::Relaxed) | 1;
+        latency.settling.store(settling, Ordering::Relaxed);
+        // SYNC POINT: odd before anything is emptied.
+        fence(Ordering::Release);
         let life = self.life.load(Ordering::Relaxed);
         if latency.life.load(Ordering::Relaxed) != life {
             latency.forget();
             latency.life.store(life, Ordering::Relaxed);
         }
         latency.empty();
+        // SYNC POINT: empty before it is said to be.
+        let made = latency.made.load(Ordering::Relaxed) + 1;
+        latency.made.store(made, Ordering::Release);
+        latency.settling.store(settling + 1, Ordering::Release);
         Some(latency)
     }
 
@@ -289,7 +328,7 @@ mod tests {
                 if !latency.park(call, ticks) {
                     latency.settle(Some(ticks), &pool);
                 }
-                latency.read(&AtomicU64::new(0), &mut histogram);
+                latency.read(&AtomicU64::new(0), || (0, 0), &mut histogram);
                 assert_eq!(histogram.count(), call);
             }
             assert_eq!(histogram.max(), Some((5000, true)));
@@ -303,11 +342,25 @@ mod tests {
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             // Switched off and on again in the same life: empty, and no octave is lost.
             let again = pool.make(5).unwrap();
-            again.read(&AtomicU64::new(0), &mut histogram);
+            again.read(&AtomicU64::new(0), || (0, 0), &mut histogram);
             assert!(histogram.is_empty());
             again.settle(Some(100), &pool);
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             pool.clear();
         }
+    }
+
+    #[test]
+    fn a_thread_that_ended_while_settling_left_the_next_life_unsettled() {
+        let pool = Latencies::new();
+        let latency = pool.make(0).unwrap();
+        latency.settling.store(7, Ordering::Relaxed);
+        pool.clear();
+        let latency = pool.make(0).unwrap();
+        assert!(latency.settling.load(Ordering::Relaxed).is_multiple_of(2));
+        latency.settle(Some(100), &pool);
+        let mut histogram = Histogram::default();
+        latency.read(&AtomicU64::new(1), || (0, 0), &mut histogram);
+        assert_eq!(histogram.count(), 1);
     }
 }

@@ -102,6 +102,12 @@ impl Ledger {
         at(&self.current, index).minus(at(&self.base, index))
     }
 
+    /// Whether a node has nothing to show since the reset. One with an ended call has, though that began before the reset
+    /// and took no tick since.
+    pub(crate) fn is_bare(&self, index: usize) -> bool {
+        self.shown(index).is_zero() && self.histograms.shown(index).is_none()
+    }
+
     /// CPU time since the reset, in nanoseconds, where it is known.
     pub(crate) fn cpu_shown(&self) -> Option<u64> {
         self.cpu.map(|cpu| cpu.saturating_sub(self.cpu_base))

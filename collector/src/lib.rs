@@ -78,6 +78,11 @@ mod latency;
 mod ledger;
 #[cfg(feature = "enable")]
 mod light;
+#[cfg(all(test, feature = "enable"))]
+#[path = "../../shared-format/src/model.rs"]
+mod model;
+#[cfg(all(test, feature = "enable"))]
+mod models;
 #[cfg(feature = "enable")]
 mod name;
 #[cfg(feature = "enable")]
@@ -92,6 +97,8 @@ mod prune;
 mod publisher;
 #[cfg(feature = "enable")]
 mod random;
+#[cfg(feature = "enable")]
+mod rate;
 #[cfg(feature = "enable")]
 mod reading;
 #[cfg(feature = "enable")]
@@ -116,6 +123,8 @@ mod site_ids;
 mod sites;
 #[cfg(feature = "enable")]
 mod switch;
+#[cfg(feature = "enable")]
+mod sync;
 #[cfg(feature = "enable")]
 mod threads;
 #[cfg(feature = "enable")]

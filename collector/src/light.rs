@@ -7,12 +7,11 @@
 //!
 //! Neither takes `current` out where it changes nothing else: a signal handler in between leaves it as it found it.
 
-use std::sync::atomic::Ordering;
-
 use crate::latency::Latency;
 use crate::node::{Node, UNTIMED};
 use crate::random;
-use crate::tree::{Tree, add};
+use crate::sync::Ordering;
+use crate::tree::{ADDS_IN_ONE, Tree, add};
 
 /// Calls of this many ticks (some 10 us) and more are always timed: the clock is no cost beside them.
 const LONG_TICKS_LOG2: u64 = 15;
@@ -30,6 +29,9 @@ impl Tree {
     /// Begins `child` without a clock.
     #[inline(always)]
     pub(crate) fn begin_untimed(&self, child: &'static Node, calls: u64) {
+        if !ADDS_IN_ONE {
+            self.mark();
+        }
         add(&child.calls, calls);
         child.began.store(UNTIMED, Ordering::Relaxed);
         self.put(child);

@@ -1,10 +1,9 @@
 //! Nodes: one function in one place of a thread's call tree.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
 use crate::arena::{Column, PLACES, Ref, zeroed};
 use crate::latency::Latency;
 use crate::site::Site;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::tree::add;
 
 zeroed! {
@@ -36,8 +35,9 @@ zeroed! {
 /// What [`Node::began`] holds while the call is not timed.
 pub(crate) const UNTIMED: u64 = 0;
 
-/// What [`Node::began`] holds where a call is timed of which nobody knows when it began.
-pub(crate) const UNKNOWN: u64 = 1;
+/// What [`Node::began`] holds where a call is timed of which nobody knows when it began. No clock ever gets there, so that
+/// from then to any tick is longer than any call.
+pub(crate) const UNKNOWN: u64 = 1 << 63;
 
 const _: () = assert!(size_of::<Node>() == 64);
 
@@ -104,8 +104,8 @@ impl Node {
 
     /// After a call began: a clock of the program's own may begin at 0, which means something else here.
     pub(crate) fn mend_beginning(&self) {
-        if self.began.load(Ordering::Relaxed) <= UNKNOWN {
-            self.began.store(UNKNOWN + 1, Ordering::Relaxed);
+        if self.began.load(Ordering::Relaxed) == UNTIMED {
+            self.began.store(UNTIMED + 1, Ordering::Relaxed);
         }
     }
 
@@ -126,12 +126,18 @@ impl Node {
         self.site.get().is_some_and(Site::is_counter)
     }
 
+    /// When the open call began, where that is measured.
+    #[inline(always)]
+    pub(crate) fn known_beginning(&self) -> Option<u64> {
+        Some(self.began.load(Ordering::Relaxed)).filter(|&began| began != UNTIMED && began != UNKNOWN)
+    }
+
     /// How long the open call has lasted at tick `now`, where that is measured.
     #[inline(always)]
     pub(crate) fn lasted(&self, now: u64) -> Option<u64> {
-        // Also leaves out what began later, and at `UNTIMED` or `UNKNOWN`: that lasted longer than from 2 on.
-        let ticks = now.wrapping_sub(self.began.load(Ordering::Relaxed));
-        (ticks <= now.saturating_sub(UNKNOWN + 1)).then_some(ticks)
+        self.known_beginning()
+            .filter(|&began| began <= now)
+            .map(|began| now - began)
     }
 
     /// 0 for the root.
@@ -161,6 +167,11 @@ impl Nodes {
 
     pub(crate) fn get(&self, index: u32) -> Option<&'static Node> {
         self.column.get(index)
+    }
+
+    /// Whether there is memory and room for one more node.
+    pub(crate) fn make_room(&self) -> bool {
+        self.column.make(self.length.load(Ordering::Relaxed)).is_some()
     }
 
     /// Adds a node, or fills one of an earlier life anew; none where there is no memory or no room. Only the

@@ -14,7 +14,8 @@ pub enum Clock {
     TscOrdered,
     /// The operating system's monotonic clock, in nanoseconds.
     Monotonic,
-    /// A function of the program's own and how many ticks it makes in a second. Ticks must stay below 2^63.
+    /// A function of the program's own and how many ticks it makes in a second; where that is no positive number, it is
+    /// measured like that of the time stamp counter, and breaks are noticed. Ticks must stay below 2^63.
     /// It is called at every begin and end, on every thread; it must not open scopes.
     Custom(fn() -> u64, f64),
 }

@@ -2,17 +2,34 @@
 
 use std::ffi::{CStr, c_void};
 use std::io;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The monotonic clock in nanoseconds: the one by which viewers judge heartbeats.
-pub(crate) use tickscope_format::os::monotonic_ns;
+/// What both sides ask alike; heartbeats are judged by this monotonic clock.
+pub(crate) use tickscope_format::os::{has_more_rights, monotonic_ns};
+
+/// Runs `body` and leaves `errno` as it was: a scope or a counter may stand between a call of the program's that failed
+/// and its look at why.
+pub(crate) fn keeping_errno<T>(body: impl FnOnce() -> T) -> T {
+    // SAFETY: takes nothing, cannot fail.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: the calling thread's own, for as long as it lives.
+    let before = unsafe { place.read() };
+    let value = body();
+    // SAFETY: as above.
+    unsafe { place.write(before) };
+    value
+}
 
 /// Zeroed pages of this process alone; none where the system has none.
 pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
-    let pages = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+    let pages = keeping_errno(|| {
+        // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
+        unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) }
+    });
     if pages == libc::MAP_FAILED {
         None
     } else {
@@ -23,8 +40,10 @@ pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
 /// Has pages of [`map_zeroed`] made ready at one go, which costs less than a page fault for each. A kernel that does not
 /// know how (before Linux 5.14) makes them when they are written to.
 pub(crate) fn make_ready(pages: NonNull<c_void>, bytes: usize) {
-    // SAFETY: changes nothing in the pages, and nothing at all where they are not the process's own.
-    unsafe { libc::madvise(pages.as_ptr(), bytes, libc::MADV_POPULATE_WRITE) };
+    keeping_errno(|| {
+        // SAFETY: changes nothing in the pages, and nothing at all where they are not the process's own.
+        unsafe { libc::madvise(pages.as_ptr(), bytes, libc::MADV_POPULATE_WRITE) }
+    });
 }
 
 /// An environment variable, without allocating and without a lock; none in a program that has more rights than
@@ -110,6 +129,63 @@ pub(crate) fn name_this_thread(name: &CStr) {
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 
+/// The stack of our threads in bytes, that of std's. The system's own default is a limit that people set for their
+/// programs: from 16 KiB, on which no snapshot is taken, to all of the address space.
+const STACK: usize = 2 << 20;
+
+/// Keeps the library that this code is in where it is, once it is loaded: unloading it would take the code from under our
+/// thread and from under the ends of threads that have counted, and its sites from under the snapshots. The program itself
+/// stays anyway.
+extern "C" fn stay_loaded() {
+    // A static program has no loader.
+    #[cfg(not(target_feature = "crt-static"))]
+    {
+        let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: asks for what is known of an address; `found` is a valid place for it.
+        let known = unsafe { libc::dladdr(stay_loaded as *const c_void, found.as_mut_ptr()) } != 0;
+        // SAFETY: zeros are valid, whether they were filled in or not.
+        let found = unsafe { found.assume_init() };
+        // SAFETY: takes a number. The program's headers lie in its first page.
+        let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize / 4096;
+        if known && !found.dli_fname.is_null() && found.dli_fbase.addr() / 4096 != program {
+            let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+            // SAFETY: the name of a library that is loaded: this runs none of its code again.
+            unsafe { libc::dlopen(found.dli_fname, flags) };
+        }
+    }
+}
+
+// At the first scope the program may be inside its allocator, and the loader allocates: it has to be before.
+#[cfg(not(miri))]
+#[used]
+// The section is a list of functions that the loader calls, once this code is where it belongs.
+#[unsafe(link_section = ".init_array")]
+static STAY_LOADED: extern "C" fn() = stay_loaded;
+
+/// Runs `body` with these signals blocked for the calling thread, and those that are anyway.
+fn with_blocked<T>(signals: &libc::sigset_t, body: impl FnOnce() -> T) -> T {
+    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: a set, and a valid place for one.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, signals, before.as_mut_ptr()) };
+    let value = body();
+    // SAFETY: `before` was filled by the first call.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    value
+}
+
+fn all_signals() -> libc::sigset_t {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: a valid place for a signal set.
+    unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    // SAFETY: filled in the line before.
+    unsafe { all.assume_init() }
+}
+
+/// Runs `body` while no signal is handled on the calling thread.
+pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
+    with_blocked(&all_signals(), body)
+}
+
 /// Starts a thread of which nobody waits for the end: with all signals blocked, the default scheduling policy
 /// and on every CPU the process may use, whatever the caller is bound to. Allocates nothing of the program's.
 pub(crate) fn spawn(body: fn()) -> io::Result<()> {
@@ -120,25 +196,25 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
         body();
         std::ptr::null_mut()
     }
-    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     let mut thread: libc::pthread_t = 0;
-    // SAFETY: a valid place for a signal set.
-    unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // A thread inherits its maker's mask: block around the making, so that it never runs without.
-    // SAFETY: `all` was filled above; `before` is a valid place.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
-    // SAFETY: default attributes; `run` takes what it is given here.
-    let made = unsafe {
-        libc::pthread_create(
-            &mut thread,
-            std::ptr::null(),
-            run,
-            body as *const () as *mut c_void,
-        )
+    // SAFETY: a valid place for attributes.
+    unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
+    // SAFETY: initialised in the line before.
+    unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK) };
+    let mut create = |attributes: *const libc::pthread_attr_t| {
+        let body = body as *const () as *mut c_void;
+        // SAFETY: attributes that were initialised, or none; `run` takes what it is given here.
+        unsafe { libc::pthread_create(&mut thread, attributes, run, body) }
     };
-    // SAFETY: `before` was filled by the first call.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    // A thread inherits its maker's mask: block around the making, so that it never runs without.
+    let made = without_signals(|| match create(attributes.as_ptr()) {
+        // The thread-locals of this program alone are larger.
+        libc::EINVAL => create(std::ptr::null()),
+        made => made,
+    });
+    // SAFETY: initialised above.
+    unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) };
     if made != 0 {
         return Err(io::Error::from_raw_os_error(made));
     }
@@ -160,18 +236,133 @@ fn be_a_good_guest() {
     unsafe { libc::sched_setaffinity(0, all.len(), all.as_ptr().cast()) };
 }
 
-/// Whether this program has more rights than whoever started it (setuid and the like).
-pub(crate) fn has_more_rights() -> bool {
-    // SAFETY: takes a number.
-    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+/// What standard output and error were when measuring began: device and inode, each plus one; 0 for nothing.
+static STANDARD: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
+
+fn facts_of(descriptor: i32) -> Option<libc::stat> {
+    let mut facts = std::mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: `facts` is a valid place for them.
+    let known = unsafe { libc::fstat(descriptor, facts.as_mut_ptr()) } == 0;
+    // SAFETY: zeros are valid, whether they were filled in or not.
+    known.then(|| unsafe { facts.assume_init() })
+}
+
+/// Remembers what standard output and error are.
+pub(crate) fn note_standard() {
+    for (descriptor, [device, inode]) in (libc::STDOUT_FILENO..).zip(&STANDARD) {
+        if let Some(facts) = facts_of(descriptor) {
+            device.store(facts.st_dev.wrapping_add(1), Ordering::Relaxed);
+            inode.store(facts.st_ino.wrapping_add(1), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether a descriptor may get our text. In a program that closes standard output or error, the next file that it
+/// opens gets the number: this tells it from one that was sent elsewhere. Others than those two may.
+fn is_for_text(descriptor: i32) -> bool {
+    let Some([device, inode]) = STANDARD.get((descriptor - libc::STDOUT_FILENO) as usize) else {
+        return true;
+    };
+    let Some(facts) = facts_of(descriptor) else {
+        return false;
+    };
+    let before = [device, inode].map(|word| word.load(Ordering::Relaxed));
+    if before == [facts.st_dev, facts.st_ino].map(|word| word.wrapping_add(1)) {
+        return true;
+    }
+    // SAFETY: asks for flags.
+    let own = unsafe { libc::fcntl(descriptor, libc::F_GETFD) } & libc::FD_CLOEXEC != 0;
+    // SAFETY: asks for flags.
+    let appends = unsafe { libc::fcntl(descriptor, libc::F_GETFL) } & libc::O_APPEND != 0;
+    !own && (appends || facts.st_mode & libc::S_IFMT == libc::S_IFCHR)
+}
+
+/// The signals by which the kernel tells a thread that a write failed. By default each ends the program.
+const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
+
+/// While it lives, what the calling thread writes is an error where it fails, and no signal, which would end a program
+/// that has not asked for its end.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Unsignalled {
+    /// The thread's mask before.
+    mask: libc::sigset_t,
+    /// Which of [`OF_WRITES`] waited before, and are the program's.
+    waited: [bool; OF_WRITES.len()],
+    /// Not `Send`: it is this thread's mask.
+    _of_this_thread: PhantomData<*mut ()>,
+}
+
+// === impl Unsignalled ===
+
+impl Unsignalled {
+    pub(crate) fn new() -> Self {
+        let mut mask = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+        let signals = set_of(&OF_WRITES);
+        // SAFETY: a set, and a valid place for one.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals, mask.as_mut_ptr()) };
+        Self {
+            // SAFETY: filled in by the call before.
+            mask: unsafe { mask.assume_init() },
+            waited: OF_WRITES.map(is_pending),
+            _of_this_thread: PhantomData,
+        }
+    }
+}
+
+impl Drop for Unsignalled {
+    fn drop(&mut self) {
+        let at_once = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        for (signal, waited) in OF_WRITES.into_iter().zip(self.waited) {
+            if !waited && is_pending(signal) {
+                // SAFETY: a set, nobody to tell, and a time: takes the signal back.
+                unsafe { libc::sigtimedwait(&set_of(&[signal]), std::ptr::null_mut(), &at_once) };
+            }
+        }
+        // SAFETY: the mask before, and nobody asks for this one.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.mask, std::ptr::null_mut()) };
+    }
+}
+
+fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
+    let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: a valid place for a signal set.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    for &signal in signals {
+        // SAFETY: emptied above.
+        unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };
+    }
+    // SAFETY: filled in above.
+    unsafe { set.assume_init() }
+}
+
+/// Whether a signal waits until it is no longer blocked.
+fn is_pending(signal: libc::c_int) -> bool {
+    let mut pending = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: a valid place for a signal set.
+    unsafe { libc::sigpending(pending.as_mut_ptr()) };
+    // SAFETY: zeros are an empty set, whether it was filled in or not.
+    unsafe { libc::sigismember(pending.as_ptr(), signal) == 1 }
 }
 
 /// Writes to a descriptor past std's buffer and lock, which whoever exits may hold. Where one that does not block takes
-/// nothing, waits so long for it, in milliseconds; -1 for as long as it takes.
+/// nothing, waits so long for it, in milliseconds; -1 for as long as it takes. A pipe that nobody reads is an error, and
+/// so is a file that may not grow.
 ///
 /// # Errors
-/// What the system says.
-pub(crate) fn write_all(descriptor: i32, mut bytes: &[u8], patience: i32) -> io::Result<()> {
+/// What the system says; `BrokenPipe` too where standard output or error is another file of the program's by now.
+pub(crate) fn write_all(descriptor: i32, bytes: &[u8], patience: i32) -> io::Result<()> {
+    if !is_for_text(descriptor) {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    }
+    let _unsignalled = Unsignalled::new();
+    write_unsignalled(descriptor, bytes, patience)
+}
+
+fn write_unsignalled(descriptor: i32, mut bytes: &[u8], patience: i32) -> io::Result<()> {
     while !bytes.is_empty() {
         // SAFETY: `bytes` may be read for its whole length.
         let written = unsafe { libc::write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
@@ -207,6 +398,38 @@ fn takes_more(descriptor: i32, patience: i32) -> bool {
 pub(crate) fn at_exit(handler: extern "C" fn()) {
     // SAFETY: a handler that lives as long as the program. (In a library that is unloaded, libc calls it then.)
     unsafe { libc::atexit(handler) };
+}
+
+/// The key by which threads tell of their ends, plus one; 0 for none.
+static ENDS: AtomicU32 = AtomicU32::new(0);
+
+/// Keys whose values need no memory: glibc has room for so many in each thread and allocates for more, musl for all.
+const KEYS_AT_HAND: u32 = if cfg!(target_env = "gnu") { 32 } else { u32::MAX };
+
+/// Has `handler` called at the end of each thread that asks for it with [`tell_of_end`]. Once in a process.
+pub(crate) fn at_thread_ends(handler: unsafe extern "C" fn(*mut c_void)) {
+    let mut key = 0;
+    // SAFETY: a valid place for a key, and a handler that lives as long as the program.
+    if unsafe { libc::pthread_key_create(&mut key, Some(handler)) } != 0 {
+        return;
+    }
+    if key < KEYS_AT_HAND {
+        ENDS.store(key + 1, Ordering::Relaxed);
+    } else {
+        // SAFETY: made above, and no thread has a value.
+        unsafe { libc::pthread_key_delete(key) };
+    }
+}
+
+/// Has the calling thread tell of its end, behind the destructors of its thread-locals; whether it is going to. Without
+/// allocating and without a lock. (The first thread does so only where it ends by itself, and not by `exit`.)
+pub(crate) fn tell_of_end() -> bool {
+    let Some(key) = ENDS.load(Ordering::Relaxed).checked_sub(1) else {
+        return false;
+    };
+    let anything = NonNull::<c_void>::dangling().as_ptr();
+    // SAFETY: a key that was made and is never deleted; its handler does not look at the value.
+    unsafe { libc::pthread_setspecific(key, anything) == 0 }
 }
 
 /// Has `handler` called in every child forked from now on.

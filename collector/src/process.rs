@@ -5,11 +5,13 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use crate::clock::{Chosen, Rate};
+use crate::clock::Chosen;
 use crate::options::{Clock, Threads};
 use crate::os;
+use crate::rate::{Moment, Rate};
 use crate::settings::{Settings, Wish};
 use crate::switch;
+use crate::threads;
 use crate::tree::Path;
 
 /// Clock, limits and beginnings.
@@ -38,6 +40,9 @@ pub(crate) struct Fixed {
 
 static FIXED: OnceLock<Fixed> = OnceLock::new();
 
+/// The same in a child that was forked while another thread settled it: that thread does not exist there.
+static FIXED_IN_CHILD: OnceLock<Fixed> = OnceLock::new();
+
 thread_local! {
     /// Whether this thread is settling it just now.
     static SETTLING: Cell<bool> = const { Cell::new(false) };
@@ -47,6 +52,9 @@ thread_local! {
 pub(crate) static RATE: Rate = Rate::new();
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// The process that settles it; 0 before. Not all ways to fork tell us.
+static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Nodes of all live threads, roots not counted.
 pub(crate) static NODES: AtomicU32 = AtomicU32::new(0);
@@ -65,8 +73,15 @@ pub(crate) fn fixed() -> &'static Fixed {
 
 fn fixed_by(settle: impl FnOnce() -> Fixed) -> &'static Fixed {
     FIXED.get().unwrap_or_else(|| {
+        let nobody = PID.compare_exchange(0, std::process::id(), Ordering::Relaxed, Ordering::Relaxed);
+        let place = if nobody.is_err() && is_forked_child() {
+            IN_CHILD.store(true, Ordering::Relaxed);
+            &FIXED_IN_CHILD
+        } else {
+            &FIXED
+        };
         let before = SETTLING.replace(true);
-        let fixed = FIXED.get_or_init(settle);
+        let fixed = os::keeping_errno(|| place.get_or_init(settle));
         SETTLING.set(before);
         fixed
     })
@@ -100,9 +115,11 @@ pub(crate) fn fix(settings: &Settings, warnings: &mut Vec<String>) -> &'static F
 
 fn settle(settings: &Settings) -> Fixed {
     os::in_forked_children(note_fork);
+    os::at_thread_ends(threads::at_end);
+    os::note_standard();
     let wish = Settings::wish();
     let chosen = settings.clock.choose();
-    RATE.begin(chosen.clock);
+    RATE.begin(Moment::now(chosen.clock));
     // Nothing counts before this is settled, so no thread needs to be told.
     switch::note(
         settings.mode.unwrap_or_default().into(),
@@ -146,7 +163,8 @@ pub(crate) fn exact_path() -> Path {
 
 /// True in a child that was forked from the program: its locks may be held by threads it does not have.
 pub(crate) fn is_forked_child() -> bool {
-    IN_CHILD.load(Ordering::Relaxed)
+    let settled_by = PID.load(Ordering::Relaxed);
+    IN_CHILD.load(Ordering::Relaxed) || settled_by != 0 && settled_by != std::process::id()
 }
 
 /// Ticks in a second as known now.

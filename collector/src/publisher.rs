@@ -3,18 +3,19 @@
 //! It is a guest: signals blocked, default scheduling, never joined. It alone touches the mapping, because a
 //! store into a mapping can stall for as long as the kernel likes.
 
+mod allowance;
 mod coarse;
 mod identity;
 mod log;
 mod outlet;
 mod record;
+mod ring;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tickscope_format::file::clean;
 use tickscope_format::file::create::OwnRing;
-use tickscope_format::file::places;
 use tickscope_format::layout::slot;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::ring::Stamp;
@@ -23,16 +24,19 @@ use tickscope_format::snapshot::{CaptureKind, Cost, Mode};
 use tickscope_format::{FormatError, Snapshot, codec};
 
 use crate::capture::Books;
-use crate::clock::Moment;
+use crate::rate::Moment;
 use crate::sampler::Sampler;
 use crate::settings::Settings;
 use crate::switch::Switch;
 use crate::{capture, cost, os, process, switch};
 
+use self::allowance::Allowance;
 use self::coarse::Coarse;
 pub(crate) use self::identity::Identity;
 use self::log::Log;
 pub(crate) use self::log::no_log;
+use self::ring::Lost;
+pub(crate) use self::ring::replace_warning;
 
 /// Requests are looked at this often, whatever the rate of records.
 const LOOK: Duration = Duration::from_millis(100);
@@ -67,7 +71,10 @@ const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 /// The publisher at work.
 #[derive(Debug)]
 pub(crate) struct Publisher {
-    ring: OwnRing,
+    /// None while a lost one has no successor.
+    ring: Option<OwnRing>,
+    lost: Lost,
+    identity: Identity,
     settings: Settings,
     /// Bytes of the last payload, kept for their capacity.
     payload: Vec<u8>,
@@ -94,6 +101,8 @@ pub(crate) struct Publisher {
     sampler: Sampler,
     /// When requests were looked at last.
     last_look: Instant,
+    /// What requests may still cost.
+    allowance: Allowance,
     began: Instant,
     /// Whether dead rings of others have been cleaned up.
     cleaned: bool,
@@ -106,53 +115,42 @@ pub(crate) fn clean_beside(own: &Path) {
     }
 }
 
+/// Writes a snapshot into the ring, pruned where it is too large, and gives the record's sequence number.
+fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<u64, FormatError> {
+    payload.clear();
+    codec::encode(snapshot, payload)?;
+    record::shorten(snapshot, payload, ring.longest_payload(), codec::encode)?;
+    ring.publish(Stamp::from(&snapshot.capture), payload)
+}
+
+fn beat(ring: &mut OwnRing, interval: Duration) {
+    ring.beat(os::monotonic_ns(), interval.as_nanos() as u64);
+}
+
 // === impl Publisher ===
 
 impl Publisher {
-    /// Makes the ring in the first place that works, its first record in it. Each place that did not work, and
-    /// a ring that had to be smaller, is a warning.
+    /// Makes the ring; what is not as it was asked for is a warning.
     ///
     /// # Errors
-    /// The reason of the last place.
+    /// There is no place for it.
     pub(crate) fn start(
-        identity: &Identity,
+        identity: Identity,
         settings: Settings,
         warnings: &mut Vec<String>,
     ) -> Result<Self, FormatError> {
-        let header = identity.header(&settings);
-        let mut failed = FormatError::NoRecord;
-        for place in places::places(settings.dir.as_deref()) {
-            let started = OwnRing::create(&place, header.clone()).and_then(|ring| {
-                let mut publisher = Self::new(ring, settings.clone());
-                publisher.first_record().map(|()| publisher)
-            });
-            match started {
-                Ok(publisher) => {
-                    if publisher.ring.ring_bytes() < settings.ring_bytes {
-                        warnings.push(format!(
-                            "space is short in {}: the ring has {} instead of {} bytes; free some, or choose \
-                             another place with TICKSCOPE_DIR",
-                            place.display(),
-                            publisher.ring.ring_bytes(),
-                            settings.ring_bytes,
-                        ));
-                    }
-                    return Ok(publisher);
-                }
-                Err(error) => {
-                    warnings.push(format!("{error}; trying the next place"));
-                    failed = error;
-                }
-            }
-        }
-        Err(failed)
+        let mut publisher = Self::new(identity, settings);
+        publisher.make_ring(warnings)?;
+        Ok(publisher)
     }
 
-    fn new(ring: OwnRing, settings: Settings) -> Self {
+    fn new(identity: Identity, settings: Settings) -> Self {
         Self {
             interval: settings.interval,
             log: settings.log_every.map(Log::new),
-            ring,
+            ring: None,
+            lost: Lost::default(),
+            identity,
             settings,
             payload: Vec::new(),
             wishes: [WATCHED; slot::COUNT],
@@ -168,33 +166,24 @@ impl Publisher {
             coarse_failed: false,
             sampler: Sampler::new(),
             last_look: Instant::now(),
+            allowance: Allowance::new(os::monotonic_ns()),
             began: Instant::now(),
             cleaned: false,
         }
-    }
-
-    fn first_record(&mut self) -> Result<(), FormatError> {
-        self.tell();
-        if let Some(snapshot) = capture::books().map(|mut books| books.capture(CaptureKind::Periodic)) {
-            self.publish(&snapshot)?;
-            self.note(&snapshot);
-        }
-        self.beat();
-        self.ring.link()
     }
 
     /// What has time until the first record can be seen: measures the cost of a scope. Cleaning up after others has even
     /// more, unless there is much to clean up: a program may be about to end, and wait for its last record.
     pub(crate) fn settle(&mut self) {
         self.measure_cost();
-        if self.path().parent().is_some_and(clean::is_crowded) {
+        if self.path().and_then(Path::parent).is_some_and(clean::is_crowded) {
             self.clean();
         }
     }
 
     /// The own ring, whose place is to be cleaned up, if that has not been done.
     pub(crate) fn unclean(&self) -> Option<PathBuf> {
-        (!self.cleaned).then(|| self.path().to_path_buf())
+        self.path().filter(|_| !self.cleaned).map(Path::to_path_buf)
     }
 
     fn clean(&mut self) {
@@ -218,9 +207,9 @@ impl Publisher {
         }
     }
 
-    /// Where the ring is.
-    pub(crate) fn path(&self) -> &std::path::Path {
-        self.ring.path()
+    /// Where the ring is, while there is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.ring.as_ref().map(OwnRing::path)
     }
 
     /// How long to wait until there is something to do.
@@ -231,8 +220,8 @@ impl Publisher {
     }
 
     /// One round: requests, what the program itself did, a record if it is time; with a reset where the program
-    /// asked for one. False where there is no ring any more.
-    pub(crate) fn round(&mut self, reset_asked: bool) -> bool {
+    /// asked for one. Without a ring all else goes on.
+    pub(crate) fn round(&mut self, reset_asked: bool) {
         if let Some(hz) = self.sampler.round()
             && let Some(mut books) = capture::books()
         {
@@ -242,47 +231,41 @@ impl Publisher {
         due |= self.log.as_ref().is_some_and(Log::is_due);
         let nothing_else = !due && !reset_asked && self.last_look.elapsed() < LOOK;
         if self.sampler.rest().is_some() && nothing_else {
-            return true;
+            return;
         }
         if self.began.elapsed() > UNHURRIED {
             self.clean();
         }
         self.last_look = Instant::now();
-        if !self.ring.is_whole() {
-            return false;
-        }
+        self.look_after_ring();
         self.look_who_watches();
         self.measure_cost();
         if let Some(mut books) = capture::books() {
             books.look_at_sites();
         }
-        let requests = self.ring.requests();
-        let mut answers: Vec<(Request, Outcome)> = Vec::new();
-        for request in requests {
-            let outcome = self.carry_out(&request);
-            answers.push((request, outcome));
-        }
+        let answers = self.carry_out_all();
         if reset_asked {
             self.reset();
         }
         due |= self.clock_broke();
-        due |=
-            capture::books().is_some_and(|books| books.has_closings()) || reset_asked || !answers.is_empty();
-        if due {
+        due |= capture::books().is_some_and(|books| books.has_closings()) || reset_asked;
+        if due || !answers.is_empty() {
+            let before = os::own_cpu_ns();
             let (record, epoch) = self.publish_now(CaptureKind::Periodic);
-            for (request, outcome) in answers {
-                self.ring.answer(&request, outcome, record, epoch);
+            if !due {
+                self.allowance.spend(os::own_cpu_ns().saturating_sub(before));
+            }
+            if let Some(ring) = &mut self.ring {
+                for (request, outcome) in answers {
+                    ring.answer(&request, outcome, record, epoch);
+                }
             }
             self.write_coarse();
         }
-        self.beat();
+        if let Some(ring) = &mut self.ring {
+            beat(ring, self.interval);
+        }
         self.sampler.begin_to_wait();
-        true
-    }
-
-    fn beat(&mut self) {
-        self.ring
-            .beat(os::monotonic_ns(), self.interval.as_nanos() as u64);
     }
 
     /// The last record and the goodbye, after a reset where the program asked for one.
@@ -292,7 +275,9 @@ impl Publisher {
         }
         self.publish_now(CaptureKind::Final);
         self.write_coarse();
-        self.ring.exit(os::unix_ns());
+        if let Some(ring) = &mut self.ring {
+            ring.exit(os::unix_ns());
+        }
         // It may have to wait.
         if let Some(mut log) = self.log.take() {
             log.end();
@@ -301,7 +286,7 @@ impl Publisher {
 
     fn look_who_watches(&mut self) {
         let before = self.watched.len();
-        self.watched = self.ring.watched_slots();
+        self.watched = self.ring.as_ref().map_or_else(Vec::new, OwnRing::watched_slots);
         for index in 0..slot::COUNT {
             if !self.watched.contains(&index) {
                 self.wishes[index] = WATCHED;
@@ -336,6 +321,27 @@ impl Publisher {
             books.around.viewers = self.watched.len() as u32;
             books.around.cost = self.cost;
         }
+    }
+
+    /// Carries out the requests that are open, as far as there is allowance for them; the others stay open.
+    fn carry_out_all(&mut self) -> Vec<(Request, Outcome)> {
+        let mut answers = Vec::new();
+        if !self.allowance.is_left(os::monotonic_ns()) {
+            return answers;
+        }
+        let mut requests = self.ring.as_mut().map_or_else(Vec::new, OwnRing::requests);
+        self.allowance.in_turn(&mut requests, |request| request.slot);
+        for request in requests {
+            if !self.allowance.is_left(os::monotonic_ns()) {
+                break;
+            }
+            let before = os::own_cpu_ns();
+            let outcome = self.carry_out(&request);
+            self.allowance.spend(os::own_cpu_ns().saturating_sub(before));
+            self.allowance.had_turn(request.slot);
+            answers.push((request, outcome));
+        }
+        answers
     }
 
     fn carry_out(&mut self, request: &Request) -> Outcome {
@@ -415,25 +421,26 @@ impl Publisher {
     /// After a break of the clock its ticks are of another kind: a new epoch.
     fn clock_broke(&mut self) -> bool {
         let clock = process::fixed().chosen.clock;
-        if !clock.source_is_measured() {
+        if clock.declared_rate().is_some() {
             return false;
         }
-        let broke = process::RATE.broke_since(clock, self.in_order).is_some();
+        let now = Moment::now(clock);
+        let broke = process::RATE.broke_since(self.in_order, now).is_some();
         if broke {
             // The closing record's ticks are of the clock as it was.
             process::RATE.hold();
             self.reset();
-            process::RATE.begin_again(clock);
+            process::RATE.begin_again(Moment::now(clock));
             if let Some(mut books) = capture::books() {
                 books.forget_undo();
             }
-        } else {
-            process::RATE.note_in_order(clock);
         }
-        let now = Moment::now(clock);
-        // Long enough for the rate in between to be measured well.
+        // Long enough for the rate in between to be measured well, and so for the rate over all to be trusted.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
-            self.in_order = now;
+            self.in_order = Moment::now(clock);
+            if !broke {
+                process::RATE.note_in_order(now);
+            }
         }
         broke
     }
@@ -456,33 +463,33 @@ impl Publisher {
         published
     }
 
+    /// Gives the record's sequence number, 0 where there is none.
     fn publish_or_count(&mut self, snapshot: &Snapshot) -> u64 {
-        self.publish(snapshot).unwrap_or_else(|error| {
+        let Some(ring) = &mut self.ring else { return 0 };
+        publish(snapshot, ring, &mut self.payload).unwrap_or_else(|error| {
             self.faults += 1;
-            self.ring.fault(self.faults);
-            if self.faults == 1
-                && let Some(mut books) = capture::books()
-            {
-                books.around.warnings.push(error.to_string());
+            // Of one that is lost the next look says it.
+            if ring.is_whole() {
+                ring.fault(self.faults);
+                if self.faults == 1
+                    && let Some(mut books) = capture::books()
+                {
+                    books.around.warnings.push(error.to_string());
+                }
             }
             0
         })
     }
 
-    /// Writes a snapshot into the ring, pruned where it is too large, and gives the record's sequence number.
-    fn publish(&mut self, snapshot: &Snapshot) -> Result<u64, FormatError> {
-        self.payload.clear();
-        codec::encode(snapshot, &mut self.payload)?;
-        let longest = self.ring.longest_payload();
-        record::shorten(snapshot, &mut self.payload, longest, codec::encode)?;
-        self.ring.publish(Stamp::from(&snapshot.capture), &self.payload)
-    }
-
     /// Writes what the coarse ring is to have of the last records. Nobody waits for that, and it is not in what a
     /// record costs.
     fn write_coarse(&mut self) {
-        let written = self.coarse.write(&mut self.ring, &mut self.payload);
+        let Some(ring) = &mut self.ring else {
+            return self.coarse.forget();
+        };
+        let written = self.coarse.write(ring, &mut self.payload);
         if let Err(error) = written
+            && ring.is_whole()
             && !std::mem::replace(&mut self.coarse_failed, true)
             && let Some(mut books) = capture::books()
         {

@@ -1,17 +1,17 @@
 //! Reads a live tree while its thread goes on.
 
-use std::sync::atomic::{Ordering, fence};
-
 use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::ThreadState;
 
 use crate::histograms::Histograms;
+use crate::latency::Latency;
 use crate::ledger::Counts;
-use crate::node::{Node, UNKNOWN};
+use crate::node::Node;
 use crate::registry::Block;
 use crate::rows::{Lost, Row};
 use crate::site_ids::SiteIds;
+use crate::sync::{self, Ordering, fence};
 use crate::tree::{PAUSED, Tree};
 use crate::{process, switch};
 
@@ -53,7 +53,22 @@ impl Reader {
         sites: &mut SiteIds,
         histograms: &mut Histograms,
     ) -> Reading {
-        let tree = &block.tree;
+        let fixed = process::fixed();
+        let now = || fixed.chosen.clock.now();
+        let quiet = self.read_counts(now, fixed.limit_ticks, &block.tree, sites, histograms);
+        self.finish(&block.tree, quiet)
+    }
+
+    /// Reads all nodes, and adds the time since the last event, by this clock and with this limit of a gap. Gives where the
+    /// thread is if it had no event meanwhile.
+    pub(crate) fn read_counts(
+        &mut self,
+        now: impl FnOnce() -> u64,
+        limit: u64,
+        tree: &'static Tree,
+        sites: &mut SiteIds,
+        histograms: &mut Histograms,
+    ) -> Option<&'static Node> {
         let current = tree.current.get_acquire();
         let last = tree.last.load(Ordering::Acquire);
         let length = tree.nodes.len();
@@ -91,7 +106,27 @@ impl Reader {
                 row.errors = tree.errors_of(index as u32);
             }
         }
-        self.finish(tree, current, last)
+        let now = now();
+        // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched what
+        // was read in between. `current` first: an event whose counters were seen has taken it out, and one that
+        // has put the same node back has moved `last` before.
+        fence(Ordering::Acquire);
+        let same = |now: &'static Node| current.is_some_and(|current| std::ptr::eq(now, current));
+        let quiet = tree.current.get_acquire().filter(|now| same(now));
+        let quiet = quiet.filter(|_| tree.last.load(Ordering::Acquire) == last);
+        if let Some(current) = quiet {
+            // The time since the last event, which the next one is going to charge.
+            let pending = pending(tree, last, now, limit);
+            for (node, ticks) in [
+                (Tree::charged(current), pending.before),
+                (current, pending.behind),
+            ] {
+                if let Some(count) = self.counts.get_mut(node.index() as usize) {
+                    count.ticks = count.ticks.saturating_add(ticks);
+                }
+            }
+        }
+        quiet
     }
 
     /// All histograms need to be read: what is collected has changed.
@@ -99,36 +134,16 @@ impl Reader {
         self.changed.left.fill(2);
     }
 
-    /// Finds what is open, and adds the time since the last event.
-    fn finish(&mut self, tree: &'static Tree, current: Option<&'static Node>, last: u64) -> Reading {
-        let fixed = process::fixed();
-        let now = fixed.chosen.clock.now();
-        // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched what
-        // was read in between. `current` first: an event whose counters were seen has taken it out, and one that
-        // has put the same node back has moved `last` before.
-        fence(Ordering::Acquire);
-        let same = |now: Option<&'static Node>| match (now, current) {
-            (Some(now), Some(current)) => std::ptr::eq(now, current),
-            _ => false,
-        };
-        let quiet = same(tree.current.get_acquire()) && tree.last.load(Ordering::Acquire) == last;
-        if quiet
-            && let Some(current) = current
-            && let Some(count) = self.counts.get_mut(Tree::charged(current).index() as usize)
-        {
-            // The time since the last event, which the next one is going to charge.
-            count.ticks = count
-                .ticks
-                .saturating_add(pending(tree, last, now, fixed.limit_ticks));
-        }
-        let innermost = if quiet { current } else { settled_current(tree) };
+    /// Finds what is open; `quiet` is where the thread is, if that is known.
+    fn finish(&mut self, tree: &'static Tree, quiet: Option<&'static Node>) -> Reading {
+        let innermost = quiet.or_else(|| settled_current(tree));
         let mut open = Vec::new();
         let mut at = innermost;
         while let Some(node) = at.filter(|node| node.site.get().is_some()) {
-            let began = match node.began.load(Ordering::Relaxed) {
-                began if began <= UNKNOWN => 0,
+            let began = match node.known_beginning() {
+                None => 0,
                 // The thread may have begun an outer call anew between two looks: it is no later than what it holds.
-                began => open
+                Some(began) => open
                     .iter()
                     .map(|&(_, inner)| inner)
                     .rfind(|&inner| inner > 0)
@@ -155,6 +170,13 @@ impl Reader {
     }
 }
 
+/// Another thread's look at which histogram a node has, and as which it was made; 0 where it has none.
+pub(crate) fn latency_of(node: &Node) -> (Option<&'static Latency>, u64) {
+    // SYNC POINT: made before found: what was counted in its place in an earlier life is none of this node's.
+    let latency = node.latency.get_acquire();
+    (latency, latency.map_or(0, Latency::made))
+}
+
 /// Reads a node's counters, and its histogram where that may have changed.
 fn read_node(
     node: &Node,
@@ -165,16 +187,21 @@ fn read_node(
     histograms: &mut Histograms,
 ) {
     let calls = node.calls.load(Ordering::Relaxed);
-    counts.ticks = node.self_ticks.load(Ordering::Relaxed);
-    let latency = node.latency.get();
-    let look = changed.look(index, calls != counts.calls);
-    counts.calls = calls;
+    let ticks = node.self_ticks.load(Ordering::Relaxed);
+    let (latency, made) = latency_of(node);
+    // A future that is polled again is no new call, but its poll has ended.
+    let look = changed.look(index, calls != counts.calls || ticks != counts.ticks);
+    let known = std::mem::replace(&mut counts.calls, calls);
+    counts.ticks = ticks;
     if look {
         match latency {
-            Some(latency) => counts.calls = latency.read(&node.calls, histogram),
+            Some(latency) => {
+                let known = || (known, histograms.ended(index));
+                counts.calls = latency.read(&node.calls, known, histogram);
+            }
             None => *histogram = Histogram::default(),
         }
-        histograms.set(index, histogram);
+        histograms.set(index, histogram, made);
         if counts.calls != calls {
             changed.left[index] = 2;
         }
@@ -185,25 +212,41 @@ fn read_node(
     }
 }
 
+/// Time that a tree's next event is going to charge.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Up to the first switch that the thread has not met: of the innermost call that is timed.
+    before: u64,
+    /// Behind it: of the innermost call, as every one is timed from then on.
+    behind: u64,
+}
+
 /// The time since a tree's last event at `last` that its next one is going to charge: of all stretches in between
 /// that measure time.
-fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> u64 {
+fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
     // A longer one is not going to be charged.
     let within = |ticks: u64| if ticks <= limit { ticks } else { 0 };
     let mut since = (last != PAUSED).then_some(last);
-    let mut pending = 0u64;
-    for switch in switch::after(tree.adopted.load(Ordering::Acquire)) {
+    let mut pending = Pending::default();
+    let mut stretch = &mut pending.before;
+    let mut known = tree.adopted.load(Ordering::Acquire);
+    for switch in switch::after(known) {
         let tick = since.map_or(switch.tick, |since| switch.tick.max(since));
-        pending = pending.saturating_add(since.map_or(0, |since| within(tick - since)));
+        if switch.follows(known) {
+            *stretch = stretch.saturating_add(since.map_or(0, |since| within(tick - since)));
+        }
+        known = switch.word;
         since = (switch.is_timed() && !tree.stands_still()).then_some(tick);
+        stretch = &mut pending.behind;
     }
-    pending.saturating_add(since.map_or(0, |since| within(now.saturating_sub(since))))
+    *stretch = stretch.saturating_add(since.map_or(0, |since| within(now.saturating_sub(since))));
+    pending
 }
 
 /// Where a busy thread stands: its events take nanoseconds, so a few looks find it between two of them.
 pub(crate) fn settled_current(tree: &'static Tree) -> Option<&'static Node> {
     (0..1000).find_map(|_| {
-        std::hint::spin_loop();
+        sync::spin_loop();
         tree.current.get_acquire()
     })
 }
@@ -211,7 +254,7 @@ pub(crate) fn settled_current(tree: &'static Tree) -> Option<&'static Node> {
 // === impl Changed ===
 
 impl Changed {
-    /// Whether the histogram of a node needs to be read, which was `called` since the reading before or not.
+    /// Whether the histogram of a node needs to be read, which was `called` or took time since the reading before or not.
     fn look(&mut self, index: usize, called: bool) -> bool {
         let left = &mut self.left[index];
         if called {

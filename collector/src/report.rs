@@ -29,6 +29,7 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination) {
     };
     let said = |error: std::io::Error| error.to_string();
     // Whatever goes wrong in here shall not change how the program ends.
+    let _unsignalled = os::Unsignalled::new();
     let written = std::panic::catch_unwind(|| match destination {
         Destination::Stderr => {
             os::write_all(libc::STDERR_FILENO, text().as_bytes(), PATIENCE_MS).map_err(said)
@@ -76,6 +77,7 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
                 shell_word(&path),
                 shell_word(&wanted)
             )),
+            Ok(()) if says_no_form(&wanted) => say(&format!("{} {}", path.display(), no_form())),
             Ok(()) if number > 1 => say(&format!(
                 "the report at exit is {}: the name before it is taken (%p in it is the process's id)",
                 path.display()
@@ -128,6 +130,9 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
     let Destination::File(path) = destination else {
         return None;
     };
+    if says_no_form(path) {
+        return Some(format!("the report at exit {} {}", path.display(), no_form()));
+    }
     (!form_of(path).is_built_in()).then(|| {
         format!(
             "the report at exit {} needs the feature `export`; it will be {}",
@@ -135,6 +140,19 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
             and_kept(path).display()
         )
     })
+}
+
+/// The name ends in what could be meant as a form, and is none: text is written then. Numbers are no form.
+fn says_no_form(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    Form::of_file(path).is_none() && ending.contains(char::is_alphabetic) && !ending.contains('%')
+}
+
+fn no_form() -> String {
+    format!(
+        "is text: its ending says no form; those that do: {}",
+        Form::ENDINGS
+    )
 }
 
 fn form_of(path: &Path) -> Form {
@@ -198,6 +216,7 @@ pub(crate) fn dump(snapshot: &Snapshot, path: &Path, format: Format) -> Result<(
         Format::Callgrind => Form::Callgrind,
         Format::Tks => Form::Kept,
     };
+    let _unsignalled = os::Unsignalled::new();
     form.write_new(path, snapshot, ProcessState::Running)
         .map_err(|error| with_next_step(&error))
 }
@@ -217,7 +236,7 @@ fn with_next_step(error: &FormatError) -> String {
         Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
             "; give a place that this program may write to"
         }
-        Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+        Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge) => {
             "; nothing half-written is left: make room, or give another place"
         }
         Some(ErrorKind::Unsupported) => {

@@ -63,9 +63,7 @@ pub(crate) fn append(
         Mode::Sampled => estimate::sampled(rows, ledger, epoch.period_ticks),
         Mode::Exact | Mode::Off | _ => Vec::new(),
     };
-    let mut shown: Vec<bool> = (0..rows.len())
-        .map(|index| !ledger.shown(index).is_zero())
-        .collect();
+    let mut shown: Vec<bool> = (0..rows.len()).map(|index| !ledger.is_bare(index)).collect();
     for &(index, _) in open {
         shown[index as usize] = true;
     }

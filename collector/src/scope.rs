@@ -147,7 +147,7 @@ pub(crate) fn new_child(
 #[cold]
 #[inline(never)]
 fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
-    if may_count(site) {
+    if may_count(site) && threads::hot().is_some() {
         enter_rarely(site, calls)
     } else {
         None
@@ -221,7 +221,7 @@ fn exit_rarely(node: &'static Node) {
         Path::Fast | Path::Exact | Path::Alarm => tree.end_innermost(node, process::now),
     };
     if !ended {
-        tree.end_out_of_order(node, process::now());
+        tree.end_out_of_order(node, process::now);
     }
 }
 
@@ -242,7 +242,7 @@ pub fn pause() -> Pause {
     let tree = threads::hot().filter(|_| counting);
     if let Some(tree) = tree {
         tree.adopt_if_alarmed(process::exact_path());
-        tree.pause(process::now());
+        tree.pause(process::now);
     }
     Pause {
         stopped: tree.is_some(),

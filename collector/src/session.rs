@@ -1,8 +1,11 @@
 //! Sessions: starting and ending to publish, and what the environment alone asks for.
 
+mod exit;
+mod live;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
@@ -16,14 +19,13 @@ use crate::settings::{Settings, Wish};
 use crate::switch;
 use crate::{capture, cost, os, process, report, scope, threads};
 
+use self::live::Live;
+
 /// How long the end of a session or of the program waits for the last record.
 const LAST_RECORD: Duration = Duration::from_millis(50);
 
 /// The same under `tickscope run`, where somebody waits to read it.
 const LAST_RECORD_RUN: Duration = Duration::from_secs(1);
-
-/// How long a report at exit waits for what another thread has begun: a capture, or the start of a session.
-const LAST_REPORT: Duration = Duration::from_secs(1);
 
 /// How long [`try_start`] waits for the outcome.
 const OUTCOME: Duration = Duration::from_secs(1);
@@ -47,6 +49,8 @@ enum Phase {
     /// The publisher's thread is at work on the ring.
     Starting,
     Publishing,
+    /// The ring was destroyed from outside; the publisher goes on without one until it makes another.
+    Lost,
     /// There is no place for a ring.
     Counting,
     /// The publisher writes its last record.
@@ -62,6 +66,8 @@ struct Shared {
     warnings: Vec<String>,
     path: Option<PathBuf>,
     report_at_exit: Option<Destination>,
+    /// Since when the publisher has been asked for its last record.
+    finishing: Option<Instant>,
 }
 
 static SHARED: Mutex<Shared> = Mutex::new(Shared {
@@ -72,7 +78,25 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared {
     warnings: Vec::new(),
     path: None,
     report_at_exit: None,
+    finishing: None,
 });
+
+// === impl Shared ===
+
+impl Shared {
+    /// The publisher has lost a ring, or has a new one.
+    fn hear(&mut self, said: String, path: Option<&Path>) {
+        publisher::replace_warning(&mut self.warnings, said);
+        self.path = path.map(Path::to_path_buf);
+        if matches!(self.phase, Phase::Publishing | Phase::Lost) {
+            self.phase = match path {
+                Some(_) => Phase::Publishing,
+                None => Phase::Lost,
+            };
+            CHANGED.notify_all();
+        }
+    }
+}
 
 /// Something in `SHARED` has changed, or the publisher is wanted.
 static CHANGED: Condvar = Condvar::new();
@@ -86,11 +110,11 @@ static AT_EXIT: AtomicBool = AtomicBool::new(false);
 /// There is to be a report at exit.
 static REPORTS: AtomicBool = AtomicBool::new(false);
 
-/// The environment has started a publisher that has not looked at `SHARED` yet.
-static LIVE_COMING: AtomicBool = AtomicBool::new(false);
-
 /// The program has asked for a reset by the publisher.
 static RESET_ASKED: AtomicBool = AtomicBool::new(false);
+
+/// The phase is `Publishing`: for who must not wait for the lock.
+static PUBLISHING: AtomicBool = AtomicBool::new(false);
 
 fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -104,7 +128,7 @@ fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
 /// Has the last record written when the program exits normally. Without allocating and without a lock.
 fn expect_exit() {
     if !AT_EXIT.swap(true, Ordering::Relaxed) {
-        os::at_exit(at_exit);
+        os::at_exit(exit::at_exit);
     }
 }
 
@@ -114,13 +138,15 @@ pub(crate) fn first_scope() {
     if ASKED.swap(true, Ordering::Relaxed) {
         return;
     }
+    Settings::tell_bad_wish();
     match process::fixed().wish {
         Some(Wish::Live | Wish::Log) => {
-            LIVE_COMING.store(true, Ordering::Relaxed);
+            Live::Tried.set();
             expect_exit();
             // Where there is no thread to be had, scopes are counted all the same, and a start tries again.
-            if os::spawn(publish_live).is_err() {
-                LIVE_COMING.store(false, Ordering::Relaxed);
+            match os::spawn(publish_live) {
+                Ok(()) => Live::Coming.set_unless_over(),
+                Err(_) => Live::None.set(),
             }
         }
         Some(Wish::Report) => {
@@ -167,7 +193,7 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
             begin(&mut shared, name, settings, std::mem::take(&mut warnings));
         }
         Phase::Finishing => warnings.push("the last session is still ending; try again later".into()),
-        Phase::Starting | Phase::Publishing | Phase::Counting => {
+        Phase::Starting | Phase::Publishing | Phase::Lost | Phase::Counting => {
             if shared.name != name {
                 warnings.push(format!(
                     "joined the running session \"{}\"; its name and settings hold",
@@ -202,8 +228,8 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
         settings,
     ));
     shared.phase = Phase::Starting;
-    if LIVE_COMING.load(Ordering::Relaxed) {
-        // A publisher is on its way and takes this order.
+    if Live::now() == Live::Coming {
+        // It takes this order.
         return;
     }
     if let Err(error) = os::spawn(publish) {
@@ -217,7 +243,9 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
 
 /// The publisher's thread where the environment started it.
 fn publish_live() {
+    Live::Coming.set();
     threads::exclude();
+    // Not before: the first scope may stand in the allocator.
     let mut shared = shared();
     shared.sessions += 1;
     if shared.phase == Phase::Idle {
@@ -227,7 +255,7 @@ fn publish_live() {
             shared.report_at_exit.clone_from(&settings.report_at_exit);
             REPORTS.store(true, Ordering::Relaxed);
         }
-        // `LIVE_COMING` is still set: this leaves an order and makes no thread.
+        // Leaves an order and makes no thread.
         begin(&mut shared, name::of_executable(), settings, warnings);
     }
     drop(shared);
@@ -250,7 +278,7 @@ fn serve() {
     threads::exclude();
     os::name_this_thread(c"tickscope");
     let mut shared = shared();
-    LIVE_COMING.store(false, Ordering::Relaxed);
+    Live::None.set();
     let Some((identity, settings)) = shared.order.take() else {
         return;
     };
@@ -261,7 +289,7 @@ fn serve() {
     }
     let mut warnings = Vec::new();
     let logs = settings.log_every.is_some();
-    let started = Publisher::start(&identity, settings, &mut warnings);
+    let started = Publisher::start(identity, settings, &mut warnings);
     if logs && started.is_err() {
         // Without the lock: standard error may be a pipe that nobody reads.
         publisher::no_log();
@@ -277,15 +305,16 @@ fn serve() {
             .push("scopes are counted, but nothing is published; set TICKSCOPE_DIR".into());
         return stop_publishing(shared);
     };
-    shared.path = Some(publisher.path().to_path_buf());
+    shared.path = publisher.path().map(Path::to_path_buf);
     if shared.phase == Phase::Starting {
         shared.phase = Phase::Publishing;
+        PUBLISHING.store(true, Ordering::Relaxed);
     }
     CHANGED.notify_all();
     drop(shared);
     publisher.settle();
     shared = self::shared();
-    while shared.phase == Phase::Publishing {
+    while matches!(shared.phase, Phase::Publishing | Phase::Lost) {
         if !RESET_ASKED.load(Ordering::Relaxed) {
             let rest = publisher.rest();
             shared = CHANGED
@@ -293,17 +322,14 @@ fn serve() {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
-        let finishing = shared.phase == Phase::Finishing;
+        if shared.phase == Phase::Finishing {
+            break;
+        }
         drop(shared);
-        let whole = finishing || publisher.round(RESET_ASKED.swap(false, Ordering::Relaxed));
+        publisher.round(RESET_ASKED.swap(false, Ordering::Relaxed));
         shared = self::shared();
-        if !whole {
-            shared.warnings.push(
-                "the ring file was cut from outside; scopes are counted, but nothing is published any more: \
-                 start the session anew"
-                    .into(),
-            );
-            return stop_publishing(shared);
+        if let Some(said) = publisher.take_said() {
+            shared.hear(said, publisher.path());
         }
     }
     drop(shared);
@@ -323,6 +349,7 @@ fn stop_publishing(mut shared: MutexGuard<'static, Shared>) {
     if let Some(mut books) = capture::books() {
         books.set_publishing(false);
     }
+    PUBLISHING.store(false, Ordering::Relaxed);
     shared.phase = if shared.phase == Phase::Finishing {
         Phase::Idle
     } else {
@@ -351,70 +378,28 @@ fn wait(
     shared
 }
 
-/// Asks for the last record and waits for it, but not long.
-fn finish(mut shared: MutexGuard<'static, Shared>) {
+/// Asks for the last record; gives how long to wait for it, reckoned from when whoever asked first began to.
+fn ask_to_finish(shared: &mut Shared, began: Instant) -> Duration {
     match shared.phase {
-        Phase::Starting | Phase::Publishing => {
+        Phase::Starting | Phase::Publishing | Phase::Lost => {
             shared.phase = Phase::Finishing;
+            shared.finishing = Some(began);
+            PUBLISHING.store(false, Ordering::Relaxed);
             CHANGED.notify_all();
         }
         Phase::Finishing => {}
-        Phase::Counting => {
-            shared.phase = Phase::Idle;
-            return;
-        }
-        Phase::Idle => return,
+        Phase::Counting => shared.phase = Phase::Idle,
+        Phase::Idle => {}
+    }
+    if shared.phase == Phase::Idle {
+        return Duration::ZERO;
     }
     let longest = if process::fixed().run_token == 0 {
         LAST_RECORD
     } else {
         LAST_RECORD_RUN
     };
-    drop(wait(shared, longest, |shared| shared.phase != Phase::Finishing));
-}
-
-extern "C" fn at_exit() {
-    if process::is_forked_child() {
-        return;
-    }
-    // Whoever exits may hold the lock (a signal handler that calls exit): try, but never hang.
-    let begin = Instant::now();
-    let reports = REPORTS.load(Ordering::Relaxed);
-    let longest = if reports { LAST_REPORT } else { LAST_RECORD };
-    let mut shared = loop {
-        match SHARED.try_lock() {
-            Ok(shared) => break shared,
-            Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) if begin.elapsed() > longest => {
-                if reports {
-                    report::missed();
-                }
-                return;
-            }
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-        }
-    };
-    if LIVE_COMING.load(Ordering::Relaxed) && shared.phase == Phase::Idle {
-        // The publisher has been made and has not come so far yet: wait for it to begin.
-        shared = wait_for_live(shared);
-    }
-    let mut report = shared.report_at_exit.take();
-    let mut warnings = Vec::new();
-    if report.is_none() && process::fixed().wish == Some(Wish::Report) {
-        let settings = Settings::default().with_environment_and_warnings(&mut warnings);
-        report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
-    }
-    finish(shared);
-    let Some(destination) = report else { return };
-    // Whoever exits may be in the middle of a capture, as well.
-    let Some(mut snapshot) =
-        capture::books_within(LAST_REPORT).map(|books| captured(books, CaptureKind::Final))
-    else {
-        return report::missed();
-    };
-    snapshot.process.warnings.append(&mut warnings);
-    fill_in_cost(&mut snapshot);
-    report::at_exit(&snapshot, &destination);
+    longest.saturating_sub(shared.finishing.unwrap_or(began).elapsed())
 }
 
 /// Where nothing was published nobody has measured yet what a scope costs.
@@ -427,10 +412,6 @@ fn fill_in_cost(snapshot: &mut Snapshot) {
             ..Cost::default()
         };
     }
-}
-
-fn wait_for_live(shared: MutexGuard<'static, Shared>) -> MutexGuard<'static, Shared> {
-    wait(shared, LAST_RECORD, |shared| shared.phase != Phase::Idle)
 }
 
 /// The state of all threads now; an empty one in a forked child. Costs one capture.
@@ -487,9 +468,10 @@ pub fn reset() -> Snapshot {
     closing.unwrap_or_default()
 }
 
-/// Like [`reset`], but has the publisher do it and returns at once. Where nothing is published it is done here.
+/// Like [`reset`], but has the publisher do it and returns at once, whatever that is doing. Where nothing is published it
+/// is done here.
 pub fn request_reset() {
-    if shared_unless_forked().is_some_and(|shared| shared.phase == Phase::Publishing) {
+    if PUBLISHING.load(Ordering::Relaxed) && !process::is_forked_child() {
         RESET_ASKED.store(true, Ordering::Relaxed);
         CHANGED.notify_all();
     } else {
@@ -512,7 +494,7 @@ impl Session {
         match shared.phase {
             Phase::Starting => Status::Starting,
             Phase::Publishing => Status::Publishing,
-            Phase::Idle | Phase::Counting | Phase::Finishing => Status::Counting,
+            Phase::Idle | Phase::Lost | Phase::Counting | Phase::Finishing => Status::Counting,
         }
     }
 
@@ -558,7 +540,24 @@ impl Drop for Session {
         let mut shared = shared();
         shared.sessions = shared.sessions.saturating_sub(1);
         if shared.sessions == 0 {
-            finish(shared);
+            let left = ask_to_finish(&mut shared, Instant::now());
+            drop(wait(shared, left, |shared| shared.phase != Phase::Finishing));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever asks may be called by a thread that is in the middle of a session's start or end. Waits for ever where it waits.
+    #[test]
+    fn a_reset_is_asked_for_while_another_has_the_lock() {
+        let held = shared();
+        PUBLISHING.store(true, Ordering::Relaxed);
+        std::thread::spawn(request_reset).join().unwrap();
+        assert!(RESET_ASKED.swap(false, Ordering::Relaxed));
+        PUBLISHING.store(false, Ordering::Relaxed);
+        drop(held);
     }
 }

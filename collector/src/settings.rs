@@ -4,6 +4,7 @@
 //! first scope of a program may stand inside its allocator; the sentences about bad values are made later.
 
 use std::ffi::CStr;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,6 +38,9 @@ const MAX_DEPTH: u32 = 512;
 const MAX_NODES: u32 = 65_536;
 /// 64 MiB of nodes in all.
 const MAX_PROCESS_NODES: u32 = 1 << 20;
+
+/// How long a program waits at its first scope for a standard error that takes nothing.
+const PATIENCE_MS: i32 = 1_000;
 
 /// All settings with their values.
 #[derive(Clone, Debug)]
@@ -263,6 +267,28 @@ impl Settings {
         let said = os::variable(c"TICKSCOPE").and_then(wish).flatten();
         let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
         said.or_else(|| place().map(|_| Wish::Report))
+    }
+
+    /// Where `TICKSCOPE` is not understood, standard error hears so: nothing starts that could tell it elsewhere. Without
+    /// allocating.
+    pub(crate) fn tell_bad_wish() {
+        let [known, ..] = &VARIABLES;
+        let Some(found) = os::variable(known.name).filter(|value| wish(value).is_none()) else {
+            return;
+        };
+        // A longer value is cut.
+        let mut line = [0; 256];
+        let mut rest = &mut line[..];
+        let found = found.get(..64).unwrap_or(found).escape_ascii();
+        let told = writeln!(
+            rest,
+            "tickscope: TICKSCOPE={found} is not understood, so it starts nothing; allowed: {}",
+            known.allowed
+        );
+        let left = rest.len();
+        if told.is_ok() {
+            let _ = os::write_all(libc::STDERR_FILENO, &line[..line.len() - left], PATIENCE_MS);
+        }
     }
 
     /// What `tickscope run` passed on, 0 for nothing.

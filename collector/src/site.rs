@@ -1,10 +1,9 @@
 //! A site: the static descriptor of a place in the source that opens scopes or counts. Its address is its identity.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use tickscope_format::snapshot;
 
 use crate::arena::Ref;
+use crate::sync::{AtomicU32, Ordering};
 
 /// A place in the source. The macros make one per call site.
 #[derive(Debug)]
@@ -114,7 +113,7 @@ impl Site {
     }
 
     pub(crate) fn set_gate(&self, gate: Gate) {
-        self.gate.store(gate as u32, Ordering::SeqCst);
+        self.gate.store(gate as u32, Ordering::Relaxed);
     }
 
     /// In adaptive mode: one in 2^rate calls is enough for a thread that has timed so many, or for all before it.
@@ -133,11 +132,11 @@ impl Site {
 
     /// Whether a rule switches it off.
     pub(crate) fn is_ruled_off(&self) -> bool {
-        self.ruled_off.load(Ordering::SeqCst) != 0
+        self.ruled_off.load(Ordering::Relaxed) != 0
     }
 
     pub(crate) fn set_ruled_off(&self, off: bool) {
-        self.ruled_off.store(u32::from(off), Ordering::SeqCst);
+        self.ruled_off.store(u32::from(off), Ordering::Relaxed);
     }
 
     /// The site as snapshots show it.

@@ -4,14 +4,13 @@
 //! and no memory. Rules are looked through by whoever holds the capture lock, for a site met later at the next look
 //! of the publisher.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Mode, Rule};
 
 use crate::arena::Ref;
 use crate::site::{Gate, Site};
 use crate::switch;
+use crate::sync::{Ordering, fence};
 
 /// Rules kept; more are refused.
 const RULES_MAX: usize = 256;
@@ -19,15 +18,12 @@ const RULES_MAX: usize = 256;
 /// The site met last; the others follow by `next`.
 static NEWEST: Ref<Site> = Ref::none();
 
-/// Sites met.
-static MET: AtomicU64 = AtomicU64::new(0);
-
 /// Which sites are switched off and on again: the last that matches decides.
 #[derive(Debug)]
 pub(crate) struct Rules {
     rules: Vec<(Pattern, bool)>,
-    /// Sites that have been looked at.
-    looked_at: u64,
+    /// The newest site that has been looked at; all met before it have been as well.
+    looked_at: Option<&'static Site>,
 }
 
 /// The first scope of a site.
@@ -36,7 +32,6 @@ pub(crate) fn meet(site: &'static Site) {
     // Two threads may meet it at once; a signal handler may meet what its thread is just meeting. One of them adds it.
     if site.claim() {
         NEWEST.push(site, |next| site.next.set(next));
-        MET.fetch_add(1, Ordering::SeqCst);
     }
     set_gate(site);
 }
@@ -51,17 +46,32 @@ pub(crate) fn set_gates() {
     met().for_each(set_gate);
 }
 
+/// Models begin without sites.
+#[cfg(test)]
+pub(crate) fn forget_all() {
+    NEWEST.set(None);
+}
+
 fn set_gate(site: &'static Site) {
     // Whoever changes one of the two does so before he sets gates: what was true behind the last store here is.
+    // SYNC POINT: state before gate.
+    fence(Ordering::SeqCst);
     loop {
         let state = || (switch::newest().mode == Mode::Off, site.is_ruled_off());
         let before = state();
         let shut = before.0 || before.1;
         site.set_gate(if shut { Gate::Shut } else { Gate::Open });
+        // SYNC POINT: gate before state (meets the fence above).
+        fence(Ordering::SeqCst);
         if state() == before {
             return;
         }
     }
+}
+
+fn rule(site: &'static Site, off: bool) {
+    site.set_ruled_off(off);
+    set_gate(site);
 }
 
 // === impl Rules ===
@@ -70,12 +80,13 @@ impl Rules {
     pub(crate) const fn new() -> Self {
         Self {
             rules: Vec::new(),
-            looked_at: 0,
+            looked_at: None,
         }
     }
 
     /// Adds a rule and applies it; gives how many sites it matches, none where there are too many rules.
     pub(crate) fn add(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
+        self.look();
         self.rules.retain(|(known, _)| *known != pattern);
         if pattern.as_str() == "*" {
             self.rules.clear();
@@ -87,29 +98,27 @@ impl Rules {
             }
             self.rules.push((pattern, off));
         }
-        self.apply();
-        Some(met().filter(|site| pattern.matches(&site.describe())).count())
+        // The last rule decides, so what it does not match is as before: one match a site, however many rules there are.
+        let mut matched = 0;
+        for site in met().filter(|site| pattern.matches(&site.describe())) {
+            rule(site, off);
+            matched += 1;
+        }
+        Some(matched)
     }
 
     /// Applies all rules to sites met since the last look.
     pub(crate) fn look(&mut self) {
-        if !self.rules.is_empty() && self.looked_at != MET.load(Ordering::SeqCst) {
-            self.apply();
-        }
-    }
-
-    fn apply(&mut self) {
-        self.looked_at = MET.load(Ordering::SeqCst);
-        for site in met() {
+        let newest = NEWEST.get_acquire();
+        let is_known = |site: &&Site| self.looked_at.is_some_and(|known| std::ptr::eq(known, *site));
+        let new = std::iter::successors(newest, |site| site.next.get_acquire());
+        for site in new.take_while(|site| !self.rules.is_empty() && !is_known(site)) {
             let described = site.describe();
-            let last = self
-                .rules
-                .iter()
-                .rev()
-                .find(|(pattern, _)| pattern.matches(&described));
-            site.set_ruled_off(last.is_some_and(|&(_, off)| off));
-            set_gate(site);
+            let mut rules = self.rules.iter().rev();
+            let last = rules.find(|(pattern, _)| pattern.matches(&described));
+            rule(site, last.is_some_and(|&(_, off)| off));
         }
+        self.looked_at = newest;
     }
 
     /// The rules in force, oldest first.

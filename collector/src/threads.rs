@@ -5,7 +5,8 @@
 //! the slow way, which looks at the rest.
 
 use std::cell::Cell;
-use std::sync::atomic::Ordering;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 use std::time::Duration;
 
 use crate::capture;
@@ -15,8 +16,8 @@ use crate::process::{self, DROPPED, NODES};
 use crate::registry::{self, Block};
 use crate::tree::Tree;
 
-/// How long a thread that ends waits for captures to be over: many times what the largest takes.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// How long a thread that ends waits for a capture to be over, before it leaves its tree to whoever captures next.
+const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
 /// What the calling thread is to the collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub(crate) enum Phase {
     Counting,
     /// It is left out: by choice, or because measuring is off.
     Excluded,
-    /// Its thread-locals are gone, or going.
+    /// It has ended for us: what comes now is dropped.
     Gone,
 }
 
@@ -43,16 +44,30 @@ struct Own {
 thread_local! {
     static HOT: Cell<Option<&'static Tree>> = const { Cell::new(None) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
+    /// It is new no longer.
+    static BEGUN: AtomicBool = const { AtomicBool::new(false) };
     static LEAVING: Leaving = const { Leaving };
 }
 
-/// Folds the thread's tree when the thread ends.
+/// Hears of the thread's end where the program has used up the system's keys for it. To begin with it std allocates, which
+/// a handler that has interrupted the allocator must not.
 struct Leaving;
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        leave();
+        // The first thread's are dropped by `exit`.
+        leave(os::thread_id() != std::process::id());
     }
+}
+
+/// Called at the end of each thread that has counted.
+pub(crate) extern "C" fn at_end(_: *mut c_void) {
+    leave(true);
+}
+
+/// The calling thread has called `exit`, maybe in a handler that has interrupted the allocator.
+pub(crate) fn leave_at_exit() {
+    leave(false);
 }
 
 /// The tree of the calling thread, while it counts.
@@ -77,30 +92,52 @@ pub(crate) fn own() -> Option<&'static Tree> {
 /// Registers the calling thread if it is new and all threads count. `first` runs once before, with the thread
 /// marked as busy; what it opens is dropped and counted.
 pub(crate) fn register(first: impl FnOnce()) -> Phase {
-    if phase() == Phase::New {
-        set(Phase::Busy, None);
-        first();
-        let fixed = process::fixed();
-        if fixed.off || fixed.threads == Threads::OptIn {
-            set(Phase::Excluded, None)
-        } else {
-            join()
-        }
+    if begins() {
+        os::keeping_errno(|| {
+            first();
+            let fixed = process::fixed();
+            if fixed.off || fixed.threads == Threads::OptIn {
+                set(Phase::Excluded, None)
+            } else {
+                join()
+            }
+        });
     }
-    phase()
+    match phase() {
+        // In a signal handler that has interrupted the beginning.
+        Phase::New => Phase::Busy,
+        phase @ (Phase::Busy | Phase::Counting | Phase::Excluded | Phase::Gone) => phase,
+    }
 }
 
+/// Makes a new thread a busy one, for whoever comes first: between a look at the phase and the next step a signal handler
+/// may register the thread.
+fn begins() -> bool {
+    let begins = phase() == Phase::New && !BEGUN.with(|begun| begun.swap(true, Ordering::Relaxed));
+    if begins {
+        set(Phase::Busy, None);
+    }
+    begins
+}
+
+/// A signal handler in between finds a thread that has a tree and may not count, never one that counts without a tree.
 fn set(phase: Phase, block: Option<&'static Block>) {
-    OWN.set(Own { phase, block });
     let counts = phase == Phase::Counting;
-    HOT.set(block.filter(|_| counts).map(|block| &block.tree));
+    let tree = block.filter(|_| counts).map(|block| &block.tree);
+    if counts {
+        HOT.set(tree);
+        compiler_fence(Ordering::SeqCst);
+    }
+    OWN.set(Own { phase, block });
+    compiler_fence(Ordering::SeqCst);
+    HOT.set(tree);
 }
 
 /// Takes a block and begins to count.
 fn join() {
     let fixed = process::fixed();
-    // Where this thread's destructors have run already, there would be nobody to fold the tree.
-    if LEAVING.try_with(|_| ()).is_err() {
+    // Where nobody hears of this thread's end, there would be nobody to fold the tree.
+    if !os::tell_of_end() && LEAVING.try_with(|_| ()).is_err() {
         return set(Phase::Gone, None);
     }
     let Some(block) = registry::take() else {
@@ -113,9 +150,7 @@ fn join() {
         fixed.max_depth,
         fixed.max_nodes.saturating_add(1),
     ) {
-        // Whoever switches modes from here on finds the tree and alarms it.
-        block.tid.store(os::thread_id(), Ordering::SeqCst);
-        block.tree.begin_mode(process::exact_path());
+        block.begin(os::thread_id(), process::exact_path());
         set(Phase::Counting, Some(block));
     } else {
         registry::give_back(block);
@@ -125,6 +160,7 @@ fn join() {
 
 /// Lets the calling thread count from now on. `first` runs before where the thread is new, as in [`register`].
 pub(crate) fn include(first: impl FnOnce()) {
+    let begins = begins();
     let own = OWN.get();
     match (own.phase, own.block) {
         (Phase::Excluded, _) if process::fixed().off => {}
@@ -133,7 +169,7 @@ pub(crate) fn include(first: impl FnOnce()) {
             block.tree.set_excluded(false, process::now());
             set(Phase::Counting, Some(block));
         }
-        (Phase::New | Phase::Excluded, None) => {
+        (phase, None) if begins || phase == Phase::Excluded => {
             set(Phase::Busy, None);
             // Scopes of this thread take the fast path from here on, so this is its first.
             first();
@@ -149,13 +185,12 @@ pub(crate) fn include(first: impl FnOnce()) {
 
 /// Lets the calling thread count no more; its open scopes end here, and what it counted stays.
 pub(crate) fn exclude() {
-    let own = OWN.get();
-    if matches!(own.phase, Phase::New | Phase::Counting) {
+    if begins() || phase() == Phase::Counting {
+        let own = OWN.get();
         if let Some(block) = own.block {
             block.tree.adopt_if_alarmed(process::exact_path());
-            let now = process::now();
-            block.tree.end_all(now);
-            block.tree.set_excluded(true, now);
+            block.tree.end_all(process::now);
+            block.tree.set_excluded(true, process::now());
         }
         set(Phase::Excluded, own.block);
     }
@@ -178,7 +213,7 @@ pub(crate) fn may_add_node() -> bool {
     room
 }
 
-/// Lets the calling thread, which does not count, count in a tree of its own while `body` runs.
+/// Lets the calling thread, which does not count and gets no signals, count in a tree of its own while `body` runs.
 pub(crate) fn with_tree<T>(tree: &'static Tree, body: impl FnOnce() -> T) -> T {
     let before = HOT.replace(Some(tree));
     let value = body();
@@ -186,27 +221,31 @@ pub(crate) fn with_tree<T>(tree: &'static Tree, body: impl FnOnce() -> T) -> T {
     value
 }
 
-fn leave() {
+/// Folds the thread's tree, which allocates; or leaves that to whoever captures next.
+fn leave(may_fold: bool) {
     let block = OWN.get().block;
     // From here on scopes of this thread are dropped: also those in other destructors and in our own work.
     set(Phase::Gone, None);
     let Some(block) = block else { return };
-    // A thread that exits in a signal handler may hold the lock itself: wait, but not for ever. Its tree stays as
-    // it is then, and is shown as if the thread lived on. In a forked child nobody captures, and the block may go
-    // without the lock. Else the lock is held until the block is given back: it counts once.
-    let mut books = capture::books_within(LONGEST_WAIT);
-    match &mut books {
-        Some(books) => {
-            // Under the lock, so that no capture has seen a later tick than the one that is charged here.
+    // Whoever has the lock may have it for long. In a forked child nobody captures, and the block may go without the lock.
+    let books = may_fold
+        .then(|| capture::books_alone_within(LONGEST_WAIT))
+        .flatten();
+    match books {
+        Some(mut books) => books.fold(block, os::thread_name(), os::own_cpu_ns()),
+        None if process::is_forked_child() => forget(block),
+        None => {
+            // Nobody else knows when it ended.
             block.tree.adopt_if_alarmed(process::exact_path());
-            block.tree.end_all(process::now());
-            let name = os::thread_name();
-            let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
-            books.fold(block, &String::from_utf8_lossy(name));
+            block.tree.end_all(process::now);
+            block.tree.set_excluded(true, process::now());
+            registry::leave(block, os::thread_name(), os::own_cpu_ns());
         }
-        None if process::is_forked_child() => {}
-        None => return,
     }
+}
+
+/// Gives back a block whose thread has ended and counts no more, and its nodes.
+pub(crate) fn forget(block: &'static Block) {
     NODES.fetch_sub(block.tree.nodes.len().saturating_sub(1), Ordering::Relaxed);
     registry::give_back(block);
 }

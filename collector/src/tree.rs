@@ -11,11 +11,10 @@
 mod children;
 mod pause;
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-
 use crate::arena::{Array, Column, Ref, zeroed};
 use crate::latency::Latencies;
 use crate::node::{Node, Nodes};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::tree::children::FIRST_TABLE;
 
 /// What `last` holds while no time is charged. No clock ever gets there.
@@ -92,8 +91,13 @@ pub(crate) enum Path {
     Sampled,
 }
 
+/// Whether an addition is one instruction, so that no signal handler comes in between. Where it is not, `current` is taken
+/// out meanwhile: what a handler does then is dropped and counted as that, and not lost.
+pub(crate) const ADDS_IN_ONE: bool = cfg!(all(target_arch = "x86_64", not(debug_assertions)));
+
 /// Adds to a counter that has one writer.
 #[inline(always)]
+#[cfg_attr(test, track_caller)]
 pub(crate) fn add(counter: &AtomicU64, value: u64) {
     counter.store(
         counter.load(Ordering::Relaxed).wrapping_add(value),
@@ -180,7 +184,7 @@ impl Tree {
 
     /// Chooses how events are handled. Only the thread may choose anything but the alarm.
     pub(crate) fn set_path(&self, path: Path) {
-        self.path.store(path as u32, Ordering::SeqCst);
+        self.path.store(path as u32, Ordering::Relaxed);
     }
 
     /// Takes `current` out: the mark that an event works. None where one works already.
@@ -233,11 +237,17 @@ impl Tree {
         if self.last.load(Ordering::Relaxed) == PAUSED {
             return;
         }
+        self.lose_gap(node);
+        self.last.store(now, Ordering::Release);
+    }
+
+    /// Counts a gap that is not charged to `node`, or not known.
+    #[cold]
+    pub(crate) fn lose_gap(&self, node: &'static Node) {
         if let Some(errors) = self.errors.make(node.index()) {
             add(errors, 1);
         }
         add(&self.clock_errors, 1);
-        self.last.store(now, Ordering::Release);
     }
 
     /// Begins `child` at tick `now`, which counts as that many calls; `current` is taken out.
@@ -314,14 +324,15 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Ends a call that is not the innermost: closes all that are open in it, or ignores it where it is not
-    /// open at all. Counts either.
+    /// Ends a call that is not the innermost, at the tick that `now` reads: closes all that are open in it, or ignores it
+    /// where it is not open at all. Counts either.
     #[cold]
-    pub(crate) fn end_out_of_order(&self, node: &'static Node, now: u64) {
+    pub(crate) fn end_out_of_order(&self, node: &'static Node, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else {
             add(&self.dropped, 1);
             return;
         };
+        let now = now();
         let mut leaked = 0;
         let mut at = Some(current);
         while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
@@ -331,7 +342,13 @@ impl Tree {
         match at.and_then(|node| node.parent.get()) {
             Some(parent) => {
                 add(&self.unbalanced, leaked);
-                self.charge(Self::charged(current), now);
+                // Its own guard ends it, so how long it took is known; of those in it nobody knows.
+                if self.charge(Self::charged(current), now)
+                    && let Some(latency) = node.latency.get()
+                    && let Some(ticks) = node.lasted(now)
+                {
+                    latency.settle(Some(ticks), &self.latencies);
+                }
                 self.put(parent);
             }
             None => {
@@ -341,12 +358,12 @@ impl Tree {
         }
     }
 
-    /// Ends all calls: the thread leaves.
-    pub(crate) fn end_all(&self, now: u64) {
+    /// Ends all calls, at the tick that `now` reads: the thread leaves.
+    pub(crate) fn end_all(&self, now: impl FnOnce() -> u64) {
         let (Some(current), Some(root)) = (self.take(), self.root.get()) else {
             return;
         };
-        self.charge(Self::charged(current), now);
+        self.charge(Self::charged(current), now());
         self.put(root);
     }
 }
@@ -394,7 +411,7 @@ mod tests {
             if let Some(node) = node
                 && !self.tree.end_innermost(node, || self.now)
             {
-                self.tree.end_out_of_order(node, self.now);
+                self.tree.end_out_of_order(node, || self.now);
             }
         }
 
@@ -480,9 +497,9 @@ mod tests {
         let mut walk = Walk::new(NO_LIMIT, 10, 100);
         let a = walk.enter(1, &A);
         walk.now += 10;
-        walk.tree.pause(walk.now);
+        walk.tree.pause(|| walk.now);
         walk.now += 1000;
-        walk.tree.pause(walk.now);
+        walk.tree.pause(|| walk.now);
         let b = walk.enter(1000, &B);
         walk.exit(1000, b);
         walk.tree.resume(walk.now);

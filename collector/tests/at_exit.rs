@@ -96,6 +96,8 @@ fn exit_inside_of_scopes_and_on_any_thread() {
         assert_eq!(done.status.code(), Some(7), "{done:?}");
         let snapshot = reported(&done);
         assert_eq!((calls_of(&snapshot, "ends"), calls_of(&snapshot, "work")), (1, 1));
+        let ended = snapshot.threads.iter().filter(|thread| thread.tid == 0);
+        assert_eq!(ended.count(), 1, "whoever calls `exit` has ended");
     }
 }
 
@@ -229,7 +231,11 @@ fn a_files_name_says_the_form() {
         let text = String::from_utf8_lossy(&bytes);
         assert!(text.contains(begins), "{file}: {text:.200}");
         if is_kept_instead {
-            for part in ["feature `export`", "kept instead: tickscope report /", name, file] {
+            for part in [
+                " needs the feature `export`; kept instead: tickscope report /",
+                name,
+                file,
+            ] {
                 assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
             }
             assert_eq!(done.stderr.lines().count(), 1);
@@ -246,8 +252,43 @@ fn a_form_that_is_not_there_is_said_at_the_start() {
             std::env::set_current_dir(support::shared_place()).unwrap();
             let session = tickscope::start("starts");
             let warnings = session.warnings().join("\n");
-            let warns = warnings.contains("report.json") && warnings.contains("feature `export`");
+            let warns = warnings.contains("report.json needs the feature `export`; it will be ");
             assert_eq!(warns, !Form::Json.is_built_in(), "{warnings}");
+        })
+        .succeeded();
+}
+
+fn an_ending_that_says_no_form_is_text_and_told() {
+    for (name, is_told) in [("report.svg", true), ("report.2026", false), ("report", false)] {
+        let test = Isolated::new(test_name!());
+        let place = test.place().join(name);
+        let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
+        assert_eq!(reports(done.place()), [name]);
+        assert!(
+            fs::read_to_string(done.place().join(name))
+                .unwrap()
+                .contains("Call tree")
+        );
+        let told = "report.svg is text: its ending says no form; those that do: .txt .html .json ";
+        assert_eq!(done.stderr.contains(told), is_told, "{}", done.stderr);
+        assert_eq!(
+            done.stderr.lines().count(),
+            usize::from(is_told),
+            "{}",
+            done.stderr
+        );
+    }
+    let test = Isolated::new(test_name!());
+    let place = test.place().join("report.svg");
+    test.env("TICKSCOPE_REPORT", place)
+        .run(|| {
+            let warnings = tickscope::start("starts").warnings().join("\n");
+            for part in [
+                "the report at exit /",
+                "report.svg is text: its ending says no form",
+            ] {
+                assert!(warnings.contains(part), "{warnings}");
+            }
         })
         .succeeded();
 }
@@ -273,7 +314,25 @@ fn a_name_that_is_taken_gets_a_number() {
     let snapshot = archive::read(&done.place().join("report.3.html")).unwrap();
     assert_eq!(calls_of(&snapshot, "work"), 1);
     assert!(
-        done.stderr.contains("report.3.html") && done.stderr.lines().count() == 1,
+        done.stderr
+            .contains("report.3.html: the name before it is taken (%p in it is the process's id)")
+            && done.stderr.lines().count() == 1,
+        "{}",
+        done.stderr
+    );
+}
+
+fn where_all_names_are_taken_it_is_said() {
+    let test = Isolated::new(test_name!());
+    let place = test.place().join("report.html");
+    fs::write(&place, "mine").unwrap();
+    for number in 2..=999 {
+        fs::write(test.place().join(format!("report.{number}.html")), "mine").unwrap();
+    }
+    let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
+    assert!(
+        done.stderr
+            .ends_with("report.html exists, and so does every number up to 999 of it: remove some\n"),
         "{}",
         done.stderr
     );
@@ -322,7 +381,7 @@ fn a_relative_name_begins_where_the_program_started() {
 fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
     for (place, says) in [
         ("/proc/report.html", "report.html"),
-        ("missing/report.html", "make the directory first"),
+        ("missing/report.html", "; make the directory first"),
     ] {
         let test = Isolated::new(test_name!());
         let place = test.place().join(place);
@@ -338,6 +397,29 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
             done.stderr
         );
         assert_eq!(done.stderr.lines().count(), 1);
+    }
+}
+
+fn a_limit_on_the_length_of_files_changes_no_code() {
+    // Of the report itself, and of the line that says so.
+    for (length, says) in [(100, "tickscope: no report at exit: "), (0, "")] {
+        let done = Isolated::new(test_name!())
+            .env("LENGTH", length.to_string())
+            .run(|| {
+                let session = reporting();
+                work();
+                std::mem::forget(session);
+                let limit = libc::rlimit {
+                    rlim_cur: std::env::var("LENGTH").unwrap().parse().unwrap(),
+                    rlim_max: libc::RLIM_INFINITY,
+                };
+                // SAFETY: `limit` is a valid rlimit.
+                assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
+                std::process::exit(3);
+            });
+        assert_eq!(done.status.code(), Some(3), "{done:?}");
+        assert!(done.stderr.starts_with(says), "{}", done.stderr);
+        assert_eq!(reports(done.place()), [""; 0]);
     }
 }
 
@@ -495,10 +577,13 @@ fn main() -> ExitCode {
         off_wins_over_a_place_for_the_report,
         a_files_name_says_the_form,
         a_form_that_is_not_there_is_said_at_the_start,
+        an_ending_that_says_no_form_is_text_and_told,
         a_name_that_is_taken_gets_a_number,
+        where_all_names_are_taken_it_is_said,
         several_processes_do_not_take_each_others_reports,
         a_relative_name_begins_where_the_program_started,
         where_it_cannot_be_written_one_line_says_so_and_the_code_stays,
+        a_limit_on_the_length_of_files_changes_no_code,
         what_is_no_file_got_one_with_a_number_beside_it,
         a_closed_or_full_output_changes_no_code,
         a_forked_child_reports_nothing,

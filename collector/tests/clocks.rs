@@ -8,11 +8,11 @@
 
 mod support;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use support::{check, isolated, threads_named, ticks_of, tree, wait_until};
-use tickscope::{Builder, Clock};
+use tickscope::{Builder, Clock, Status};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::ClockSource;
 
@@ -162,7 +162,8 @@ fn a_reset_cuts_an_open_scope_to_the_tick() {
         drop(guard);
         tickscope::time!("other", spend(1));
         let last = tickscope::snapshot();
-        assert_eq!(tree(&last, "main"), "other 1 1 1\n");
+        // It took no time since, but it has ended: there its latency is.
+        assert_eq!(tree(&last, "main"), "open 0 0 0\nother 1 1 1\n");
         assert_eq!((last.lifetime.calls, last.lifetime.ticks), (2, 10));
     });
 }
@@ -266,7 +267,68 @@ fn the_ring_knows_the_clock_from_its_first_record() {
     });
 }
 
+/// The clock holds the publisher's thread up, or stops it.
+static HELD: AtomicBool = AtomicBool::new(false);
+static WAITS: AtomicBool = AtomicBool::new(false);
+
+fn is_publisher() -> bool {
+    std::fs::read("/proc/thread-self/comm").is_ok_and(|name| name == b"tickscope\n")
+}
+
+fn a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so() {
+    isolated!(|| {
+        let clock = || {
+            while HELD.load(Ordering::Relaxed) && is_publisher() {
+                WAITS.store(true, Ordering::Relaxed);
+                std::thread::yield_now();
+            }
+            TICK.fetch_add(1, Ordering::Relaxed)
+        };
+        let first = Builder::new("first")
+            .clock(Clock::Custom(clock, 1e9))
+            .interval(Duration::from_millis(10))
+            .try_start()
+            .unwrap();
+        HELD.store(true, Ordering::Relaxed);
+        wait_until("the publisher waits", || WAITS.load(Ordering::Relaxed));
+        drop(first);
+        let next = tickscope::start("next");
+        let warnings = next.warnings();
+        assert_eq!(
+            warnings.last().map(String::as_str),
+            Some("the last session is still ending; try again later")
+        );
+        HELD.store(false, Ordering::Relaxed);
+    });
+}
+
+fn a_publisher_that_panics_is_told_and_the_program_goes_on() {
+    isolated!(|| {
+        let clock = || {
+            assert!(!HELD.load(Ordering::Relaxed) || !is_publisher(), "on purpose");
+            TICK.fetch_add(1, Ordering::Relaxed)
+        };
+        let session = Builder::new("panics")
+            .clock(Clock::Custom(clock, 1e9))
+            .interval(Duration::from_millis(10))
+            .try_start()
+            .unwrap();
+        HELD.store(true, Ordering::Relaxed);
+        wait_until("it is told", || session.status() == Status::Counting);
+        let warnings = session.warnings();
+        assert_eq!(
+            warnings,
+            ["the publisher panicked; scopes are counted, but nothing is published"]
+        );
+        tickscope::time!("after", ());
+        let after = tickscope::snapshot();
+        assert!(tree(&after, "main").contains("after"), "{}", tree(&after, "main"));
+    });
+}
+
 support::tests![
+    a_publisher_that_panics_is_told_and_the_program_goes_on,
+    a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so,
     the_time_stamp_counter_or_the_reason_why_not,
     the_fenced_counter_or_the_reason_why_not,
     the_monotonic_clock_is_asked_for,

@@ -64,9 +64,8 @@ fn every_format_without_a_session_in_the_middle_of_scopes() {
                 let error = dumped.unwrap_err().to_string();
                 for part in [
                     "now.",
-                    "feature `export`",
-                    "features = [\"enable\", \"export\"]",
-                    "Tks",
+                    ": this form needs the feature `export` of tickscope",
+                    ": tickscope = { features = [\"enable\", \"export\"] }, or dump as Tks and let `tickscope report FILE` write it",
                 ] {
                     assert!(error.contains(part), "{error}");
                 }
@@ -166,7 +165,12 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
         let taken = dir.join("taken.txt");
         fs::write(&taken, "mine").unwrap();
         let said = error(&taken);
-        for part in ["no dump: ", "taken.txt", "exists", "another name"] {
+        for part in [
+            "no dump: ",
+            "taken.txt",
+            "exists",
+            "; nothing is written over: give another name",
+        ] {
             assert!(said.contains(part), "{said}");
         }
         assert_eq!(fs::read_to_string(&taken).unwrap(), "mine");
@@ -186,6 +190,9 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
             if !may_write {
                 let said = error(&place.join("now.txt"));
                 assert!(said.contains("now.txt"), "{said}");
+                // What the system has against it is its own, in /proc.
+                let tells = said.contains("; give a place that this program may write to");
+                assert!(tells || place == Path::new("/proc"), "{said}");
             }
         }
         assert_eq!(entries(&dir), ["closed", "link", "taken.txt"]);
@@ -197,18 +204,17 @@ fn am_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-fn a_file_that_may_not_grow_leaves_nothing() {
+fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
     isolated!(|| {
         let dir = support::shared_place().join("dumps");
         fs::create_dir(&dir).unwrap();
         work(1);
+        let mask = signals("SigBlk");
         // As on a full disk, but for the error's name.
         let limit = libc::rlimit {
             rlim_cur: 100,
             rlim_max: libc::RLIM_INFINITY,
         };
-        // SAFETY: takes numbers.
-        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         // SAFETY: `limit` is a valid rlimit.
         unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
         let dumped = tickscope::dump(dir.join("now.html"), Format::Html);
@@ -220,8 +226,21 @@ fn a_file_that_may_not_grow_leaves_nothing() {
         unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
         let said = dumped.unwrap_err().to_string();
         assert!(said.contains("write ") && said.contains("now.html"), "{said}");
+        assert!(
+            said.ends_with("; nothing half-written is left: make room, or give another place"),
+            "{said}"
+        );
         assert_eq!(entries(&dir), [""; 0]);
+        assert_eq!(signals("SigPnd"), 0, "the signal is taken back");
+        assert_eq!(signals("SigBlk"), mask);
     });
+}
+
+/// A set of signals of this thread, as the kernel says.
+fn signals(set: &str) -> u64 {
+    let facts = fs::read_to_string("/proc/thread-self/status").unwrap();
+    let line = facts.lines().find(|line| line.starts_with(set)).unwrap();
+    u64::from_str_radix(line.split_whitespace().last().unwrap(), 16).unwrap()
 }
 
 fn where_nothing_is_measured_nothing_is_written() {
@@ -231,7 +250,10 @@ fn where_nothing_is_measured_nothing_is_written() {
             work(1);
             let path = support::shared_place().join("now.txt");
             let said = tickscope::dump(&path, Format::Text).unwrap_err().to_string();
-            assert!(said.contains("TICKSCOPE=off"), "{said}");
+            assert!(
+                said.contains("no dump: TICKSCOPE=off: nothing is measured; unset it"),
+                "{said}"
+            );
             assert!(!path.exists());
         })
         .succeeded();
@@ -262,7 +284,7 @@ support::tests![
     threads_dump_at_once_and_deep_inside,
     the_time_of_writing_is_nobodys,
     what_cannot_be_written_is_said_and_leaves_nothing,
-    a_file_that_may_not_grow_leaves_nothing,
+    a_file_that_may_not_grow_leaves_nothing_and_ends_no_program,
     where_nothing_is_measured_nothing_is_written,
     a_thread_that_only_dumps_is_not_among_the_threads,
 ];

@@ -12,7 +12,10 @@ mod support;
 use std::path::Path;
 use std::process::Command;
 
-use support::{Done, Isolated, calls_of, check, newest, rings_in, tell, test_name, wait_until};
+use support::{
+    Done, Isolated, calls_of, check, isolated, newest, on_small_file_system, rings_in, tell, test_name,
+    wait_until,
+};
 use tickscope::{Builder, Session, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::{CaptureKind, ClockSource};
@@ -101,6 +104,69 @@ fn limit_memory(bytes: u64) {
     assert_eq!(result, 0);
 }
 
+/// What `body` finds and leaves as the error of the last system call.
+fn keeps_errno(what: &str, body: impl FnOnce()) {
+    // SAFETY: no descriptor; the answer is an error.
+    unsafe { libc::close(-1) };
+    body();
+    let error = std::io::Error::last_os_error().raw_os_error();
+    assert_eq!(error, Some(libc::EBADF), "{what}");
+}
+
+fn scopes_and_counters_overwrote_the_errno_of_the_program() {
+    isolated!(|| {
+        support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
+        keeps_errno("the first scope of the program", || _ = marked());
+        // No memory. First, as it leaves no tree that the other thread could have.
+        std::thread::spawn(|| {
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            support::refuse(libc::SYS_mmap, protection, libc::EPERM);
+            keeps_errno("a thread without a tree", || tickscope::count!("counter"));
+        })
+        .join()
+        .unwrap();
+        // A sandbox, or a kernel before 5.14: no pages are made ready.
+        std::thread::spawn(|| {
+            support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
+            keeps_errno("a thread's first counter", || tickscope::count!("counter"));
+            // One of them is the first to find no place for its duration, and has a histogram made.
+            for _ in 0..100 {
+                keeps_errno("a scope's end", || tickscope::time!("call", ()));
+            }
+            keeps_errno("new nodes", support::call_many_paths);
+        })
+        .join()
+        .unwrap();
+        let snapshot = tickscope::snapshot();
+        assert_eq!(calls_of(&snapshot, "call"), 100);
+        assert_eq!(calls_of(&snapshot, "digit 7"), 4 * 8u64.pow(3));
+    });
+}
+
+fn nodes_for_which_there_was_no_memory_were_counted_for_good() {
+    // Not enough for a larger table, and enough for that, but not for the nodes.
+    for room in [0, 12] {
+        let test = Isolated::new(test_name!()).env("ROOM", room.to_string());
+        test.run(|| {
+            let session = Builder::new("limited").max_process_nodes(1000).try_start();
+            // A publisher would need memory of its own.
+            drop(session.unwrap());
+            marked();
+            let room: u64 = std::env::var("ROOM").unwrap().parse().unwrap();
+            let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
+            let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
+            limit_memory(pages * 4096 + room * 1024);
+            support::call_many_paths();
+            limit_memory(libc::RLIM_INFINITY);
+            let missed = tickscope::snapshot().capture.dropped;
+            assert!(missed > 1000, "{missed} found no memory");
+            tickscope::time!("later", ());
+            assert_eq!(calls_of(&tickscope::snapshot(), "later"), 1);
+        })
+        .succeeded();
+    }
+}
+
 fn live_without_a_thread_to_be_had_counts_and_a_later_start_publishes() {
     let done = Isolated::new(test_name!())
         .env("TICKSCOPE", "live")
@@ -117,6 +183,46 @@ fn live_without_a_thread_to_be_had_counts_and_a_later_start_publishes() {
         })
         .succeeded();
     assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
+}
+
+fn a_start_without_a_thread_to_be_had_says_so() {
+    Isolated::new(test_name!())
+        .run(|| {
+            marked();
+            let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
+            let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
+            limit_memory(pages * 4096 + (1 << 20));
+            let session = tickscope::start("threadless");
+            limit_memory(libc::RLIM_INFINITY);
+            assert_eq!(session.status(), Status::Counting);
+            let warnings = session.warnings().join("\n");
+            assert!(
+                warnings.starts_with("no thread for the publisher: "),
+                "{warnings}"
+            );
+        })
+        .succeeded();
+}
+
+fn a_log_without_a_place_says_so() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "log")
+        .run(|| {
+            let limit = libc::rlimit {
+                rlim_cur: 64 << 10,
+                rlim_max: libc::RLIM_INFINITY,
+            };
+            // SAFETY: `limit` is a valid rlimit.
+            let result = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+            assert_eq!(result, 0);
+            let session = tickscope::start("nowhere");
+            wait_until("the outcome", || session.status() == Status::Counting);
+        })
+        .succeeded();
+    assert_eq!(
+        done.stderr,
+        "tickscope: no log: there is no place for a ring; set TICKSCOPE_DIR\n"
+    );
 }
 
 fn report_prints_the_tree_on_standard_error_at_exit() {
@@ -214,7 +320,8 @@ fn bad_values_are_named_with_what_is_allowed() {
                 for part in [
                     format!("{name}={value} "),
                     bad.unwrap().2.into(),
-                    "default holds".into(),
+                    " is not understood; allowed: ".into(),
+                    "; the default holds".into(),
                 ] {
                     assert!(warnings[0].contains(&part), "{part}: {warnings:?}");
                 }
@@ -224,6 +331,33 @@ fn bad_values_are_named_with_what_is_allowed() {
             .succeeded();
         assert!(!allowed.is_empty());
     }
+}
+
+fn a_bad_wish_is_told_where_no_session_could_tell_it() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "lvie\n")
+        .run(|| {
+            marked();
+            std::thread::spawn(marked).join().unwrap();
+        })
+        .succeeded();
+    assert_eq!(
+        done.stderr,
+        "tickscope: TICKSCOPE=lvie\\n is not understood, so it starts nothing; allowed: live, log, report, off\n"
+    );
+    assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
+    let long = "x".repeat(1000);
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", &long)
+        .run(|| {
+            marked();
+        })
+        .succeeded();
+    assert!(
+        done.stderr.ends_with("allowed: live, log, report, off\n"),
+        "{}",
+        done.stderr
+    );
 }
 
 fn good_values_win_over_the_program() {
@@ -363,39 +497,15 @@ fn a_directory_of_somebody_else_is_passed_over() {
     std::fs::create_dir(&bad).unwrap();
     std::os::unix::fs::chown(&bad, Some(12_345), None).unwrap();
     let done = test.env("TICKSCOPE_DIR", &bad).run(work_anyhow).succeeded();
-    passed_over(&done, &bad, "belongs to user 12345");
+    passed_over(
+        &done,
+        &bad,
+        "belongs to user 12345, wanted your own (0); choose another with TICKSCOPE_DIR",
+    );
 }
 
-/// Runs the child where `rings` is a file system of so many KiB; none where that is not permitted.
-fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> Option<Done> {
-    if support::is_child() {
-        body();
-        std::process::exit(0);
-    }
-    let permitted = Command::new("unshare").args(["-m", "true"]).status();
-    if !permitted.is_ok_and(|status| status.success()) {
-        println!("skipped: no mount namespace for us");
-        return None;
-    }
-    let script =
-        "mkdir -m 700 $TICKSCOPE_DIR && mount -t tmpfs -o mode=700,size=$KIB tmpfs $TICKSCOPE_DIR || exit 77
-        echo begun > $PLACE/begun; exec \"$0\"";
-    let mut command = Command::new("unshare");
-    command
-        .args(["-m", "sh", "-c", script])
-        .arg(std::env::current_exe().unwrap());
-    let test = Isolated::through(name, command);
-    let place = test.place().to_path_buf();
-    let done = test.env("KIB", format!("{kib}k")).env("PLACE", place).run(|| ());
-    if done.status.code() == Some(77) {
-        println!("skipped: no mount for us");
-        return None;
-    }
-    Some(done.succeeded())
-}
-
-fn a_ring_is_halved_where_space_is_short() {
-    let Some(done) = on_small_file_system(test_name!(), 5 << 10, || {
+fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
+    let Some(done) = on_small_file_system(test_name!(), 20 << 10, || {
         let rings = support::shared_place().join("rings");
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);
@@ -404,19 +514,22 @@ fn a_ring_is_halved_where_space_is_short() {
         assert_eq!(RingFile::open(&path).unwrap().header().ring_words * 8, 4 << 20);
         let warnings = session.warnings().join("\n");
         assert!(
-            warnings.contains("space is short") && warnings.contains("4194304 instead of 16777216"),
+            warnings.contains("space is short in ") && warnings.contains("4194304 instead of 16777216"),
             "{warnings}"
         );
-        assert!(warnings.contains("TICKSCOPE_DIR"), "{warnings}");
+        assert!(
+            warnings.contains("or choose another place with TICKSCOPE_DIR"),
+            "{warnings}"
+        );
         let ring = RingFile::open(&path).unwrap();
         wait_until("a record that says so", || {
             newest(&ring).process.warnings == session.warnings()
         });
-        // The history behind it takes half of what it would, too.
+        // The history behind it may become as long and no longer.
         drop(tickscope::reset());
         wait_until("history", || ring.coarse_newest().unwrap().is_some());
         let length = std::fs::metadata(&path).unwrap().len();
-        assert_eq!(length - ring.header().file_bytes(), 512 << 10);
+        assert_eq!(length - ring.header().file_bytes(), 1 << 20);
         assert_eq!(ring.header().coarse_words * 8, 4 << 20);
         assert_eq!(session.warnings().join("\n"), warnings);
         tell("halved", "");
@@ -427,6 +540,7 @@ fn a_ring_is_halved_where_space_is_short() {
 }
 
 fn without_space_for_history_the_ring_does_alone_and_says_so() {
+    // There would be three megabytes for it, but others need them.
     let Some(done) = on_small_file_system(test_name!(), (4 << 10) + 44, || {
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);
@@ -453,27 +567,36 @@ fn without_space_for_history_the_ring_does_alone_and_says_so() {
     assert!(done.place().join("alone").exists());
 }
 
-fn a_full_file_system_is_passed_over() {
-    let Some(done) = on_small_file_system(test_name!(), 64, work_anyhow) else {
+fn a_file_system_with_little_space_is_passed_over() {
+    let Some(done) = on_small_file_system(test_name!(), 3 << 10, work_anyhow) else {
         return;
     };
-    passed_over(&done, &done.place().join("rings"), "fallocate");
+    passed_over(
+        &done,
+        &done.place().join("rings"),
+        "bytes free, of which a ring may take a quarter, wanted 4194304; free some",
+    );
 }
 
 support::tests![
+    scopes_and_counters_overwrote_the_errno_of_the_program,
+    nodes_for_which_there_was_no_memory_were_counted_for_good,
     live_publishes_a_program_with_one_attribute_under_the_name_of_its_file,
     live_can_be_watched_from_the_first_scope_on,
     live_outlives_the_sessions_of_the_program,
     live_begins_also_where_threads_include_themselves,
     live_without_a_thread_to_be_had_counts_and_a_later_start_publishes,
+    a_start_without_a_thread_to_be_had_says_so,
+    a_log_without_a_place_says_so,
     report_prints_the_tree_on_standard_error_at_exit,
     off_counts_nothing,
     bad_values_are_named_with_what_is_allowed,
+    a_bad_wish_is_told_where_no_session_could_tell_it,
     good_values_win_over_the_program,
     a_directory_that_cannot_be_used_is_passed_over,
     a_directory_that_may_not_be_written_is_passed_over,
     a_directory_of_somebody_else_is_passed_over,
-    a_ring_is_halved_where_space_is_short,
+    a_ring_is_halved_until_it_is_a_quarter_of_what_is_free,
     without_space_for_history_the_ring_does_alone_and_says_so,
-    a_full_file_system_is_passed_over,
+    a_file_system_with_little_space_is_passed_over,
 ];

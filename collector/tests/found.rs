@@ -12,7 +12,7 @@ use std::fs::OpenOptions;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use support::{Isolated, calls_of, check, isolated, newest, test_name, wait_until};
+use support::{Isolated, calls_of, check, isolated, newest, test_name, wait_for, wait_until};
 use tickscope::{Builder, Status};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::NO_PARENT;
@@ -24,17 +24,21 @@ fn a_ring_cut_from_outside_killed_the_program() {
             .interval(Duration::from_millis(10))
             .try_start()
             .unwrap();
-        let path = session.path().unwrap();
-        OpenOptions::new()
-            .write(true)
-            .open(&path)
-            .unwrap()
-            .set_len(100)
-            .unwrap();
+        // The first that is lost is replaced at once, the second is not: then it stops.
+        let mut path = session.path().unwrap();
+        for length in [100, 5000] {
+            let file = OpenOptions::new().write(true).open(&path).unwrap();
+            file.set_len(length).unwrap();
+            if length == 100 {
+                path = wait_for("another ring", || session.path().filter(|now| *now != path));
+            }
+        }
         wait_until("it stops publishing", || session.status() == Status::Counting);
         let warnings = session.warnings().join("\n");
         assert!(
-            warnings.contains("cut from outside") && warnings.contains("start the session anew"),
+            warnings.contains("ring files lost: 2; the last: ")
+                && warnings.contains("was cut from outside to 5000 bytes")
+                && warnings.contains("start the session anew"),
             "{warnings}"
         );
         tickscope::time!("after", ());
@@ -45,7 +49,7 @@ fn a_ring_cut_from_outside_killed_the_program() {
         );
         assert_eq!(
             std::fs::metadata(&path).unwrap().len(),
-            100,
+            5000,
             "nothing is written behind the cut"
         );
         // The advice it gives holds.
@@ -56,27 +60,9 @@ fn a_ring_cut_from_outside_killed_the_program() {
 
 /// It was not published, and nobody was told.
 fn a_snapshot_too_large_for_the_ring_was_lost() {
-    fn spread(path: u64, depth: u32) {
-        macro_rules! one_of {
-            ($($digit:literal)*) => {
-                match path % 8 {
-                    $($digit => {
-                        tickscope::scope!(concat!("digit ", $digit));
-                        if depth > 0 {
-                            spread(path / 8, depth - 1);
-                        }
-                    })*
-                    _ => {}
-                }
-            };
-        }
-        one_of!(0 1 2 3 4 5 6 7);
-    }
     isolated!(|| {
         let session = Builder::new("large").ring_bytes(64 << 10).try_start().unwrap();
-        for path in 0..8u64.pow(4) {
-            spread(path, 3);
-        }
+        support::call_many_paths();
         let whole = tickscope::snapshot();
         assert_eq!(whole.capture.pruned, 0);
         let ring = RingFile::open(&session.path().unwrap()).unwrap();

@@ -8,7 +8,7 @@
 
 mod support;
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::sync::Barrier;
 use std::time::Duration;
 
@@ -164,28 +164,10 @@ fn without_groups_it_says_so_and_nothing_without_being_asked() {
     assert_eq!(done.stderr, "", "the environment wins");
 }
 
-/// A pipe as standard error that is full, and that nobody reads; its other end.
-fn full_standard_error() -> std::io::PipeReader {
-    use std::os::fd::AsRawFd;
-    let (reader, writer) = std::io::pipe().unwrap();
-    let flags = |flags: libc::c_int| {
-        // SAFETY: a descriptor of this process.
-        let result = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, flags) };
-        assert_eq!(result, 0);
-    };
-    flags(libc::O_NONBLOCK);
-    while (&writer).write(&[b'x'; 4096]).is_ok() {}
-    flags(0);
-    // SAFETY: descriptors of this process.
-    let made = unsafe { libc::dup2(writer.as_raw_fd(), libc::STDERR_FILENO) };
-    assert_eq!(made, libc::STDERR_FILENO);
-    reader
-}
-
 fn a_pipe_that_nobody_reads_held_up_records_and_answers() {
     Isolated::new(test_name!())
         .run(|| {
-            let mut reader = full_standard_error();
+            let mut reader = support::full_standard_error();
             let logs = || {
                 Builder::new("logs")
                     .log_every(Duration::from_millis(10))

@@ -16,7 +16,7 @@ use std::time::Duration;
 use support::{
     FOR_GOOD, Isolated, calls_of, check, isolated, newest, rings_in, test_name, wait_for, wait_until,
 };
-use tickscope::{Builder, Destination, Status};
+use tickscope::{Builder, Clock, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::CaptureKind;
 
@@ -51,6 +51,45 @@ fn status_of(pid: libc::pid_t) -> std::process::ExitStatus {
     })
 }
 
+/// The settling thread keeps the others waiting while it looks at the clock.
+static IS_SETTLING: AtomicBool = AtomicBool::new(false);
+static MAY_SETTLE: AtomicBool = AtomicBool::new(false);
+
+fn slow_clock() -> u64 {
+    IS_SETTLING.store(true, Ordering::Relaxed);
+    while !MAY_SETTLE.load(Ordering::Relaxed) {
+        std::thread::yield_now();
+    }
+    1
+}
+
+/// It waited for a thread that it had not.
+fn a_child_forked_while_another_thread_settled_the_clock_hung() {
+    isolated!(|| {
+        let settling =
+            std::thread::spawn(|| drop(Builder::new("slow").clock(Clock::Custom(slow_clock, 1e9)).start()));
+        wait_until("the first look at the clock", || {
+            IS_SETTLING.load(Ordering::Relaxed)
+        });
+        let pid = fork(|| {
+            for _ in 0..3 {
+                tickscope::scope!("in the child");
+            }
+            tickscope::count!("in the child", 3);
+            let session = Builder::new("child").start();
+            i32::from(
+                session
+                    .warnings()
+                    .iter()
+                    .all(|warning| !warning.contains("a forked child publishes nothing")),
+            )
+        });
+        assert_eq!(status_of(pid).code(), Some(0));
+        MAY_SETTLE.store(true, Ordering::Relaxed);
+        settling.join().unwrap();
+    });
+}
+
 fn a_forked_child_goes_on_and_publishes_nothing() {
     let done = isolated!(|| {
         let session = Builder::new("forks").try_start().unwrap();
@@ -65,16 +104,20 @@ fn a_forked_child_goes_on_and_publishes_nothing() {
             assert_eq!(tickscope::snapshot().calls(), 0);
             assert_eq!(tickscope::reset().calls(), 0);
             let refused = tickscope::dump("/tmp/never-written", tickscope::Format::Text).unwrap_err();
-            assert!(refused.to_string().contains("forked child"), "{refused}");
+            assert!(
+                refused
+                    .to_string()
+                    .contains("a forked child has no tree of its own; start a new program instead"),
+                "{refused}"
+            );
             let pause = tickscope::pause();
             drop(pause);
             let thread = std::thread::spawn(|| tickscope::time!("thread of the child", ()));
             thread.join().unwrap();
             let own = tickscope::start("child");
             assert!(
-                own.warnings()
-                    .iter()
-                    .any(|warning| warning.contains("forked child")),
+                own.warnings().iter().any(|warning| warning
+                    .contains("a forked child publishes nothing; start a new program instead")),
                 "{:?}",
                 own.warnings()
             );
@@ -373,6 +416,7 @@ fn ten_starts_and_exits_in_the_middle_of_all_threads_work() {
 }
 
 support::tests![
+    a_child_forked_while_another_thread_settled_the_clock_hung,
     a_forked_child_goes_on_and_publishes_nothing,
     a_child_forked_while_locks_are_held_does_not_hang,
     a_forked_child_may_exit_through_the_handlers_and_from_a_thread,

@@ -32,6 +32,9 @@ static HOLDER: AtomicU32 = AtomicU32::new(0);
 /// The thread whose next allocation ends the program; 0 for none.
 static GIVES_UP: AtomicU32 = AtomicU32::new(0);
 
+/// The thread whose next allocation ends the program with the allocator's lock held; 0 for none.
+static GIVES_UP_INSIDE: AtomicU32 = AtomicU32::new(0);
+
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
@@ -63,6 +66,10 @@ unsafe impl GlobalAlloc for Measured {
             std::process::exit(7);
         }
         locked(|| {
+            if GIVES_UP_INSIDE.load(Ordering::Relaxed) == own_tid() {
+                // SAFETY: takes a number; other threads go on until the end, as in any program.
+                unsafe { libc::exit(7) };
+            }
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
             tickscope::scope!("alloc");
             tickscope::count!("bytes", layout.size());
@@ -119,15 +126,23 @@ fn churn(threads: u32) {
 }
 
 fn scopes_in_the_allocator_neither_recurse_nor_hang() {
-    isolated!(|| {
-        let session = Builder::new("allocator").try_start().unwrap();
-        churn(300);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert!(snapshot.lifetime.calls > 2000 + 300);
-        assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
-        drop(session);
-    });
+    for mode in ["exact", "adaptive", "sampled", "off"] {
+        let body = || {
+            let session = Builder::new("allocator").try_start().unwrap();
+            churn(300);
+            let snapshot = tickscope::snapshot();
+            check(&snapshot);
+            if tickscope::mode() == tickscope::Mode::Off {
+                assert_eq!(snapshot.lifetime.calls, 0);
+            } else {
+                assert!(snapshot.lifetime.calls > 2000 + 300);
+            }
+            assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
+            drop(session);
+        };
+        let done = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode).run(body);
+        assert!(done.status.success(), "{mode}: {}", done.stderr);
+    }
 }
 
 fn the_first_scope_of_the_program_may_stand_in_its_allocator() {
@@ -206,7 +221,27 @@ fn an_exit_while_a_session_is_asked_missed_its_report_without_a_word() {
     }
 }
 
+/// As in a signal handler that has interrupted the allocator: who allocates then waits for himself.
+fn an_exit_inside_the_allocator_allocates_nothing() {
+    for from in ["main", "thread"] {
+        let done = Isolated::new(test_name!()).env("FROM", from).run(|| {
+            let _session = Builder::new("ends").try_start().unwrap();
+            let end = || {
+                tickscope::scope!("ends");
+                GIVES_UP_INSIDE.store(own_tid(), Ordering::Relaxed);
+                black_box(vec![0u8; 64]);
+            };
+            if std::env::var("FROM").unwrap() == "main" {
+                end();
+            }
+            let _ = std::thread::spawn(end).join();
+        });
+        assert_eq!(done.status.code(), Some(7), "{from}: {done:?}");
+    }
+}
+
 support::tests![
+    an_exit_inside_the_allocator_allocates_nothing,
     an_exit_while_a_session_is_asked_missed_its_report_without_a_word,
     scopes_in_the_allocator_neither_recurse_nor_hang,
     the_first_scope_of_the_program_may_stand_in_its_allocator,

@@ -234,15 +234,83 @@ fn scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped() {
             snapshot.calls() + snapshot.capture.dropped,
             OPENED.load(Ordering::Relaxed)
         );
-        assert!(
-            calls_of(&snapshot, "destructor") >= 60,
-            "those of thread-locals younger than the first scope"
-        );
+        assert_eq!(snapshot.capture.dropped, 0, "our own end comes behind them all");
         assert_eq!(
             (snapshot.lifetime.calls, snapshot.capture.unbalanced),
             (snapshot.calls(), 0)
         );
     });
+}
+
+/// A destructor of C's thread-locals.
+unsafe extern "C" fn opens_scopes(_: *mut libc::c_void) {
+    drop(OpensScopes);
+}
+
+fn new_key() -> libc::pthread_key_t {
+    let mut key = 0;
+    // SAFETY: a valid place, and a destructor that takes any pointer.
+    let made = unsafe { libc::pthread_key_create(&mut key, Some(opens_scopes)) };
+    assert_eq!(made, 0);
+    key
+}
+
+/// Their destructors run after those of Rust, keys that are made first first.
+fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
+    isolated!(|| {
+        let early = new_key();
+        tickscope::time!("body", ());
+        let late = new_key();
+        let opened = |round: u64| {
+            std::thread::spawn(move || {
+                let body = || tickscope::time!("body", ());
+                let set = |key| {
+                    // SAFETY: a key made above, to a value that nobody looks at.
+                    let result = unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) };
+                    assert_eq!(result, 0);
+                };
+                if round.is_multiple_of(2) {
+                    body();
+                }
+                set(early);
+                set(late);
+            })
+            .join()
+            .unwrap();
+            u64::from(round.is_multiple_of(2))
+        };
+        let body: u64 = 1 + (0..60).map(opened).sum::<u64>();
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(OPENED.load(Ordering::Relaxed), 240);
+        assert_eq!(snapshot.calls() + snapshot.capture.dropped, 240 + body);
+        // Also where the first scope stands in a destructor, and our own is asked for there.
+        assert_eq!(snapshot.capture.dropped, 120, "those behind our own");
+        let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
+        assert_eq!(living.count(), 1);
+    });
+}
+
+fn threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system() {
+    for keys in [40, usize::MAX] {
+        let done = Isolated::new(test_name!()).env("KEYS", keys.to_string()).run(|| {
+            let keys = std::env::var("KEYS").unwrap().parse::<usize>().unwrap();
+            let mut key = 0;
+            // SAFETY: a valid place.
+            let mut make = || unsafe { libc::pthread_key_create(&mut key, None) } == 0;
+            (0..keys).take_while(|_| make()).for_each(drop);
+            for _ in 0..10 {
+                std::thread::spawn(|| tickscope::time!("short", ()))
+                    .join()
+                    .unwrap();
+            }
+            let snapshot = tickscope::snapshot();
+            assert_eq!(calls_of(&snapshot, "short"), 10);
+            assert_eq!(snapshot.threads.len(), 1);
+            assert_eq!((snapshot.threads[0].tid, snapshot.threads[0].count), (0, 10));
+        });
+        assert!(done.status.success(), "{keys}: {}", done.stderr);
+    }
 }
 
 fn recurse(left: u32) {
@@ -481,6 +549,8 @@ support::tests![
     ten_thousand_short_threads_take_no_memory_and_lose_no_call,
     names_are_those_of_the_kernel_and_threads_without_one_share_theirs,
     scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped,
+    scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped,
+    threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system,
     deep_recursion_is_cut_at_the_limit_and_counted,
     beyond_the_depth_limit_time_belongs_to_the_frame_at_it,
     beyond_the_nodes_of_a_thread_calls_are_dropped_and_counted,

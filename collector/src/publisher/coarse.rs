@@ -82,6 +82,11 @@ impl Coarse {
         }
     }
 
+    /// There is no ring for what waits.
+    pub(super) fn forget(&mut self) {
+        self.waiting.clear();
+    }
+
     /// Writes what waits, with the payload's buffer of others.
     ///
     /// # Errors

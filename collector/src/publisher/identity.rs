@@ -22,7 +22,7 @@ impl Identity {
             name: self.name.clone(),
             pid: std::process::id(),
             start_time: start_time(),
-            boot_id: boot_id(),
+            boot_id: tickscope_format::os::boot_id(),
             uid: tickscope_format::os::user_id(),
             nonce: tickscope_format::os::random(),
             run_token: self.run_token,
@@ -47,17 +47,6 @@ fn start_time() -> u64 {
         .unwrap_or(0)
 }
 
-fn boot_id() -> [u64; 2] {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    let half = |from: usize| {
-        digits
-            .get(from..from + 16)
-            .and_then(|half| u64::from_str_radix(half, 16).ok())
-    };
-    [half(0).unwrap_or(0), half(16).unwrap_or(0)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +54,5 @@ mod tests {
     #[test]
     fn the_kernel_tells_who_we_are() {
         assert!(start_time() > 0);
-        assert_ne!(boot_id(), [0, 0]);
     }
 }

@@ -1,11 +1,10 @@
 //! A node's children: the one entered last, and a table of all, by (parent, site).
 
-use std::sync::atomic::Ordering;
-
 use super::Tree;
 use crate::arena::Ref;
 use crate::node::Node;
 use crate::site::Site;
+use crate::sync::Ordering;
 
 /// Slots of the first child table.
 pub(super) const FIRST_TABLE: u32 = 512;
@@ -54,7 +53,7 @@ impl Tree {
         }
         let full = self.nodes.len() >= self.nodes_max.load(Ordering::Relaxed)
             || parent.depth() >= self.depth_max.load(Ordering::Relaxed);
-        if full || !may_add() {
+        if full {
             return None;
         }
         let slot = if self.nodes.len() >= self.table.len() / 2 {
@@ -62,9 +61,13 @@ impl Tree {
         } else {
             slot
         };
+        // Room first: a node that the process counts is one that is made.
+        if !self.nodes.make_room() || !may_add() {
+            return None;
+        }
         let child = self.nodes.add(Some(site), Some(parent))?;
         if self.wants_latencies.load(Ordering::Relaxed) != 0 && !site.is_counter() {
-            child.latency.set(self.latencies.make(child.index()));
+            child.latency.set_release(self.latencies.make(child.index()));
         }
         if let Some(errors) = self.errors.get(child.index()) {
             errors.store(0, Ordering::Relaxed);

@@ -1,17 +1,17 @@
 //! When a thread's clock stands still: pauses, exclusion, modes without time.
 
-use std::sync::atomic::Ordering;
-
 use super::{PAUSED, Tree};
-use crate::node::UNKNOWN;
 use crate::switch;
+use crate::sync::Ordering;
 
 // === impl Tree ===
 
 impl Tree {
-    /// Lets the clock stand still from tick `now` on; nests.
-    pub(crate) fn pause(&self, now: u64) {
+    /// Lets the clock stand still from the tick on that `now` reads; nests.
+    pub(crate) fn pause(&self, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else { return };
+        // Behind the mark: what passes until the charge is nobody's, and no capture may have shown it.
+        let now = now();
         self.charge(Self::charged(current), now);
         let pauses = self.pauses.load(Ordering::Relaxed);
         if pauses == 0 {
@@ -32,8 +32,7 @@ impl Tree {
             let paused_at = self.paused_at.load(Ordering::Relaxed);
             let mut at = Some(current);
             while let Some(node) = at {
-                let began = node.began.load(Ordering::Relaxed);
-                if began > UNKNOWN {
+                if let Some(began) = node.known_beginning() {
                     let paused = now.saturating_sub(began.max(paused_at));
                     node.began.store(began + paused, Ordering::Relaxed);
                 }

@@ -12,7 +12,9 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use std::collections::BTreeMap;
+mod sessions;
+mod snapshots;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,10 +23,11 @@ use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
-use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::ring::Record;
 use tickscope_format::slots::{Op, Reply};
-use tickscope_format::snapshot::ThreadState;
+
+pub(crate) use sessions::*;
+pub(crate) use snapshots::*;
 
 /// A test that waits for so long says for what, and goes on waiting: how busy the machine is decides how long anything
 /// takes, and not whether it works.
@@ -162,8 +165,38 @@ pub(crate) fn shared_place() -> PathBuf {
 /// In the child: tells the test something.
 pub(crate) fn tell(name: &str, text: impl AsRef<[u8]>) {
     let place = shared_place();
-    fs::write(place.join(format!(".{name}")), text).unwrap();
-    fs::rename(place.join(format!(".{name}")), place.join(name)).unwrap();
+    // Several children of a test may tell the same.
+    let unnamed = place.join(format!(".{name}-{}", std::process::id()));
+    fs::write(&unnamed, text).unwrap();
+    fs::rename(&unnamed, place.join(name)).unwrap();
+}
+
+/// Runs the child where `rings` is a file system of so many KiB; none where that is not permitted.
+pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> Option<Done> {
+    if is_child() {
+        body();
+        std::process::exit(0);
+    }
+    let permitted = Command::new("unshare").args(["-m", "true"]).status();
+    if !permitted.is_ok_and(|status| status.success()) {
+        println!("skipped: no mount namespace for us");
+        return None;
+    }
+    let script =
+        "mkdir -m 700 $TICKSCOPE_DIR && mount -t tmpfs -o mode=700,size=$KIB tmpfs $TICKSCOPE_DIR || exit 77
+        echo begun > $PLACE/begun; exec \"$0\"";
+    let mut command = Command::new("unshare");
+    command
+        .args(["-m", "sh", "-c", script])
+        .arg(std::env::current_exe().unwrap());
+    let test = Isolated::through(name, command);
+    let place = test.place().to_path_buf();
+    let done = test.env("KIB", format!("{kib}k")).env("PLACE", place).run(|| ());
+    if done.status.code() == Some(77) {
+        println!("skipped: no mount for us");
+        return None;
+    }
+    Some(done.succeeded())
 }
 
 impl Isolated {
@@ -242,6 +275,23 @@ impl Running {
         wait_for(name, || fs::read_to_string(self.place.path().join(name)).ok())
     }
 
+    /// Another child of the same test in the same place, which finds in `PART` what it is to do.
+    pub(crate) fn beside(&self, part: &str) -> Child {
+        Command::new(std::env::current_exe().unwrap())
+            .env(ROLE, self.name)
+            .env(PLACE, self.place.path())
+            .env("PART", part)
+            .env("TICKSCOPE_DIR", self.place.path().join("rings"))
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
     pub(crate) fn kill(&mut self) -> ExitStatus {
         self.child.kill().unwrap();
         self.child.wait().unwrap()
@@ -312,7 +362,8 @@ pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "ring"))
         .collect();
-    rings.sort_by_key(|path| fs::metadata(path).and_then(|facts| facts.modified()).ok());
+    // Each is asked once: a ring that is written changes its time meanwhile.
+    rings.sort_by_cached_key(|path| fs::metadata(path).and_then(|facts| facts.modified()).ok());
     rings
 }
 
@@ -361,198 +412,6 @@ pub(crate) fn records(ring: &RingFile) -> Vec<(Record, Snapshot)> {
     all.reverse();
     assert_eq!(all[0].0.sequence, 1, "the ring has been written over");
     all
-}
-
-/// The threads of a name.
-pub(crate) fn threads_named<'a>(
-    snapshot: &'a Snapshot,
-    name: &'a str,
-) -> impl Iterator<Item = ThreadId> + 'a {
-    let named = move |(index, thread): (usize, &tickscope_format::snapshot::Thread)| {
-        (thread.name == name).then_some(ThreadId(index as u32))
-    };
-    snapshot.threads.iter().enumerate().filter_map(named)
-}
-
-/// A thread's tree: a line "name calls self total" per row, indented.
-pub(crate) fn tree(snapshot: &Snapshot, thread: &str) -> String {
-    let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
-    let mut text = String::new();
-    for thread in threads_named(snapshot, thread) {
-        for row in snapshot.rows_of(thread) {
-            let depth = path_of(snapshot, row).len() - 1;
-            let site = snapshot.site_of(NodeId(row as u32));
-            text += &format!(
-                "{}{} {} {} {}\n",
-                "  ".repeat(depth),
-                site.name,
-                snapshot.nodes.calls[row],
-                snapshot.nodes.self_ticks[row],
-                totals[row],
-            );
-        }
-    }
-    text
-}
-
-/// The names from the top of a thread down to a row.
-pub(crate) fn path_of(snapshot: &Snapshot, row: usize) -> Vec<&str> {
-    let mut path = Vec::new();
-    let mut at = Some(NodeId(row as u32));
-    while let Some(node) = at {
-        path.push(snapshot.site_of(node).name.as_str());
-        at = snapshot.nodes.parent_of(node);
-    }
-    path.reverse();
-    path
-}
-
-/// Calls by site name, over all threads.
-pub(crate) fn calls(snapshot: &Snapshot) -> BTreeMap<&str, u64> {
-    let mut calls = BTreeMap::new();
-    for row in 0..snapshot.nodes.len() {
-        let name = snapshot.site_of(NodeId(row as u32)).name.as_str();
-        *calls.entry(name).or_default() += snapshot.nodes.calls[row];
-    }
-    calls
-}
-
-/// Calls of one site over all threads.
-pub(crate) fn calls_of(snapshot: &Snapshot, site: &str) -> u64 {
-    calls(snapshot).get(site).copied().unwrap_or(0)
-}
-
-/// What the counters of one site have added up, over all threads.
-pub(crate) fn sum_of(snapshot: &Snapshot, site: &str) -> u64 {
-    let counts = snapshot.counts.iter();
-    let of_site = counts.filter(|count| snapshot.site_of(count.node).name == site);
-    of_site.map(|count| count.sum).sum()
-}
-
-/// Self ticks of one site over all threads.
-pub(crate) fn ticks_of(snapshot: &Snapshot, site: &str) -> u64 {
-    (0..snapshot.nodes.len())
-        .filter(|&row| snapshot.site_of(NodeId(row as u32)).name == site)
-        .map(|row| snapshot.nodes.self_ticks[row])
-        .sum()
-}
-
-/// The names of a thread's open scopes, outermost first.
-pub(crate) fn open_path(snapshot: &Snapshot, thread: ThreadId) -> Vec<&str> {
-    snapshot.threads[thread.index()]
-        .open
-        .iter()
-        .map(|frame| snapshot.site_of(frame.node).name.as_str())
-        .collect()
-}
-
-/// What must hold of every snapshot, whatever goes on while it is taken.
-pub(crate) fn check(snapshot: &Snapshot) {
-    let nodes = &snapshot.nodes;
-    let mut row_after_last = 0;
-    for thread in &snapshot.threads {
-        assert_eq!(thread.first_row, row_after_last, "rows of threads are contiguous");
-        row_after_last += thread.rows;
-    }
-    assert_eq!(row_after_last as usize, nodes.len());
-
-    // Totals made here by walking down, and not by the code under test.
-    let self_nanos = snapshot.self_nanos();
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-    for thread in &snapshot.threads {
-        let rows = thread.first_row as usize..(thread.first_row + thread.rows) as usize;
-        for row in rows.clone() {
-            assert!((nodes.site[row] as usize) < snapshot.sites.len());
-            if nodes.parent[row] == NO_PARENT {
-                continue;
-            }
-            let parent = nodes.parent[row] as usize;
-            assert!(
-                rows.contains(&parent) && parent < row,
-                "parents before children, in one thread"
-            );
-            children[parent].push(row);
-        }
-        let mut siblings = std::collections::BTreeSet::new();
-        for row in rows {
-            assert!(
-                siblings.insert((nodes.parent[row], nodes.site[row])),
-                "one row a place"
-            );
-        }
-    }
-    for (values, what) in [(&nodes.self_ticks, "ticks"), (&self_nanos, "ns")] {
-        let totals = nodes.totals(values);
-        for row in 0..nodes.len() {
-            let below: u64 = children[row].iter().map(|&child| totals[child]).sum();
-            assert_eq!(
-                values[row] + below,
-                totals[row],
-                "self + children = total in {what}"
-            );
-        }
-    }
-
-    for count in &snapshot.counts {
-        let row = count.node.index();
-        assert_eq!(nodes.self_ticks[row], 0, "a counter has no time");
-        assert!(children[row].is_empty(), "nothing is below a counter");
-        assert!(snapshot.latencies.of(count.node.0).is_empty(), "no latency");
-        assert!(snapshot.estimate_of(count.node).is_none(), "nothing to estimate");
-    }
-
-    // Nobody was busy longer than the program has been running: the clock's rate is good to a percent, and
-    // the books may be a moment older than the uptime.
-    let most_ns = snapshot.process.uptime_ns as f64 * 1.01 + 5e6;
-    for (index, thread) in snapshot.threads.iter().enumerate() {
-        let rows = snapshot.rows_of(ThreadId(index as u32));
-        let ticks: u64 = rows.map(|row| nodes.self_ticks[row]).sum::<u64>() + thread.outside_ticks;
-        let ns = snapshot.nanos(ticks) as f64;
-        assert!(
-            ns <= most_ns * thread.count as f64,
-            "{}: {ns} ns in {most_ns} ns",
-            thread.name
-        );
-        for row in snapshot.rows_of(ThreadId(index as u32)) {
-            // One call of each thread may have begun before the reset, and one have been on its way to its bucket.
-            let finished = snapshot.latencies.of(row as u32).count();
-            assert!(
-                finished <= nodes.calls[row] + 2 * thread.count,
-                "no call ends twice"
-            );
-        }
-        let mut at = None;
-        let mut began = 0;
-        for frame in &thread.open {
-            assert_eq!(nodes.parent_of(frame.node), at, "the open path is a path");
-            assert!(
-                snapshot
-                    .rows_of(ThreadId(index as u32))
-                    .contains(&frame.node.index())
-            );
-            at = Some(frame.node);
-            if frame.began_tick > 0 {
-                assert!(frame.began_tick >= began, "outer frames began earlier");
-                began = frame.began_tick;
-            }
-        }
-        match thread.state {
-            ThreadState::Running => assert!(!thread.open.is_empty()),
-            ThreadState::Idle | ThreadState::Finished => assert!(thread.open.is_empty()),
-            ThreadState::Paused | _ => {}
-        }
-    }
-    assert!(snapshot.lifetime.calls >= snapshot.calls());
-    assert!(snapshot.lifetime.ticks >= snapshot.measured_ticks());
-    assert!(snapshot.clock.ticks_per_second > 0.0);
-    assert!(snapshot.capture.seq > 0);
-}
-
-/// Checks that two snapshots of the same threads, the second the later one, show no call less.
-pub(crate) fn check_order(earlier: &Snapshot, later: &Snapshot) {
-    assert!(later.capture.seq > earlier.capture.seq);
-    assert!(later.capture.reset_epoch >= earlier.capture.reset_epoch);
-    assert!(later.lifetime.calls >= earlier.lifetime.calls);
 }
 
 /// In the child: says why it failed, where its own hook for panics is in the way.
@@ -609,6 +468,25 @@ impl Future for Yield {
     }
 }
 
+/// A pipe as standard error that is full, and that nobody reads; its other end.
+pub(crate) fn full_standard_error() -> std::io::PipeReader {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    let (reader, writer) = std::io::pipe().unwrap();
+    let flags = |flags: libc::c_int| {
+        // SAFETY: a descriptor of this process.
+        let result = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, flags) };
+        assert_eq!(result, 0);
+    };
+    flags(libc::O_NONBLOCK);
+    while (&writer).write(&[b'x'; 4096]).is_ok() {}
+    flags(0);
+    // SAFETY: descriptors of this process.
+    let made = unsafe { libc::dup2(writer.as_raw_fd(), libc::STDERR_FILENO) };
+    assert_eq!(made, libc::STDERR_FILENO);
+    reader
+}
+
 /// Has a signal handled from now on, for as long as the process runs; the handler does only what handlers may.
 pub(crate) fn on_signal(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
     // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
@@ -618,4 +496,94 @@ pub(crate) fn on_signal(signal: libc::c_int, handler: extern "C" fn(libc::c_int)
     // SAFETY: `action` is filled in, and nobody asks for the one before.
     let result = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
     assert_eq!(result, 0);
+}
+
+fn statement(code: u32, k: u32, jt: usize) -> libc::sock_filter {
+    libc::sock_filter {
+        code: code as u16,
+        jt: jt as u8,
+        jf: 0,
+        k,
+    }
+}
+
+/// Loads a word of what the kernel knows of a system call: 0 is its number, 4 + 2n its argument n, from 0 on.
+fn load(word: u32) -> libc::sock_filter {
+    statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, word * 4, 0)
+}
+
+/// Has the kernel end this process at any system call but these, of the calling thread or of all, from now on.
+pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
+    let mut program = vec![load(0)];
+    for (index, &call) in calls.iter().enumerate() {
+        let equals = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+        program.push(statement(equals, call as u32, calls.len() - index));
+    }
+    let ends = libc::BPF_RET | libc::BPF_K;
+    program.push(statement(ends, libc::SECCOMP_RET_KILL_PROCESS, 0));
+    program.push(statement(ends, libc::SECCOMP_RET_ALLOW, 0));
+    filter(program, all_threads);
+}
+
+/// Has the kernel answer a system call of the calling thread with an error from now on, where its argument 2 is this.
+pub(crate) fn refuse(call: libc::c_long, argument: libc::c_int, errno: libc::c_int) {
+    let unless = |k| libc::sock_filter {
+        jf: 1,
+        ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, k, 0)
+    };
+    let ends = libc::BPF_RET | libc::BPF_K;
+    let allow = statement(ends, libc::SECCOMP_RET_ALLOW, 0);
+    filter(
+        vec![
+            load(0),
+            libc::sock_filter {
+                jf: 3,
+                ..unless(call as u32)
+            },
+            load(8),
+            unless(argument as u32),
+            statement(ends, libc::SECCOMP_RET_ERRNO | errno as u32, 0),
+            allow,
+        ],
+        false,
+    );
+}
+
+fn filter(program: Vec<libc::sock_filter>, all_threads: bool) {
+    let program = libc::sock_fprog {
+        len: program.len() as u16,
+        filter: program.leak().as_mut_ptr(),
+    };
+    // SAFETY: takes numbers.
+    let result = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+    assert_eq!(result, 0);
+    let flags = if all_threads {
+        libc::SECCOMP_FILTER_FLAG_TSYNC
+    } else {
+        0
+    };
+    // SAFETY: a program that lives for ever.
+    let result = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &program) };
+    assert_eq!(result, 0);
+}
+
+/// Calls on 4096 paths, four deep: a snapshot of them has some 100 kB.
+pub(crate) fn call_many_paths() {
+    fn spread(path: u64, depth: u32) {
+        macro_rules! one_of {
+            ($($digit:literal)*) => {
+                match path % 8 {
+                    $($digit => {
+                        tickscope::scope!(concat!("digit ", $digit));
+                        if depth > 0 {
+                            spread(path / 8, depth - 1);
+                        }
+                    })*
+                    _ => {}
+                }
+            };
+        }
+        one_of!(0 1 2 3 4 5 6 7);
+    }
+    (0..8u64.pow(4)).for_each(|path| spread(path, 3));
 }

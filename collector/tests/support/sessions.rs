@@ -1,0 +1,29 @@
+//! Sessions and their publishers.
+
+use std::fs;
+use std::time::Duration;
+
+use tickscope::{Builder, Session};
+
+use super::wait_for;
+
+/// Publishes a hundred times a second.
+pub(crate) fn quick(name: &str) -> Session {
+    Builder::new(name)
+        .interval(Duration::from_millis(10))
+        .try_start()
+        .unwrap()
+}
+
+/// The publisher's id in a process, once it has begun.
+pub(crate) fn publisher_of(pid: u32) -> u32 {
+    wait_for("the publisher", || {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+        tasks
+            .filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok())
+            .find(|tid| {
+                let name = fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm"));
+                name.is_ok_and(|name| name == "tickscope\n")
+            })
+    })
+}
