@@ -193,7 +193,7 @@ pub enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
-        /// Remove the files that ended programs left, from one directory: that of --dir, else of TICKSCOPE_DIR, else
+        /// Remove the files that no program writes any more, from one directory: that of --dir, else of TICKSCOPE_DIR, else
         /// from your own, /dev/shm/tickscope-UID and /tmp/tickscope-UID. Nothing of what runs, and no .tks.
         #[arg(long)]
         clean: bool,
@@ -317,22 +317,26 @@ fn pid(text: &str) -> Result<u32, &'static str> {
         .map_err(|_| "wanted a process id, a number like 4711; a name stands without -p")
 }
 
+// What is not possible does not come as far as these two look it up.
+
 fn mode() -> impl TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str))
-        .try_map(|name| Mode::named(&name).ok_or("wanted exact, adaptive, sampled or off"))
+    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| Mode::named(&name).unwrap_or_default())
 }
 
 fn theme() -> impl TypedValueParser<Value = ThemeKind> {
     PossibleValuesParser::new(ThemeKind::ALL.map(ThemeKind::word))
-        .try_map(|word| ThemeKind::named(&word).ok_or("wanted sixteen, light, cvd or mono"))
+        .map(|word| ThemeKind::named(&word).unwrap_or(ThemeKind::Sixteen))
 }
 
 fn pattern(text: &str) -> Result<Pattern, String> {
     Pattern::new(text).map_err(|_| {
+        let found = match text.chars().any(char::is_control) {
+            true => "control characters".to_string(),
+            false => format!("{} bytes", text.len()),
+        };
         format!(
-            "wanted 1 to {} bytes without control characters, like parse, book::insert or alloc::*; here are {}",
+            "wanted 1 to {} bytes without control characters, like parse, book::insert or alloc::*; here are {found}",
             pattern::BYTES_MAX,
-            text.len()
         )
     })
 }

@@ -119,6 +119,29 @@ fn back(text: &str, cells: usize) -> &str {
     text
 }
 
+/// Lines of whole words; a word that is longer than a line is cut into pieces.
+pub(crate) fn wrapped(text: &str, cells: usize) -> Vec<String> {
+    let cells = cells.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && width(&line) + 1 + width(word) > cells {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        for c in word.chars() {
+            if !line.is_empty() && width(&line) + c.width().unwrap_or(0) > cells {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(c);
+        }
+    }
+    lines.push(line);
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -160,5 +183,13 @@ mod tests {
         assert_eq!(cut_end("abcdef", 4, "…"), "abc…");
         assert_eq!(cut_start("abcdef", 4, "…"), "…def");
         assert_eq!(cut_path("crates/book/src/lib.rs:9", 16, "…"), "…/src/lib.rs:9");
+    }
+
+    #[test]
+    fn words_are_kept_whole_where_they_fit() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
+        assert_eq!(wrapped("", 3), [""]);
+        assert_eq!(wrapped("漢字", 1), ["漢", "字"]);
     }
 }

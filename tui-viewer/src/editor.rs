@@ -178,11 +178,13 @@ mod tests {
             "{why}"
         );
         assert!(find("src", &places).is_err(), "a directory is no source");
-        assert!(find("", &places).unwrap_err().contains("does not say"));
         assert!(
-            find("/no/such/file.rs", &places)
+            find("", &places)
                 .unwrap_err()
-                .contains("/no/such/file.rs")
+                .contains("where its source is, the program does not say")
         );
+        let why = |file: &str, places: &[PathBuf]| find(file, places).unwrap_err();
+        assert_eq!(why("/no/such/file.rs", &places), "no file /no/such/file.rs here");
+        assert_eq!(why("src/main.rs", &[]), "no src/main.rs in any place or above");
     }
 }

@@ -24,7 +24,7 @@ use crate::process_time::{UtcOffset, clock_time};
 use crate::status::Status;
 use crate::target::{self, Found, NoTarget, Wanted, is_live};
 
-pub use answer::{RULES_FULL, result_of};
+pub use answer::{RULES_FULL, refusal, result_of};
 
 /// Between two looks at what changes seldom: locks, directories, what has ended.
 const LOOK_AROUND: Duration = Duration::from_millis(400);
@@ -85,7 +85,7 @@ impl RingFeed {
             Open::Ring(attached) => {
                 let before = attached.target.pid;
                 self.status = status_of(&attached.ring);
-                if !self.status.answers() && self.wanted.follows_restarts() {
+                if !self.status.answers() && !self.take_successor() && self.wanted.follows_restarts() {
                     self.follow(before);
                 }
             }
@@ -116,6 +116,20 @@ impl RingFeed {
                 }
             },
         }
+    }
+
+    /// Takes the ring that the program has made in place of this one. False where there is none.
+    fn take_successor(&mut self) -> bool {
+        let Open::Ring(attached) = &self.open else {
+            return false;
+        };
+        let pid = attached.target.pid;
+        let Some((ring, liveness)) = target::successor_of(&attached.ring, self.dir.as_deref()) else {
+            return false;
+        };
+        self.new_run = Some((pid, pid));
+        self.take(Found::Ring(Box::new(ring), liveness));
+        true
     }
 
     /// The program has ended: is it there again, as another process?
@@ -209,8 +223,17 @@ fn status_of(ring: &RingFile) -> Status {
         Ok(Liveness::Crashed { unix_ns }) => Status::Crashed {
             unix_ns: Some(unix_ns),
         },
-        Err(error) => Status::Broken {
-            why: format!("{}: {error}", ring.path().display()),
+        Err(error) => broken(ring, &format!("{}: ", ring.path().display()), &error.to_string()),
+    }
+}
+
+/// A ring that cannot be read; where its program runs on, the next step first, as all is shown in one line.
+fn broken(ring: &RingFile, place: &str, why: &str) -> Status {
+    let pid = ring.header().pid;
+    Status::Broken {
+        why: match target::runs_on(ring.header()) {
+            true => format!("Ring lost, process {pid} runs on: another within a minute. {why}"),
+            false => format!("{place}{why}"),
         },
     }
 }
@@ -228,6 +251,7 @@ impl Feed for RingFeed {
         }
         let mut past = Vec::new();
         let mut begin_ns = None;
+        let mut lapped = 0;
         let (target, snapshot) = match &mut self.open {
             Open::Nothing => (None, None),
             Open::Kept(target, snapshot, recorded) => {
@@ -248,10 +272,11 @@ impl Feed for RingFeed {
                 let snapshot = match attached.newest(&mut past) {
                     Ok(snapshot) => snapshot,
                     Err(why) => {
-                        self.status = Status::Broken { why };
+                        self.status = broken(&attached.ring, "", &why);
                         None
                     }
                 };
+                lapped = attached.ring.lapped();
                 (Some(attached.target.clone()), snapshot)
             }
         };
@@ -262,6 +287,7 @@ impl Feed for RingFeed {
             past,
             begin_ns,
             rings,
+            lapped,
             outcomes: std::mem::take(&mut self.outcomes),
             new_run: self.new_run.take(),
         }
@@ -308,11 +334,72 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_viewer_goes_on_with_the_ring_that_takes_the_place_of_a_lost_one() {
+        use tickscope_format::codec;
+        use tickscope_format::file::create::OwnRing;
+        use tickscope_format::file::header::Header;
+        use tickscope_format::ring::Stamp;
+        use tickscope_format::snapshot::CaptureKind;
+
+        let dir = tempfile::tempdir().unwrap();
+        let made = |nonce: u64| {
+            let header = Header {
+                name: "lost".into(),
+                pid: 77,
+                start_time: 78,
+                boot_id: tickscope_format::os::boot_id(),
+                uid: tickscope_format::os::user_id(),
+                nonce,
+                run_token: 0,
+                started_unix_ns: 5,
+                ring_words: (1 << 20) / 8,
+                coarse_words: 0,
+                control: true,
+                version: (1, 1),
+            };
+            let mut ring = OwnRing::create(dir.path(), header).unwrap();
+            let mut snapshot = Snapshot::default();
+            snapshot.capture.seq = nonce;
+            let mut payload = Vec::new();
+            codec::encode(&snapshot, &mut payload).unwrap();
+            let stamp = Stamp {
+                kind: CaptureKind::Periodic,
+                tick: 1,
+                unix_ns: 1,
+            };
+            ring.publish(stamp, &payload).unwrap();
+            ring.beat(tickscope_format::os::monotonic_ns(), 1);
+            ring.link().unwrap();
+            ring
+        };
+        let first = made(1);
+        let path = first.path().to_path_buf();
+        // By its path: that is no name under which it could be found again.
+        let mut feed = RingFeed::new(Wanted::File(path.clone()), None, None);
+        feed.poll();
+        assert_eq!(feed.poll().target.unwrap().path, path);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(20_000).unwrap();
+        feed.look_around();
+        let news = feed.poll();
+        assert!(matches!(news.status, Status::Broken { ref why } if why.contains("truncated: 20000 bytes")));
+        assert_eq!(news.target.unwrap().path, path);
+        let second = made(2);
+        drop(first);
+        feed.look_around();
+        let news = feed.poll();
+        assert_eq!(news.target.unwrap().path, second.path());
+        assert_eq!((news.new_run, news.status), (Some((77, 77)), Status::Live));
+        assert_eq!(news.snapshot.unwrap().capture.seq, 2);
+    }
+
+    #[test]
     fn a_started_program_that_ended_without_scopes_is_not_waited_for_in_silence() {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let wanted = Wanted::Started {
-            token: 1,
+            // The usual places are looked into as well.
+            token: tickscope_format::os::random(),
             pid: child.id(),
         };
         let why = || {
@@ -326,10 +413,13 @@ mod tests {
         };
         assert!(!why().contains("has ended"), "{}", why());
         assert!(
-            why().ends_with("\nIt appears here with its first scope."),
+            why()
+                == "no scopes: nothing came from the started program.\nIt appears here with its first scope.",
             "{}",
             why()
         );
+        let mut feed = RingFeed::new(wanted.clone(), Some(dir.path().into()), None);
+        assert_eq!(feed.send(Request::Reset), Err("no program is open".into()));
         child.kill().unwrap();
         let deadline = Instant::now() + Duration::from_secs(30);
         while !why().contains("has ended") {

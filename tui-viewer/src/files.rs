@@ -120,7 +120,7 @@ fn write_first(
         there = Some(path);
     }
     let there = there.unwrap_or_default();
-    Err(format!("there is a {} already", there.display()))
+    Err(format!("{} exists already; give another name", there.display()))
 }
 
 /// Where a recording goes that begins now: a path that is free, if any is.
@@ -224,7 +224,7 @@ mod tests {
                 assert_eq!(write(file.clone()), Ok(vec![file.clone()]));
                 assert_eq!(ReportFormat::of_file(&file), Some(format));
                 let again = write(file.clone());
-                assert!(again.is_err_and(|why| why.contains("already")));
+                assert!(again.is_err_and(|why| why.contains("exists already; give another name")));
                 std::fs::metadata(&file).expect("there").len()
             });
             sizes.reverse();

@@ -113,7 +113,7 @@ fn parse(bytes: &[u8]) -> Option<(Code, usize)> {
         [0x1b] => None,
         [0x1b, b'[', ref rest @ ..] => control_sequence(rest).map(|(key, used)| (key, used + 2)),
         [0x1b, b'O'] => None,
-        [0x1b, b'O', last, ..] => Some((named(last), 3)),
+        [0x1b, b'O', last, ..] if !last.is_ascii_control() => Some((named(last), 3)),
         [0x1b, ..] => Some((Code::Esc, 1)),
         [first, ..] if first < 0x80 => Some((plain(first), 1)),
         [first, ..] => {
@@ -123,6 +123,10 @@ fn parse(bytes: &[u8]) -> Option<(Code, usize)> {
                 0xf0..=0xf4 => 4,
                 _ => return Some((Code::Other, 1)),
             };
+            let follows = &bytes[1..wanted.min(bytes.len())];
+            if follows.iter().any(|b| b & 0xc0 != 0x80) {
+                return Some((Code::Other, 1));
+            }
             let letter = bytes.get(..wanted)?;
             match std::str::from_utf8(letter).ok().and_then(|s| s.chars().next()) {
                 Some(c) => Some((Code::Char(c), wanted)),
@@ -134,7 +138,13 @@ fn parse(bytes: &[u8]) -> Option<(Code, usize)> {
 }
 
 fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
-    let end = rest.iter().position(|b| (0x40..=0x7e).contains(b))?;
+    let end = rest
+        .iter()
+        .position(|b| (0x40..=0x7e).contains(b) || b.is_ascii_control())?;
+    if rest[end].is_ascii_control() {
+        // No sequence has such a byte in it: it is a key of its own, Ctrl-C before all.
+        return Some((Code::Other, end));
+    }
     if rest.first() == Some(&b'<') {
         return Some((mouse(&rest[1..end], rest[end]), end + 1));
     }
@@ -153,9 +163,11 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
         (b'~', _) => Code::Other,
         // The Linux console writes its function keys as `CSI [ A`.
         (b'[', _) if end == 0 => {
-            return rest
-                .get(1)
-                .map(|&last| (if last == b'A' { Code::F1 } else { Code::Other }, 2));
+            return rest.get(1).map(|&last| match last {
+                b'A' => (Code::F1, 2),
+                _ if last.is_ascii_control() => (Code::Other, 1),
+                _ => (Code::Other, 2),
+            });
         }
         (last, _) => named(last),
     };
@@ -216,7 +228,7 @@ mod tests {
 
     #[test]
     fn keys_are_read_whole_or_in_pieces() {
-        let table: [(&[u8], &[Code]); 10] = [
+        let table: [(&[u8], &[Code]); 14] = [
             (
                 b"\x1b[<0;3;5M\x1b[<0;3;5m\x1b[<65;9999;1M",
                 &[Code::Press(2, 4), Code::Nothing, Code::WheelDown],
@@ -239,6 +251,23 @@ mod tests {
             ("é漢".as_bytes(), &[Code::Char('é'), Code::Char('漢')]),
             (b"\x1bq", &[Code::Esc, Code::Char('q')]),
             (b"\x1bOP\x1b[11~\x1b[[A", &[Code::F1, Code::F1, Code::F1]),
+            (
+                b"\xe9\x03\x1b[[\x03",
+                &[Code::Other, Code::Ctrl('c'), Code::Other, Code::Ctrl('c')],
+            ),
+            (b"\x1b\x03", &[Code::Esc, Code::Ctrl('c')]),
+            (b"\x1bO\x03", &[Code::Esc, Code::Char('O'), Code::Ctrl('c')]),
+            (
+                b"\x1b[\x03\x1b[<0;3\x03\x1b[\x1b[A",
+                &[
+                    Code::Other,
+                    Code::Ctrl('c'),
+                    Code::Other,
+                    Code::Ctrl('c'),
+                    Code::Other,
+                    Code::Up,
+                ],
+            ),
         ];
         for (bytes, keys) in table {
             assert_eq!(Keyboard::default().take(bytes), keys);

@@ -3,7 +3,10 @@
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::args::{Cli, Command, order};
 use tickscope_cli::command::output::{self, say};
 use tickscope_cli::command::switch::Switch;
@@ -14,6 +17,9 @@ use tickscope_cli::command::{
 use tickscope_cli::target::NoTarget;
 
 fn main() -> ExitCode {
+    // Beyond the limit of a file's size (`ulimit -f`) a write is then an error, which names the file, and no death. Answered
+    // rather than ignored: programs that are started here have it as they would without us.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     let cli = order::parse(std::env::args_os());
     match carry_out(cli) {
         Ok(code) => output::code(code),

@@ -195,6 +195,8 @@ pub(crate) struct Model {
     detail_of: Option<What>,
     /// What the program warns of was read.
     warnings_seen: bool,
+    /// How often the newest record was read again because the program was faster.
+    pub(crate) lapped: u64,
     /// Where Escape goes back to.
     came_from: Option<Origin>,
     unknown_keys: u8,
@@ -276,6 +278,7 @@ impl Model {
             detail: None,
             detail_of: None,
             warnings_seen: false,
+            lapped: 0,
             came_from: None,
             unknown_keys: 0,
             last_key: None,

@@ -56,6 +56,8 @@ pub struct News {
     pub begin_ns: Option<u64>,
     /// The ring files there are, only if they changed; asked for as long as no program is open.
     pub rings: Option<Vec<RingLine>>,
+    /// How often the program was faster than its newest record could be read, so that it was read again.
+    pub lapped: u64,
     /// Requests that were answered.
     pub outcomes: Vec<Outcome>,
     /// The program was started again: old and new process id.
@@ -135,6 +137,7 @@ impl News {
             past: Vec::new(),
             begin_ns: None,
             rings: None,
+            lapped: 0,
             outcomes: Vec::new(),
             new_run: None,
         }

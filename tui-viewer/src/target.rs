@@ -1,5 +1,7 @@
 //! Which program is meant: from what was typed to a file.
 
+mod broken;
+mod looked;
 mod program;
 
 use std::ffi::OsStr;
@@ -8,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use tickscope_format::archive;
+use tickscope_format::file::header::Header;
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
@@ -17,6 +20,9 @@ use crate::args::TargetArgs;
 use crate::command::output::{about, printable};
 use crate::container;
 use crate::near::nearest;
+
+pub use broken::runs_on;
+pub use looked::{check_dir, with_denied};
 
 /// What was typed, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +133,23 @@ pub fn is_live(liveness: &Liveness) -> bool {
     matches!(liveness, Liveness::Running | Liveness::Stale { .. })
 }
 
+/// Another ring of the same process: it makes one where somebody has destroyed this.
+pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
+    let mut dirs = places::places(dir);
+    // Where the old one is, above all: whoever names a path need not name its directory.
+    dirs.extend(old.path().parent().map(Path::to_path_buf));
+    let old = old.header();
+    let process = |header: &Header| (header.pid, header.start_time, header.boot_id);
+    let rings = list::list(&dirs)
+        .into_iter()
+        .filter_map(|listed| listed.ring.ok());
+    let mut others = rings.filter(|(ring, liveness)| {
+        let new = ring.header();
+        is_live(liveness) && process(new) == process(old) && new.name == old.name && new.nonce != old.nonce
+    });
+    others.next()
+}
+
 /// One program a line: what to type for it, and how it does.
 pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
     let header = ring.header();
@@ -143,8 +166,12 @@ pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
 /// named is one that runs.
 ///
 /// # Errors
-/// [`NoTarget`] with what is there, or why a file cannot be opened.
+/// [`NoTarget`] with what is there, or why a file cannot be opened or the directory not be looked into.
 pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
+    // A program that was started may be about to make it.
+    if !matches!(wanted, Wanted::Started { .. }) {
+        check_dir(dir)?;
+    }
     if let Wanted::File(path) = wanted {
         return open_file(path, dir);
     }
@@ -165,14 +192,19 @@ fn is_none(error: &anyhow::Error) -> bool {
 }
 
 fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
-    let mut listed = list::list(&places::places(dir));
-    if let Wanted::Pid(pid) = wanted {
+    let places = places::places(dir);
+    let mut listed = list::list(&places);
+    let found = if let Wanted::Pid(pid) = wanted {
         listed.extend(list::list(&container::places_of(*pid)));
-        return choose(wanted, listed, |ring| {
+        let broken = broken::of_pid(*pid, &listed);
+        let found = choose(wanted, listed, |ring| {
             wanted.fits(ring) || container::is_inside(*pid, ring)
         });
-    }
-    choose(wanted, listed, |ring| wanted.fits(ring))
+        found.map_err(|none| broken.filter(|_| none.may_come).unwrap_or(none))
+    } else {
+        choose(wanted, listed, |ring| wanted.fits(ring))
+    };
+    found.map_err(|none| looked::add_denied(none, &places).into())
 }
 
 /// All rings that fit, in the order of the list.
@@ -187,15 +219,7 @@ pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
 }
 
 fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
-    if !path.exists() && !path.is_symlink() {
-        let message = format!("no file {}; `tickscope list` shows what is there", path.display());
-        return Err(NoTarget {
-            lead: message.clone(),
-            message,
-            may_come: true,
-        }
-        .into());
-    }
+    looked::check_file(path)?;
     if archive::is_archive(path) {
         return Ok(Found::Kept(path.to_path_buf()));
     }
@@ -221,7 +245,7 @@ fn closed_form(path: &Path) -> Option<String> {
     })
 }
 
-fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> anyhow::Result<Found> {
+fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> Result<Found, NoTarget> {
     let mut readable: Vec<(RingFile, Liveness)> =
         listed.into_iter().filter_map(|listed| listed.ring.ok()).collect();
     // One file may be seen by two paths.
@@ -237,14 +261,14 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
         // The command itself before what it started in turn; among those, whoever came first.
         fitting.sort_by_key(|(ring, _)| (ring.header().pid != *pid, ring.header().started_unix_ns));
     } else if live > 1 {
-        return Err(several(wanted, &fitting).into());
+        return Err(several(wanted, &fitting));
     } else if *wanted == Wanted::Only && live == 0 {
-        return Err(none(wanted, &fitting).into());
+        return Err(none(wanted, &fitting));
     }
     // `list` puts the living first and then the newest.
     match fitting.into_iter().next() {
         Some((ring, liveness)) => Ok(Found::Ring(Box::new(ring), liveness)),
-        None => Err(none(wanted, &others).into()),
+        None => Err(none(wanted, &others)),
     }
 }
 
@@ -277,7 +301,7 @@ fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTarget {
     };
     NoTarget {
         message: format!("{what}; choose one:\n{}{more}", lines.join("\n")),
-        lead: format!("{what}; choose one."),
+        lead: format!("{what}."),
         may_come: false,
     }
 }

@@ -26,7 +26,7 @@ use crate::terminal::signals::Signals;
 pub(crate) struct Woken {
     /// Keys can be read.
     pub(crate) input: bool,
-    /// The terminal has gone.
+    /// The terminal has gone, or somebody says so.
     pub(crate) lost: bool,
     /// It has another size.
     pub(crate) resized: bool,
@@ -60,7 +60,7 @@ impl Terminal {
             OwnedFd::from(File::options().read(true).write(true).open("/dev/tty")?)
         };
         let signals = Signals::new()?;
-        hangup::watch(input.try_clone()?);
+        hangup::watch(input.try_clone()?)?;
         guard::install_panic_hook();
         guard::enter(&input)?;
         Ok(Self { input, signals })
@@ -92,8 +92,9 @@ impl Terminal {
         }
         let seen = fds[0].revents();
         let mut woken = self.signals.take();
-        woken.lost = seen.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
-        woken.input = seen.contains(PollFlags::IN) && !woken.lost;
+        let gone = seen.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
+        woken.lost |= gone;
+        woken.input = seen.contains(PollFlags::IN) && !gone;
         Ok(woken)
     }
 

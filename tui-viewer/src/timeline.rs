@@ -293,7 +293,10 @@ impl Timeline {
         let mut runs = plus.iter().chain(&minus).map(run);
         let first = runs.next();
         if runs.any(|run| Some(run) != first) {
-            bail!("{}: records of two processes", self.path().display());
+            bail!(
+                "{}: found records of two processes, wanted those of one, as `tickscope record` keeps them",
+                self.path().display()
+            );
         }
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
         let mut snapshot = across::across(&plus, &minus);
@@ -344,6 +347,7 @@ mod tests {
     use tickscope_format::file::header::Header;
     use tickscope_format::os;
     use tickscope_format::ring::Stamp;
+    use tickscope_format::series::Writer;
     use tickscope_format::snapshot::CaptureKind;
 
     /// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.
@@ -425,5 +429,52 @@ mod tests {
         assert!(coarse.words.starts_with("20.0 s, from "), "{}", coarse.words);
         assert_eq!(timeline.begin_of(8, Duration::from_secs(3_600)), 0);
         assert!(timeline.between(8, 8).is_err());
+    }
+
+    /// A recording with these records.
+    fn recorded(dir: &Path, snapshots: &[Snapshot]) -> Timeline {
+        let path = dir.join("run.tks");
+        let mut writer = Writer::create(&path, true).unwrap();
+        for snapshot in snapshots {
+            let mut payload = Vec::new();
+            codec::encode(snapshot, &mut payload).unwrap();
+            let stamp = Stamp {
+                kind: snapshot.capture.kind,
+                tick: snapshot.capture.tick,
+                unix_ns: snapshot.capture.unix_ns,
+            };
+            writer.append(stamp, &payload).unwrap();
+        }
+        writer.finish().unwrap();
+        Timeline::of(&Found::Kept(path), Some(0)).unwrap()
+    }
+
+    #[test]
+    fn what_a_stretch_does_not_hold_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |second: u64, reset_epoch: u64| {
+            let mut snapshot = orderbook::snapshot(second * 10);
+            snapshot.capture.reset_epoch = reset_epoch;
+            snapshot
+        };
+        let reset = recorded(dir.path(), &[of(100, 2), of(101, 3)]);
+        assert_eq!(
+            reset.between(0, 1).unwrap().doubts,
+            [
+                "a reset took away what was counted just before it, and no record shows that: it is missing here"
+            ]
+        );
+        let mut undone = of(101, 3);
+        undone.capture.withdraws = Some(1);
+        let undone = recorded(dir.path(), &[of(100, 2), undone]);
+        assert_eq!(
+            undone.between(0, 1).unwrap().doubts,
+            ["an undo gave back what was counted before the first record: that is counted here as well"]
+        );
+        let mut other = of(101, 2);
+        other.process.pid += 1;
+        let two = recorded(dir.path(), &[of(100, 2), other]);
+        let why = two.between(0, 1).unwrap_err().to_string();
+        assert!(why.ends_with("run.tks: found records of two processes, wanted those of one, as `tickscope record` keeps them"), "{why}");
     }
 }

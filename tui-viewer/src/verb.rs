@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
 
-use crate::args::{ModeArgs, ReportFormat, SitesArgs, TimesArgs, When, duration};
+use crate::args::{ModeArgs, ReportFormat, SitesArgs, TimesArgs, When, duration, ending};
 use crate::theme::ThemeKind;
 pub(crate) use crate::verb::offer::{Known, Offers, offers};
 pub(crate) use crate::verb::words::words;
@@ -129,6 +129,20 @@ pub(crate) enum Verb {
     Quit,
 }
 
+// === impl Verb ===
+
+impl Verb {
+    /// The same, unless it would write another form than its file's name says.
+    fn checked(self) -> Result<Self, String> {
+        if let Self::Report { file, format, .. } = &self {
+            ending::check_report(file.as_deref(), *format)?;
+        } else if let Self::Snapshot { file: Some(file) } = &self {
+            ending::check_kept(file)?;
+        }
+        Ok(self)
+    }
+}
+
 /// Reads a line.
 ///
 /// # Errors
@@ -137,7 +151,7 @@ pub(crate) fn parse(text: &str) -> Result<Verb, String> {
     let words = words(text);
     let mut typed: Vec<&str> = words.iter().map(String::as_str).collect();
     let Some(first) = typed.first_mut() else {
-        return Err("wanted a command".into());
+        return Err("wanted a command; Tab lists them".into());
     };
     let all = Line::command();
     let Some(command) = named(&all, first) else {
@@ -145,7 +159,7 @@ pub(crate) fn parse(text: &str) -> Result<Verb, String> {
     };
     *first = command.get_name();
     match Line::try_parse_from(&typed) {
-        Ok(line) => Ok(line.verb),
+        Ok(line) => line.verb.checked(),
         Err(error) => Err(format!(
             "{}; wanted :{}",
             reason(command.get_name(), &error),
@@ -353,7 +367,7 @@ mod tests {
                 "at noon: 12s is after the oldest, -5s before the newest, 14:02:11 of the clock; wanted :at TIME",
             ),
             ("reset --now", "reset knows no --now; wanted :reset"),
-            ("", "wanted a command"),
+            ("", "wanted a command; Tab lists them"),
             ("list", "list is a command of the shell: tickscope list"),
         ];
         for (text, why) in table {
@@ -366,6 +380,11 @@ mod tests {
             "{}",
             wrong("r")
         );
+        assert!(
+            wrong("report x.svg").starts_with("x.svg: this ending says no form; give one of .txt .html ")
+        );
+        assert!(parse("report x.svg -f json").is_ok());
+        assert!(wrong("snapshot x.json").starts_with("x.json: what is kept here is no text"));
         assert!(wrong("report --raw --compensated").contains("cannot be used with"));
     }
 

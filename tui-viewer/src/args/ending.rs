@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use tickscope_format::render::form::Form;
+
+use super::report::ReportFormat;
+
 /// Whether a form is known: it was given, the file's name says it, or the name has no ending at all.
 ///
 /// # Errors
@@ -14,6 +18,15 @@ pub(super) fn check(file: Option<&Path>, is_known: bool, endings: &str) -> Resul
         "{}: this ending says no form; give one of {endings}, or choose the form with -f",
         file.display()
     ))
+}
+
+/// Whether a report's form is known.
+///
+/// # Errors
+/// What to name the file, or to say beside it.
+pub(crate) fn check_report(file: Option<&Path>, format: Option<ReportFormat>) -> Result<(), String> {
+    let is_known = format.is_some() || file.and_then(ReportFormat::of_file).is_some();
+    check(file, is_known, Form::ENDINGS)
 }
 
 /// Whether a file may hold a snapshot or a recording: only by `.tks`, or without any ending.

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
 use super::Cli;
 use super::diff::with_option_for_dashes;
-use crate::command::output::say;
+use crate::command::output::{printable, say};
 use crate::near::nearest;
 
 /// What was typed, options before a command put behind it where only so they make sense.
@@ -33,6 +34,9 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
         typed => match reordered(&words).map(Cli::try_parse_from) {
             Some(Ok(cli)) => cli,
             _ => typed.unwrap_or_else(|error| {
+                if let Some(why) = two_targets(&error, &words) {
+                    Cli::command().error(ErrorKind::ArgumentConflict, why).exit();
+                }
                 let word = words.get(1).and_then(|word| word.to_str());
                 if let Some(meant) = word.and_then(near_command).filter(|_| error.use_stderr()) {
                     say(&format!(
@@ -43,6 +47,22 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
             }),
         },
     }
+}
+
+/// That two targets were given, where a second one looks like a command to the reader of the command line.
+fn two_targets(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(second)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let at = words.iter().rposition(|word| *word == second.as_str())?;
+    let before = Cli::try_parse_from(&words[..at]).ok()?;
+    // A command that is misspelt is one all the same.
+    let is_meant = |first: &String| near_command(first).is_none() && !is_command(second.as_ref());
+    let first = before.target.target.filter(is_meant)?;
+    let (first, second) = (printable(&first), printable(second));
+    Some(format!(
+        "{first} and {second}: one is opened at a time; to see what differs: tickscope {second} --compare {first}"
+    ))
 }
 
 fn is_command(word: &std::ffi::OsStr) -> bool {

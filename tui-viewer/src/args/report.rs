@@ -192,10 +192,7 @@ impl ReportArgs {
     /// # Errors
     /// What to name it, or to say beside it.
     pub fn check_file(&self) -> Result<(), String> {
-        const ENDINGS: &str = ".txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind .tks";
-        let file = self.output.as_deref();
-        let is_known = self.format.is_some() || file.and_then(ReportFormat::of_file).is_some();
-        ending::check(file, is_known, ENDINGS)
+        ending::check_report(self.output.as_deref(), self.format)
     }
 
     /// Whether the options go together.

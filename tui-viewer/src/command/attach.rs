@@ -23,6 +23,7 @@ use crate::theme;
 /// # Errors
 /// As [`run`]; or which command is meant.
 pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
+    target::check_dir(args.dir.as_deref())?;
     if let Wanted::Name(word) = Wanted::of(args)
         && let Some(meant) = order::near_command(&word)
         && let Err(error) = target::find(&Wanted::Name(word.clone()), args.dir.as_deref())
@@ -61,6 +62,8 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
             ..ReportArgs::default()
         });
     }
+    // Nor does a directory that cannot be looked into.
+    target::check_dir(args.dir.as_deref())?;
     let wanted = Wanted::of(args);
     if let Wanted::File(_) | Wanted::Pid(_) = wanted {
         // A file or a process that is not there does not come by waiting: say so before taking the screen.

@@ -22,7 +22,7 @@ const LONGEST_END: Duration = Duration::from_secs(2);
 /// # Errors
 /// What keeps the demo from running or being watched.
 pub fn run(look: &LookArgs) -> anyhow::Result<u8> {
-    let mut command = Command::new(std::env::current_exe().context("where this program is")?);
+    let mut command = Command::new(std::env::current_exe().context("the demo's program")?);
     command
         .arg("demo-program")
         .stdin(Stdio::piped())

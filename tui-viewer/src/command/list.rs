@@ -12,13 +12,14 @@ use crate::command::fresh::state_of;
 use crate::command::output::{self, about, printable, say};
 use crate::local_time;
 use crate::process_time::clock_time;
-use crate::target::is_live;
+use crate::target::{self, is_live};
 
 /// Prints the list; with `clean`, first removes what ended programs left in the directory that was chosen, if one was.
 ///
 /// # Errors
 /// What writing gives.
 pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8> {
+    target::check_dir(dir)?;
     let places = places::places(dir);
     if clean {
         say(&removed(&places::chosen(dir)));
@@ -33,7 +34,7 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
     Ok(output::DONE)
 }
 
-/// Removes what ended programs left there, and says how much was where.
+/// Removes what no program writes any more there, and says how much was where.
 fn removed(places: &[PathBuf]) -> String {
     let (mut all, mut parts) = (0, Vec::new());
     for place in places {
@@ -42,7 +43,10 @@ fn removed(places: &[PathBuf]) -> String {
         parts.push(format!("{here} from {}", place.display()));
     }
     let files = if all == 1 { "file" } else { "files" };
-    format!("removed {all} {files} of ended programs: {}", parts.join(", "))
+    format!(
+        "removed {all} {files} that no program writes any more: {}",
+        parts.join(", ")
+    )
 }
 
 /// When the state began: nanoseconds since the Unix epoch.
@@ -56,13 +60,9 @@ fn since(started_unix_ns: u64, liveness: &Liveness) -> u64 {
 
 fn text(listed: &[Listed], dir: Option<&Path>) -> String {
     if listed.is_empty() {
-        let places: Vec<String> = places::places(dir)
-            .iter()
-            .map(|place| place.display().to_string())
-            .collect();
         return format!(
             "no program with tickscope, running or ended (looked in {})\n  tickscope demo   shows what it looks like\n",
-            places.join(", ")
+            target::with_denied(&places::places(dir)).join(", ")
         );
     }
     let offset = local_time::utc_offset_s();

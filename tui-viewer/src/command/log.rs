@@ -154,7 +154,7 @@ fn put(text: &str) -> anyhow::Result<bool> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(output::unwritten(error)),
     }
 }
 

@@ -29,6 +29,7 @@ fn meaning(mode: Mode) -> &'static str {
         Mode::Adaptive => "calls of short functions are timed now and then",
         Mode::Sampled => "calls are counted and times sampled",
         Mode::Off => "nothing is measured",
-        _ => "in a way that this viewer does not know",
+        // One of a later format, whose name alone is known.
+        _ => mode.as_str(),
     }
 }

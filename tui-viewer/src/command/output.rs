@@ -41,9 +41,14 @@ pub(super) fn is_ascii() -> bool {
 pub fn write(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(error)),
         _ => Ok(()),
     }
+}
+
+/// That standard output takes nothing, and why.
+pub(super) fn unwritten(error: io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context("cannot write to standard output")
 }
 
 /// A line for the user beside the result.

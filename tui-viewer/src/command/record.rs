@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use tickscope_format::file::open::Liveness;
+use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::series::Writer;
 
 use self::copier::{Begin, Copier};
@@ -22,13 +22,16 @@ use crate::command::output::{self, Misuse, about, say};
 use crate::command::{fresh, whole};
 use crate::files;
 use crate::local_time;
-use crate::target::is_live;
+use crate::target::{self, is_live};
 
 /// Between two looks for a record: far below the time between two of them, and the ring holds many.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Between two looks whether the program still runs.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
+
+/// So long the next ring of a program is waited for.
+const SUCCESSOR: Duration = Duration::from_secs(1);
 
 /// Why a recording ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,12 +100,27 @@ fn copy(
     let mut look_around = begin;
     let mut liveness = Liveness::Running;
     loop {
-        copier.copy()?;
+        let mut copied = copier.copy();
         let stops = stopped();
-        if stops || look_around <= Instant::now() {
-            liveness = copier.ring().liveness()?;
+        if copied.is_ok() && (stops || look_around <= Instant::now()) {
             look_around = Instant::now() + LOOK_AROUND;
+            match copier.ring().liveness() {
+                Ok(found) => liveness = found,
+                Err(error) => copied = Err(anyhow!(about(copier.ring().path(), &error))),
+            }
         }
+        let is_lost = copied.is_err() || matches!(liveness, Liveness::Crashed { .. });
+        if let Some(ring) = Some(is_lost).filter(|&lost| lost).and_then(|_| successor(copier)) {
+            progress.clear();
+            say(&format!(
+                "{}: was lost; its next one is recorded",
+                copier.ring().path().display()
+            ));
+            copier.go_on_with(ring);
+            liveness = Liveness::Running;
+            continue;
+        }
+        copied?;
         if !is_live(&liveness) {
             // What came between the last look for records and its end.
             copier.copy()?;
@@ -115,6 +133,21 @@ fn copy(
         }
         progress.show(begin.elapsed(), copier.writer(), &liveness);
         thread::sleep(left.map_or(PAUSE, |left| left.min(PAUSE)));
+    }
+}
+
+/// The ring that a program makes in place of a lost one: at its next look, ten times a second.
+fn successor(copier: &Copier) -> Option<RingFile> {
+    let process = PathBuf::from(format!("/proc/{}", copier.ring().header().pid));
+    let begin = Instant::now();
+    loop {
+        if let Some((ring, _)) = target::successor_of(copier.ring(), None) {
+            return Some(ring);
+        }
+        if begin.elapsed() > SUCCESSOR || !process.exists() {
+            return None;
+        }
+        thread::sleep(PAUSE);
     }
 }
 

@@ -11,7 +11,7 @@ use tickscope_format::slots::{Op, Outcome};
 use crate::args::TargetArgs;
 use crate::command::fresh;
 use crate::command::output::printable;
-use crate::feed::{RULES_FULL, result_of};
+use crate::feed::{RULES_FULL, refusal, result_of};
 use crate::target::{Found, Wanted, is_live, line_of};
 
 /// How long the program may take to answer.
@@ -57,10 +57,7 @@ pub fn ask(args: &TargetArgs, op: Op, what: &str) -> anyhow::Result<Granted> {
         bail!("{line} does not run any more; there is nothing to {what}");
     }
     let Some(mut slot) = ring.take_slot()? else {
-        bail!(
-            "{line} takes no requests from here (Builder::control is off, the file is not yours to write, or 16 \
-             viewers are there already)"
-        );
+        bail!("{line} {}", refusal(&ring));
     };
     let sent = slot.send(op)?;
     let begin = Instant::now();

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::Builder;
 
+use crate::command::output::unwritten;
+
 /// So much is handed to the system at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
@@ -44,7 +46,7 @@ impl<'a> Place<'a> {
         }
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
         match result(&mut out).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(error)),
             Err(_) => {
                 // What is left over would be written again when the buffer is dropped.
                 let _ = out.into_parts();

@@ -1,11 +1,25 @@
 //! What a program's answers to requests mean.
 
+use std::fs::OpenOptions;
+
+use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Outcome, Reply};
 
 use crate::news::Request;
 
 /// Why a program takes no further rule on sites.
 pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` takes all of them away";
+
+/// Why a program takes no request from here, whose ring gave no slot.
+pub fn refusal(ring: &RingFile) -> &'static str {
+    if !ring.header().control {
+        return "takes no requests from here (Builder::control is off in the program)";
+    }
+    match OpenOptions::new().write(true).open(ring.path()) {
+        Ok(_) => "takes no requests from here (16 viewers are there already; close one)",
+        Err(_) => "takes no requests from here (the file is not yours to write; ask as its owner)",
+    }
+}
 
 /// The same as [`result_of`], knowing what was asked for.
 pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
@@ -23,7 +37,9 @@ pub fn result_of(reply: &Reply) -> Result<u64, String> {
         Outcome::NothingToUndo => Err("there is no reset to undo".into()),
         Outcome::Unknown => Err("the program's collector is older and does not know this request".into()),
         Outcome::Refused => Err("the program takes no requests (Builder::control)".into()),
-        _ => Err("the program answered what this viewer does not know; update tickscope".into()),
+        Outcome::Other(_) | _ => {
+            Err("the program answered what this viewer does not know; update tickscope".into())
+        }
     }
 }
 
@@ -50,5 +66,9 @@ mod tests {
         }
         let why = answer_to(Request::Reset, &reply(Outcome::Refused)).unwrap_err();
         assert!(why.contains("takes no requests"), "{why}");
+        assert_eq!(
+            answer_to(Request::Reset, &reply(Outcome::Other(9))),
+            Err("the program answered what this viewer does not know; update tickscope".into())
+        );
     }
 }

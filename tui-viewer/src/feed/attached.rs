@@ -3,13 +3,13 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use tickscope_format::Snapshot;
 use tickscope_format::codec::Decoder;
 use tickscope_format::file::open::{RingFile, Sent, Slot};
 use tickscope_format::ring::Record;
 use tickscope_format::slots::Op;
+use tickscope_format::{FormatError, Snapshot};
 
-use crate::feed::answer::answer_to;
+use crate::feed::answer::{answer_to, refusal};
 use crate::feed::pace::{LOOK, Pace};
 use crate::feed::past::{Earlier, past_of};
 use crate::news::{Outcome, Past, Request, Target};
@@ -77,7 +77,12 @@ impl Attached {
         if self.shown.is_some_and(|(position, _)| position == latest) {
             return Ok(None);
         }
-        let mut record = self.ring.newest().map_err(|error| error.to_string())?;
+        let mut record = match self.ring.newest() {
+            Ok(record) => record,
+            // It is counted; what is shown stays until the next look.
+            Err(FormatError::Lapped { .. }) if self.shown.is_some() => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+        };
         let snapshot = self
             .decoder
             .decode(&record.payload)
@@ -122,11 +127,7 @@ impl Attached {
             self.slot = self.ring.take_slot().map_err(|error| error.to_string())?;
         }
         if self.slot.is_none() {
-            return Err(
-                "the program takes no requests from here (control is off, the file is not ours to \
-                        write, or 16 viewers are there already)"
-                    .into(),
-            );
+            return Err(format!("the program {}", refusal(&self.ring)));
         }
         self.queue.push(request);
         self.send_next()

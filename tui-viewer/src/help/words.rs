@@ -36,6 +36,7 @@ const HEADER: Part = (
         ("dropped", "calls that found no place: not counted"),
         ("unbalanced", "scopes leaked, or ended out of order"),
         ("pruned", "rows that were summed up in (pruned)"),
+        ("lapped", "reads done again: it wrote faster"),
         ("clock", "clock errors: gaps that are not charged"),
     ],
 );

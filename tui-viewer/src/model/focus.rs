@@ -30,7 +30,8 @@ impl Model {
                     None if self.view == View::Function => {
                         self.tell("nobody called it: these calls stand at the top of their threads");
                     }
-                    None => self.tell("no function: nobody calls it, and it calls nothing"),
+                    // No row.
+                    None => {}
                 }
             }
         }
@@ -64,7 +65,7 @@ impl Model {
                 .and_then(|function| data.heaviest_place(function)),
         };
         let Some(path) = place.map(|row| data.tree.rows[row as usize].path) else {
-            return self.tell("no subtree to focus on: choose a row that has one");
+            return self.tell("no function to focus on: choose a row that has one");
         };
         if !data.is_place(path) {
             return self.tell("folded recursion put this row here: c unfolds it, then F");

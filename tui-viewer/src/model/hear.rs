@@ -37,12 +37,21 @@ impl Model {
         if let Some((old, new)) = news.new_run {
             self.warnings_seen = false;
             self.ask_nothing();
-            self.time.history.clear();
-            self.time.begin_ns = None;
-            self.time.pulse = Pulse::default();
-            self.tell(format!("new run: pid {new}, followed; it was {old}"));
+            // The next ring of the same process begins with nothing, but what is known of it holds.
+            if old != new {
+                self.time.history.clear();
+                self.time.begin_ns = None;
+                self.time.pulse = Pulse::default();
+            }
+            self.tell(if old == new {
+                format!("the ring file of pid {new} was lost; its next one is followed")
+            } else {
+                format!("new run: pid {new}, followed; it was {old}")
+            });
             self.dirty = true;
         }
+        self.dirty |= self.lapped != news.lapped;
+        self.lapped = news.lapped;
         if let Some(rings) = news.rings {
             self.hear_rings(rings);
         }
@@ -265,7 +274,8 @@ fn meaning(mode: Mode) -> &'static str {
         Mode::Adaptive => "calls are counted, times marked ~ are estimates",
         Mode::Sampled => "calls are counted, times marked ~ are shares of samples",
         Mode::Off => "nothing is measured",
-        _ => "a mode this viewer does not know",
+        // One of a later format, whose name alone is known.
+        _ => mode.as_str(),
     }
 }
 

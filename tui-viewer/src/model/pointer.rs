@@ -35,7 +35,7 @@ impl Model {
                 self.sort_column(key);
             }
         } else if (on(layout.tabs)
-            || (layout.tabs.is_none() && self.notice_line() != layout.footer && on(layout.footer)))
+            || (layout.tabs.is_none() && !self.notice_hides(layout.footer) && on(layout.footer)))
             && let Some(view) = View::at(x, self.view, TabForm::of(&layout))
         {
             self.show(view);

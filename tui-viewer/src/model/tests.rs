@@ -6,6 +6,7 @@ mod flame;
 mod groups;
 mod measuring;
 pub(crate) mod moments;
+mod notices;
 mod recording;
 mod shapes;
 mod sites;
@@ -57,6 +58,12 @@ fn header(model: &Model) -> String {
 
 fn last_line(model: &Model) -> String {
     text(model).lines().last().unwrap_or_default().to_string()
+}
+
+/// The screen as one line, for what is longer than one.
+fn in_one_line(model: &Model) -> String {
+    let screen = text(model);
+    screen.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -446,6 +453,25 @@ fn a_new_run_keeps_folds_and_selection() {
 }
 
 #[test]
+fn the_next_ring_of_the_same_process_leaves_what_was_known_of_it() {
+    for (new, is_kept) in [(41_873, true), (41_874, false)] {
+        let mut model = live(120, 30);
+        let known = model.time.history.times().next();
+        assert!(known.is_some());
+        model.update(Message::News(Box::new(News {
+            target: Some(Target {
+                name: "orderbook-sim".into(),
+                pid: new,
+                path: "b.ring".into(),
+            }),
+            new_run: Some((41_873, new)),
+            ..News::quiet(Status::Live)
+        })));
+        assert_eq!(model.time.history.times().next() == known, is_kept, "{new}");
+    }
+}
+
+#[test]
 fn a_frozen_screen_shows_the_same_numbers_until_it_is_released() {
     let mut model = live(120, 30);
     keys(&mut model, "p");
@@ -790,6 +816,28 @@ fn files_are_written_from_what_is_on_the_screen() {
         Err("./x.tks: No space left on device".into()),
     ));
     assert!(last_line(&model).contains("! snapshot not written"));
+}
+
+#[test]
+fn a_notice_leaves_the_offers_of_a_command_in_sight() {
+    let mut model = live(120, 30);
+    model.update(Message::Wrote("report", Err("no room".into())));
+    keys(&mut model, ":");
+    let lines: Vec<String> = text(&model).lines().rev().take(3).map(str::to_string).collect();
+    assert!(lines[0].starts_with(" :"), "{lines:?}");
+    assert!(
+        lines[1].contains("reset  undo") || lines[1].contains("reset"),
+        "{lines:?}"
+    );
+    assert!(lines[2].contains("! report not written: no room"), "{lines:?}");
+    keys(&mut model, "report x.svg");
+    key(&mut model, Code::Enter);
+    assert!(
+        text(&model).contains("! x.svg: this ending says no form"),
+        "{}",
+        text(&model)
+    );
+    assert!(last_line(&model).contains(":report x.svg"));
 }
 
 #[test]

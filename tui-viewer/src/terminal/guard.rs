@@ -3,11 +3,13 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
+use rustix::termios::{
+    Action, OptionalActions, QueueSelector, Termios, tcflow, tcflush, tcgetattr, tcsetattr,
+};
 
 /// Remember the title, alternate screen, no cursor.
 const IN: &[u8] = b"\x1b[22;2t\x1b[?1049h\x1b[?25l";
@@ -28,7 +30,7 @@ struct Saved {
 }
 
 /// Set as long as the terminal is ours. The panic hook looks here too, so it lives outside of the screen.
-static SAVED: Mutex<Option<Saved>> = Mutex::new(None);
+static SAVED: Mutex<Option<Arc<Saved>>> = Mutex::new(None);
 
 /// Makes the terminal ours. Where it is already, after a stop that nobody announced, only what a shell may have
 /// changed is set again: a second alternate screen or title would not be undone by one `leave`.
@@ -42,10 +44,10 @@ pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut raw = modes.clone();
     raw.make_raw();
     tcsetattr(tty, OptionalActions::Now, &raw)?;
-    *saved = Some(Saved {
+    *saved = Some(Arc::new(Saved {
         tty: tty.try_clone()?,
         modes,
-    });
+    }));
     drop(saved);
     write(if ours { b"\x1b[?25l" } else { IN })?;
     if MOUSE.load(Ordering::Relaxed) {
@@ -57,15 +59,40 @@ pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
 
 /// Gives the terminal back; a second call does nothing.
 pub(super) fn leave() {
-    let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some(Saved { tty, modes }) = saved else { return };
+    let Some(saved) = saved() else { return };
+    let Saved { tty, modes } = &*saved;
     if MOUSE.load(Ordering::Relaxed) {
         let _ = write(MOUSE_OFF);
     }
     // Keys pressed meanwhile were for the screen, not for the shell. Nothing here can do more than try.
-    let _ = tcflush(&tty, QueueSelector::IFlush);
+    let _ = tcflush(tty, QueueSelector::IFlush);
     let _ = write(OUT);
-    let _ = tcsetattr(&tty, OptionalActions::Now, &modes);
+    let _ = tcsetattr(tty, OptionalActions::Now, modes);
+    // Only now: as long as the terminal takes none of this, it is ours, and whoever insists on the end sees that.
+    SAVED.lock().unwrap_or_else(PoisonError::into_inner).take();
+}
+
+fn saved() -> Option<Arc<Saved>> {
+    SAVED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Throws away what the terminal has not taken and lets it take more, so that a write that waits for it goes on; false
+/// where the terminal is not ours now.
+pub(super) fn unblock() -> bool {
+    let Some(saved) = saved() else { return false };
+    // Nothing here can do more than try.
+    let _ = tcflow(&saved.tty, Action::OOff);
+    let _ = tcflush(&saved.tty, QueueSelector::OFlush);
+    // Only this wakes who waits; also where it was not stopped before.
+    let _ = tcflow(&saved.tty, Action::OOn);
+    true
+}
+
+/// Gives the terminal's modes back without a word to it.
+pub(super) fn leave_silently() {
+    if let Some(saved) = saved() {
+        let _ = tcsetattr(&saved.tty, OptionalActions::Now, &saved.modes);
+    }
 }
 
 /// Takes the mouse, or leaves it to the terminal.

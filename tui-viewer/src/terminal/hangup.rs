@@ -1,19 +1,49 @@
-//! Ends the program when its terminal is closed, even where nobody sends or heeds SIGHUP.
+//! Ends the program where the loop cannot: its terminal is closed, even if nobody sends or heeds SIGHUP; or the loop waits
+//! for a terminal that takes nothing, and somebody tells it to end.
 
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use signal_hook::consts::{SIGHUP, SIGTERM};
 
-/// What a shell would report for a death by SIGHUP.
-pub(crate) const LOST: i32 = 129;
+use crate::terminal::guard;
 
-/// Watches in a thread that sleeps until the terminal is gone.
-pub(super) fn watch(tty: OwnedFd) {
+/// What a shell would report for a death by SIGHUP, and by SIGTERM.
+const LOST: i32 = 129;
+const TERMINATED: i32 = 143;
+
+/// How long the loop has to end by itself.
+const ITS_TURN: Duration = Duration::from_millis(400);
+
+/// The same once the terminal has been made to take what it is given.
+const LAST_TURN: Duration = Duration::from_millis(200);
+
+/// Watches in a thread that sleeps until the terminal is gone or the end is asked for.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
+    let (asked, end) = UnixStream::pair()?;
+    let code = Arc::new(AtomicUsize::new(0));
+    for (signal, value) in [(SIGTERM, TERMINATED), (SIGHUP, LOST)] {
+        // First the code, then the byte: whoever wakes finds it.
+        signal_hook::flag::register_usize(signal, Arc::clone(&code), value as usize)?;
+        signal_hook::low_level::pipe::register(signal, end.try_clone()?)?;
+    }
     let sleep = move || {
         loop {
-            // Asks for no event at all: hang-up and error are reported anyhow.
-            let mut fds = [PollFd::new(&tty, PollFlags::empty())];
+            // Asks the terminal for no event at all: hang-up and error are reported anyhow.
+            let mut fds = [
+                PollFd::new(&tty, PollFlags::empty()),
+                PollFd::new(&asked, PollFlags::IN),
+            ];
             match poll(&mut fds, None) {
                 Err(Errno::INTR) => {}
                 Err(_) => return,
@@ -21,12 +51,26 @@ pub(super) fn watch(tty: OwnedFd) {
                     // There is nothing left to restore.
                     std::process::exit(LOST);
                 }
+                Ok(_) if fds[1].revents().contains(PollFlags::IN) => {
+                    // What it says is known.
+                    let _ = (&asked).read(&mut [0; 64]);
+                    insist(code.load(Ordering::Relaxed) as i32);
+                }
                 Ok(_) => return,
             }
         }
     };
-    // Without the thread the loop still sees the hang-up when it looks the next time.
-    let _ = std::thread::Builder::new()
-        .name("hangup".to_string())
-        .spawn(sleep);
+    // Without the thread the loop still sees what happens when it looks the next time.
+    let _ = thread::Builder::new().name("hangup".to_string()).spawn(sleep);
+    Ok(())
+}
+
+/// Returns only where the terminal is lent to somebody else, who is to be left in peace.
+fn insist(code: i32) {
+    thread::sleep(ITS_TURN);
+    if guard::unblock() {
+        thread::sleep(LAST_TURN);
+        guard::leave_silently();
+        std::process::exit(code);
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::SigId;
-use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGWINCH};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 
 use crate::terminal::Woken;
 
@@ -14,7 +14,7 @@ use crate::terminal::Woken;
 #[derive(Debug)]
 pub(super) struct Signals {
     wakeup: UnixStream,
-    flags: [Arc<AtomicBool>; 4],
+    flags: [Arc<AtomicBool>; 5],
     ids: Vec<SigId>,
 }
 
@@ -24,9 +24,12 @@ impl Signals {
     pub(super) fn new() -> io::Result<Self> {
         let (wakeup, end) = UnixStream::pair()?;
         wakeup.set_nonblocking(true)?;
-        let flags: [Arc<AtomicBool>; 4] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
+        let flags: [Arc<AtomicBool>; 5] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
         let mut ids = Vec::new();
-        for (signal, flag) in [SIGWINCH, SIGCONT, SIGINT, SIGTERM].into_iter().zip(&flags) {
+        for (signal, flag) in [SIGWINCH, SIGCONT, SIGINT, SIGTERM, SIGHUP]
+            .into_iter()
+            .zip(&flags)
+        {
             // First the flag, then the byte: whoever wakes finds the flag set.
             ids.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
             ids.push(signal_hook::low_level::pipe::register(signal, end.try_clone()?)?);
@@ -41,7 +44,7 @@ impl Signals {
 
     /// Whoever had the terminal was meant, not this program.
     pub(super) fn forget_interrupt(&self) {
-        let [_, _, interrupted, _] = &self.flags;
+        let [_, _, interrupted, ..] = &self.flags;
         interrupted.store(false, Ordering::Relaxed);
     }
 
@@ -49,7 +52,7 @@ impl Signals {
     pub(super) fn take(&mut self) -> Woken {
         let mut bytes = [0; 64];
         while matches!(self.wakeup.read(&mut bytes), Ok(read) if read == bytes.len()) {}
-        let [resized, resumed, interrupted, terminated] = self
+        let [resized, resumed, interrupted, terminated, lost] = self
             .flags
             .each_ref()
             .map(|flag| flag.swap(false, Ordering::Relaxed));
@@ -58,6 +61,7 @@ impl Signals {
             resumed,
             interrupted,
             terminated,
+            lost,
             ..Woken::default()
         }
     }

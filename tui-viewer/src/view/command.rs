@@ -14,10 +14,10 @@ const LONGEST_OFFER: usize = 60;
 /// Cells between two offers.
 const GAP: usize = 2;
 
-/// Draws the line, where there is one to spare and no notice on it.
+/// Draws the line, where there is one to spare; a notice stands above it.
 pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, command: &CommandLine) {
     let layout = model.layout();
-    let (Some(footer), None) = (layout.footer, model.notice_line()) else {
+    let Some(footer) = layout.footer else {
         // Without a footer what is wrong takes the place of what was typed: the next key shows that again.
         if let Some(why) = &command.wrong {
             let line = layout.bottom_line();

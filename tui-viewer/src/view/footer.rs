@@ -52,7 +52,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
         };
         typed(pen, ":", &command.input, keys, line);
         command::draw(pen, model, command);
-    } else if layout.footer.is_some() && model.notice_line() != layout.footer {
+    } else if layout.footer.is_some() && !model.notice_hides(layout.footer) {
         let views = model.data.is_some() && layout.tabs.is_none();
         let x = if views && model.popup.is_none() {
             place(pen, model, line)
@@ -70,15 +70,15 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
             },
         );
     }
-    if let (Some(notice), Some(line)) = (&model.notice, model.notice_line()) {
-        pen.clear(line);
-        let text = safe(&notice.text, pen.ascii).into_owned();
-        let (text, meaning) = if notice.error {
-            (format!("! {text}"), Meaning::Alarm)
-        } else {
-            (text, Meaning::Strong)
+    if let (Some(notice), Some(area)) = (&model.notice, model.notice_line()) {
+        pen.clear(area);
+        let meaning = match notice.error {
+            true => Meaning::Alarm,
+            false => Meaning::Strong,
         };
-        pen.put_cut(line.x + 1, line.y, line.width.saturating_sub(2), &text, meaning);
+        for (text, y) in model.notice_lines().iter().zip(area.top()..area.bottom()) {
+            pen.put_cut(area.x + 1, y, area.width.saturating_sub(2), text, meaning);
+        }
     }
 }
 

@@ -234,6 +234,7 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
         (dropped, snapshot.capture.dropped, true),
         ("unbalanced", snapshot.capture.unbalanced, false),
         ("pruned", snapshot.capture.pruned, false),
+        ("lapped", model.lapped, false),
         (
             if wordy { "clock errors" } else { "clock" },
             snapshot.clock.errors,
@@ -312,6 +313,9 @@ fn leave_out(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::message::Message;
+    use crate::news::News;
+    use crate::stage;
 
     #[test]
     fn a_warning_is_not_left_out_without_a_sign() {
@@ -336,5 +340,20 @@ mod tests {
                 hidden => assert_eq!(told.last(), Some(&format!("+{hidden}!").as_str()), "{room}"),
             }
         }
+    }
+
+    #[test]
+    fn reads_that_were_done_again_are_counted() {
+        let mut model = stage::live(200, 30);
+        assert!(!stage::text(&model).contains("lapped"));
+        model.update(Message::News(Box::new(News {
+            lapped: 3,
+            ..News::quiet(Status::Live)
+        })));
+        assert!(
+            stage::text(&model).contains("lapped 3!"),
+            "{}",
+            stage::text(&model)
+        );
     }
 }

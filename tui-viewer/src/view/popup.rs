@@ -1,6 +1,7 @@
 //! Lists and questions in the middle of the screen.
 
 use ratatui::layout::Rect;
+use tickscope_format::layout::slot;
 use tickscope_format::render::number;
 use tickscope_format::snapshot::Thread;
 
@@ -105,7 +106,10 @@ pub(super) fn who(thread: &Thread, ascii: bool) -> String {
 pub(super) fn ask(pen: &mut Pen<'_>, model: &Model, request: Request) {
     let viewers = model.newest.as_ref().map_or(0, |newest| newest.capture.viewers);
     let others = viewers.saturating_sub(1);
-    let who = if others == 1 {
+    // Nobody is counted who has found no slot.
+    let who = if viewers as usize >= slot::COUNT {
+        format!("{others} or more other viewers are")
+    } else if others == 1 {
         "1 other viewer is".to_string()
     } else {
         format!("{others} other viewers are")
@@ -116,12 +120,12 @@ pub(super) fn ask(pen: &mut Pen<'_>, model: &Model, request: Request) {
             "They see it too, and all begin at zero.",
             "y switch    Esc go on as it is",
         ),
-        Request::SitesOff(pattern) | Request::SitesOn(pattern) => (
-            format!("Switch {}?", safe(pattern.as_str(), pen.ascii)),
-            "They see it too.",
-            "y switch    Esc go on as it is",
-        ),
-        Request::Reset | Request::Undo | Request::Interval { .. } => (
+        // Nothing else is asked for.
+        Request::Reset
+        | Request::Undo
+        | Request::Interval { .. }
+        | Request::SitesOff(_)
+        | Request::SitesOn(_) => (
             "Count from zero?".to_string(),
             "They see the reset too. u takes it back.",
             "y reset    Esc keep counting",

@@ -1,9 +1,8 @@
 //! The screen before there is data: whom it waits for, where it looked, what to do, what else there is.
 
 use ratatui::layout::Rect;
-use unicode_width::UnicodeWidthChar;
 
-use crate::cells::{safe, width};
+use crate::cells::{safe, wrapped};
 use crate::layout::Layout;
 use crate::model::Model;
 use crate::status::Status;
@@ -72,40 +71,4 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
             height: rest,
         },
     );
-}
-
-/// Lines of whole words; a word that is longer than a line is cut into pieces.
-fn wrapped(text: &str, cells: usize) -> Vec<String> {
-    let cells = cells.max(1);
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && width(&line) + 1 + width(word) > cells {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        for c in word.chars() {
-            if !line.is_empty() && width(&line) + c.width().unwrap_or(0) > cells {
-                lines.push(std::mem::take(&mut line));
-            }
-            line.push(c);
-        }
-    }
-    lines.push(line);
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_kept_whole_where_they_fit() {
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
-        assert_eq!(wrapped("", 3), [""]);
-        assert_eq!(wrapped("漢字", 1), ["漢", "字"]);
-    }
 }

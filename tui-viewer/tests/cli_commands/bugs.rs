@@ -13,9 +13,10 @@ fn a_reset_given_up_is_not_done_later() {
     let place = Place::new();
     let program = place.start("stuck");
     program.stop();
-    place
-        .tickscope(&["reset", &program.name])
-        .failed(1, &["withdrawn"]);
+    place.tickscope(&["reset", &program.name]).failed(
+        1,
+        &[" did not answer within 2 s (is it stopped?); the request is withdrawn"],
+    );
     let ring = place.ring_of(program.pid()).unwrap();
     let before = word(&ring, state::LATEST);
     program.go_on();
@@ -163,7 +164,11 @@ fn an_answer_without_a_record_is_no_answer() {
         let done = place.tickscope(&["report", "-f", "json", &program.name]).ok();
         (!done.err.is_empty()).then_some(done)
     });
-    done.says(&["could not publish", "newest record", "s old"]);
+    done.says(&[
+        "the program could not publish (is its snapshot larger than half its ring?)",
+        "; showing the newest record, ",
+        " s old",
+    ]);
 }
 
 /// `TICKSCOPE_DIR=rings` in a program is `rings` in *its* directory. Where its mappings tell, too, nobody
@@ -195,7 +200,7 @@ fn several_programs_under_one_run_are_all_named() {
     }
     let done = finish(&mut command)
         .ok()
-        .says(&["tickscope report: ", "of 2 programs"]);
+        .says(&["tickscope report: ", "of 2 programs that ran, the report is on "]);
     let line = done.out.lines().find(|line| line.contains("second ")).unwrap();
     let second = line.rsplit(' ').next().unwrap();
     let said = done

@@ -86,7 +86,7 @@ fn every_form_says_why_it_failed() {
     assert!(text.starts_with("**tickscope diff: compared**"), "{text}");
     place
         .tickscope(&args)
-        .failed(1, &["c.md", "exists already; --force"]);
+        .failed(1, &["c.md exists already; --force writes over it"]);
     place.tickscope(&[&args[..], &["--force"]].concat()).ok();
 }
 
@@ -159,8 +159,16 @@ fn what_cannot_be_compared_is_said_in_one_line() {
     keep(&place, "a.tks", "20 3");
     fs::write(place.work().join("b.tks"), "nothing").unwrap();
     for (args, code, says) in [
-        (&["a.tks"][..], 2, &["nothing to compare with"][..]),
-        (&["a.tks", "a.tks", "a.tks"], 2, &["which of the 3", "--"]),
+        (
+            &["a.tks"][..],
+            2,
+            &["one run alone has nothing to compare with; wanted tickscope diff BEFORE AFTER"][..],
+        ),
+        (
+            &["a.tks", "a.tks", "a.tks"],
+            2,
+            &["which of the 3 are before? -- stands between them: tickscope diff"],
+        ),
         (&["a.tks", "b.tks"], 1, &["b.tks"]),
         (&["a.tks", "c.tks"], 2, &["no file c.tks"]),
         (

@@ -63,14 +63,29 @@ fn a_report_into_a_tks_file_is_the_snapshot() {
         let json = |target: &str, part: &[&str]| report(&[&[target, "-f", "json"], part].concat()).ok().out;
         assert_eq!(json(&file, &[]), json(&kept, part), "{part:?}");
     }
-    for args in [
-        &["-f", "tks"][..],
-        &["-o", "x.tks", "--compensated"],
-        &["-o", "x.tks", "--per", "outer"],
-        &["-o", "x.tks", "--unit", "ns"],
-        &["-o", "x.tks", "--view", "hot"],
+    for (args, says) in [
+        (
+            &["-f", "tks"][..],
+            "a tks file is opened by its name: give -o FILE",
+        ),
+        (
+            &["-o", "x.tks", "--compensated"],
+            "a tks file has the times that were measured; leave out --compensated",
+        ),
+        (
+            &["-o", "x.tks", "--per", "outer"],
+            "a tks file has what was measured; leave out --per",
+        ),
+        (
+            &["-o", "x.tks", "--unit", "ns"],
+            "a tks file has ticks and their length: leave it out",
+        ),
+        (
+            &["-o", "x.tks", "--view", "hot"],
+            "--view chooses a part of the text",
+        ),
     ] {
-        report(&[&[kept.as_str()], args].concat()).failed(2, &[]);
+        report(&[&[kept.as_str()], args].concat()).failed(2, &[says]);
     }
     assert!(!place.work().join("x.tks").exists());
 }
@@ -81,8 +96,14 @@ fn other_documents_are_refused_with_what_they_are() {
     let kept = kept(&place);
     let report = |args: &[&str]| place.tickscope(&[&["report", kept.as_str()], args].concat());
     for (args, says) in [
-        (&["-f", "json", "--compensated"][..], "--compensated"),
-        (&["-f", "json", "--per", "outer"], "--per"),
+        (
+            &["-f", "json", "--compensated"][..],
+            "cannot be read as what was measured: what measuring costs was taken off its times; write the report without --compensated",
+        ),
+        (
+            &["-f", "json", "--per", "outer"],
+            "its numbers are per call; write the report without --per",
+        ),
         (&["-f", "speedscope"], "not a tickscope file"),
     ] {
         fs::write(place.work().join("other.json"), report(args).ok().out).unwrap();
@@ -92,9 +113,13 @@ fn other_documents_are_refused_with_what_they_are() {
     }
     let whole = report(&["-f", "json"]).ok().out;
     fs::write(place.work().join("cut.json"), &whole[..whole.len() / 3]).unwrap();
-    place
-        .tickscope(&["report", "cut.json"])
-        .failed(1, &["cut.json", "line ", "cut off"]);
+    place.tickscope(&["report", "cut.json"]).failed(
+        1,
+        &[
+            "cut.json: JSON report, line ",
+            "found its end, wanted the rest of it: it was cut off",
+        ],
+    );
 }
 
 #[test]
@@ -130,7 +155,10 @@ fn numbers_per_call_of_a_function() {
     }
     report(&["--per", "outre"]).failed(2, &["outre", "outer"]);
     for form in ["folded", "speedscope", "pprof", "callgrind"] {
-        report(&["--per", "outer", "-f", form, "-o", "x"]).failed(2, &["--per"]);
+        report(&["--per", "outer", "-f", form, "-o", "x"]).failed(
+            2,
+            &["--per is for text, html, json and csv; this form has whole nanoseconds"],
+        );
     }
     assert!(!place.work().join("x").exists());
 }

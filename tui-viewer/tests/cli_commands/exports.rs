@@ -125,7 +125,7 @@ fn pprof_is_a_gzipped_file() {
     assert_eq!(bytes[..2], [0x1f, 0x8b]);
     place
         .tickscope(&write)
-        .failed(1, &["now.pb.gz", "exists", "--force"]);
+        .failed(1, &["now.pb.gz exists already; --force writes over it"]);
     place.tickscope(&[&write[..], &["--force"]].concat()).ok().quiet();
     assert_eq!(fs::read(place.work().join("now.pb.gz")).unwrap(), bytes);
     assert_eq!(
@@ -168,14 +168,28 @@ fn what_makes_no_sense_is_said_in_one_line() {
     let place = Place::new();
     let kept = kept(&place);
     let report = |args: &[&str]| place.tickscope(&[&["report", kept.as_str()], args].concat());
-    report(&["--view", "flat", "-f", "json"]).failed(2, &["--view", "text"]);
-    report(&["--unit", "ns", "-f", "folded"]).failed(2, &["--unit", "csv", "nanoseconds alone"]);
-    report(&["--unit", "ticks", "-f", "json"]).failed(2, &["--unit", "both"]);
-    report(&["--thread", "nobody"]).failed(2, &["no thread nobody", "busy-0 (", "brief (finished)"]);
+    report(&["--view", "flat", "-f", "json"]).failed(
+        2,
+        &["--view chooses a part of the text; leave it out, or give -f text"],
+    );
+    report(&["--unit", "ns", "-f", "folded"]).failed(
+        2,
+        &["--unit is for text and csv; this form has nanoseconds alone: leave it out"],
+    );
+    report(&["--unit", "ticks", "-f", "json"])
+        .failed(2, &["json has both, as total_ns and total_ticks: leave it out"]);
+    report(&["--thread", "nobody"]).failed(
+        2,
+        &[
+            "no thread nobody among its threads: ",
+            "busy-0 (",
+            "brief (finished)",
+        ],
+    );
     // These are clap's to say.
     report(&["--min-share", "200%"])
         .with_code(2)
-        .says(&["percentage"]);
+        .says(&["wanted a percentage from 0 to 100, like 1% or 0.5%"]);
     report(&["--force"]).with_code(2).says(&["--output"]);
 }
 

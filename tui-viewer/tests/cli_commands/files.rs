@@ -72,7 +72,10 @@ fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
     if rustix::process::getuid().is_root() {
         fs::copy(dir.join("whole.ring"), dir.join("others.ring")).unwrap();
         std::os::unix::fs::chown(dir.join("others.ring"), Some(12345), None).unwrap();
-        files.push((dir.join("others.ring"), "belongs to user 12345"));
+        files.push((
+            dir.join("others.ring"),
+            "belongs to user 12345, wanted the user who wrote it (",
+        ));
     }
     files
 }
@@ -96,7 +99,7 @@ fn broken_targets_get_one_line_and_code_one() {
         }
     }
     for (path, says) in [
-        ("/dev/null", "device"),
+        ("/dev/null", "is a device or socket, wanted a plain file"),
         ("/proc/self/mem", "/proc/self/mem"),
         ("/", "directory"),
     ] {

@@ -176,9 +176,8 @@ fn what_it_cannot_follow_it_says() {
     done.failed(
         2,
         &[
-            "has no groups",
-            "--function PATTERN (most time: ",
-            "group = \"io\"",
+            " has no groups: give --function PATTERN (most time: ",
+            "), or put scopes into one: scope!(group = \"io\", ",
         ],
     );
     let args = [
@@ -193,8 +192,13 @@ fn what_it_cannot_follow_it_says() {
         "{}",
         done.out
     );
-    for every in ["1ms", "2h", "x"] {
-        place.tickscope(&["log", "--every", every]).with_code(2);
+    for (every, says) in [
+        ("1ms", "wanted 10ms to 1h"),
+        ("2h", "wanted 10ms to 1h"),
+        ("x", "wanted a duration like 10, 10s, 500ms, 2m"),
+    ] {
+        let done = place.tickscope(&["log", "--every", every]).with_code(2);
+        done.says(&[says]);
     }
     place.tickscope(&["snapshot", &busy.name, "-o", "kept.tks"]).ok();
     place
@@ -203,5 +207,5 @@ fn what_it_cannot_follow_it_says() {
     busy.end();
     place
         .tickscope(&["log", &busy.name])
-        .failed(2, &["does not run any more"]);
+        .failed(2, &[" does not run any more; a log is of a program that runs"]);
 }

@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tickscope_format::Snapshot;
+use tickscope_format::file::open::RingFile;
 use tickscope_format::series::Series;
 use tickscope_format::snapshot::CaptureKind;
 
@@ -99,7 +100,10 @@ fn a_running_program_is_recorded_for_a_while() {
     assert!(all.iter().all(|snapshot| snapshot.process.pid == program.pid()));
 
     let again = place.tickscope(&args);
-    again.failed(1, &["run.tks", "exists already", "--force"]);
+    again.failed(
+        1,
+        &["run.tks: exists already, wanted a new file; --force writes over it"],
+    );
     assert_eq!(snapshots(&path_in(&place, "run.tks")).len(), all.len());
     place.tickscope(&[&args[..], &["--force"]].concat()).ok();
     assert_ne!(snapshots(&path_in(&place, "run.tks"))[0], all[0]);
@@ -159,7 +163,11 @@ fn what_gives_no_recording_leaves_no_file() {
     let place = Place::new();
     record_role(&place, &["-o", "run.tks"], "scopeless", "")
         .with_code(1)
-        .says(&["opened no scope", "`enable`"]);
+        .says(&[
+            "nothing was recorded: ",
+            " opened no scope, or was killed at once",
+            "does it depend on tickscope with the feature `enable`, and does it mark a function with",
+        ]);
     let plain = |args: &[&str]| place.tickscope(&[&["record"], args].concat());
     plain(&["--", "no-such-program-anywhere"]).failed(127, &["cannot start"]);
     plain(&["--", "sh", "-c", "exit 3"])
@@ -167,18 +175,24 @@ fn what_gives_no_recording_leaves_no_file() {
         .says(&["nothing was recorded"]);
     record_role(&place, &["--after", "50s"], "attribute", "4")
         .with_code(4)
-        .says(&["nothing was recorded", "had ended before"]);
+        .says(&[
+            "nothing was recorded: ",
+            " had ended before the recording was to begin",
+        ]);
     plain(&["nobody-is-called-so"])
         .with_code(2)
         .says(&["no program called"]);
     plain(&["./nowhere.ring"]).failed(2, &["no file"]);
     plain(&["-o", "/nowhere/run.tks", "--", "true"])
         .failed(1, &["/nowhere/run.tks", "make the directory first"]);
-    plain(&["-o", "-", "--", "true"]).failed(2, &["standard output"]);
+    plain(&["-o", "-", "--", "true"]).failed(
+        2,
+        &["a recording goes to a file, not to standard output: -o FILE"],
+    );
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
     let mut program = place.start("stuck");
     plain(&[&program.name, "-o", "run.tks", "-d", "0"]).ok();
-    plain(&["./run.tks"]).failed(2, &["run.tks is a file"]);
+    plain(&["./run.tks"]).failed(2, &["run.tks is a file; a program is recorded while it runs"]);
     program.end();
     plain(&[&program.name]).failed(2, &["does not run any more"]);
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 1);
@@ -192,7 +206,7 @@ fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
     let place = Place::new();
     for (role, says) in [
         ("older", "does not know this request"),
-        ("deaf", "takes no requests"),
+        ("deaf", "the program takes no requests from here"),
     ] {
         let program = place.start(role);
         let file = format!("{role}.tks");
@@ -278,7 +292,35 @@ fn a_termination_reaches_the_recorded_command() {
     let child = recorder(&place, &["--", "sh", "-c", script]);
     until("it is ready", || path_in(&place, "ready").exists().then_some(()));
     signal(&child, Signal::TERM);
-    ended(child).with_code(11).says(&["nothing was recorded"]);
+    ended(child).with_code(11).says(&["nothing was recorded: "]);
+}
+
+#[test]
+fn records_that_a_stopped_recorder_has_missed_are_told() {
+    let place = Place::new();
+    let name = crate::support::name("small");
+    let mut role = place.role("busy", &name);
+    let program = Program::spawn(role.env("TICKSCOPE_RING_BYTES", "64K"), &name);
+    let ring = until("there is a ring", || place.ring_of(program.pid()));
+    let child = recorder(&place, &[&program.name, "--rate", "50", "-o", "run.tks"]);
+    holds(&path_in(&place, "run.tks"), 2);
+    signal(&child, Signal::STOP);
+    let sequence = || {
+        let ring = RingFile::open(&ring).ok()?;
+        ring.newest().ok().map(|record| record.sequence)
+    };
+    let first = until("there is a record", sequence);
+    // A record of it has more than a kilobyte, the ring holds 64.
+    until("the ring is written over", || {
+        sequence().filter(|&sequence| sequence > first + 100)
+    });
+    signal(&child, Signal::CONT);
+    let moments = Series::open(&path_in(&place, "run.tks")).unwrap().moments().len();
+    holds(&path_in(&place, "run.tks"), moments + 2);
+    signal(&child, Signal::TERM);
+    ended(child)
+        .ok()
+        .says(&[" more were written over before they could be read)"]);
 }
 
 /// Resets while it is recorded: all that a reset takes away is written before.
@@ -325,6 +367,7 @@ fn nothing_is_lost_between_two_moments_whatever_is_reset() {
         text.contains("\n  window       in 0.") && text.contains(", from "),
         "{text}"
     );
+    assert!(text.contains(" after the beginning, "), "{text}");
     let text = place.tickscope(&["report", "run.tks", "--at", "-0.3s"]).ok().out;
     assert!(text.contains("after the beginning of what is recorded"), "{text}");
 }
@@ -350,7 +393,8 @@ fn what_is_not_recorded_is_said() {
         cut.contains("  window       in 0.") && cut.contains(" s, from 0.0 s to 0."),
         "{cut}"
     );
-    report(&["run.tks", "--from", "-0s", "--to", "0s"]).failed(2, &["no time lies between"]);
+    report(&["run.tks", "--from", "-0s", "--to", "0s"])
+        .failed(2, &["no time lies between these two moments; "]);
     report(&["run.tks", "--at", "noon"])
         .with_code(2)
         .says(&["14:02:11"]);
@@ -360,7 +404,10 @@ fn what_is_not_recorded_is_said() {
     place
         .tickscope(&["snapshot", &program.name, "-o", "one.tks"])
         .ok();
-    report(&["one.tks", "--window", "1s"]).failed(1, &["one.tks holds one moment", "tickscope record"]);
+    report(&["one.tks", "--window", "1s"]).failed(
+        1,
+        &["one.tks holds one moment and nothing from before it; `tickscope record` keeps a series"],
+    );
     report(&["run.tks", "-o", "page.html"]).ok();
     report(&["page.html", "--window", "1s"]).failed(1, &["page.html holds one moment"]);
     // Of a ring as well, while the program runs and when it has ended.
@@ -423,7 +470,8 @@ fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
         for command in ["attach", "report", "record"] {
             let start = format!("./{}", target.trim_start_matches("./"));
             place.tickscope(&[command, target]).with_code(2).says(&[
-                "is a program, and none that carries tickscope runs from it",
+                " is a program, and none that carries tickscope runs from it",
+                "; to start it and watch it, or record it:\n",
                 &format!("tickscope run -- {start}"),
                 &format!("tickscope record -- {start}"),
             ]);

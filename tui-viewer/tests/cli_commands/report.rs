@@ -90,9 +90,10 @@ fn standard_output_as_a_file() {
         .ok()
         .quiet();
     assert!(done.out.starts_with("tickscope report: "), "{}", done.out);
-    place
-        .tickscope(&["snapshot", "-o", "-", &program.name])
-        .failed(1, &["standard output"]);
+    place.tickscope(&["snapshot", "-o", "-", &program.name]).failed(
+        1,
+        &["a snapshot goes to a file, not to standard output; for that: tickscope report"],
+    );
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0, "no file called -");
 }
 
@@ -147,16 +148,20 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     place.tickscope(&["stacks", path]).ok().quiet();
     place
         .tickscope(&["reset", path])
-        .failed(1, &[path, "kept snapshot"]);
+        .failed(1, &[path, " is a kept snapshot: no program is behind it"]);
 
     // By default there is always another name.
     let again = place.tickscope(&["snapshot", &program.name]).ok().quiet().out;
     assert_ne!(again, printed);
     // A named file is never written over.
     let bytes = fs::read(place.work().join(path)).unwrap();
-    place
-        .tickscope(&["snapshot", "-o", path, &program.name])
-        .failed(1, &[path, "exists"]);
+    place.tickscope(&["snapshot", "-o", path, &program.name]).failed(
+        1,
+        &[
+            path,
+            " exists already; a snapshot is never written over another file",
+        ],
+    );
     assert_eq!(fs::read(place.work().join(path)).unwrap(), bytes);
 }
 

@@ -86,7 +86,13 @@ fn percentiles_stand_in_the_report_and_in_the_json() {
 fn samples_are_counted_and_their_times_are_estimates() {
     let place = Place::new();
     let program = begun(&place);
-    place.tickscope(&["mode", "sampled", &program.name]).ok();
+    let done = place.tickscope(&["mode", "sampled", &program.name]).ok();
+    assert!(
+        done.out
+            .contains("mode sampled from now on, calls are counted and times sampled; epoch "),
+        "{}",
+        done.out
+    );
     let document = until("it was looked at", || {
         let document = place.json(&program.name);
         (document["samples"].as_u64() > Some(20) && calls_of(&document, "leaf") > 100).then_some(document)
@@ -259,18 +265,23 @@ fn who_does_not_do_it_is_named() {
 
     let deaf = place.start("deaf");
     for args in requests(&deaf.name) {
-        place
-            .tickscope(&args)
-            .failed(1, &[&deaf.name, "takes no requests", "Builder::control"]);
+        place.tickscope(&args).failed(
+            1,
+            &[
+                &deaf.name,
+                " takes no requests from here (Builder::control is off",
+            ],
+        );
     }
 
     let mut ended = place.start("stuck");
     let kept = place.tickscope(&["snapshot", &ended.name]).ok().out;
     assert!(ended.end().success());
     for args in requests(&ended.name) {
-        place
-            .tickscope(&args)
-            .failed(1, &[&ended.name, "does not run any more", "nothing to switch"]);
+        place.tickscope(&args).failed(
+            1,
+            &[&ended.name, " does not run any more; there is nothing to switch"],
+        );
     }
     place.tickscope(&["sites", kept.trim()]).ok().quiet();
     for args in requests(kept.trim()) {

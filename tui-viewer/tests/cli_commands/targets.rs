@@ -38,9 +38,10 @@ fn a_name_in_the_working_directory_is_a_path_by_its_ending() {
     std::fs::copy(&path, place.work().join("copy.ring")).unwrap();
     assert_eq!(place.json("copy.ring")["process"]["pid"], program.pid());
     for missing in ["none.ring", "none.tks", "none.json", "none.html", "./none"] {
-        place
-            .tickscope(&["report", missing])
-            .failed(2, &["no file", missing, "tickscope list"]);
+        place.tickscope(&["report", missing]).failed(
+            2,
+            &["no file ", missing, "; `tickscope list` shows what is there"],
+        );
     }
 }
 
@@ -106,7 +107,8 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
 
     // Of the finished ones the newest, and said so.
     let done = place.tickscope(&["report", "-f", "json", &shared]).ok().says(&[
-        "no live",
+        "no live program called ",
+        "; showing the newest that has ended: ",
         &shared,
         &second.pid().to_string(),
         "exited",
@@ -130,7 +132,11 @@ fn several_live_ones_of_a_name_are_a_choice() {
         let done = place.tickscope(&[command, &shared]).with_code(2);
         short(&done.err);
         assert_eq!(done.out, "");
-        assert!(done.err.contains("tickscope list"), "{}", done.err);
+        let done = done.says(&[
+            "there are 3 live ones of the program called ",
+            "; choose one:\n",
+            "\n  and 1 more: tickscope list",
+        ]);
         let offered: Vec<&Program> = programs
             .iter()
             .filter(|program| done.err.contains(&format!("tickscope {} ", program.pid())))
@@ -225,9 +231,8 @@ fn without_a_target_it_is_the_only_one_that_runs() {
     let place = Place::new();
     let Some(mut alone) = sealed(&place) else { return };
     let nobody = finish(alone.arg(VIEWER).arg("report")).with_code(2).says(&[
-        "no program runs",
-        "tickscope run",
-        "tickscope demo",
+        "no program runs that carries tickscope, and none has ended here lately\n  start one that calls \
+         tickscope::start(), or: tickscope run -- CMD\n  to look around: tickscope demo",
     ]);
     short(&nobody.err);
 
@@ -249,9 +254,10 @@ fn without_a_target_it_is_the_only_one_that_runs() {
     report(&["reset"]).ok().quiet();
 
     let _second = place.start("stuck");
-    let done = report(&["report"])
-        .with_code(2)
-        .says(&["several", &format!("tickscope {} ", program.pid())]);
+    let done = report(&["report"]).with_code(2).says(&[
+        "several programs run; choose one:\n",
+        &format!("tickscope {} ", program.pid()),
+    ]);
     short(&done.err);
     drop(_second);
     let ended = place.start("stuck");
@@ -330,4 +336,61 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
     });
     assert_eq!(document["process"]["name"], inside);
     assert_eq!(document["process"]["pid"], 1, "that is what it is inside");
+}
+
+/// It was "no program with pid" while the program ran, until its next ring was there.
+#[test]
+fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
+    let place = Place::new();
+    let mut program = place.start("stuck");
+    let pid = program.pid().to_string();
+    let first = place.ring_of(program.pid()).unwrap();
+    // The first one that is lost is replaced at once, the next ones a minute later.
+    std::fs::remove_file(first).unwrap();
+    let second = until("there is another one", || place.ring_of(program.pid()));
+    let cut = |bytes| {
+        let file = std::fs::File::options().write(true).open(&second).unwrap();
+        file.set_len(bytes).unwrap();
+    };
+    let broken = format!(
+        "no program with pid {pid} has a ring that can be read; {}: ",
+        second.display()
+    );
+    for (bytes, then) in [
+        (
+            100,
+            "truncated: 100 bytes, wanted 4096; the process runs on and makes another within a minute: try again then",
+        ),
+        (
+            0,
+            "; process {pid} makes another within a minute, if this one is its own: try again then",
+        ),
+    ] {
+        cut(bytes);
+        for args in [["report", &pid], ["reset", &pid], ["attach", &pid]] {
+            place
+                .tickscope(&args)
+                .failed(2, &[&broken, &then.replace("{pid}", &pid)]);
+        }
+    }
+    program.kill();
+    place
+        .tickscope(&["report", &pid])
+        .failed(2, &[&broken, "; its program has ended: try another"]);
+}
+
+/// It was a subcommand that cannot be used with `[TARGET]`.
+#[test]
+fn two_files_are_opened_one_at_a_time() {
+    let place = Place::new();
+    for args in [
+        &["a.ring", "b.ring"][..],
+        &["a.ring", "--theme", "light", "b.ring"],
+        &["--theme", "light", "a.ring", "b.ring"],
+    ] {
+        let done = place.tickscope(args).with_code(2).says(&[
+            "a.ring and b.ring: one is opened at a time; to see what differs: tickscope b.ring --compare a.ring",
+        ]);
+        assert!(!done.err.contains("subcommand"), "{}", done.err);
+    }
 }

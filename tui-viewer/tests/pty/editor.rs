@@ -42,12 +42,8 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     session.assert_as_before();
 }
 
-#[test]
-fn without_an_editor_the_screen_says_so() {
-    let mut command = CommandBuilder::new(example());
-    command.arg("still");
-    command.env_remove("VISUAL");
-    command.env_remove("EDITOR");
+/// A viewer beside the source of its first row, which it was asked to open.
+fn asked_for_the_source(command: CommandBuilder) -> (tempfile::TempDir, Session) {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("crates/engine/src");
     std::fs::create_dir_all(&source).unwrap();
@@ -55,8 +51,29 @@ fn without_an_editor_the_screen_says_so() {
     let mut session = Session::spawn_in(command, (120, 30), dir.path());
     session.wait_for_text("match::run");
     session.send("o");
+    (dir, session)
+}
+
+#[test]
+fn without_an_editor_the_screen_says_so() {
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env_remove("VISUAL");
+    command.env_remove("EDITOR");
+    let (_dir, mut session) = asked_for_the_source(command);
     session.wait_for_text("! no editor: set $VISUAL or $EDITOR");
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
     session.assert_as_before();
+}
+
+#[test]
+fn an_editor_that_is_not_there_is_named() {
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env("VISUAL", "no-such-editor");
+    let (_dir, mut session) = asked_for_the_source(command);
+    session.wait_for_text("! no-such-editor cannot be started: No such file");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
 }

@@ -1,18 +1,33 @@
 //! However the viewer ends, the terminal is as it was before.
 
+use std::process::Command;
+
 use portable_pty::CommandBuilder;
 
 use crate::session::{Session, example};
 
 #[test]
 fn q_and_ctrl_c_leave_no_trace() {
-    for keys in ["q", "\x03", "/book\x03"] {
+    for keys in ["q", "\x03", "/book\x03", "\x1bO\x03"] {
         let mut session = Session::start(&["live"], (80, 24));
         session.wait_for_text("match::run");
         assert!(session.terminal.lock().unwrap().screen().alternate_screen());
         session.send(keys);
         assert_eq!(session.end().exit_code(), 0, "{keys:?}");
         session.assert_as_before();
+    }
+}
+
+#[test]
+fn without_a_terminal_the_screen_is_not_begun() {
+    let done = Command::new(example()).arg("live").output().unwrap();
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert!(!done.status.success() && done.stdout.is_empty(), "{told}");
+    for words in [
+        "cannot take the terminal over (is there one?)",
+        "standard output is not a terminal",
+    ] {
+        assert!(told.contains(words), "{told}");
     }
 }
 

@@ -154,3 +154,16 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
     assert_eq!(session.end().exit_code(), 1);
     session.wait_for_text("no such theme; there are sixteen, light, cvd, mono");
 }
+
+#[test]
+fn bytes_that_are_not_for_reading_do_not_reach_the_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let still = Duration::from_secs(3_600);
+    let program = ring::Program::start(dir.path(), &[ring::snapshot(100, 2, 50, 1_340)], still).unwrap();
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
+    command.args(["report", "-f", "pprof"]);
+    command.arg(program.path());
+    let mut session = Session::spawn(command, (120, 24));
+    assert_eq!(session.end().exit_code(), 2);
+    session.wait_for_text("pprof's format is not for terminals; give -o FILE, or pipe it on");
+}

@@ -1,7 +1,13 @@
 //! The viewer in a real terminal.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by them")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what was measured, or skipped and why"
+)]
 
+mod deaf;
 mod editor;
 mod keys;
 mod leaving;
@@ -13,3 +19,4 @@ mod program;
 mod ring;
 mod session;
 mod sizes;
+mod troubled;

@@ -45,7 +45,7 @@ fn role() {
     std::process::exit(0);
 }
 
-fn start(rings: &Path) -> Child {
+pub(crate) fn start(rings: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "program::role", "--nocapture", "--quiet"])
         .env(ROLE, rings)
@@ -56,7 +56,7 @@ fn start(rings: &Path) -> Child {
         .unwrap()
 }
 
-fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + DEADLINE;
     loop {
         if let Some(value) = condition() {
@@ -67,7 +67,7 @@ fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-fn ring_in(dir: &Path) -> Option<PathBuf> {
+pub(crate) fn ring_in(dir: &Path) -> Option<PathBuf> {
     let mut files = std::fs::read_dir(dir).ok()?.filter_map(Result::ok);
     let path = files.find(|file| file.path().extension().is_some_and(|e| e == "ring"))?;
     Some(path.path())

@@ -207,12 +207,34 @@ impl Session {
 
     /// Closes the terminal: every copy of its master end, the reader's as well.
     pub(crate) fn hang_up(&mut self) {
+        self.stop_reading();
+        drop(self.writer.take());
+        drop(self.master.take());
+    }
+
+    /// Reads no more, so that the terminal takes nothing once its buffer is full.
+    pub(crate) fn stop_reading(&mut self) {
         self.deaf.store(true, Ordering::Relaxed);
         // The reader sleeps until something is written.
         self.send("j");
         self.reader.take().expect("it reads").join().expect("no panic");
-        drop(self.writer.take());
-        drop(self.master.take());
+    }
+
+    /// Reads on, as far as a text; what is read is not shown.
+    pub(crate) fn read_to(&mut self, text: &str) {
+        let master = self.master.as_ref().expect("open");
+        let mut reader = master.try_clone_reader().expect("readable");
+        let mut seen = Vec::new();
+        let mut buffer = [0; 4096];
+        while !String::from_utf8_lossy(&seen).contains(text) {
+            let read = reader.read(&mut buffer).expect("there is more");
+            seen.extend_from_slice(&buffer[..read]);
+        }
+    }
+
+    /// Asserts that the terminal has the modes that it had before the program began.
+    pub(crate) fn assert_modes_as_before(&self) {
+        assert_eq!(modes(&self.tty), self.modes_before);
     }
 
     /// Asserts that the terminal is as it was before the program began.

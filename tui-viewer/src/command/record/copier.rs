@@ -79,6 +79,14 @@ impl Copier {
         &self.writer
     }
 
+    /// Goes on with the ring that the program has made in place of a lost one: all that is in it is new.
+    pub(super) fn go_on_with(&mut self, ring: RingFile) {
+        self.slot = ring.take_slot().ok().flatten();
+        self.ring = ring;
+        self.begin = Begin::Oldest;
+        (self.copied, self.latest) = (None, None);
+    }
+
     /// Has the program publish; one that does not answer has its newest record all the same.
     fn publish(&mut self) {
         if let Some(slot) = &mut self.slot {

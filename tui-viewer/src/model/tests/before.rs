@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::model::data::{Data, What};
 use crate::model::message::Message;
 use crate::model::tests::moments::{data, lives, sums_hold, tabs};
-use crate::model::tests::{header, in_epoch, last_line, snapshot};
+use crate::model::tests::{header, in_epoch, in_one_line, last_line, snapshot};
 use crate::orderbook;
 use crate::stage::{empty, key, keys, news, text};
 use crate::status::Status;
@@ -52,7 +52,7 @@ fn one_key_tells_what_changed_in_the_last_ten_seconds() {
         let told: String = screen.lines().take(2).collect();
         assert!(told.contains("vs 10.0 s before"), "{screen}");
         assert!(
-            last_line(&model).contains("the last 10 s against the 10.0 s before"),
+            in_one_line(&model).contains("the last 10 s against the 10.0 s before"),
             "{screen}"
         );
         let now = data(&model).measured_ns;

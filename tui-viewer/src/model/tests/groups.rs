@@ -132,3 +132,21 @@ fn a_group_in_focus_is_what_is_written_and_is_told_apart_from_nothing() {
         "{screen}"
     );
 }
+
+#[test]
+fn a_member_in_focus_is_hidden_by_its_group_and_said_to_be() {
+    let mut model = grouped(120, 30);
+    keys(&mut model, "2/apply");
+    key(&mut model, Code::Enter);
+    keys(&mut model, "f&");
+    let screen = text(&model);
+    assert!(
+        screen.contains("book::apply is not shown now. & shows the functions in groups."),
+        "{screen}"
+    );
+    let mut model = grouped(120, 30);
+    keys(&mut model, "&");
+    assert!(last_line(&model).contains("[groups] in place of their members; & shows the members"));
+    keys(&mut model, "&");
+    assert!(last_line(&model).contains("members of groups by themselves"));
+}

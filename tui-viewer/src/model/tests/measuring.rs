@@ -8,7 +8,7 @@ use crate::keyboard::Code;
 use crate::model::Model;
 use crate::model::message::Effect;
 use crate::model::popup::Popup;
-use crate::model::tests::{answer, header, in_epoch, last_line, names};
+use crate::model::tests::{answer, header, in_epoch, in_one_line, last_line, names};
 use crate::modes::in_mode;
 use crate::news::Request;
 use crate::orderbook::snapshot;
@@ -54,7 +54,7 @@ fn every_mode_is_taken_from_the_list_and_done_when_it_is_seen() {
         news(&mut model, Status::Live, Some(switched(epoch, mode)));
         assert!(!header(&model).contains("switching"));
         let told = format!("{} from here on, counting from zero", mode.as_str());
-        assert!(last_line(&model).contains(&told), "{}", last_line(&model));
+        assert!(in_one_line(&model).contains(&told), "{}", text(&model));
     }
     assert!(keys(&mut model, "u").is_empty(), "no reset to undo");
 }
@@ -103,9 +103,9 @@ fn a_mode_behind_a_frozen_screen_is_said_to_be_there() {
     answer(&mut model, Request::Mode(Mode::Adaptive), Ok(2));
     news(&mut model, Status::Live, Some(switched(2, Mode::Adaptive)));
     assert!(
-        last_line(&model).contains("adaptive from here on, counting from zero behind the frozen screen"),
+        in_one_line(&model).contains("adaptive from here on, counting from zero behind the frozen screen"),
         "{}",
-        last_line(&model)
+        text(&model)
     );
     assert!(!header(&model).contains("adaptive"), "what is shown is exact");
 }
@@ -142,6 +142,20 @@ fn a_mode_that_is_refused_says_why() {
 }
 
 #[test]
+fn viewers_beyond_those_that_are_counted_are_not_denied() {
+    let mut model = empty(60, 15);
+    let mut watched = snapshot(1_340);
+    watched.capture.viewers = 16;
+    news(&mut model, Status::Live, Some(watched));
+    choose(&mut model, Mode::Adaptive);
+    let screen = text(&model);
+    assert!(
+        screen.contains("15 or more other viewers are watching."),
+        "{screen}"
+    );
+}
+
+#[test]
 fn another_mode_asks_first_only_if_others_watch() {
     let mut model = empty(60, 15);
     let mut watched = snapshot(1_340);
@@ -153,6 +167,12 @@ fn another_mode_asks_first_only_if_others_watch() {
         screen.contains("Switch measuring to adaptive?") && screen.contains("2 other viewers are"),
         "{screen}"
     );
+    for says in [
+        "They see it too, and all begin at zero.",
+        "y switch    Esc go on as it is",
+    ] {
+        assert!(screen.contains(says), "{screen}");
+    }
     key(&mut model, Code::Esc);
     assert!(model.popup.is_none() && model.pending.is_none());
     choose(&mut model, Mode::Adaptive);

@@ -1,0 +1,24 @@
+//! What happens between processes, with real ones: killed, stopped, lapped, locked out, and looked at by many.
+//!
+//! The programs and viewers are this very test binary, run again in a role (see [`roles`]).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot get this far has failed"
+)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what was reached, or skipped and why"
+)]
+
+mod identity;
+mod killed;
+mod locked;
+mod paths;
+mod requests;
+mod roles;
+mod support;
+mod viewers;

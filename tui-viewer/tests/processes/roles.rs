@@ -1,0 +1,293 @@
+//! What the test binary does when it is run as a program, or as a viewer without a screen.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{env, thread};
+
+use tickscope_cli::feed::RingFeed;
+use tickscope_cli::news::{Feed, Request};
+use tickscope_cli::target::Wanted;
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, RING_WORDS_RANGE};
+use tickscope_format::pattern::Pattern;
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::{CaptureKind, Mode, Site, Snapshot, Thread, ThreadState};
+use tickscope_format::{codec, os};
+
+use crate::support::Chance;
+
+/// Names the role in the environment; without it the test below is none.
+pub(crate) const ROLE: &str = "PROCESSES_ROLE";
+/// The directory of the rings.
+pub(crate) const RINGS: &str = "PROCESSES_RINGS";
+/// What else the role needs to know.
+pub(crate) const ARGUMENT: &str = "PROCESSES_ARGUMENT";
+
+#[test]
+fn role() {
+    let Ok(role) = env::var(ROLE) else { return };
+    let rings = PathBuf::from(env::var_os(RINGS).unwrap());
+    let argument = env::var(ARGUMENT).unwrap_or_default();
+    match role.as_str() {
+        "writer" => writer(&rings, &argument),
+        "resetting" => resetting(rings),
+        "usual" => usual(),
+        "hungry" => hungry(&rings),
+        "asked" => asked(rings),
+        "asker" => asker(&argument),
+        "watcher" => watcher(&argument),
+        "holder" => holder(&argument),
+        other => panic!("no role {other}"),
+    }
+    std::process::exit(0);
+}
+
+/// Ends this process when whoever started it lets it, or is gone.
+fn end_with_input() {
+    thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(0);
+    });
+}
+
+/// A header of this process, with the smallest ring and a coarse one that grows to 4 MiB.
+pub(crate) fn header(name: &str) -> Header {
+    Header {
+        name: name.into(),
+        pid: std::process::id(),
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce: os::random(),
+        run_token: 0,
+        started_unix_ns: unix_ns(),
+        ring_words: *RING_WORDS_RANGE.start(),
+        coarse_words: (4 << 20) / 8,
+        control: true,
+        version: (FORMAT_MAJOR, FORMAT_MINOR),
+    }
+}
+
+fn unix_ns() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.unwrap().as_nanos() as u64
+}
+
+/// A snapshot all of whose numbers follow from its own: 3 to 60 rows, each called `number` times.
+pub(crate) fn numbered(number: u64) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    snapshot.process.name = "writer".into();
+    snapshot.capture.seq = number;
+    snapshot.capture.tick = number;
+    snapshot.capture.unix_ns = unix_ns();
+    let rows = 3 + number.wrapping_mul(2_654_435_761) % 58;
+    for index in 0..3 {
+        snapshot.sites.push(Site {
+            name: format!("site_{index}"),
+            module: "writer".into(),
+            file: "src/main.rs".into(),
+            line: index,
+            group: String::new(),
+        });
+    }
+    for row in 0..rows as u32 {
+        let parent = row.checked_sub(1).map(|before| NodeId(before / 2));
+        snapshot.nodes.push(parent, SiteId(row % 3), number, number);
+    }
+    snapshot.threads.push(Thread {
+        name: "main".into(),
+        tid: 1,
+        state: ThreadState::Running,
+        count: 1,
+        cpu_ns: None,
+        outside_ticks: 0,
+        first_row: 0,
+        rows: rows as u32,
+        open: Vec::new(),
+    });
+    snapshot
+}
+
+/// Publishes into both rings without a pause, by the ring's own code alone. With an argument it aborts so many
+/// microseconds after its ring is there.
+fn writer(rings: &Path, argument: &str) {
+    end_with_input();
+    let mut ring = OwnRing::create(rings, header("writer")).unwrap();
+    let mut payload = Vec::new();
+    for number in 1.. {
+        let snapshot = numbered(number);
+        payload.clear();
+        codec::encode(&snapshot, &mut payload).unwrap();
+        let stamp = Stamp {
+            kind: CaptureKind::Periodic,
+            tick: number,
+            unix_ns: snapshot.capture.unix_ns,
+        };
+        ring.publish(stamp, &payload).unwrap();
+        ring.beat(os::monotonic_ns(), 1_000_000);
+        if number == 1 {
+            ring.link().unwrap();
+            if let Ok(after) = argument.parse() {
+                thread::spawn(move || {
+                    thread::sleep(Duration::from_micros(after));
+                    std::process::abort();
+                });
+            }
+        }
+        if ring.coarse_room(payload.len() as u64).unwrap() > 0 {
+            ring.publish_coarse(stamp, &payload).unwrap();
+        }
+    }
+}
+
+#[tickscope::profile]
+fn work() {
+    tickscope::scope!("inside");
+}
+
+/// A whole program whose publisher writes into both rings without a pause: each reset closes an epoch.
+fn resetting(rings: PathBuf) {
+    end_with_input();
+    let _session = tickscope::Builder::new("resetting")
+        .dir(rings)
+        .ring_bytes(64 << 10)
+        .start();
+    loop {
+        work();
+        drop(tickscope::reset());
+    }
+}
+
+/// A whole program that takes memory until there is none.
+fn hungry(rings: &Path) {
+    let _session = tickscope::Builder::new("hungry")
+        .dir(rings)
+        .interval(Duration::from_millis(5))
+        .start();
+    let mut eaten: Vec<Vec<u8>> = Vec::new();
+    loop {
+        work();
+        if crate::support::rings_in(rings).is_empty() {
+            continue;
+        }
+        eaten.push(vec![1; 256 << 10]);
+        thread::sleep(Duration::from_micros(500));
+    }
+}
+
+/// A whole program that works a little.
+fn asked(rings: PathBuf) {
+    end_with_input();
+    let _session = tickscope::Builder::new("asked").dir(rings).start();
+    loop {
+        for _ in 0..10 {
+            work();
+        }
+        thread::sleep(Duration::from_micros(500));
+    }
+}
+
+/// A whole program that takes whichever place there is.
+fn usual() {
+    let _session = tickscope::start("usual");
+    work();
+    let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+}
+
+/// The requests of a viewer without a screen, by number.
+pub(crate) fn request(number: u64) -> Request {
+    match number {
+        0..40 => Request::Reset,
+        40..60 => Request::Undo,
+        60..70 => Request::Interval {
+            ns: 100_000_000 + number,
+        },
+        70..80 => Request::Mode(Mode::Exact),
+        80..90 => Request::SitesOff(Pattern::new("nobody::is_here").unwrap()),
+        _ => Request::SitesOn(Pattern::new("*").unwrap()),
+    }
+}
+
+/// A viewer without a screen that asks for one thing after the other, and writes down what it asks for before it does,
+/// and what became of it after: ring, file to write to, and seed, a line each.
+fn asker(argument: &str) {
+    end_with_input();
+    let mut lines = argument.lines();
+    let mut next = || lines.next().unwrap().to_string();
+    let (ring, log, seed) = (next(), next(), next());
+    let mut log = File::options().append(true).create(true).open(log).unwrap();
+    let mut chance = Chance(seed.parse().unwrap());
+    let mut feed = RingFeed::new(Wanted::File(ring.into()), None, None);
+    feed.poll();
+    loop {
+        let number = chance.below(100);
+        // One call each: what is killed in between has written all of it or nothing.
+        log.write_all(format!("ask {number}\n").as_bytes()).unwrap();
+        if let Err(why) = feed.send(request(number)) {
+            log.write_all(format!("not sent {why}\n").as_bytes()).unwrap();
+            continue;
+        }
+        let outcome = loop {
+            if let Some(outcome) = feed.poll().outcomes.pop() {
+                break outcome;
+            }
+            thread::sleep(Duration::from_millis(1));
+        };
+        let fate = match outcome.result {
+            Ok(_) => "done".to_string(),
+            Err(why) => format!("refused {why}"),
+        };
+        log.write_all(format!("{fate}\n").as_bytes()).unwrap();
+    }
+}
+
+/// A viewer without a screen that looks as often as it is to be looked, and says in a file when it has seen data.
+fn watcher(argument: &str) {
+    end_with_input();
+    let (ring, told) = argument.split_once('\n').unwrap();
+    let mut feed = RingFeed::new(Wanted::File(ring.into()), None, None);
+    let mut seen = 0;
+    loop {
+        seen += u32::from(feed.poll().snapshot.is_some());
+        if seen == 2 {
+            std::fs::write(format!("{told}.{}", std::process::id()), "").unwrap();
+            seen += 1;
+        }
+        thread::sleep(feed.next_look().max(Duration::from_millis(1)));
+    }
+}
+
+/// Holds locks on a file as no viewer does: which ones, and the file.
+fn holder(argument: &str) {
+    end_with_input();
+    let (what, path) = argument.split_once('\n').unwrap();
+    let file = File::options().read(true).write(true).open(path).unwrap();
+    match what {
+        "flock" => file.lock().unwrap(),
+        "slots" => assert!(os::lock_range(&file, 8_192, 4_096).unwrap()),
+        "all bytes" => assert!(os::lock_range(&file, 0, 0).unwrap()),
+        "one slot" => {
+            let slot = RingFile::open(Path::new(path))
+                .unwrap()
+                .take_slot()
+                .unwrap()
+                .unwrap();
+            std::mem::forget(slot);
+        }
+        other => panic!("no lock {other}"),
+    }
+    // Seen by the test: the name of a thread.
+    let _ready = thread::Builder::new().name("holding".into()).spawn(|| {
+        loop {
+            thread::park();
+        }
+    });
+    loop {
+        thread::park();
+    }
+}
