@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::{instructions, life, sizes};
+use crate::{instructions, life, series, sizes};
 
 /// Says that this process is a child; what it is to do follows.
 pub(crate) const FLAG: &str = "--child";
@@ -11,6 +11,7 @@ pub(crate) const INSTRUCTIONS: &str = "instructions";
 pub(crate) const NODES: &str = "nodes";
 pub(crate) const THREADS: &str = "threads";
 pub(crate) const LIFE: &str = "life";
+pub(crate) const HARM: &str = "harm";
 
 /// The child's part.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
@@ -18,6 +19,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         [what, words @ ..] if what == INSTRUCTIONS => instructions::run(words),
         [what, words @ ..] if what == NODES => sizes::nodes(words),
         [what, words @ ..] if what == THREADS => sizes::threads(words),
+        [what, words @ ..] if what == HARM => series::run(words),
         [what] if what == LIFE => life::run(),
         _ => Err("what is this child to do?".to_owned()),
     }

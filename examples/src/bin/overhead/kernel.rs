@@ -19,6 +19,25 @@ pub(crate) fn anonymous_bytes() -> f64 {
     line.map_or(0.0, |kib| 1024.0 * number(kib, 0))
 }
 
+/// Page faults, and voluntary and involuntary switches away from this thread so far.
+pub(crate) fn thread() -> [f64; 3] {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let of = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.map_or(0.0, |line| number(line, 0))
+    };
+    // Behind the name, which may hold blanks: state, seven numbers, faults.
+    let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
+    let faults = stat
+        .rsplit_once(')')
+        .map_or(0.0, |(_, numbers)| number(numbers, 7));
+    [
+        faults,
+        of("voluntary_ctxt_switches:"),
+        of("nonvoluntary_ctxt_switches:"),
+    ]
+}
+
 /// The busy processes of the machine, averaged over one, five and fifteen minutes.
 pub(crate) fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();

@@ -1,7 +1,10 @@
 //! What a scope costs, measured side by side in one process: plain, the floor of two bare clock reads, and all modes
 //! of tickscope, with the publisher running.
 //!
-//! `overhead [--json | --markdown] [--case NAME] [--threads N] [--no-instructions] [--long]`
+//! `overhead [--json | --markdown | --harm] [--case NAME] [--threads N] [--no-instructions] [--long]`
+//!
+//! `--harm` measures one thing only: what the slowest of many operations of 1 us lose to a publisher and a viewer.
+//! With `--long` beside more nodes and more records a second. The exit code is 1 where more is lost than may be.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -11,6 +14,7 @@
 mod callgrind;
 mod cases;
 mod child;
+mod harm;
 mod instructions;
 mod kernel;
 mod life;
@@ -21,23 +25,29 @@ mod modes;
 mod options;
 mod print;
 mod publisher;
+mod series;
 mod sizes;
 mod tail;
 mod viewer;
 mod workers;
 
+use std::process::ExitCode;
+
 use cases::Case;
 use measure::Measured;
 use options::{Form, Options};
 
-fn main() -> Result<(), String> {
+fn main() -> Result<ExitCode, String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if let [flag, words @ ..] = &words[..]
         && flag == child::FLAG
     {
-        return child::run(words);
+        return child::run(words).map(|()| ExitCode::SUCCESS);
     }
     let mut options = Options::new(words.into_iter())?;
+    if options.harm {
+        return harm::run(&options).map(|reached| ExitCode::from(u8::from(!reached)));
+    }
     if options.form != Form::Json && options.instructions && !callgrind::is_here() {
         eprintln!(
             "instructions are not counted: there is no valgrind here (Debian: apt-get install valgrind)"
@@ -68,7 +78,7 @@ fn main() -> Result<(), String> {
         print_the_rest(&session, options.long)?;
         println!("{}", fence.trim_start().trim_end_matches("text"));
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What is not about a case.

@@ -3,7 +3,7 @@
 use crate::cases::{CASES, Case};
 
 pub(crate) const USAGE: &str =
-    "usage: overhead [--json | --markdown] [--case NAME] [--threads N] [--no-instructions] [--long]";
+    "usage: overhead [--json | --markdown | --harm] [--case NAME] [--threads N] [--no-instructions] [--long]";
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,10 @@ pub(crate) struct Options {
     pub(crate) threads: Option<usize>,
     /// Whether to count instructions, which `--json` never does.
     pub(crate) instructions: bool,
-    /// Whether memory is watched for a minute.
+    /// Whether memory is watched for a minute; of harm, whether there are more rounds and settings.
     pub(crate) long: bool,
+    /// Only what the slowest operations lose.
+    pub(crate) harm: bool,
 }
 
 // === impl Options ===
@@ -38,6 +40,7 @@ impl Options {
             threads: None,
             instructions: true,
             long: false,
+            harm: false,
         };
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or(format!("{word} needs a value; {USAGE}"));
@@ -45,6 +48,7 @@ impl Options {
                 "--json" => options.form = Form::Json,
                 "--markdown" => options.form = Form::Markdown,
                 "--no-instructions" => options.instructions = false,
+                "--harm" => options.harm = true,
                 "--long" => options.long = true,
                 "--case" => {
                     let name = value()?;

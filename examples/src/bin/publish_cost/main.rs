@@ -1,11 +1,12 @@
 //! What a record costs the publisher: the parts of making one, and its share of a core.
 //!
-//! `publish_cost [NODES]`
+//! `publish_cost [NODES]`; `publish_cost ways` compares the ways in which a record can reach its file.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 mod share;
 mod stages;
 mod tree;
+mod ways;
 
 use std::process::Command;
 
@@ -25,6 +26,13 @@ fn main() -> Result<(), String> {
     if let Ok(role) = std::env::var(ROLE) {
         let mut words = role.split(' ');
         let role = words.next();
+        if let Some("sync" | "publish") = role {
+            let [place, way, hz] = [(); 3].map(|()| words.next().unwrap_or_default());
+            return match role {
+                Some("sync") => ways::sync(place),
+                _ => ways::publish(place, way, hz.parse().unwrap_or(0)),
+            };
+        }
         let nodes = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
         let histograms = words.next() == Some("true");
         return match role {
@@ -32,10 +40,13 @@ fn main() -> Result<(), String> {
             _ => stages::print(nodes, histograms),
         };
     }
+    if std::env::args().nth(1).as_deref() == Some("ways") {
+        return ways::print();
+    }
     let chosen = match std::env::args().nth(1).map(|word| word.parse()) {
         None => None,
         Some(Ok(nodes)) => Some(nodes),
-        Some(Err(_)) => return Err("usage: publish_cost [NODES]".into()),
+        Some(Err(_)) => return Err("usage: publish_cost [NODES | ways]".into()),
     };
     println!(
         "Medians of 50, in microseconds; \"still\": nothing was called since the capture before, \"all\": every node was."

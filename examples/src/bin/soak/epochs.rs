@@ -1,0 +1,133 @@
+//! The records of one program in their order: what was counted up to one is what it shows, and what the epochs before
+//! it showed at their ends.
+
+use tickscope_format::snapshot::CaptureKind;
+
+use crate::moment::{Moment, Sum};
+
+/// Adds up epochs, record by record.
+#[derive(Debug, Default)]
+pub(crate) struct Epochs {
+    /// Epochs that have ended and count, the oldest first, each with the sum up to its end.
+    ends: Vec<(u64, Sum)>,
+    last: Option<Moment>,
+    /// Records that were not seen: the sum is not known from there on.
+    missed: u64,
+}
+
+// === impl Epochs ===
+
+impl Epochs {
+    /// Goes on to the next record, and to the epoch that an undo took back if this is the first record after one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn take(&mut self, now: Moment, withdraws: Option<u64>) -> Result<(), String> {
+        let before = self.last.replace(now);
+        let expected = before.map_or(1, |before| before.sequence + 1);
+        self.missed += now.sequence.saturating_sub(expected);
+        if let Some(before) = before {
+            now.follows(&before)?;
+            if now.epoch > before.epoch {
+                self.end(&before, &now, withdraws)?;
+            }
+        }
+        let ended = self.ended();
+        let counted = (ended.0 + now.shown.0, ended.1 + now.shown.1);
+        if self.missed == 0 && counted != now.lifetime {
+            return Err(format!(
+                "record {} of epoch {}: the epochs add up to {counted:?} calls and ticks, ever counted were {:?}",
+                now.sequence, now.epoch, now.lifetime
+            ));
+        }
+        Ok(())
+    }
+
+    /// Records that were not seen.
+    pub(crate) fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    /// One epoch more, or an undo that takes back the one before it and all since.
+    fn end(&mut self, before: &Moment, now: &Moment, withdraws: Option<u64>) -> Result<(), String> {
+        let ended = self.ended();
+        let sum = (ended.0 + before.shown.0, ended.1 + before.shown.1);
+        self.ends.push((before.epoch, sum));
+        if let Some(withdrawn) = withdraws {
+            self.ends.retain(|(epoch, _)| *epoch < withdrawn);
+        } else if before.kind != CaptureKind::Closing || now.epoch != before.epoch + 1 {
+            return Err(format!("{now:?} after {before:?}: an epoch ended unseen"));
+        }
+        Ok(())
+    }
+
+    fn ended(&self) -> Sum {
+        self.ends.last().map_or((0, 0), |(_, sum)| *sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::snapshot::Mode;
+
+    use super::*;
+
+    /// A record: its number, epoch, what it shows, and all that was counted.
+    fn moment(sequence: u64, epoch: u64, kind: CaptureKind, shown: u64, ever: u64) -> Moment {
+        Moment {
+            sequence,
+            capture: sequence,
+            epoch,
+            kind,
+            mode: Mode::Exact,
+            shown: (shown, 10 * shown),
+            lifetime: (ever, 10 * ever),
+        }
+    }
+
+    fn take(moments: &[(Moment, Option<u64>)]) -> (Result<(), String>, u64) {
+        let mut epochs = Epochs::default();
+        let mut moments = moments.iter();
+        let taken = moments.try_for_each(|(moment, withdraws)| epochs.take(*moment, *withdraws));
+        (taken, epochs.missed())
+    }
+
+    #[test]
+    fn epochs_add_up_over_resets_and_undos_and_what_does_not_is_told() {
+        let (open, closing) = (CaptureKind::Periodic, CaptureKind::Closing);
+        let moments = [
+            (moment(1, 0, open, 3, 3), None),
+            (moment(2, 0, closing, 5, 5), None),
+            (moment(3, 1, open, 1, 6), None),
+            // The reset is taken back.
+            (moment(4, 2, open, 7, 7), Some(0)),
+            (moment(5, 2, closing, 8, 8), Some(0)),
+            (moment(6, 3, open, 0, 8), None),
+        ];
+        assert_eq!(take(&moments), (Ok(()), 0));
+
+        for (at, with, why) in [
+            (2, moment(3, 1, open, 0, 6), "add up to (5, 50)"),
+            (2, moment(1, 1, open, 1, 6), "cannot come after"),
+            (5, moment(6, 1, open, 0, 8), "cannot come after"),
+            (5, moment(6, 4, open, 0, 8), "ended unseen"),
+        ] {
+            let mut moments = moments;
+            moments[at].0 = with;
+            let (taken, _) = take(&moments);
+            assert!(
+                taken.as_ref().is_err_and(|error| error.contains(why)),
+                "{taken:?}"
+            );
+        }
+        for (mode, holds) in [(Mode::Exact, false), (Mode::Adaptive, true)] {
+            let mut later = [moments[0].0, moment(2, 0, open, 4, 4)];
+            later[1].shown.1 = 29;
+            later[1].lifetime.1 = 29;
+            let taken = take(&later.map(|moment| (Moment { mode, ..moment }, None))).0;
+            assert_eq!(taken.is_ok(), holds, "{mode:?}: {taken:?}");
+        }
+        let unseen = [moments[0], moments[3]];
+        assert_eq!(take(&unseen), (Ok(()), 2), "without the others nothing is known");
+    }
+}

@@ -1,0 +1,43 @@
+//! Keys as somebody might press them who looks around, and never those that end the viewer, stop it, or have the
+//! program count no more calls.
+
+use crate::random::Random;
+
+/// Everything that is one key: views, moving, folding, sorting, windows, moments, marks, resets and their undo, dumps,
+/// kept snapshots, rates, themes. Not here: quitting, the list of modes, switching sites, the editor.
+const KEYS: [&str; 79] = [
+    "1", "2", "3", "4", "5", "6", "1", "2", "3", "4", "5", "\t", "\x1b[Z", "?", "\x1b[A", "\x1b[B", "k", "j",
+    "j", "j", "\x1b[5~", "\x1b[6~", "g", "G", "z", "h", "l", "l", "l", "\r", "K", "J", "E", "C", "H", "t",
+    "f", "F", "i", "c", "&", "#", "n", "N", "\\", "<", ">", "I", "%", "x", "b", "U", "w", "w", ",", ".", "(",
+    ")", "{", "}", "L", "L", "m", "'", "a", "p", "r", "ry", "u", "d", "s", "[", "]", "T", "M", "\x0c",
+    "/wide\r", "/c1\r", "\x1b",
+];
+
+/// Some keys in one go; at their end what is on top is left, and the program is followed again.
+pub(crate) fn burst(random: &mut Random) -> Vec<u8> {
+    let mut keys = Vec::new();
+    for _ in 0..=random.below(6) {
+        keys.extend_from_slice(random.of(&KEYS).as_bytes());
+    }
+    if random.one_in(8) {
+        keys.extend_from_slice(b"L");
+    }
+    keys.push(0x1b);
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_ends_the_viewer() {
+        for key in KEYS {
+            assert!(
+                !key.contains(['q', 'o', 'e', ' ', ':', '\x03', '\x1a']) || key.starts_with('/'),
+                "{key:?}"
+            );
+        }
+        assert_eq!(burst(&mut Random::new(1, 1)).last(), Some(&0x1b));
+    }
+}

@@ -1,0 +1,150 @@
+//! A program that carries the collector, as a process of its own.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use tickscope_format::file::list;
+use tickscope_format::file::open::RingFile;
+
+use crate::child;
+use crate::over::Over;
+
+/// How long a program may take until it publishes, or ends: others build and test on the same machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Killed when dropped.
+#[derive(Debug)]
+pub(crate) struct Program {
+    child: Child,
+    name: String,
+    rings: PathBuf,
+}
+
+// === impl Program ===
+
+impl Program {
+    /// Starts it; `by_itself`: it resets itself and switches modes.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn start(
+        name: &str,
+        rings: &Path,
+        by_itself: bool,
+        settings: &[(&str, &str)],
+    ) -> Result<Self, String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let child = Command::new(program)
+            .args([child::FLAG, child::LOAD, name, &by_itself.to_string()])
+            .envs(settings.iter().copied())
+            .env("TICKSCOPE_DIR", rings)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // ctrl-C is for us; a program ends when its input does.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| format!("{name} does not start: {error}"))?;
+        Ok(Self {
+            child,
+            name: name.to_owned(),
+            rings: rings.to_owned(),
+        })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its ring; none when it is over before.
+    ///
+    /// # Errors
+    /// It has ended without one, or takes too long.
+    pub(crate) fn ring(&mut self, over: &Over) -> Result<Option<RingFile>, String> {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            let pid = self.pid();
+            let found = list::list(std::slice::from_ref(&self.rings)).into_iter();
+            let ring = found
+                .flat_map(|listed| listed.ring)
+                .find(|(ring, _)| ring.header().pid == pid);
+            if let Some((ring, _)) = ring {
+                return Ok(Some(ring));
+            }
+            if let Some(status) = self.has_ended() {
+                let said = self.said();
+                return Err(format!("{} ended before it published: {status}{said}", self.name));
+            }
+            if over.sleep(Duration::from_millis(5)) {
+                return Ok(None);
+            }
+        }
+        Err(format!(
+            "{} has published nothing in {} s",
+            self.name,
+            PATIENCE.as_secs()
+        ))
+    }
+
+    pub(crate) fn has_ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// SIGKILL; the program is gone when this returns.
+    pub(crate) fn kill(&mut self) {
+        // One that is gone needs none.
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+
+    /// Lets it end, and gives the calls that it made and those that were counted.
+    ///
+    /// # Errors
+    /// How it ended instead.
+    pub(crate) fn end(mut self) -> Result<(u64, u64), String> {
+        drop(self.child.stdin.take());
+        let begin = Instant::now();
+        let status = loop {
+            match self.has_ended() {
+                Some(status) => break status,
+                None if begin.elapsed() > PATIENCE => {
+                    return Err(format!("{} does not end in {} s", self.name, PATIENCE.as_secs()));
+                }
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        if !status.success() {
+            let said = self.said();
+            return Err(format!("{} ended with {status}{said}", self.name));
+        }
+        let mut text = String::new();
+        if let Some(mut output) = self.child.stdout.take() {
+            _ = output.read_to_string(&mut text);
+        }
+        let numbers: Vec<u64> = text.split_whitespace().flat_map(str::parse).collect();
+        match numbers[..] {
+            [made, counted] => Ok((made, counted)),
+            _ => Err(format!("{} said {text:?} at its end", self.name)),
+        }
+    }
+
+    /// What it wrote to standard error; once it has ended.
+    fn said(&mut self) -> String {
+        let mut text = String::new();
+        if let Some(mut errors) = self.child.stderr.take() {
+            _ = errors.read_to_string(&mut text);
+        }
+        text.lines()
+            .next()
+            .map_or(String::new(), |line| format!(": {line}"))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
