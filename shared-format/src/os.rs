@@ -1,9 +1,11 @@
 //! The few system calls that std has no safe face for.
 
 use std::ffi::CString;
+use std::fmt;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -39,6 +41,21 @@ pub fn boot_id() -> [u64; 2] {
             .and_then(|half| u64::from_str_radix(half, 16).ok())
     };
     [half(0).unwrap_or(0), half(16).unwrap_or(0)]
+}
+
+/// When the kernel started a process, in its own ticks since boot; none where it has ended, also where nobody has asked
+/// for its exit code yet. `process` is its id, or `self`.
+pub fn start_time(process: impl fmt::Display) -> Option<u64> {
+    started(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+}
+
+/// Fields 3 (state), 20 (threads) and 22 (start time) of `stat`, behind the name, which may hold anything.
+fn started(stat: &str) -> Option<u64> {
+    let (_, behind_name) = stat.rsplit_once(") ")?;
+    let fields: Vec<&str> = behind_name.split(' ').collect();
+    // The main thread may have ended alone.
+    let is_dead = matches!(*fields.first()?, "Z" | "X") && *fields.get(17)? == "1";
+    fields.get(19).filter(|_| !is_dead)?.parse().ok()
 }
 
 /// 64 random bits, by the keys that std draws for its hash maps.
@@ -209,15 +226,22 @@ pub fn lock_range(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Whether anybody else holds a lock on a byte range.
+/// Whether anybody else holds a lock on a byte range, and if so on which bytes; not always the first of several.
 ///
 /// # Errors
 /// What the system says.
-pub fn range_is_locked(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
+pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Range<u64>>> {
     let mut range = byte_range(libc::F_WRLCK, offset, bytes);
     // SAFETY: the descriptor is open and `range` lives through the call.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut range) })?;
-    Ok(i32::from(range.l_type) != libc::F_UNLCK)
+    let (start, length) = (range.l_start as u64, range.l_len as u64);
+    // No length is all that there is.
+    let end = if length == 0 {
+        u64::MAX
+    } else {
+        start.saturating_add(length)
+    };
+    Ok((i32::from(range.l_type) != libc::F_UNLCK).then_some(start..end))
 }
 
 /// Another file behind a descriptor's number.
@@ -235,6 +259,20 @@ mod tests {
     fn a_boot_has_its_own_number() {
         assert_eq!(boot_id(), boot_id());
         assert_ne!(boot_id(), [0, 0]);
+    }
+
+    #[test]
+    fn a_process_has_started_until_its_last_thread_has_ended() {
+        let stat = |state: &str, threads: u32| {
+            format!("7 (a) R 1 ) {state} 1 7 7 0 -1 4194560 9 0 0 0 1 2 0 0 20 0 {threads} 0 1234 5 6\n")
+        };
+        assert_eq!(started(&stat("R", 1)), Some(1234));
+        assert_eq!(started(&stat("Z", 1)), None);
+        assert_eq!(started(&stat("Z", 2)), Some(1234));
+        assert_eq!(started(""), None);
+        assert!(start_time("self").is_some_and(|ticks| ticks > 0));
+        assert_eq!(start_time("self"), start_time(std::process::id()));
+        assert_eq!(start_time(u32::MAX), None);
     }
 
     #[test]
@@ -256,12 +294,15 @@ mod tests {
                 .unwrap()
         };
         let (owner, program) = (open(), open());
-        assert!(!range_is_locked(&program, 0, 4096).unwrap());
+        assert_eq!(locked_in(&program, 0, 4096).unwrap(), None);
         assert!(lock_range(&owner, 256, 256).unwrap());
-        assert!(range_is_locked(&program, 0, 4096).unwrap());
-        assert!(!range_is_locked(&program, 0, 256).unwrap());
+        assert_eq!(locked_in(&program, 0, 4096).unwrap(), Some(256..512));
+        assert_eq!(locked_in(&program, 0, 256).unwrap(), None);
         assert!(!lock_range(&program, 256, 256).unwrap());
         drop(owner);
-        assert!(!range_is_locked(&program, 0, 4096).unwrap());
+        assert_eq!(locked_in(&program, 0, 4096).unwrap(), None);
+        let all = open();
+        assert!(lock_range(&all, 100, 0).unwrap());
+        assert_eq!(locked_in(&program, 0, 4096).unwrap(), Some(100..u64::MAX));
     }
 }

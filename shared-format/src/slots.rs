@@ -185,16 +185,21 @@ pub fn request_words(sequence: u64, op: Op) -> [u64; REQUEST_WORDS] {
 fn read_request(words: &impl ReadWords, slot: usize) -> Result<Result<Request, u64>, FormatError> {
     let mut request = [0; REQUEST_WORDS];
     words.read(first_word(slot), &mut request)?;
-    let crc = checksum(&request[..CRC_AT], &[]);
-    if request[CRC_AT] != crc {
-        return Ok(Err(request[0]));
+    Ok(request_of(&request, slot))
+}
+
+/// The request that these words are; where they are none, their sequence number.
+fn request_of(words: &[u64; REQUEST_WORDS], slot: usize) -> Result<Request, u64> {
+    let crc = checksum(&words[..CRC_AT], &[]);
+    if words[CRC_AT] != crc {
+        return Err(words[0]);
     }
-    Ok(Ok(Request {
+    Ok(Request {
         slot,
-        sequence: request[0],
-        op: Op::decode(&request),
+        sequence: words[0],
+        op: Op::decode(words),
         crc,
-    }))
+    })
 }
 
 fn read_reply(words: &impl ReadWords, slot: usize) -> Result<Option<Reply>, FormatError> {
@@ -229,15 +234,21 @@ impl Server {
     /// The requests not yet answered, at most one a slot.
     pub fn look(&mut self, words: &impl ReadWords) -> Vec<Request> {
         let mut open = Vec::new();
-        for slot in 0..COUNT {
+        // All in one go, which may be a system call.
+        let mut page = [0; COUNT * WORDS];
+        if words.read(FIRST, &mut page).is_err() {
+            return open;
+        }
+        for (slot, words) in page.as_chunks::<WORDS>().0.iter().enumerate() {
             let answered = self.answered[slot];
-            match read_request(words, slot) {
-                Ok(Ok(request)) if request.sequence == answered => {}
-                Ok(Ok(request)) if request.sequence.wrapping_sub(answered) <= SEQUENCE_WINDOW => {
+            let request = words.first_chunk().map(|request| request_of(request, slot));
+            match request {
+                Some(Ok(request)) if request.sequence == answered => {}
+                Some(Ok(request)) if request.sequence.wrapping_sub(answered) <= SEQUENCE_WINDOW => {
                     open.push(request);
                 }
-                Ok(Ok(Request { sequence, .. }) | Err(sequence)) => self.refuse(slot, sequence),
-                Err(_) => {}
+                Some(Ok(Request { sequence, .. }) | Err(sequence)) => self.refuse(slot, sequence),
+                None => {}
             }
         }
         open

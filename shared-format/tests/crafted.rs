@@ -1,36 +1,30 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! Ring files that no program wrote: whatever stands in them, whoever reads them gets an answer.
 
+mod support;
+
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
+use tickscope_format::FormatError;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{RING_FIRST, header as at, state};
 use tickscope_format::ring::{Record, Stamp};
 use tickscope_format::snapshot::CaptureKind;
-use tickscope_format::{FormatError, os};
 
 const RING_WORDS: u64 = (64 << 10) / 8;
 
 fn header() -> Header {
     Header {
-        name: "app".into(),
         pid: std::process::id(),
-        start_time: 1,
-        boot_id: [1, 2],
-        uid: os::user_id(),
-        nonce: 7,
-        run_token: 0,
-        started_unix_ns: 1,
         ring_words: RING_WORDS,
         coarse_words: 4 * RING_WORDS,
-        control: true,
-        version: (1, 1),
+        ..support::header("app")
     }
 }
 

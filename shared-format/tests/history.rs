@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! How far back the coarse ring of the default size reaches: real snapshots, written and read back.
 
+mod support;
+
 use std::collections::VecDeque;
 
 use tickscope_format::file::create::OwnRing;
@@ -9,7 +11,7 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{CaptureKind, OpenFrame, Site, Thread};
-use tickscope_format::{Snapshot, codec, os};
+use tickscope_format::{Snapshot, codec};
 
 /// Records an hour.
 const HOUR: u64 = 360;
@@ -63,18 +65,9 @@ fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
 fn hour_of(rows: usize, sites: usize) -> (usize, usize) {
     let dir = tempfile::tempdir().unwrap();
     let header = Header {
-        name: "app".into(),
-        pid: std::process::id(),
-        start_time: 1,
-        boot_id: [1, 2],
-        uid: os::user_id(),
-        nonce: 1,
-        run_token: 0,
-        started_unix_ns: 1,
         ring_words: (16 << 20) / 8,
         coarse_words: (16 << 20) / 8,
-        control: true,
-        version: (1, 1),
+        ..support::header("app")
     };
     let mut ring = OwnRing::create(dir.path(), header).unwrap();
     ring.publish(stamp(0), &[]).unwrap();

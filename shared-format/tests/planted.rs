@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! Rings that were planted for whoever cleans up. Alone in its process, whose memory it measures.
 
+mod support;
+
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,6 @@ use tickscope_format::file::clean::clean;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{RING_FIRST, record, state};
-use tickscope_format::os;
 
 /// Bytes of a record with its head.
 const HUGE: u64 = 256 << 20;
@@ -23,18 +24,9 @@ fn put(file: &File, first: u64, words: impl IntoIterator<Item = u64>) {
 /// A ring of a program that has ended, with one record, of zeros that take no space.
 fn plant(path: &Path) -> File {
     let header = Header {
-        name: "app".into(),
-        pid: 1,
-        start_time: 1,
-        boot_id: [1, 2],
-        uid: os::user_id(),
-        nonce: 7,
-        run_token: 0,
-        started_unix_ns: 1,
         ring_words: HUGE / 8 * 2,
         coarse_words: 0,
-        control: true,
-        version: (1, 1),
+        ..support::header("app")
     };
     let file = File::options()
         .read(true)

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! A ring file from making to cleaning up, and what else may stand in its place.
 
+mod support;
+
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -10,6 +12,7 @@ use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::list::list;
 use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::layout::slot;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
@@ -17,18 +20,12 @@ use tickscope_format::{Snapshot, codec, os};
 
 fn header(name: &str, nonce: u64) -> Header {
     Header {
-        name: name.into(),
         pid: std::process::id(),
-        start_time: 1,
         boot_id: os::boot_id(),
-        uid: os::user_id(),
         nonce,
-        run_token: 0,
         started_unix_ns: nonce,
-        ring_words: (1 << 20) / 8,
-        coarse_words: (4 << 20) / 8,
-        control: true,
         version: (1, 0),
+        ..support::header(name)
     }
 }
 
@@ -65,6 +62,38 @@ fn started(dir: &Path, name: &str, nonce: u64) -> OwnRing {
     publish(&mut ring, 1);
     ring.link().unwrap();
     ring
+}
+
+/// Whoever holds some of the slots, in whatever order, is seen by the program, with any lock across their bounds.
+#[test]
+fn held_slots_are_found_wherever_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = started(dir.path(), "app", 7);
+    let seen = RingFile::open(ring.path()).unwrap();
+    let mut slots: Vec<_> = (0..slot::COUNT).map(|_| seen.take_slot().unwrap()).collect();
+    assert!(slots.iter().all(Option::is_some));
+    assert!(seen.take_slot().unwrap().is_none());
+    assert_eq!(ring.watched_slots(), (0..slot::COUNT).collect::<Vec<_>>());
+    for freed in [7, 0, 15, 8, 3, 4, 12, 1, 14, 6, 2] {
+        slots[freed] = None;
+        let held: Vec<_> = (0..slot::COUNT).filter(|&index| slots[index].is_some()).collect();
+        assert_eq!(ring.watched_slots(), held);
+    }
+    slots.clear();
+    // One lock from the middle of the second slot into the fourth, and another one to the end of the file.
+    let other = || {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(ring.path())
+            .unwrap()
+    };
+    let (first, second) = (other(), other());
+    let at = |slots: u64, more: u64| (slot::FIRST as u64 + slots * slot::WORDS as u64) * 8 + more;
+    assert!(os::lock_range(&first, at(1, 100), at(3, 1) - at(1, 100)).unwrap());
+    assert_eq!(ring.watched_slots(), [1, 2, 3]);
+    assert!(os::lock_range(&second, at(14, 0), 0).unwrap());
+    assert_eq!(ring.watched_slots(), [1, 2, 3, 14, 15]);
 }
 
 #[test]

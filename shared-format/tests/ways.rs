@@ -1,15 +1,15 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! The ways in which stores reach a ring file: all leave the same file, and those by the kernel say what they could not do.
 
+mod support;
+
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use tickscope_format::FormatError;
 use tickscope_format::file::create::{OwnRing, Way};
-use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
-use tickscope_format::os;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
@@ -21,21 +21,7 @@ const STAMP: Stamp = Stamp {
 };
 
 fn made(dir: &Path, way: Way) -> OwnRing {
-    let header = Header {
-        name: "ways".into(),
-        pid: 1,
-        start_time: 1,
-        boot_id: [1, 2],
-        uid: os::user_id(),
-        nonce: 5,
-        run_token: 0,
-        started_unix_ns: 3,
-        ring_words: (1 << 20) / 8,
-        coarse_words: (4 << 20) / 8,
-        control: true,
-        version: (1, 1),
-    };
-    let mut ring = OwnRing::create_by(dir, header, way).unwrap();
+    let mut ring = OwnRing::create_by(dir, support::header("ways"), way).unwrap();
     assert_eq!(ring.way(), way);
     ring.link().unwrap();
     ring

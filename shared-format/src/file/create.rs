@@ -158,7 +158,10 @@ impl OwnRing {
         if self.words.fault().is_none() && found != [Some(RING_MAGIC), Some(coarse_words)] {
             self.lost = Some(Loss::Emptied);
         }
-        self.check()
+        match (self.lost, self.words.fault()) {
+            (None, None) => Ok(()),
+            _ => self.check(),
+        }
     }
 
     /// Whether nobody finds the file any more: it was removed, with its directory or alone, or another one took its name.
@@ -298,16 +301,23 @@ impl OwnRing {
         let Some((file, _)) = self.file.get() else {
             return Vec::new();
         };
-        let held = |first: usize, words: usize| {
-            os::range_is_locked(file, (first * WORD) as u64, (words * WORD) as u64).unwrap_or(false)
-        };
-        // Mostly nobody watches: one call then.
-        if !held(slot::FIRST, slot::COUNT * slot::WORDS) {
-            return Vec::new();
+        let mut held = Vec::new();
+        // Mostly nobody watches, and one call says so; each slot that is found leaves those on either side of it to ask for.
+        let mut unknown = vec![(0, slot::COUNT)];
+        while let Some((first, end)) = unknown.pop() {
+            let [from, to] = [first, end].map(|index| (first_word(index) * WORD) as u64);
+            if let Some(locked) = os::locked_in(file, from, to - from).ok().flatten() {
+                let index = first + (locked.start.max(from) - from) as usize / (slot::WORDS * WORD);
+                held.push(index);
+                unknown.extend(
+                    [(first, index), (index + 1, end)]
+                        .into_iter()
+                        .filter(|(first, end)| first < end),
+                );
+            }
         }
-        (0..slot::COUNT)
-            .filter(|&index| held(first_word(index), slot::WORDS))
-            .collect()
+        held.sort_unstable();
+        held
     }
 
     /// The requests not yet answered.

@@ -32,19 +32,27 @@ impl Held {
 
     /// The file and what the system says of it; none where the descriptor is not its any more.
     pub(super) fn get(&self) -> Option<(&File, Metadata)> {
-        let file = self.file.as_ref()?;
-        let facts = file.metadata().ok()?;
-        (id_of(&facts) == self.id).then_some((file, facts))
+        Some((self.file.as_ref()?, self.facts()?))
     }
 
     /// The same; where the descriptor was closed, by a new one if the path still leads to the file.
     pub(super) fn get_again(&mut self, path: &Path) -> Option<(&File, Metadata)> {
-        if self.get().is_none() {
+        let mut facts = self.facts();
+        if facts.is_none() {
             self.forget();
-            let again = open_plain(path, true).ok();
-            self.file = again.filter(|file| file.metadata().is_ok_and(|facts| id_of(&facts) == self.id));
+            self.file = open_plain(path, true).ok();
+            facts = self.facts();
+            if facts.is_none() {
+                // Another file, and this descriptor is ours.
+                self.file = None;
+            }
         }
-        self.get()
+        Some((self.file.as_ref()?, facts?))
+    }
+
+    fn facts(&self) -> Option<Metadata> {
+        let facts = self.file.as_ref()?.metadata().ok()?;
+        (id_of(&facts) == self.id).then_some(facts)
     }
 
     /// Cuts the file to a length where it is longer: one that others have cut stays as they left it.

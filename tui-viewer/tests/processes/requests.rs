@@ -59,7 +59,9 @@ fn slot_words(ring: &Path, index: usize) -> Vec<u64> {
 fn is_held(ring: &Path, index: usize) -> bool {
     let file = fs::File::options().read(true).write(true).open(ring).unwrap();
     let at = (slot::FIRST + index * slot::WORDS) * 8;
-    os::range_is_locked(&file, at as u64, slot::WORDS as u64 * 8).unwrap()
+    os::locked_in(&file, at as u64, slot::WORDS as u64 * 8)
+        .unwrap()
+        .is_some()
 }
 
 /// Whether a request of this number raises the epoch when it is carried out.
