@@ -20,7 +20,7 @@ pub fn timed(run: impl FnOnce()) -> f64 {
 
 /// Nanoseconds that this thread has stood ready and had no core so far, as the kernel counts them; 0 where it does not
 /// say.
-pub fn waited_for_core() -> f64 {
+fn waited_for_core() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let waited = text.split_whitespace().nth(1);
     waited.and_then(|number| number.parse().ok()).unwrap_or(0.0)

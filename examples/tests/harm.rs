@@ -1,4 +1,4 @@
-//! What the slowest operations lose to a publisher and a viewer is measured, and not more than may be.
+//! What the slowest operations lose to a publisher and a viewer is measured; times are no test's to judge.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,7 +9,7 @@
 use std::process::Command;
 
 #[test]
-fn the_slowest_operations_lose_no_more_than_they_may() {
+fn what_the_slowest_operations_lose_is_measured() {
     let directory = tempfile::tempdir().unwrap();
     let mut harm = Command::new(env!("CARGO_BIN_EXE_overhead"));
     harm.arg("--harm").env("TICKSCOPE_DIR", directory.path());
@@ -20,8 +20,18 @@ fn the_slowest_operations_lose_no_more_than_they_may() {
         "{said}{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let rows = said.lines().filter(|line| line.contains(" with "));
-    assert!(rows.count() >= 1, "{said}");
+    // Records were made all the while, and most operations are no longer than their slowest.
+    let row = said.lines().find(|line| line.contains(" with ")).unwrap();
+    let numbers: Vec<f64> = row.split_whitespace().flat_map(str::parse).collect();
+    let [nodes, records, middle, p999, p9999, most, ..] = numbers[..] else {
+        panic!("{said}");
+    };
+    assert_eq!(nodes, 1.0, "{said}");
+    assert!(records > 1.0, "{said}");
+    assert!(
+        0.0 < middle && middle <= p999 && p999 <= p9999 && p9999 <= 1000.0 * most,
+        "{said}"
+    );
     let figure = said.lines().find(|line| line.starts_with("G11: p99.9 ")).unwrap();
     println!("{figure}");
 }

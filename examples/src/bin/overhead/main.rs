@@ -4,7 +4,7 @@
 //! `overhead [--json | --markdown | --harm] [--case NAME] [--threads N] [--no-instructions] [--long]`
 //!
 //! `--harm` measures one thing only: what the slowest of many operations of 1 us lose to a publisher and a viewer.
-//! With `--long` beside more nodes and more records a second. The exit code is 1 where more is lost than may be.
+//! With `--long` beside more nodes and more records a second; then the exit code is 1 where more is lost than may be.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
