@@ -228,7 +228,7 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
         settings,
     ));
     shared.phase = Phase::Starting;
-    if Live::now() == Live::Coming {
+    if Live::Coming.is() {
         // It takes this order.
         return;
     }

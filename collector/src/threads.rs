@@ -187,13 +187,16 @@ pub(crate) fn include(first: impl FnOnce()) {
 pub(crate) fn exclude() {
     if begins() || phase() == Phase::Counting {
         let own = OWN.get();
-        if let Some(block) = own.block {
-            block.tree.adopt_if_alarmed(process::exact_path());
-            block.tree.end_all(process::now);
-            block.tree.set_excluded(true, process::now());
-        }
+        own.block.into_iter().for_each(charge_no_more);
         set(Phase::Excluded, own.block);
     }
+}
+
+/// Ends all that is open on this thread's tree, and charges nobody from now on.
+fn charge_no_more(block: &'static Block) {
+    block.tree.adopt_if_alarmed(process::exact_path());
+    block.tree.end_all(process::now);
+    block.tree.set_excluded(true, process::now());
 }
 
 /// A call that no tree can count.
@@ -236,9 +239,7 @@ fn leave(may_fold: bool) {
         None if process::is_forked_child() => forget(block),
         None => {
             // Nobody else knows when it ended.
-            block.tree.adopt_if_alarmed(process::exact_path());
-            block.tree.end_all(process::now);
-            block.tree.set_excluded(true, process::now());
+            charge_no_more(block);
             registry::leave(block, os::thread_name(), os::own_cpu_ns());
         }
     }

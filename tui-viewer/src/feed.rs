@@ -14,8 +14,8 @@ use tickscope_format::archive;
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
-use tickscope_format::kept;
 use tickscope_format::{FormatError, Snapshot};
+use tickscope_format::{kept, os};
 
 use crate::feed::attached::Attached;
 use crate::feed::recorded::Recorded;
@@ -98,7 +98,8 @@ impl RingFeed {
             Ok(found) => self.take(found),
             Err(error) => match error.downcast_ref::<NoTarget>() {
                 Some(none) => {
-                    let ended = matches!(self.wanted, Wanted::Started { pid, .. } if has_ended(pid));
+                    let ended =
+                        matches!(self.wanted, Wanted::Started { pid, .. } if os::start_time(pid).is_none());
                     let why = if ended {
                         ENDED_WITHOUT.into()
                     } else if matches!(self.wanted, Wanted::Started { .. }) {
@@ -320,13 +321,6 @@ impl Feed for RingFeed {
             _ => around,
         }
     }
-}
-
-/// Whether a process has ended, also where nobody has asked for its exit code yet: field 3 of `stat`, behind the
-/// name, which may hold anything.
-fn has_ended(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    !matches!(stat.rsplit_once(") "), Some((_, rest)) if !rest.starts_with(['Z', 'X']))
 }
 
 #[cfg(test)]

@@ -64,6 +64,17 @@ pub struct NoTarget {
     pub may_come: bool,
 }
 
+impl NoTarget {
+    /// One of which there is no more to say than what is wanted and not there.
+    pub fn new(message: String, may_come: bool) -> Self {
+        Self {
+            lead: message.clone(),
+            message,
+            may_come,
+        }
+    }
+}
+
 impl fmt::Display for NoTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

@@ -4,7 +4,7 @@ use tickscope_format::latency::Histogram;
 
 use super::{INNER, OUTER};
 use crate::arena::Column;
-use crate::latency::Latencies;
+use crate::latency::{Latencies, Latency};
 use crate::node::Nodes;
 use crate::reading::latency_of;
 use crate::sync::modelled;
@@ -50,9 +50,10 @@ fn a_column_is_read_while_its_chunk_is_made() {
     });
 }
 
-/// A histogram whose parked durations find their buckets meanwhile has each call once, in its place or in its bucket.
-#[test]
-fn a_histogram_is_of_one_moment() {
+/// A model of a node with two parked durations, which find their buckets with a third one on its owner's thread.
+fn settling(
+    look: impl Fn(&'static AtomicU64, &'static Latency, loom::thread::JoinHandle<()>) + Send + Sync + 'static,
+) {
     let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
     let calls: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(2)));
     let latency = pool.make(0).unwrap();
@@ -62,6 +63,14 @@ fn a_histogram_is_of_one_moment() {
             calls.store(3, Ordering::Relaxed);
             latency.settle(Some(100), pool);
         });
+        look(calls, latency, owner);
+    });
+}
+
+/// A histogram whose parked durations find their buckets meanwhile has each call once, in its place or in its bucket.
+#[test]
+fn a_histogram_is_of_one_moment() {
+    settling(|calls, latency, owner| {
         let mut histogram = Histogram::default();
         let counted = latency.read(calls, || (0, 0), &mut histogram);
         assert!((2..=3).contains(&counted));
@@ -74,15 +83,7 @@ fn a_histogram_is_of_one_moment() {
 /// begin, but for the one that was open.
 #[test]
 fn more_calls_ended_than_began_behind_a_torn_look() {
-    let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
-    let calls: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(2)));
-    let latency = pool.make(0).unwrap();
-    assert!(latency.park(1, 100) && latency.park(2, 100));
-    modelled::check(Some(2), move || {
-        let owner = modelled::spawn(move || {
-            calls.store(3, Ordering::Relaxed);
-            latency.settle(Some(100), pool);
-        });
+    settling(|calls, latency, owner| {
         let mut histogram = Histogram::default();
         let counted = latency.read_within(1, calls, || (0, 0), &mut histogram);
         let ended = histogram.count();

@@ -48,7 +48,7 @@ pub(super) extern "C" fn at_exit() {
     let reports = REPORTS.load(Ordering::Relaxed);
     let longest = if reports { LAST_REPORT } else { LAST_RECORD };
     let shared = shared_within(longest, |_| true).and_then(|shared| {
-        if shared.phase != Phase::Idle || Live::now() == Live::None {
+        if shared.phase != Phase::Idle || Live::None.is() {
             return Some(shared);
         }
         // The publisher has been made and has not come so far yet: wait for it to begin.

@@ -20,12 +20,9 @@ static LIVE: AtomicU32 = AtomicU32::new(Live::None as u32);
 // === impl Live ===
 
 impl Live {
-    pub(super) fn now() -> Self {
-        let live = LIVE.load(Ordering::Relaxed);
-        [Self::None, Self::Tried, Self::Coming]
-            .into_iter()
-            .find(|of| *of as u32 == live)
-            .unwrap_or(Self::None)
+    /// Whether this is what became of it.
+    pub(super) fn is(self) -> bool {
+        LIVE.load(Ordering::Relaxed) == self as u32
     }
 
     pub(super) fn set(self) {

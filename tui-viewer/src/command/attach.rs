@@ -35,12 +35,7 @@ pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) ->
             "no program called \"{word}\"; did you mean tickscope {meant}?\n  to wait for a program of that name: \
              tickscope attach {word}"
         );
-        return Err(NoTarget {
-            message: lead.clone(),
-            lead,
-            may_come: true,
-        }
-        .into());
+        return Err(NoTarget::new(lead, true).into());
     }
     run(args, look, compare)
 }

@@ -1,6 +1,5 @@
 //! Rings that cannot be read, and whether the programs run on that wrote them and will make others.
 
-use std::fs;
 use std::io::Read;
 use std::path::Path;
 
@@ -18,7 +17,7 @@ const WHO: usize = at::BOOT_ID + 2;
 
 /// Whether the process still runs that wrote a ring.
 pub fn runs_on(header: &Header) -> bool {
-    header.boot_id == os::boot_id() && start_time(header.pid) == Some(header.start_time)
+    header.boot_id == os::boot_id() && os::start_time(header.pid) == Some(header.start_time)
 }
 
 /// What there is of a process where none of its rings can be read.
@@ -29,7 +28,7 @@ pub(super) fn of_pid(pid: u32, listed: &[Listed]) -> Option<NoTarget> {
     })?;
     let found = about(path, error);
     let wrote = who(path);
-    let then = match start_time(pid) {
+    let then = match os::start_time(pid) {
         Some(started) if wrote == Some((started, os::boot_id())) => {
             "the process runs on and makes another within a minute: try again then".to_string()
         }
@@ -63,13 +62,4 @@ fn who(path: &Path) -> Option<(u64, [u64; 2])> {
     };
     let boot = [word(at::BOOT_ID), word(at::BOOT_ID + 1)];
     (word(at::MAGIC) == RING_MAGIC).then(|| (word(at::START_TIME), boot))
-}
-
-/// When the kernel started a process that has not ended: fields 3 and 22 of `stat`, behind the name, which may hold
-/// anything.
-fn start_time(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, behind_name) = stat.rsplit_once(") ")?;
-    let runs = !behind_name.starts_with(['Z', 'X']);
-    behind_name.split(' ').nth(19).filter(|_| runs)?.parse().ok()
 }

@@ -1,7 +1,7 @@
 //! Where it was looked, and what the system did not let us see there.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
@@ -27,11 +27,7 @@ pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
     } else {
         format!("--dir {dir}: cannot be read: {error}; look as the user whose program it is")
     };
-    Err(NoTarget {
-        lead: message.clone(),
-        message,
-        may_come: kind == ErrorKind::NotFound,
-    })
+    Err(NoTarget::new(message, kind == ErrorKind::NotFound))
 }
 
 /// Makes sure that there is a file, as far as one may know.
@@ -49,35 +45,31 @@ pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
         ));
     }
     let message = format!("no file {file}; `tickscope list` shows what is there");
-    Err(NoTarget {
-        lead: message.clone(),
-        message,
-        may_come: true,
-    }
-    .into())
+    Err(NoTarget::new(message, true).into())
 }
 
 /// The places, and of each that we may not read that it is so.
 pub fn with_denied(places: &[PathBuf]) -> Vec<String> {
-    let words = |place: &PathBuf| match is_denied(place) {
-        true => format!("{} (Permission denied)", place.display()),
-        false => place.display().to_string(),
-    };
+    let words = |place: &PathBuf| denied(place).unwrap_or_else(|| place.display().to_string());
     places.iter().map(words).collect()
 }
 
 /// A target that was not found may be where we may not look.
 pub(super) fn add_denied(mut none: NoTarget, places: &[PathBuf]) -> NoTarget {
-    let denied: Vec<PathBuf> = places.iter().filter(|place| is_denied(place)).cloned().collect();
-    if none.may_come && !denied.is_empty() {
-        let not_seen = format!("not looked into: {}", with_denied(&denied).join(", "));
+    if !none.may_come {
+        return none;
+    }
+    let denied: Vec<String> = places.iter().filter_map(|place| denied(place)).collect();
+    if !denied.is_empty() {
+        let not_seen = format!("not looked into: {}", denied.join(", "));
         none.message += &format!("\n  {not_seen}");
         none.lead += &format!("\n{not_seen}.");
     }
     none
 }
 
-fn is_denied(place: &Path) -> bool {
-    let looked: io::Result<_> = fs::read_dir(place);
-    looked.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+/// What is said of a place that we may not read; none where we may.
+fn denied(place: &Path) -> Option<String> {
+    let error = fs::read_dir(place).err()?;
+    (error.kind() == ErrorKind::PermissionDenied).then(|| format!("{} (Permission denied)", place.display()))
 }
