@@ -11,3 +11,4 @@ pub mod list;
 mod loss;
 pub mod open;
 pub mod places;
+mod room;

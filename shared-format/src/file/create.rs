@@ -10,6 +10,7 @@ use crate::file::header::Header;
 use crate::file::held::Held;
 use crate::file::loss::Loss;
 use crate::file::places::{self, RING_ENDING};
+use crate::file::room::{LEAST_RING_BYTES, allocate_some, halve, is_shortage, leave_room};
 use crate::layout::{RING_MAGIC, RING_WORDS_RANGE, WORD, header as at, slot, state};
 use crate::map::MapWords;
 pub use crate::map::Way;
@@ -18,12 +19,6 @@ use crate::ring::growing::GrowingWriter;
 use crate::ring::{Stamp, Writer};
 use crate::slots::{Outcome, Request, Server, first_word};
 use crate::words::{Words, read_one};
-
-/// Halving a ring that finds no space ends here, in bytes.
-pub const LEAST_RING_BYTES: u64 = 1 << 20;
-
-/// One in so many of the bytes that are free in a place may become a ring: others need it as well, `/dev/shm` above all.
-const SHARE: u64 = 4;
 
 /// The ring file of this process. Dropping it frees the lock by which others see that the program lives.
 #[derive(Debug)]
@@ -49,7 +44,7 @@ pub struct OwnRing {
 
 impl OwnRing {
     /// Makes a file without a name in `dir`, allocated, mapped and locked. Where space is short, or the ring would take
-    /// more than a quarter of it, it is halved down to [`LEAST_RING_BYTES`], and the coarse one may grow no larger than it.
+    /// more than a quarter of it, it is halved down to 1 MiB, and the coarse one may grow no larger than it.
     ///
     /// # Errors
     /// The directory is unfit, or what the system says; nothing is left behind.
@@ -369,71 +364,6 @@ fn lock_and_map(
     Ok((words, unlocked))
 }
 
-fn halve(header: &mut Header) {
-    header.ring_words /= 2;
-    header.coarse_words = header.coarse_words.min(header.ring_words);
-}
-
-/// Halves a ring until it is a quarter of what is free where the file is.
-fn leave_room(file: &File, header: &mut Header, least: u64, dir: &Path) -> Result<(), FormatError> {
-    let Some(free) = os::free_bytes(file) else {
-        return Ok(());
-    };
-    while header.ring_words * WORD as u64 > free / SHARE {
-        if header.ring_words / 2 < least {
-            return Err(FormatError::Unsuitable {
-                path: dir.to_path_buf(),
-                found: format!("has {free} bytes free, of which a ring may take a quarter"),
-                wanted: format!(
-                    "{}; free some, or choose another place with TICKSCOPE_DIR",
-                    least * WORD as u64 * SHARE
-                ),
-            });
-        }
-        halve(header);
-    }
-    Ok(())
-}
-
-/// Gives the coarse ring blocks for `wanted` words where it has those for `size`, or for half as many and half of
-/// that while that is more than it has, and says for how many; none where the file is out of sight, or was cut. It takes
-/// a quarter of what is free at most, and leaves what another program's ring needs.
-fn allocate_some(held: &Held, header: &Header, size: u64, mut wanted: u64) -> io::Result<Option<u64>> {
-    let begin = header.file_bytes_with(size);
-    let free = held.get().and_then(|(file, _)| os::free_bytes(file));
-    let most = match free.map(|free| free / SHARE) {
-        Some(share) if share < LEAST_RING_BYTES => 0,
-        Some(share) => share,
-        None => u64::MAX,
-    };
-    loop {
-        // Each time: the one before may have taken long, and blocks behind a cut would hide it.
-        let Some((file, _)) = held.get().filter(|(_, facts)| facts.len() >= begin) else {
-            return Ok(None);
-        };
-        let bytes = header.file_bytes_with(wanted) - begin;
-        let allocated = match bytes <= most {
-            true => os::allocate(file, begin, bytes),
-            false => Err(io::ErrorKind::StorageFull.into()),
-        };
-        match allocated {
-            Ok(()) => return Ok(Some(wanted)),
-            Err(error) => {
-                let half = wanted / 2;
-                if !is_shortage(&error) || half <= size || half < *RING_WORDS_RANGE.start() {
-                    return Err(error);
-                }
-                wanted = half;
-            }
-        }
-    }
-}
-
-fn is_shortage(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | FileTooLarge | QuotaExceeded)
-}
-
 /// A file in `dir` that has no name, or where the file system cannot do that, one whose name no viewer takes
 /// for a ring.
 fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>), FormatError> {
@@ -463,42 +393,5 @@ fn remove_temporary(path: Option<&Path>) {
     if let Some(path) = path.filter(|path| path.extension().is_some_and(|ending| ending == "making")) {
         // Where it cannot be removed, `list --clean` finds it later.
         let _ = fs::remove_file(path);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The blocks for more were taken behind the cut, and the file was longer than before.
-    #[test]
-    fn a_cut_just_before_the_history_grew_was_hidden() {
-        let header = Header {
-            name: "cut".into(),
-            pid: 1,
-            start_time: 1,
-            boot_id: [1, 2],
-            uid: os::user_id(),
-            nonce: 5,
-            run_token: 0,
-            started_unix_ns: 3,
-            ring_words: LEAST_RING_BYTES / WORD as u64,
-            coarse_words: LEAST_RING_BYTES / WORD as u64,
-            control: true,
-            version: (1, 1),
-        };
-        let file = tempfile::tempfile().unwrap();
-        let held = Held::new(file.try_clone().unwrap()).unwrap();
-        let length = || file.metadata().unwrap().len();
-        file.set_len(100).unwrap();
-        assert_eq!(
-            allocate_some(&held, &header, 0, header.coarse_words).unwrap(),
-            None
-        );
-        assert_eq!(length(), 100);
-        file.set_len(header.file_bytes()).unwrap();
-        let grown = allocate_some(&held, &header, 0, header.coarse_words).unwrap();
-        assert_eq!(grown, Some(header.coarse_words));
-        assert_eq!(length(), header.file_bytes_with(header.coarse_words));
     }
 }

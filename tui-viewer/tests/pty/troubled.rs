@@ -277,13 +277,14 @@ fn a_ring_that_is_renamed_is_read_on() {
     let (dir, program, mut viewer) = watched();
     let rings = dir.path().join("rings");
     fs::rename(ring_in(&rings).unwrap(), rings.join("other")).unwrap();
-    let before = row(&viewer.contents());
-    // Some looks at whether it still lives.
-    std::thread::sleep(std::time::Duration::from_secs(1));
-    viewer.wait_for("new numbers", |screen| {
-        let now = row(&screen.contents());
-        now.is_some() && now != before
-    });
+    // Long enough for some looks at whether it still lives.
+    for _ in 0..12 {
+        let before = row(&viewer.contents());
+        viewer.wait_for("new numbers", |screen| {
+            let now = row(&screen.contents());
+            now.is_some() && now != before
+        });
+    }
     viewer.send("r");
     viewer.wait_for_text("counting from zero");
     let contents = viewer.contents();
