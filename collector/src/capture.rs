@@ -172,8 +172,8 @@ fn thread_name(tid: u32, kernel_name: &str) -> String {
 }
 
 fn kernel_name_of(path: &str) -> String {
-    let name = std::fs::read(path).unwrap_or_default();
-    String::from_utf8_lossy(name.trim_ascii_end()).into_owned()
+    let name = tickscope_format::os::read_text(path).unwrap_or_default();
+    name.trim_ascii_end().into()
 }
 
 impl LiveThread {

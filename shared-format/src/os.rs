@@ -1,14 +1,15 @@
 //! The few system calls that std has no safe face for.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString, OsStr};
 use std::fmt;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
-use std::io;
+use std::io::{self, Read};
 use std::ops::Range;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 fn check(result: libc::c_int) -> io::Result<()> {
     if result == -1 {
@@ -31,9 +32,86 @@ pub fn has_more_rights() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
+/// Programs use the lowest numbers of descriptors, and some close one once more when it is not theirs any more. From here on
+/// ours are out of their way, and below 64, beyond which the kernel would have to make a larger table of them.
+const OUT_OF_THE_WAY: libc::c_int = 40;
+
+/// An open file at a number that is out of the program's way, where there is one.
+///
+/// # Errors
+/// The program has closed it meanwhile.
+pub(crate) fn out_of_the_way(file: File) -> io::Result<File> {
+    // SAFETY: takes numbers, whatever they are of.
+    let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, OUT_OF_THE_WAY) };
+    let error = io::Error::last_os_error();
+    if number == -1 && error.raw_os_error() != Some(libc::EBADF) {
+        return Ok(file);
+    }
+    close_quietly(file);
+    if number == -1 {
+        return Err(error);
+    }
+    // SAFETY: a descriptor that was just made, and nobody else's.
+    Ok(unsafe { File::from_raw_fd(number) })
+}
+
+/// Closes a file that may be closed already: where the program has done it, std would end the program.
+fn close_quietly(file: File) {
+    // SAFETY: the number was ours, and nothing uses it any more.
+    unsafe { libc::close(file.into_raw_fd()) };
+}
+
+/// The paths in a directory, in no order; none where it cannot be read. [`std::fs::ReadDir`] panics where the program has
+/// closed its descriptor meanwhile.
+pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
+    let mut options = File::options();
+    options
+        .read(true)
+        .custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK);
+    let mut paths = Vec::new();
+    let Ok(file) = options.open(directory).and_then(out_of_the_way) else {
+        return paths;
+    };
+    // SAFETY: takes a number.
+    let stream = unsafe { libc::fdopendir(file.as_raw_fd()) };
+    if stream.is_null() {
+        close_quietly(file);
+        return paths;
+    }
+    // The stream has it now.
+    let _ = file.into_raw_fd();
+    loop {
+        // SAFETY: the stream is open, and this thread's alone.
+        let entry = unsafe { libc::readdir(stream) };
+        if entry.is_null() {
+            break;
+        }
+        // SAFETY: it is an entry, which stays until the next is asked for.
+        let name = unsafe { &raw const (*entry).d_name };
+        // SAFETY: its name ends in a zero.
+        let name = unsafe { CStr::from_ptr(name.cast()) }.to_bytes();
+        if !matches!(name, b"." | b"..") {
+            paths.push(directory.join(OsStr::from_bytes(name)));
+        }
+    }
+    // SAFETY: the stream is open, and not used any more. It may say that its descriptor was closed.
+    unsafe { libc::closedir(stream) };
+    paths
+}
+
+/// What a small file of the kernel's says, with replacements for what is no UTF-8.
+///
+/// # Errors
+/// What the system says.
+pub fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    out_of_the_way(File::open(path)?)?.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Which boot of the machine this is; zeros where the system does not say.
 pub fn boot_id() -> [u64; 2] {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let text = read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     let half = |from: usize| {
         digits
@@ -46,7 +124,7 @@ pub fn boot_id() -> [u64; 2] {
 /// When the kernel started a process, in its own ticks since boot; none where it has ended, also where nobody has asked
 /// for its exit code yet. `process` is its id, or `self`.
 pub fn start_time(process: impl fmt::Display) -> Option<u64> {
-    started(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+    started(&read_text(format!("/proc/{process}/stat")).ok()?)
 }
 
 /// Fields 3 (state), 20 (threads) and 22 (start time) of `stat`, behind the name, which may hold anything.
@@ -273,6 +351,47 @@ mod tests {
         assert!(start_time("self").is_some_and(|ticks| ticks > 0));
         assert_eq!(start_time("self"), start_time(std::process::id()));
         assert_eq!(start_time(u32::MAX), None);
+    }
+
+    #[test]
+    fn a_file_of_ours_has_a_number_out_of_the_way() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(77).unwrap();
+        let low = file.try_clone().unwrap();
+        let moved = out_of_the_way(low).unwrap();
+        assert!(moved.as_raw_fd() >= OUT_OF_THE_WAY);
+        assert_eq!(moved.metadata().unwrap().len(), 77);
+        // SAFETY: takes numbers.
+        let flags = unsafe { libc::fcntl(moved.as_raw_fd(), libc::F_GETFD) };
+        assert_eq!(flags, libc::FD_CLOEXEC);
+    }
+
+    #[test]
+    fn a_directory_has_its_paths_and_what_is_none_has_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let wanted = [".c", "a", "b.ring", "\u{e4}"].map(|name| directory.path().join(name));
+        for path in &wanted {
+            File::create(path).unwrap();
+        }
+        let mut found = paths_in(directory.path());
+        found.sort();
+        assert_eq!(found, wanted);
+        assert!(paths_in(&wanted[0]).is_empty());
+        assert!(paths_in(&directory.path().join("none")).is_empty());
+    }
+
+    /// It was dropped as if it were open, for which std ends a program.
+    #[test]
+    fn a_file_that_the_program_closed_meanwhile_ended_it() {
+        let file = tempfile::tempfile().unwrap();
+        // A number that no other test gets.
+        put_in_place(&file, 900);
+        // SAFETY: it was just made.
+        let ours = unsafe { File::from_raw_fd(900) };
+        // SAFETY: takes a number.
+        assert_eq!(unsafe { libc::close(900) }, 0);
+        let error = out_of_the_way(ours).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EBADF));
     }
 
     #[test]

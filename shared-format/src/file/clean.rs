@@ -87,17 +87,13 @@ fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
 
 /// Files that never got their name, older than any start takes.
 fn left_overs(place: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(place) else {
-        return Vec::new();
-    };
     let old = |path: &PathBuf| {
         let modified = fs::symlink_metadata(path).and_then(|facts| facts.modified());
         modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > OLDEST_START))
     };
-    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
+    let mut paths = os::paths_in(place);
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "making") && old(path));
     paths
-        .filter(|path| path.extension().is_some_and(|ending| ending == "making") && old(path))
-        .collect()
 }
 
 /// Punches a hole where the coarse ring is.

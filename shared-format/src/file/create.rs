@@ -353,6 +353,7 @@ fn lock_and_map(
         .read(true)
         .write(true)
         .open(os::path_of_open_file(&locked))
+        .and_then(os::out_of_the_way)
         .map_err(|error| FormatError::io("open again", dir, error))?;
     locked
         .try_lock()
@@ -369,7 +370,8 @@ fn lock_and_map(
 fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>), FormatError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
-    match options.clone().custom_flags(libc::O_TMPFILE).open(dir) {
+    let nameless = options.clone().custom_flags(libc::O_TMPFILE).open(dir);
+    match nameless.and_then(os::out_of_the_way) {
         Ok(file) => Ok((file, None)),
         Err(error)
             if matches!(
@@ -381,7 +383,8 @@ fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>),
             let file = options
                 .create_new(true)
                 .custom_flags(libc::O_NOFOLLOW)
-                .open(&path);
+                .open(&path)
+                .and_then(os::out_of_the_way);
             file.map(|file| (file, Some(path.clone())))
                 .map_err(|error| FormatError::io("open", &path, error))
         }

@@ -1,12 +1,12 @@
 //! The rings that can be seen from here.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::FormatError;
 use crate::file::open::{Liveness, RingFile};
 use crate::file::places::{self, RING_ENDING};
+use crate::os;
 
 /// A file that has a ring's name.
 #[derive(Debug)]
@@ -40,13 +40,8 @@ pub fn list(places: &[PathBuf]) -> Vec<Listed> {
 }
 
 pub(super) fn ring_paths(place: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(place) else {
-        return Vec::new();
-    };
-    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
-    let mut paths: Vec<PathBuf> = paths
-        .filter(|path| path.extension() == Some(OsStr::new(RING_ENDING)))
-        .collect();
+    let mut paths = os::paths_in(place);
+    paths.retain(|path| path.extension() == Some(OsStr::new(RING_ENDING)));
     paths.sort();
     paths
 }

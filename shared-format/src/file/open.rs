@@ -141,6 +141,7 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
         .write(write)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)
+        .and_then(os::out_of_the_way)
         .map_err(|error| FormatError::io("open", path, error))?;
     // Between the look and the opening somebody may have put something else there.
     match file.metadata() {
