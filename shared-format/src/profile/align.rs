@@ -24,6 +24,8 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     let mut rows_of_earlier = vec![NO_PARENT; earlier.nodes.len()];
     let mut ranges = Vec::with_capacity(pairs.len());
     let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(later.nodes.len());
+    // The function of each row.
+    let mut functions: Vec<u32> = Vec::with_capacity(later.nodes.len());
     for (now, then) in &pairs {
         let first = nodes.len() as u32;
         known.clear();
@@ -35,15 +37,17 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
             let parent = above(&later.nodes.parent, row, &rows_of_later);
             let site = later.nodes.site[row];
             let id = push(&mut nodes, parent, site);
+            functions.push(of_later[site as usize]);
             known.entry((parent, of_later[site as usize])).or_insert(id);
             rows_of_later[row] = id;
         }
         for row in then.iter().flat_map(|&thread| earlier.rows_of(thread)) {
             let parent = above(&earlier.nodes.parent, row, &rows_of_earlier);
             let site = earlier.nodes.site[row] as usize;
-            rows_of_earlier[row] = *known
-                .entry((parent, of_earlier[site]))
-                .or_insert_with(|| push(&mut nodes, parent, earlier_sites[site]));
+            rows_of_earlier[row] = *known.entry((parent, of_earlier[site])).or_insert_with(|| {
+                functions.push(of_earlier[site]);
+                push(&mut nodes, parent, earlier_sites[site])
+            });
         }
         ranges.push((first, nodes.len() as u32 - first));
     }
@@ -79,7 +83,10 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
         }
         merged
     });
-    share_counters(&mut now, &mut then);
+    share_counters(
+        [(&mut now, &rows_of_later), (&mut then, &rows_of_earlier)],
+        &functions,
+    );
     for site in &mut then.measuring.off_sites {
         *site = SiteId(earlier_sites[site.index()]);
     }
@@ -90,19 +97,49 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     (now, then)
 }
 
-/// What is a counter in one of the two, and not there in the other, is one in both.
-fn share_counters(now: &mut Snapshot, then: &mut Snapshot) {
-    let missing = |from: &Snapshot, to: &Snapshot| -> Vec<Count> {
-        let rows = from.counts.iter().map(|count| count.node);
-        rows.filter(|&node| to.nodes.calls[node.index()] == 0 && to.sum_of(node).is_none())
-            .map(|node| Count { node, sum: 0 })
-            .collect()
-    };
-    let (to_now, to_then) = (missing(then, now), missing(now, then));
-    for (snapshot, counts) in [(now, to_now), (then, to_then)] {
-        snapshot.counts.extend(counts);
-        snapshot.counts.sort_by_key(|count| count.node);
+/// What one of the two has not is a counter there where its path is one: in other threads of the same, or else in the other
+/// of the two. `functions` are those of the rows.
+fn share_counters(sides: [(&mut Snapshot, &[u32]); 2], functions: &[u32]) {
+    if sides.iter().all(|(side, _)| side.counts.is_empty()) {
+        return;
     }
+    let paths = paths(&sides[0].0.nodes, functions);
+    // Of the rows that a side had, by path: whether all are counters.
+    let kinds = sides.each_ref().map(|(side, rows)| {
+        let sums = side.sums();
+        let mut kinds: HashMap<u32, bool> = HashMap::new();
+        for &row in rows.iter().filter(|&&row| row != NO_PARENT) {
+            *kinds.entry(paths[row as usize]).or_insert(true) &= sums[row as usize].is_some();
+        }
+        kinds
+    });
+    for (at, (side, rows)) in sides.into_iter().enumerate() {
+        let mut had = vec![false; paths.len()];
+        for &row in rows.iter().filter(|&&row| row != NO_PARENT) {
+            had[row as usize] = true;
+        }
+        let kind = |path: &u32| kinds[at].get(path).or_else(|| kinds[1 - at].get(path));
+        let added = (0..).zip(had.iter().zip(&paths));
+        let counters = added.filter(|&(_, (had, path))| !had && kind(path) == Some(&true));
+        let counts = counters.map(|(row, _)| Count {
+            node: NodeId(row),
+            sum: 0,
+        });
+        side.counts.extend(counts);
+        side.counts.sort_by_key(|count| count.node);
+    }
+}
+
+/// The path of functions at which each row is, counted from 0, whatever its thread.
+fn paths(nodes: &Nodes, functions: &[u32]) -> Vec<u32> {
+    let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(functions.len());
+    let mut paths: Vec<u32> = Vec::with_capacity(functions.len());
+    for (&parent, &function) in nodes.parent.iter().zip(functions) {
+        let above = paths.get(parent as usize).copied().unwrap_or(NO_PARENT);
+        let next = known.len() as u32;
+        paths.push(*known.entry((above, function)).or_insert(next));
+    }
+    paths
 }
 
 /// Adds the sites of functions that are not there yet; gives where each earlier site is found.

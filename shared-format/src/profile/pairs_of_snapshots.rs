@@ -272,6 +272,33 @@ fn a_row_of_another_build_is_found_by_its_function() {
     assert_eq!(then.measured_ticks(), earlier.measured_ticks());
 }
 
+/// A counter of one side was none as soon as the other side had a scope of its name in another thread.
+#[test]
+fn what_was_a_counter_in_one_thread_and_a_scope_in_the_others_was_no_counter() {
+    let mut one = order_sim();
+    one.counts.clear();
+    let thread = &one.threads[0];
+    let (first, rows) = (thread.first_row, thread.rows);
+    let leaf = (first..first + rows)
+        .rfind(|row| !one.nodes.parent.contains(row))
+        .unwrap();
+    let mut other = one.clone();
+    one.nodes.self_ticks[leaf as usize] = 0;
+    one.counts.push(Count {
+        node: NodeId(leaf),
+        sum: 5,
+    });
+    one.threads.truncate(1);
+    other.threads[0].name = "another".into();
+    let path = by_path(&one)
+        .into_iter()
+        .find(|(_, figures)| figures.3 == Some(5))
+        .unwrap();
+    let (now, then) = align(&one, &other);
+    assert_eq!(by_path(&now).get(&path.0), Some(&path.1));
+    assert_eq!(by_path(&then)[&path.0].3, None);
+}
+
 proptest! {
     #[test]
     fn a_window_holds_what_was_added(
