@@ -33,8 +33,8 @@ const CASE: &str = "body1us";
 struct Told {
     /// Without a session, and with.
     both: [[f64; series::FIGURES]; 2],
-    /// What p99.9, p99.99, and p99.9 of the uninterrupted have more with than without, and how many more of 100 000 are
-    /// interrupted: median and 95 % interval of the pairs.
+    /// What p99.9, p99.99, and p99.9 of the uninterrupted have more with than without, and how many more are interrupted in
+    /// the time of 100 000: median and 95 % interval of the pairs.
     added: [[f64; 3]; 4],
     nodes: f64,
 }
@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
     println!(
         "operation of 1 us, {rounds} paired rounds without and with; load {}\n\
-         (ns; quiet: p99.9 of those that nothing interrupted; interr.: of 100 000, interrupted for 1 us or more; faults, \
+         (ns; quiet: p99.9 of those that nothing interrupted; interr.: interrupted for 1 us or more in the time of 100 000; faults, \
          waits, preempt: of the thread in a second)",
         kernel::load()
     );
@@ -79,7 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     );
     let verdicts = [Verdict::of(quiet, GOAL), Verdict::of(interrupted, INTERRUPTED)];
     println!(
-        "G11: p99.9 where nothing interrupts {} ns of {GOAL}: {}; interrupted for 1 us or more {} in 100 000 of {INTERRUPTED}: {}",
+        "G11: p99.9 where nothing interrupts {} ns of {GOAL}: {}; interrupted for 1 us or more {} in the time of 100 000, of {INTERRUPTED}: {}",
         text(quiet),
         verdicts[0].text(),
         text(interrupted),

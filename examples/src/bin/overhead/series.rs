@@ -16,7 +16,7 @@ use crate::kernel;
 pub(crate) const NUMBERS: usize = 2 * FIGURES + 3 * COMPARED.len() + 1;
 
 /// What is told of operations: median, p99.9, p99.99 and longest, p99.9 of those that nothing interrupted, in nanoseconds;
-/// how many of 100 000 were interrupted; page faults, voluntary and involuntary switches of the thread in a second;
+/// how often they were interrupted in the time of 100 000 without a session; page faults, voluntary and involuntary switches of the thread in a second;
 /// records in a second.
 pub(crate) const FIGURES: usize = 10;
 
@@ -177,7 +177,9 @@ impl Series {
             .times
             .partition_point(|time| *time as f64 <= usual + INTERRUPTED);
         let [p999, p9999, longest] = [0.999, 0.9999, 1.0].map(|share| self.at(share, all));
-        let interrupted = 100_000.0 * (all - quiet) as f64 / all as f64;
+        // What is longer for the scope in it is interrupted more often by that.
+        let time = all as f64 * self.median() / usual;
+        let interrupted = 100_000.0 * (all - quiet) as f64 / time;
         let [faults, waits, preempted] = self.kernel;
         let quiet = self.at(0.999, quiet);
         [
