@@ -108,16 +108,14 @@ fn share_counters(sides: [(&mut Snapshot, &[u32]); 2], functions: &[u32]) {
     let kinds = sides.each_ref().map(|(side, rows)| {
         let sums = side.sums();
         let mut kinds: HashMap<u32, bool> = HashMap::new();
-        for &row in rows.iter().filter(|&&row| row != NO_PARENT) {
-            *kinds.entry(paths[row as usize]).or_insert(true) &= sums[row as usize].is_some();
+        for row in taken(rows) {
+            *kinds.entry(paths[row]).or_insert(true) &= sums[row].is_some();
         }
         kinds
     });
     for (at, (side, rows)) in sides.into_iter().enumerate() {
         let mut had = vec![false; paths.len()];
-        for &row in rows.iter().filter(|&&row| row != NO_PARENT) {
-            had[row as usize] = true;
-        }
+        taken(rows).for_each(|row| had[row] = true);
         let kind = |path: &u32| kinds[at].get(path).or_else(|| kinds[1 - at].get(path));
         let added = (0..).zip(had.iter().zip(&paths));
         let counters = added.filter(|&(_, (had, path))| !had && kind(path) == Some(&true));
@@ -128,6 +126,13 @@ fn share_counters(sides: [(&mut Snapshot, &[u32]); 2], functions: &[u32]) {
         side.counts.extend(counts);
         side.counts.sort_by_key(|count| count.node);
     }
+}
+
+/// Where the rows of a snapshot came to be; a row of no thread is nowhere.
+fn taken(rows: &[u32]) -> impl Iterator<Item = usize> {
+    rows.iter()
+        .filter(|&&row| row != NO_PARENT)
+        .map(|&row| row as usize)
 }
 
 /// The path of functions at which each row is, counted from 0, whatever its thread.

@@ -320,12 +320,7 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
         let why = open(with_word(today.clone(), at::VERSION, version(major, minor)))
             .unwrap_err()
             .to_string();
-        let names = [
-            format!("{major}.{minor}"),
-            format!("{FORMAT_MAJOR}.x"),
-            "update".into(),
-        ];
-        assert!(names.iter().all(|name| why.contains(name)), "{why}");
+        check_names_both(&why, major, minor);
     }
     let newer = signed(with_word(
         today.clone(),
@@ -348,6 +343,16 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
     assert!(why.contains("0x40") && why.contains("update tickscope"), "{why}");
 }
 
+/// A refusal names the version that was found, the one that was wanted, and what to do.
+fn check_names_both(why: &str, major: u32, minor: u32) {
+    let names = [
+        format!("{major}.{minor}"),
+        format!("{FORMAT_MAJOR}.x"),
+        "update".into(),
+    ];
+    assert!(names.iter().all(|name| why.contains(name)), "{why}");
+}
+
 #[test]
 fn a_kept_file_of_another_version_is_refused_or_read_without_what_is_new() {
     let dir = tempfile::tempdir().unwrap();
@@ -361,12 +366,7 @@ fn a_kept_file_of_another_version_is_refused_or_read_without_what_is_new() {
             let why = open(with_word(bytes.clone(), 1, version(major, minor)))
                 .unwrap_err()
                 .to_string();
-            let names = [
-                format!("{major}.{minor}"),
-                format!("{FORMAT_MAJOR}.x"),
-                "update".into(),
-            ];
-            assert!(names.iter().all(|name| why.contains(name)), "{why}");
+            check_names_both(&why, major, minor);
         }
         let newer = open(with_word(
             bytes.clone(),

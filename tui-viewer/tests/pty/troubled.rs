@@ -1,7 +1,8 @@
 //! What the screen says while its program stands still, or its file is taken away.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use portable_pty::CommandBuilder;
@@ -14,14 +15,19 @@ fn signal(program: &Child, signal: Signal) {
     kill_process(Pid::from_raw(program.id() as i32).unwrap(), signal).unwrap();
 }
 
-/// A program, the viewer that looks at it, and the place of its ring.
-fn watched() -> (tempfile::TempDir, Child, Session) {
+/// A directory with the place of rings, a program, and its ring.
+fn started() -> (tempfile::TempDir, Child, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let rings = dir.path().join("rings");
-    fs::create_dir(&rings).unwrap();
-    fs::set_permissions(&rings, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    fs::DirBuilder::new().mode(0o700).create(&rings).unwrap();
     let program = start(&rings);
     let path = until("there is a ring", || ring_in(&rings));
+    (dir, program, path)
+}
+
+/// A program, the viewer that looks at it, and the place of its ring.
+fn watched() -> (tempfile::TempDir, Child, Session) {
+    let (dir, program, path) = started();
     let viewer = Session::viewer(&[path.to_str().unwrap()], (140, 30));
     viewer.wait_for_text("● LIVE");
     viewer.wait_for_text("program::role");
@@ -139,12 +145,8 @@ fn attached(way: &str, program: &Child, rings: &Path) -> Session {
 #[test]
 fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
     for (what, harm) in HARMS {
-        let dir = tempfile::tempdir().unwrap();
+        let (dir, program, _) = started();
         let rings = dir.path().join("rings");
-        fs::create_dir(&rings).unwrap();
-        fs::set_permissions(&rings, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        let program = start(&rings);
-        until("there is a ring", || ring_in(&rings));
         let mut viewers = ["path", "pid", "name"].map(|way| (way, attached(way, &program, &rings)));
         for (_, viewer) in &mut viewers {
             // What was known before is compared with what comes.
@@ -198,12 +200,8 @@ fn tickscope(rings: &Path, args: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn commands_go_on_with_the_next_ring_as_well() {
     for (what, harm) in HARMS {
-        let dir = tempfile::tempdir().unwrap();
+        let (dir, program, first) = started();
         let rings = dir.path().join("rings");
-        fs::create_dir(&rings).unwrap();
-        fs::set_permissions(&rings, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        let program = start(&rings);
-        let first = until("there is a ring", || ring_in(&rings));
         let (kept, said) = (dir.path().join("run.tks"), dir.path().join("said"));
         let mut recording = Command::new(env!("CARGO_BIN_EXE_tickscope"))
             .args(["record", "--rate", "50", "-o"])
