@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::options::{Clock, Destination, DumpError, Format, Mode, StartError, Status, Threads};
+use crate::types::{Clock, Destination, DumpError, Format, Mode, StartError, Status, Threads};
 
 /// Does nothing: the feature `enable` is off. Its arguments are named, so that nothing turns unused.
 #[macro_export]
@@ -228,12 +228,12 @@ pub fn snapshot() -> Snapshot {
     Snapshot::default()
 }
 
-/// Writes nothing: there is nothing to report.
+/// Writes nothing, as there is nothing to report, and returns the path as given.
 ///
 /// # Errors
 /// Never.
-pub fn dump(_: impl AsRef<Path>, _: Format) -> Result<(), DumpError> {
-    Ok(())
+pub fn dump(path: impl AsRef<Path>, _: Format) -> Result<PathBuf, DumpError> {
+    Ok(path.as_ref().to_path_buf())
 }
 
 /// Does nothing.

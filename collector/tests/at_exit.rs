@@ -16,9 +16,9 @@ use std::process::{Command, ExitCode};
 
 use support::{Done, Isolated, calls_of, check, newest, tell, test_name, wait_until};
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
-use tickscope_format::archive;
 use tickscope_format::file::open::{Liveness, RingFile};
-use tickscope_format::render::form::Form;
+use tickscope_report::archive;
+use tickscope_report::form::Form;
 
 /// Set in the child that is to come back to `main`.
 const RETURNS: &str = "RETURNS_FROM_MAIN";

@@ -14,9 +14,9 @@ use std::path::Path;
 
 use support::{Isolated, calls_of, check, isolated, path_of, test_name, ticks_of};
 use tickscope::{Builder, Clock, Format};
-use tickscope_format::archive;
-use tickscope_format::render::form::Form;
 use tickscope_format::snapshot::CaptureKind;
+use tickscope_report::archive;
+use tickscope_report::form::Form;
 
 const ALL: [(Format, &str, &str); 9] = [
     (Format::Text, "txt", "Call tree"),

@@ -9,8 +9,8 @@
 
 use std::process::Command;
 
-use tickscope_format::archive;
 use tickscope_format::ids::NodeId;
+use tickscope_report::archive;
 
 /// Set where these tests are run by another one of theirs.
 const INNER: &str = "TICKSCOPE_TEST_INNER";

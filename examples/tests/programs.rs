@@ -4,9 +4,9 @@
 
 use std::process::{Command, Output};
 
+use tickscope_analysis::compare::diff::Diff;
+use tickscope_analysis::compare::gate::{Condition, Judged, judge};
 use tickscope_format::file::open::RingFile;
-use tickscope_format::profile::diff::Diff;
-use tickscope_format::profile::gate::{Condition, Judged, judge};
 
 const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");

@@ -6,7 +6,7 @@ use crate::layout::WORD;
 const AT_ONCE: usize = 64;
 
 /// The checksum of words and of the bytes behind them.
-pub(crate) fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
+pub fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
     let mut crc = begin(words);
     crc.update(bytes);
     u64::from(crc.finalize())

@@ -635,10 +635,10 @@ mod tests {
     use crate::fixture;
     use crate::ids::NodeId;
     use crate::latency::Histogram;
-    use crate::profile::between::between;
-    use crate::render::fixtures;
     use crate::snapshot::OpenFrame;
     use proptest::prelude::*;
+    use tickscope_analysis::window::between;
+    use tickscope_report::fixtures;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -5,10 +5,10 @@
 
 pub mod clean;
 pub mod create;
+mod damage;
+mod descriptor;
 pub mod header;
-mod held;
 pub mod list;
-mod loss;
 pub mod open;
 pub mod places;
-mod room;
+mod space;

@@ -1,7 +1,7 @@
 //! Snapshots made by hand, for the tests of this crate.
 
-use crate::ids::{NodeId, SiteId, ThreadId};
-use crate::snapshot::{
+use tickscope_format::ids::{NodeId, SiteId, ThreadId};
+use tickscope_format::snapshot::{
     CaptureFacts, ClockFacts, ClockSource, Cost, Lifetime, NodeErrors, OpenFrame, Process, Site, Snapshot,
     Thread, ThreadState,
 };
@@ -52,7 +52,7 @@ fn base() -> Snapshot {
 }
 
 /// Two workers with the same tree, one of them with an open path, and a main thread.
-pub(crate) fn two_threads() -> Snapshot {
+pub fn two_threads() -> Snapshot {
     let mut s = base();
     s.sites = vec![
         site("order_book", "worker", 10),
@@ -108,7 +108,7 @@ pub(crate) fn two_threads() -> Snapshot {
 }
 
 /// fib calling itself three deep.
-pub(crate) fn recursion() -> Snapshot {
+pub fn recursion() -> Snapshot {
     let mut s = base();
     s.sites = vec![site("app", "fib", 3), site("app", "main", 9)].into();
     let main = s.nodes.push(None, SiteId(1), 1, 50);
@@ -131,7 +131,7 @@ pub(crate) fn recursion() -> Snapshot {
 }
 
 /// even and odd call each other, and even a leaf; odd is called from main as well.
-pub(crate) fn mutual_recursion() -> Snapshot {
+pub fn mutual_recursion() -> Snapshot {
     let mut s = recursion();
     s.sites[0].name = "even".into();
     for name in ["odd", "leaf"] {

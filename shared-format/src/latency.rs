@@ -36,7 +36,7 @@ impl Latencies {
     }
 
     /// The same of its bytes.
-    pub(crate) fn push_bytes(&mut self, row: u32, packed: &[u8]) {
+    pub fn push_bytes(&mut self, row: u32, packed: &[u8]) {
         if !packed.is_empty() {
             self.packed.extend_from_slice(packed);
             self.end_row(row);
@@ -54,7 +54,7 @@ impl Latencies {
     }
 
     /// The same, still packed; none where it has none.
-    pub(crate) fn bytes_of(&self, row: u32) -> Option<&[u8]> {
+    pub fn bytes_of(&self, row: u32) -> Option<&[u8]> {
         let at = self.row.binary_search(&row).ok()?;
         let begin = at.checked_sub(1).map_or(0, |before| self.end[before]);
         self.packed.get(begin as usize..self.end[at] as usize)

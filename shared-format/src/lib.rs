@@ -1,29 +1,40 @@
-//! What tickscope's collector and viewer agree on.
+//! The bytes that tickscope's collector and viewer agree on: snapshots, ring files, request slots, recordings.
+//!
+//! Nothing here is derived from a snapshot: `tickscope-analysis` does that, and `tickscope-report` writes what people
+//! and other tools read. From the top down, a file imports only those below it:
+//!
+//! ```text
+//! recording, snapshot_file    records one after another in a file of their own (`.tks`)
+//! file/, mapping              making, opening, listing and cleaning up ring files
+//! ring/, slots                the two protocols over shared memory
+//! codec/                      snapshots as bytes
+//! snapshot, latency/, pattern the data model
+//! words, layout, os, checksum, ids, error
+//! ```
 
 #![warn(missing_docs)]
 
-pub mod archive;
-mod checksum;
+// Fixtures name this crate as every other crate does.
+#[cfg(test)]
+extern crate self as tickscope_format;
+
+pub mod checksum;
 pub mod codec;
 mod error;
 pub mod file;
 #[cfg(test)]
 mod fixture;
 pub mod ids;
-pub mod kept;
 pub mod latency;
 pub mod layout;
-mod map;
-#[cfg(test)]
-mod model;
+mod mapping;
 pub mod os;
 pub mod pattern;
-pub mod profile;
-pub mod render;
+pub mod recording;
 pub mod ring;
-pub mod series;
 pub mod slots;
 pub mod snapshot;
+pub mod snapshot_file;
 pub mod words;
 
 pub use error::FormatError;

@@ -714,7 +714,7 @@ pub(crate) mod tests {
         use loom::sync::atomic::{AtomicU64, Ordering, fence};
 
         use super::*;
-        use crate::model::{check, mutation};
+        use tickscope_testkit::model::{check, mutation};
 
         #[derive(Clone)]
         pub(crate) struct LoomWords(Arc<Vec<AtomicU64>>);

@@ -508,8 +508,8 @@ mod tests {
         //! Under loom: a viewer asks twice, the program looks and answers; each request is done once, and the
         //! viewer never takes a wrong or half answer.
 
-        use crate::model::check;
         use crate::ring::tests::model::LoomWords;
+        use tickscope_testkit::model::check;
 
         use super::*;
 

@@ -74,7 +74,7 @@ pub(crate) mod recorder {
     use std::rc::Rc;
 
     use super::*;
-    use crate::model::mutation;
+    use tickscope_testkit::model::mutation;
 
     #[derive(Debug)]
     pub(crate) struct Recorder {

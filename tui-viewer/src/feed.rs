@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use tickscope_format::archive;
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
 use tickscope_format::{FormatError, Snapshot};
-use tickscope_format::{kept, os};
+use tickscope_format::{os, snapshot_file};
+use tickscope_report::archive;
 
 use crate::feed::attached::Attached;
 use crate::feed::recorded::Recorded;
@@ -191,7 +191,7 @@ impl RingFeed {
 
 /// The newest snapshot of a file, and what stands before it.
 fn read_kept(path: &Path) -> Result<(Snapshot, Option<Box<Recorded>>), FormatError> {
-    if !kept::is_kept(path) {
+    if !snapshot_file::is_kept(path) {
         return archive::read(path).map(|snapshot| (snapshot, None));
     }
     let (recorded, snapshot) = Recorded::open(path)?;

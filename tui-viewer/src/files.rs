@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tickscope_format::Snapshot;
-use tickscope_format::render::text::TextOptions;
+use tickscope_report::text::TextOptions;
 
 use crate::args::ReportFormat;
 use crate::command::output::in_one_line;

@@ -54,9 +54,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ratatui::layout::Size;
+use tickscope_analysis::call_tree::PathId;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::profile::tree::PathId;
 
 use crate::action::Context;
 use crate::layout::Layout;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tickscope_format::render::clock;
+use tickscope_report::clock;
 
 const DAY_S: i64 = 86_400;
 

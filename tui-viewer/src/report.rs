@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use tickscope_format::profile::compensate::compensated;
-use tickscope_format::profile::narrow;
-use tickscope_format::render::csv::Unit;
-use tickscope_format::render::html::{self, PageOptions};
-use tickscope_format::render::text::TextOptions;
-use tickscope_format::render::{callgrind, csv, folded, json, pprof, speedscope, text};
-use tickscope_format::{Snapshot, kept};
+use tickscope_analysis::filter;
+use tickscope_analysis::overhead_correction::compensated;
+use tickscope_format::{Snapshot, snapshot_file};
+use tickscope_report::csv::Unit;
+use tickscope_report::html::{self, PageOptions};
+use tickscope_report::text::TextOptions;
+use tickscope_report::{callgrind, csv, folded, json, pprof, speedscope, text};
 
 use crate::args::ReportFormat;
 
@@ -56,7 +56,7 @@ impl Report {
 
     /// The page begins with the thread that is chosen, and has the others as well.
     fn page(&self, snapshot: &Snapshot) -> io::Result<String> {
-        let less = (self.options.min_share > 0.0).then(|| narrow::above(snapshot, self.options.min_share));
+        let less = (self.options.min_share > 0.0).then(|| filter::above(snapshot, self.options.min_share));
         let options = PageOptions {
             state: self.options.state,
             thread: self.options.thread,
@@ -68,13 +68,13 @@ impl Report {
     }
 
     fn kept(&self, raw: &Snapshot) -> io::Result<Vec<u8>> {
-        let less = (self.options.min_share > 0.0).then(|| narrow::above(raw, self.options.min_share));
-        kept::bytes(less.as_ref().unwrap_or(raw)).map_err(io::Error::other)
+        let less = (self.options.min_share > 0.0).then(|| filter::above(raw, self.options.min_share));
+        snapshot_file::bytes(less.as_ref().unwrap_or(raw)).map_err(io::Error::other)
     }
 
     fn in_thread<'a>(&self, snapshot: &'a Snapshot) -> Cow<'a, Snapshot> {
         match self.options.thread {
-            Some(only) => Cow::Owned(narrow::of_threads(snapshot, |thread| thread == only)),
+            Some(only) => Cow::Owned(filter::of_threads(snapshot, |thread| thread == only)),
             None => Cow::Borrowed(snapshot),
         }
     }
@@ -85,7 +85,7 @@ impl Report {
             shown = Cow::Owned(compensated(&shown));
         }
         if self.options.min_share > 0.0 {
-            shown = Cow::Owned(narrow::above(&shown, self.options.min_share));
+            shown = Cow::Owned(filter::above(&shown, self.options.min_share));
         }
         shown
     }

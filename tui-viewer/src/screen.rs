@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use tickscope_format::Snapshot;
-use tickscope_format::render::ProcessState;
-use tickscope_format::render::text::TextOptions;
+use tickscope_report::ProcessState;
+use tickscope_report::text::TextOptions;
 use tui_input::InputRequest;
 
 use crate::action::{Context, lookup};

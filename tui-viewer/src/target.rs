@@ -9,12 +9,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use tickscope_format::archive;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
-use tickscope_format::render::form::Form;
+use tickscope_report::archive;
+use tickscope_report::form::Form;
 
 use crate::args::TargetArgs;
 use crate::command::output::{about, printable};

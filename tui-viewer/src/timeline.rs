@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
+use tickscope_analysis::history_window::{self, Facts, Parts};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::latency::Latencies;
-use tickscope_format::profile::across::{self, Facts, Parts};
+use tickscope_format::recording::Series;
 use tickscope_format::ring::Record;
-use tickscope_format::series::Series;
-use tickscope_format::{FormatError, Snapshot, codec, kept};
+use tickscope_format::{FormatError, Snapshot, codec, snapshot_file};
 
 use crate::args::When;
 use crate::command::output::{Misuse, about};
@@ -59,7 +59,7 @@ impl Timeline {
     pub fn of(found: &Found, offset: UtcOffset) -> anyhow::Result<Self> {
         match found {
             Found::Ring(ring, _) => Self::of_ring(ring, offset),
-            Found::Kept(path) if kept::is_kept(path) => Self::of_series(path, offset),
+            Found::Kept(path) if snapshot_file::is_kept(path) => Self::of_series(path, offset),
             Found::Kept(path) => Err(single(path)),
         }
     }
@@ -283,7 +283,7 @@ impl Timeline {
             minus,
             unclosed,
             more,
-        } = across::parts(&self.facts, from, to);
+        } = history_window::parts(&self.facts, from, to);
         let blind = plus.iter().chain(&minus).any(|&at| at < self.coarse);
         let read = |parts: &[usize]| -> anyhow::Result<Vec<Snapshot>> {
             parts.iter().map(|&at| self.snapshot(at)).collect()
@@ -299,7 +299,7 @@ impl Timeline {
             );
         }
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
-        let mut snapshot = across::across(&plus, &minus);
+        let mut snapshot = history_window::across(&plus, &minus);
         if blind {
             // Those that are there are not of this time alone.
             snapshot.latencies = Latencies::default();
@@ -346,8 +346,8 @@ mod tests {
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
     use tickscope_format::os;
+    use tickscope_format::recording::Writer;
     use tickscope_format::ring::Stamp;
-    use tickscope_format::series::Writer;
     use tickscope_format::snapshot::CaptureKind;
 
     /// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.

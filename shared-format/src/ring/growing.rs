@@ -299,7 +299,7 @@ mod tests {
             words: 4,
             ..DOUBLES.most
         };
-        crate::model::check(None, || {
+        tickscope_testkit::model::check(None, || {
             let words = LoomWords::new(11);
             let mut writer = GrowingWriter::new(DOUBLES);
             // Each record begins with its position.

@@ -11,7 +11,7 @@ use crate::file::create::OwnRing;
 use crate::file::header::tests::example;
 use crate::file::open::RingFile;
 use crate::layout::RING_WORDS_RANGE;
-use crate::map::{MapWords, Way};
+use crate::mapping::{MapWords, Way};
 
 /// Names the directory in the writer's environment; without it the test below is none.
 const ROLE: &str = "LAPPING_WRITER";

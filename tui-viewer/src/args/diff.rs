@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tickscope_format::profile::gate::Condition;
-use tickscope_format::render::diff::Tables;
+use tickscope_analysis::compare::gate::Condition;
+use tickscope_report::diff::Tables;
 
 use super::ending;
 use super::report::share;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tickscope_format::render::form::Form;
+use tickscope_report::form::Form;
 
 use super::report::ReportFormat;
 

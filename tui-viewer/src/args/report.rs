@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tickscope_format::render::csv::Unit;
-use tickscope_format::render::form::Form;
-use tickscope_format::render::text::View;
+use tickscope_report::csv::Unit;
+use tickscope_report::form::Form;
+use tickscope_report::text::View;
 
 use super::{MomentArgs, TargetArgs, TimesArgs, duration, ending};
 
@@ -311,7 +311,7 @@ impl From<ReportUnit> for Unit {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::render::csv::PER;
+    use tickscope_report::csv::PER;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Context;
-use tickscope_format::archive;
+use tickscope_report::archive;
 
 use crate::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs, order};
 use crate::command::output::printable;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use tickscope_analysis::compare::diff::{Diff, NoScope};
+use tickscope_analysis::compare::gate::{self, Verdict};
 use tickscope_format::Snapshot;
-use tickscope_format::profile::diff::{Diff, NoScope};
-use tickscope_format::profile::gate::{self, Verdict};
-use tickscope_format::render::diff::{Comparison, Run, doubts, json, markdown, page, text};
+use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
 use crate::args::{DiffArgs, DiffFormat, TargetArgs};
 use crate::command::fresh;

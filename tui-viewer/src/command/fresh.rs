@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use tickscope_format::Snapshot;
-use tickscope_format::archive;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
-use tickscope_format::render::ProcessState;
 use tickscope_format::slots::{Op, Reply};
+use tickscope_report::ProcessState;
+use tickscope_report::archive;
 
 use crate::args::TargetArgs;
 use crate::command::output::{Misuse, about, say};

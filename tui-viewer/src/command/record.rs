@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tickscope_format::file::open::{Liveness, RingFile};
-use tickscope_format::series::Writer;
+use tickscope_format::recording::Writer;
 
 use self::copier::{Begin, Copier};
 use self::progress::Progress;

@@ -5,10 +5,10 @@ mod threads;
 
 use std::io::{self, IsTerminal};
 
-use tickscope_format::profile::narrow;
-use tickscope_format::profile::per::PerCall;
-use tickscope_format::render::text::{self, TextOptions};
-use tickscope_format::render::unit::Unit;
+use tickscope_analysis::filter;
+use tickscope_analysis::per_call::PerCall;
+use tickscope_report::text::{self, TextOptions};
+use tickscope_report::unit::Unit;
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::command::fresh::{self, Fresh};
@@ -63,7 +63,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
             // The text says itself which one it shows.
             [only] => report.options.thread = Some(only),
             ref several => {
-                fresh.snapshot = narrow::of_threads(&fresh.snapshot, |thread| several.contains(&thread));
+                fresh.snapshot = filter::of_threads(&fresh.snapshot, |thread| several.contains(&thread));
             }
         }
     }

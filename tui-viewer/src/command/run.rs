@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::file::places::DIR_VARIABLE;
-use tickscope_format::render::text::TextOptions;
+use tickscope_report::text::TextOptions;
 
 use crate::args::LookArgs;
 use crate::command::attach::{has_screen, watch};

@@ -1,6 +1,6 @@
 //! `tickscope sites`: what was met, what is switched off, and by which rules.
 
-use tickscope_format::render::{json, sites};
+use tickscope_report::{json, sites};
 
 use crate::args::{Format, TargetArgs};
 use crate::command::{fresh, output};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use tickscope_format::kept;
+use tickscope_format::snapshot_file;
 
 use crate::args::{TargetArgs, ending};
 use crate::command::output::Misuse;
@@ -32,7 +32,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
                 path.display()
             );
             whole::check_folder(path)?;
-            kept::write(path, &snapshot)?;
+            snapshot_file::write(path, &snapshot)?;
             path.to_path_buf()
         }
         None => files::keep_snapshot(&snapshot, keep, None, local_time::utc_offset_s())
@@ -47,5 +47,5 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
 /// # Errors
 /// Why it cannot be written.
 pub fn keep(path: &Path, snapshot: &tickscope_format::Snapshot) -> Result<(), String> {
-    kept::write(path, snapshot).map_err(|error| error.to_string())
+    snapshot_file::write(path, snapshot).map_err(|error| error.to_string())
 }

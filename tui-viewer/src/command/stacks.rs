@@ -1,6 +1,6 @@
 //! `tickscope stacks`: where each thread is right now.
 
-use tickscope_format::render::stacks::{StacksOptions, stacks};
+use tickscope_report::stacks::{StacksOptions, stacks};
 
 use crate::args::TargetArgs;
 use crate::command::{fresh, output};

@@ -1,8 +1,8 @@
 //! `tickscope off` and `tickscope on`: which sites are measured.
 
+use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::profile::sites::sites;
 use tickscope_format::slots::Op;
 
 use crate::args::TargetArgs;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tickscope_format::FormatError;
 use tickscope_format::Snapshot;
-use tickscope_format::series::{Moment, Series};
+use tickscope_format::recording::{Moment, Series};
 use tickscope_format::snapshot::CaptureKind;
 
 use crate::model::history::BYTES_MAX;
@@ -106,8 +106,8 @@ mod tests {
     use crate::status::Status;
     use crate::target::Wanted;
     use tickscope_format::codec;
+    use tickscope_format::recording::Writer;
     use tickscope_format::ring::Stamp;
-    use tickscope_format::series::Writer;
 
     /// A recording of so many tenths of a second, of payloads that are longer by so much.
     fn recorded(path: &Path, records: u64, longer: usize) {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use tickscope_analysis::functions::FunctionId;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::profile::functions::FunctionId;
-use tickscope_format::render::number;
+use tickscope_report::number;
 use tui_input::{Input, InputRequest};
 
 use crate::action::Action;

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use tickscope_analysis::align::align;
+use tickscope_analysis::window::{between, same_epoch};
 use tickscope_format::Snapshot;
-use tickscope_format::profile::align::align;
-use tickscope_format::profile::between::{between, same_epoch};
 
 use crate::cells::cut_middle;
 use crate::model::Model;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use tickscope_analysis::functions::FunctionId;
 use tickscope_format::ids::{NodeId, ThreadId};
-use tickscope_format::profile::functions::FunctionId;
 
 use crate::model::data::{Data, What, share};
 

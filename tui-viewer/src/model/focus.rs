@@ -1,6 +1,6 @@
 //! Keys that choose what part of the tree is shown, and which way round.
 
-use tickscope_format::profile::groups;
+use tickscope_analysis::groups;
 
 use crate::model::data::What;
 use crate::model::function::Chosen;

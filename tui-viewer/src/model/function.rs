@@ -1,9 +1,9 @@
 //! The function on the screen of callers and callees, its lines, and the way by which it was come to.
 
-use tickscope_format::profile::functions::FunctionId;
-use tickscope_format::profile::graph::{Link, Neighbours};
-use tickscope_format::profile::spread::Spread;
-use tickscope_format::profile::tree::CallTree;
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::callers::{Link, Neighbours};
+use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::uncertainty::Spread;
 
 use crate::model::cursor::Cursor;
 use crate::model::data::Figures;

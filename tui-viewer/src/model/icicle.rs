@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use tickscope_format::profile::tree::CallTree;
+use tickscope_analysis::call_tree::CallTree;
 
 /// A frame on its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

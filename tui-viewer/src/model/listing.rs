@@ -1,6 +1,6 @@
 //! From data to the rows of a list, in order and folded. What is closed is never touched.
 
-use tickscope_format::profile::tree::PathId;
+use tickscope_analysis::call_tree::PathId;
 
 use crate::model::data::{Data, What};
 use crate::model::function::Around;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::render::Extent;
+use tickscope_report::Extent;
 use tui_input::InputRequest;
 
 use crate::action::Action;

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use tickscope_format::profile::functions::{Function, Functions};
-use tickscope_format::render::label;
+use tickscope_analysis::functions::{Function, Functions};
+use tickscope_report::label;
 
 use crate::cells::safe;
 

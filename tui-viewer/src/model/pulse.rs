@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::hotspots::{HotRow, hot};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
-use tickscope_format::profile::hot::{HotRow, hot};
-use tickscope_format::profile::tree::CallTree;
 
 use crate::model::Model;
 use crate::model::data::Data;

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::Snapshot;
-use tickscope_format::profile::compensate::compensated;
 
 use crate::model::base::Base;
 use crate::model::data::Data;

@@ -1,6 +1,6 @@
 //! A line of a list: what it is, and how it hangs in the tree.
 
-use tickscope_format::profile::tree::PathId;
+use tickscope_analysis::call_tree::PathId;
 
 use crate::model::data::What;
 use crate::model::function::CallId;

@@ -1,6 +1,6 @@
 //! What is searched for, and where it was found.
 
-use tickscope_format::profile::tree::PathId;
+use tickscope_analysis::call_tree::PathId;
 use tui_input::Input;
 
 use crate::model::data::{Data, What};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
-use tickscope_format::profile::sites::sites;
 use tickscope_format::snapshot::Site;
 
 use crate::command::switch::{Switch, outcome};

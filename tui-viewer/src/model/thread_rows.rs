@@ -1,7 +1,7 @@
 //! The rows of the view Threads: who is busy, and with what.
 
+use tickscope_analysis::functions::FunctionId;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::snapshot::ThreadState;
 
 use crate::cells::safe;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tickscope_format::profile::tree::{PathId, TreeRow};
+use tickscope_analysis::call_tree::{PathId, TreeRow};
 
 use crate::action::Action;
 use crate::model::Model;

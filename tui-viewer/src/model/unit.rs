@@ -1,6 +1,6 @@
 //! What numbers are per, and what they are in.
 
-use tickscope_format::profile::tree::PathId;
+use tickscope_analysis::call_tree::PathId;
 
 use crate::model::Model;
 use crate::model::data::{Data, What};

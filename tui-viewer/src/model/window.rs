@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use tickscope_analysis::window::{between, same_epoch};
 use tickscope_format::Snapshot;
-use tickscope_format::profile::between::{between, same_epoch};
 
 use crate::model::Model;
 use crate::model::compare::Against;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use tickscope_analysis::focus::{Focus, in_focus};
 use tickscope_format::Snapshot;
-use tickscope_format::profile::in_focus::{Focus, in_focus};
-use tickscope_format::render::Extent;
+use tickscope_report::Extent;
 
 use crate::args::ReportFormat;
 use crate::model::Model;

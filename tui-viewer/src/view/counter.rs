@@ -1,6 +1,6 @@
 //! Counters: what stands where a scope has times.
 
-use tickscope_format::render::number;
+use tickscope_report::number;
 
 use crate::columns::Column;
 use crate::model::data::{Data, Figures};

@@ -1,7 +1,7 @@
 //! The pane below the list: what the selected row's line has no room for.
 
 use ratatui::layout::Rect;
-use tickscope_format::render::number;
+use tickscope_report::number;
 
 use crate::cells::{cut_end, cut_middle, cut_start, safe, width};
 use crate::columns::Column;

@@ -1,6 +1,6 @@
 //! What has changed in a row between two moments: a sign and a number, so that no colour is needed.
 
-use tickscope_format::render::number;
+use tickscope_report::number;
 
 use crate::cells::width;
 use crate::columns::{self, Column};

@@ -1,6 +1,6 @@
 //! Numbers of a row as they stand in its columns, marked where they are estimates or bounds.
 
-use tickscope_format::render::number;
+use tickscope_report::number;
 
 use crate::columns::{self, Column};
 use crate::model::Model;

@@ -1,7 +1,7 @@
 //! The flame graph: the call tree from the top down, every frame as wide as its time.
 
 use ratatui::layout::Rect;
-use tickscope_format::render::number;
+use tickscope_report::number;
 
 use crate::cells::{cut_end, cut_middle, width, without_module};
 use crate::columns::Column;

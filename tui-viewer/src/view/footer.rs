@@ -1,7 +1,7 @@
 //! The last line: keys that work now, or the search as it is typed, or what just happened.
 
 use ratatui::layout::Rect;
-use tickscope_format::render::number;
+use tickscope_report::number;
 use tui_input::Input;
 
 use crate::action::{Action, Context, Hint, lines};

@@ -1,8 +1,8 @@
 //! What the view of one function has of its own: its title, its headings, and calls that are some of many.
 
 use ratatui::layout::Rect;
-use tickscope_format::profile::functions::FunctionId;
-use tickscope_format::render::{label, number};
+use tickscope_analysis::functions::FunctionId;
+use tickscope_report::{label, number};
 
 use crate::cells::{cut_middle, cut_path, safe, width};
 use crate::columns::Column;

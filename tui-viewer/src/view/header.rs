@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
-use tickscope_format::render::number;
 use tickscope_format::snapshot::{Mode, Process, ThreadState};
+use tickscope_report::number;
 
 use crate::cells::{cut_middle, safe, width};
 use crate::model::Model;

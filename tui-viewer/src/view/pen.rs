@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use tickscope_format::render::number;
+use tickscope_report::number;
 
 use crate::cells::{cut_end, width};
 use crate::theme::{Glyphs, Meaning, ThemeKind};

@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 use tickscope_format::layout::slot;
-use tickscope_format::render::number;
 use tickscope_format::snapshot::Thread;
+use tickscope_report::number;
 
 use crate::cells::{cut_end, safe, width};
 use crate::model::Model;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use ratatui::layout::Rect;
-use tickscope_format::render::{label, number};
 use tickscope_format::snapshot::Mode;
+use tickscope_report::{label, number};
 
 use crate::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
 use crate::columns::{self, Column, Place};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ratatui::layout::Rect;
-use tickscope_format::render::number;
+use tickscope_report::number;
 
 use crate::cells::{cut_end, cut_middle, width, without_module};
 use crate::columns::{self, Column, Place};

@@ -1,6 +1,6 @@
 //! Numbers in the unit that was chosen: of all calls or per call of a row, in nanoseconds or in ticks.
 
-use tickscope_format::render::number;
+use tickscope_report::number;
 
 use crate::cells::width;
 use crate::model::Model;
@@ -8,7 +8,7 @@ use crate::model::data::{Data, What};
 use crate::view::figure::LONGEST_MARKED;
 use crate::view::pen::{Pen, up};
 
-pub(super) use tickscope_format::render::number::quotient;
+pub(super) use tickscope_report::number::quotient;
 
 /// A time as it is shown: of all, or a call's part of it; in nanoseconds, or in ticks. Nothing is known per call of what
 /// has none.

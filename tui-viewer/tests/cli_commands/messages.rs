@@ -188,7 +188,7 @@ fn a_recording_tells_of_other_programs_and_of_one_that_runs_on() {
 #[test]
 fn a_thread_of_a_program_without_threads() {
     let place = Place::new();
-    tickscope_format::kept::write(&place.work().join("bare.tks"), &Snapshot::default()).unwrap();
+    tickscope_format::snapshot_file::write(&place.work().join("bare.tks"), &Snapshot::default()).unwrap();
     let args = ["report", "bare.tks", "--thread", "nobody"];
     says(
         &place,

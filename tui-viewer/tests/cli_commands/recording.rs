@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
-use tickscope_format::series::Series;
+use tickscope_format::recording::Series;
 use tickscope_format::snapshot::CaptureKind;
 
 use crate::support::{Done, Place, Program, VIEWER, finish, finish_with, until};

@@ -172,7 +172,7 @@ fn a_kept_snapshot_is_compared_with_from_the_first_frame_on() {
     std::fs::create_dir(&dir).unwrap();
     let keep = |name: &str, tenths: u64| {
         let path = dir.join(name);
-        tickscope_format::kept::write(&path, &orderbook::snapshot(tenths)).unwrap();
+        tickscope_format::snapshot_file::write(&path, &orderbook::snapshot(tenths)).unwrap();
         path
     };
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));

@@ -1,11 +1,10 @@
-//! Documents that carry a snapshot: JSON reports, and pages.
+//! Pages that carry a snapshot.
 
 use std::sync::LazyLock;
 
-use tickscope_format::archive;
 use tickscope_format::codec;
-use tickscope_format::render::html::{self, PageOptions};
-use tickscope_format::render::{ProcessState, json};
+use tickscope_report::archive;
+use tickscope_report::html::{self, PageOptions};
 
 use super::derive::snapshot;
 use super::follow::follow;
@@ -29,7 +28,7 @@ static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
 /// Reads the input as a document.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
-    match input.byte() % 6 {
+    match input.byte() % 5 {
         0 => read(&String::from_utf8_lossy(input.0)),
         1 => {
             let (before, behind) = &*PAGE;
@@ -52,10 +51,12 @@ pub(crate) fn run(input: &[u8]) {
             if !codec_takes(&snapshot) {
                 return;
             }
-            let mut text = json::report(&snapshot, ProcessState::Running).into_bytes();
+            let mut text = html::page(&snapshot, &PageOptions::default())
+                .unwrap()
+                .into_bytes();
             if edits.is_empty() {
                 let text = std::str::from_utf8(&text).unwrap();
-                assert_eq!(json::snapshot_of(text).unwrap().nodes, snapshot.nodes);
+                assert_eq!(html::snapshot_of(text).unwrap().nodes, snapshot.nodes);
             }
             for (at, byte) in edits {
                 let at = at % text.len();
@@ -85,11 +86,10 @@ fn codec_takes(snapshot: &tickscope_format::Snapshot) -> bool {
 }
 
 fn read(text: &str) {
-    let pair = [json::snapshot_of(text), html::snapshot_of(text)];
-    for snapshot in pair.into_iter().flatten() {
+    if let Ok(snapshot) = html::snapshot_of(text) {
         assert!(
             codec_takes(&snapshot),
-            "what a document gives is a snapshot like any other"
+            "what a page gives is a snapshot like any other"
         );
         follow(&snapshot, &snapshot, text.len());
     }

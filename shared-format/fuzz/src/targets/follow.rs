@@ -2,28 +2,29 @@
 
 use std::time::Duration;
 
+use tickscope_analysis::call_graph::CallGraph;
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::callers::{self, Neighbours};
+use tickscope_analysis::compare::diff::Diff;
+use tickscope_analysis::focus::{Focus, in_focus};
+use tickscope_analysis::functions::Functions;
+use tickscope_analysis::hotspots::hot;
+use tickscope_analysis::intervals::{Choice, Intervals};
+use tickscope_analysis::per_call::PerCall;
+use tickscope_analysis::{
+    align, filter, groups, history_window, merge, overhead_correction, sites as sites_of, transform,
+    uncertainty, window,
+};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::profile::call_graph::CallGraph;
-use tickscope_format::profile::diff::Diff;
-use tickscope_format::profile::functions::Functions;
-use tickscope_format::profile::graph::{self, Neighbours};
-use tickscope_format::profile::hot::hot;
-use tickscope_format::profile::in_focus::{Focus, in_focus};
-use tickscope_format::profile::intervals::{Choice, Intervals};
-use tickscope_format::profile::per::PerCall;
-use tickscope_format::profile::tree::CallTree;
-use tickscope_format::profile::{
-    across, align, between, compensate, groups, narrow, shape, sites as sites_of, spread, sum,
-};
-use tickscope_format::render::diff::{self, Comparison, Run, Tables};
-use tickscope_format::render::html::{self, PageOptions};
-use tickscope_format::render::log::{self, LogOptions};
-use tickscope_format::render::stacks::{self, StacksOptions};
-use tickscope_format::render::text::{self, TextOptions, View};
-use tickscope_format::render::unit::Unit;
-use tickscope_format::render::{ProcessState, callgrind, csv, folded, json, pprof, sites, speedscope};
+use tickscope_report::diff::{self, Comparison, Run, Tables};
+use tickscope_report::html::{self, PageOptions};
+use tickscope_report::log::{self, LogOptions};
+use tickscope_report::stacks::{self, StacksOptions};
+use tickscope_report::text::{self, TextOptions, View};
+use tickscope_report::unit::Unit;
+use tickscope_report::{ProcessState, callgrind, csv, folded, json, pprof, sites, speedscope};
 
 /// Does one of them with a snapshot, or with it and another of the same program.
 pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
@@ -51,9 +52,9 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
                 json::sites(one, ProcessState::Stale),
             ));
         }
-        10 => whole(&sum::sum(&[one, other])),
-        11 if between::same_epoch(one, other) => whole(&between::between(other, one)),
-        11 | 12 => whole(&across::across(&[other, one], &[one])),
+        10 => whole(&merge::sum(&[one, other])),
+        11 if window::same_epoch(one, other) => whole(&window::between(other, one)),
+        11 | 12 => whole(&history_window::across(&[other, one], &[one])),
         13 => {
             let (later, earlier) = align::align(one, other);
             whole(&later);
@@ -110,11 +111,11 @@ fn trees(snapshot: &Snapshot) {
     let _ = (
         hot(&tree),
         tree.measured_ns(),
-        spread::spreads(snapshot),
-        graph::cycles(&tree),
+        uncertainty::spreads(snapshot),
+        callers::cycles(&tree),
     );
-    let _ = (CallGraph::of(&tree), shape::fold_recursion(&tree));
-    let _ = shape::bottom_up(&tree, 100_000, |_| true);
+    let _ = (CallGraph::of(&tree), transform::fold_recursion(&tree));
+    let _ = transform::bottom_up(&tree, 100_000, |_| true);
     for (id, _) in tree
         .functions
         .list
@@ -123,22 +124,22 @@ fn trees(snapshot: &Snapshot) {
         .map(|(f, id)| (id, f))
         .take(3)
     {
-        let id = tickscope_format::profile::functions::FunctionId(id);
-        let _ = (Neighbours::of(&tree, id), shape::focus_function(&tree, id));
+        let id = tickscope_analysis::functions::FunctionId(id);
+        let _ = (Neighbours::of(&tree, id), transform::focus_function(&tree, id));
     }
     if let Some(row) = tree.rows.last() {
-        let _ = shape::focus_subtree(&tree, row.path);
+        let _ = transform::focus_subtree(&tree, row.path);
         let _ = in_focus(snapshot, &[Focus::Subtree(row.path)], false);
     }
     let _ = Functions::grouped(snapshot);
     let _ = (
         groups::groups(snapshot, |_| true),
         sites_of::sites(snapshot),
-        compensate::compensated(snapshot),
+        overhead_correction::compensated(snapshot),
     );
     let _ = (
-        narrow::of_threads(snapshot, |thread| thread.0 % 2 == 0),
-        narrow::above(snapshot, 0.1),
+        filter::of_threads(snapshot, |thread| thread.0 % 2 == 0),
+        filter::above(snapshot, 0.1),
     );
 }
 

@@ -5,10 +5,10 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use tickscope_format::archive;
 use tickscope_format::codec;
 use tickscope_format::layout::{KEPT_MAGIC, record};
-use tickscope_format::series::Series;
+use tickscope_format::recording::Series;
+use tickscope_report::archive;
 
 use super::derive::snapshot;
 use super::input::Input;

@@ -3,8 +3,8 @@
 use anyhow::anyhow;
 use tickscope_format::FormatError;
 use tickscope_format::file::open::{RingFile, Slot};
+use tickscope_format::recording::Writer;
 use tickscope_format::ring::Record;
-use tickscope_format::series::Writer;
 use tickscope_format::slots::Op;
 
 use crate::command::fresh;

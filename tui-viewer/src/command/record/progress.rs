@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use tickscope_format::file::open::Liveness;
-use tickscope_format::series::Writer;
+use tickscope_format::recording::Writer;
 
 use super::copier::{bytes, records};
 use crate::command::fresh::state_of;

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tickscope_format::file::open::RingFile;
-use tickscope_format::series::Writer;
+use tickscope_format::recording::Writer;
 
 use super::copier::{Begin, Copier};
 use super::progress::Progress;

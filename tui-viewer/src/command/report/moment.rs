@@ -1,6 +1,6 @@
 //! Which moment, or which time, a report is on.
 
-use tickscope_format::render::Extent;
+use tickscope_report::Extent;
 
 use crate::args::{MomentArgs, When};
 use crate::command::fresh::Fresh;

@@ -99,7 +99,7 @@ fn threads_and_sites_hold_to_the_unit_in_their_panes_as_well() {
     let data = model.data.as_ref().expect("data");
     let row = &data.threads()[thread.expect("a thread")];
     let per = per.expect("divided");
-    let each = tickscope_format::render::number::duration((row.measured_ns + per / 2) / per);
+    let each = tickscope_report::number::duration((row.measured_ns + per / 2) / per);
     let screen = text(&model);
     assert!(pane(&model).contains(&format!("in scopes {each}")), "{screen}");
     assert!(!pane(&model).contains('M'), "{screen}");
@@ -109,7 +109,7 @@ fn threads_and_sites_hold_to_the_unit_in_their_panes_as_well() {
         .expect("a row");
     assert!(listed.contains(&each), "as its row says: {screen}");
     keys(&mut model, "bU");
-    let ticks = tickscope_format::render::number::count(row_ns(&model));
+    let ticks = tickscope_report::number::count(row_ns(&model));
     assert!(
         pane(&model).contains(&format!("in scopes {ticks}")),
         "{}",
@@ -194,11 +194,7 @@ fn ticks_are_counts() {
         let row = data.tree.rows.iter().find(|row| row.depth == 1).expect("a row");
         (row.total_ticks, ())
     };
-    assert_eq!(
-        step[1],
-        tickscope_format::render::number::count(total),
-        "{screen}"
-    );
+    assert_eq!(step[1], tickscope_report::number::count(total), "{screen}");
     assert!(
         !screen
             .lines()

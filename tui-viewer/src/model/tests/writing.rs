@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use tickscope_analysis::call_tree::CallTree;
 use tickscope_format::Snapshot;
-use tickscope_format::profile::tree::CallTree;
-use tickscope_format::render::number;
-use tickscope_format::render::text::TextOptions;
+use tickscope_report::number;
+use tickscope_report::text::TextOptions;
 
 use crate::args::ReportFormat;
 use crate::files;
@@ -137,7 +137,7 @@ fn every_form_says_that_it_is_of_a_window() {
     assert!(page.contains("\"span\":\"window\""));
     assert!(page.contains("\"since_reset\":\"in 10.0s\""));
     assert!(page.contains(&format!("\"focus\":\"only {name}\"")));
-    let carried = tickscope_format::render::html::snapshot_of(&page).expect("a snapshot");
+    let carried = tickscope_report::html::snapshot_of(&page).expect("a snapshot");
     assert_eq!(carried, snapshot, "what it shows is what it carries");
     let data = model.data.as_ref().expect("data");
     assert_eq!(
@@ -157,10 +157,10 @@ fn a_window_that_was_written_and_is_opened_again_is_one_still() {
     let (window, options) = written(&mut model, "d");
     let first = in_form(&window, &options, ReportFormat::Text);
     assert!(first.contains("  window       in 10.0s (epoch"), "{first}");
-    let read = tickscope_format::render::json::snapshot_of;
+    let read = tickscope_report::json::snapshot_of;
     let json = read(&in_form(&window, &options, ReportFormat::Json)).expect("a snapshot");
     let page = in_form(&window, &options, ReportFormat::Html);
-    let page = tickscope_format::render::html::snapshot_of(&page).expect("a snapshot");
+    let page = tickscope_report::html::snapshot_of(&page).expect("a snapshot");
     for opened in [json, page] {
         assert_eq!(in_form(&opened, &options, ReportFormat::Text), first);
         let mut model = empty(120, 30);

@@ -1,0 +1,11 @@
+//! Reads all threads' trees while they run, and makes snapshots and resets of what it finds.
+
+pub(crate) mod baseline;
+pub(crate) mod collector_state;
+pub(crate) mod estimate;
+pub(crate) mod finished_threads;
+pub(crate) mod histograms;
+pub(crate) mod site_ids;
+pub(crate) mod snapshot_rows;
+pub(crate) mod thread_lifecycle;
+pub(crate) mod tree_reader;

@@ -1,0 +1,247 @@
+//! A tree's counters against their baselines, by node index; the arithmetic of resets.
+
+use tickscope_format::snapshot::Lifetime;
+
+use crate::enabled::capture::histograms::Histograms;
+
+/// What a node counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) calls: u64,
+    pub(crate) ticks: u64,
+    /// Calls that were timed in adaptive mode.
+    pub(crate) timed: u64,
+    /// What was added, where the node is a counter.
+    pub(crate) sum: u64,
+}
+
+/// Counters, baselines, and the baselines before the last reset. A missing one is zero. Index 0 is the root,
+/// which counts the time outside any scope.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledger {
+    current: Vec<Counts>,
+    base: Vec<Counts>,
+    undo: Vec<Counts>,
+    /// How long calls took.
+    pub(crate) histograms: Histograms,
+    /// Ticks charged outside of any row that belong to rows, of past epochs and of this one: adaptive mode.
+    handed_past: u64,
+    handed_undo: u64,
+    handed_now: u64,
+    cpu: Option<u64>,
+    cpu_base: u64,
+    cpu_undo: u64,
+}
+
+// === impl Counts ===
+
+impl Counts {
+    pub(crate) fn is_zero(self) -> bool {
+        self == Self::default()
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.wrapping_add(other.calls),
+            ticks: self.ticks.wrapping_add(other.ticks),
+            timed: self.timed.wrapping_add(other.timed),
+            sum: self.sum.wrapping_add(other.sum),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(other.calls),
+            ticks: self.ticks.saturating_sub(other.ticks),
+            timed: self.timed.saturating_sub(other.timed),
+            // A sum may have begun again beyond 64 bits.
+            sum: self.sum.wrapping_sub(other.sum),
+        }
+    }
+
+    fn at_least(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.max(other.calls),
+            ticks: self.ticks.max(other.ticks),
+            timed: self.timed.max(other.timed),
+            // It never goes back but beyond 64 bits: it is read in one piece.
+            sum: self.sum,
+        }
+    }
+}
+
+fn at(column: &[Counts], index: usize) -> Counts {
+    column.get(index).copied().unwrap_or_default()
+}
+
+fn raise(column: &mut Vec<Counts>, index: usize, by: Counts) {
+    if column.len() <= index {
+        column.resize(index + 1, Counts::default());
+    }
+    column[index] = column[index].plus(by);
+}
+
+// === impl Ledger ===
+
+impl Ledger {
+    /// Takes the counters as they are now. What was shown before never shrinks: a capture may have shown a few
+    /// ticks that the thread then charged elsewhere.
+    pub(crate) fn show(&mut self, counts: &[Counts], cpu_ns: Option<u64>) {
+        self.current.clear();
+        self.current.extend(
+            counts
+                .iter()
+                .enumerate()
+                .map(|(index, count)| count.at_least(at(&self.base, index))),
+        );
+        self.cpu = cpu_ns.or(self.cpu);
+    }
+
+    /// What a node shows since the reset.
+    pub(crate) fn shown(&self, index: usize) -> Counts {
+        at(&self.current, index).minus(at(&self.base, index))
+    }
+
+    /// Whether a node has nothing to show since the reset. One with an ended call has, though that began before the reset
+    /// and took no tick since.
+    pub(crate) fn is_bare(&self, index: usize) -> bool {
+        self.shown(index).is_zero() && self.histograms.shown(index).is_none()
+    }
+
+    /// CPU time since the reset, in nanoseconds, where it is known.
+    pub(crate) fn cpu_shown(&self) -> Option<u64> {
+        self.cpu.map(|cpu| cpu.saturating_sub(self.cpu_base))
+    }
+
+    /// Of the ticks that the root shows, so many belong to rows.
+    pub(crate) fn hand(&mut self, ticks: u64) {
+        self.handed_now = ticks;
+    }
+
+    /// Adds all that was ever counted in rows: the root is none.
+    pub(crate) fn add_lifetime(&self, lifetime: &mut Lifetime) {
+        lifetime.ticks = lifetime
+            .ticks
+            .wrapping_add(self.handed_past)
+            .wrapping_add(self.handed_now);
+        for counts in self.current.iter().skip(1) {
+            lifetime.calls = lifetime.calls.wrapping_add(counts.calls);
+            lifetime.ticks = lifetime.ticks.wrapping_add(counts.ticks);
+        }
+    }
+
+    /// Begins a new epoch: what was shown becomes the past.
+    pub(crate) fn reset(&mut self) {
+        // A counter never is below its baseline here (see `show`), so this raises it by what was shown.
+        let past = self.current.clone();
+        self.undo = std::mem::replace(&mut self.base, past);
+        self.histograms.reset();
+        self.handed_undo = self.handed_past;
+        self.handed_past += std::mem::take(&mut self.handed_now);
+        self.cpu_undo = self.cpu_base;
+        self.cpu_base = self.cpu.unwrap_or(0);
+    }
+
+    /// Goes back to the epoch before the last reset.
+    pub(crate) fn undo(&mut self) {
+        self.base = std::mem::take(&mut self.undo);
+        self.histograms.undo();
+        self.handed_past = self.handed_undo;
+        self.cpu_base = self.cpu_undo;
+    }
+
+    /// Adds a node of another ledger, all its columns, to one of this.
+    pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
+        raise(&mut self.current, index, at(&other.current, from));
+        raise(&mut self.base, index, at(&other.base, from));
+        raise(&mut self.undo, index, at(&other.undo, from));
+        self.histograms.absorb(index, &other.histograms, from);
+    }
+
+    /// Adds what another ledger knows beside its nodes.
+    pub(crate) fn absorb_thread(&mut self, other: &Self) {
+        self.handed_past += other.handed_past;
+        self.handed_undo += other.handed_undo;
+        if let Some(cpu) = other.cpu {
+            self.cpu = Some(self.cpu.unwrap_or(0) + cpu);
+        }
+        self.cpu_base += other.cpu_base;
+        self.cpu_undo += other.cpu_undo;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ticks(ticks: u64) -> Counts {
+        Counts {
+            calls: 1,
+            ticks,
+            sum: ticks / 2,
+            ..Counts::default()
+        }
+    }
+
+    #[test]
+    fn a_reset_shows_zero_and_an_undo_all_again() {
+        let mut ledger = Ledger::default();
+        ledger.show(&[ticks(5), ticks(100)], Some(50));
+        ledger.reset();
+        assert!(ledger.shown(1).is_zero());
+        ledger.show(&[ticks(5), ticks(130)], Some(70));
+        assert_eq!((ledger.shown(1).ticks, ledger.cpu_shown()), (30, Some(20)));
+        ledger.undo();
+        assert_eq!((ledger.shown(1).ticks, ledger.cpu_shown()), (130, Some(70)));
+    }
+
+    #[test]
+    fn a_sum_that_began_again_beyond_64_bits_goes_on_after_resets() {
+        let counted = |sum| Counts {
+            calls: 1,
+            sum,
+            ..Counts::default()
+        };
+        let mut ledger = Ledger::default();
+        ledger.show(&[counted(0), counted(u64::MAX)], None);
+        assert_eq!(ledger.shown(1).sum, u64::MAX);
+        ledger.reset();
+        ledger.show(&[counted(0), counted(4)], None);
+        assert_eq!(ledger.shown(1).sum, 5);
+        let mut folded = Ledger::default();
+        folded.absorb(1, &ledger, 1);
+        folded.absorb(1, &ledger, 1);
+        assert_eq!(folded.shown(1).sum, 10);
+        ledger.undo();
+        assert_eq!(ledger.shown(1).sum, 4);
+    }
+
+    proptest! {
+        /// However a counter wavers between captures, the epochs add up to the lifetime.
+        #[test]
+        fn epochs_add_up_to_the_lifetime(
+            captures in proptest::collection::vec((proptest::collection::vec(0u64..1000, 1..6), any::<bool>()), 1..40),
+        ) {
+            let mut ledger = Ledger::default();
+            let mut closed = 0;
+            let mut columns = [0u64; 6];
+            for (steps, reset) in captures {
+                for (column, step) in columns.iter_mut().zip(steps) {
+                    // Mostly forward, now and then a few back, as torn captures do.
+                    *column = (*column + step).saturating_sub(step / 100);
+                }
+                let counts: Vec<Counts> = columns.iter().map(|&value| ticks(value)).collect();
+                ledger.show(&counts, None);
+                let shown: u64 = (1..counts.len()).map(|index| ledger.shown(index).ticks).sum();
+                let mut lifetime = Lifetime::default();
+                ledger.add_lifetime(&mut lifetime);
+                prop_assert_eq!(closed + shown, lifetime.ticks);
+                if reset {
+                    ledger.reset();
+                    closed += shown;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Times where not every call was timed.
+//!
+//! **Adaptive**: the time of a call that was not timed is in the self time of the nearest frame around it that was.
+//! It is handed back from parents to children: each child gets the mean of its timed calls for each that was not, and
+//! all children of a node together at most what it has. What goes to one is taken from another, so the sum over all
+//! rows, and the total of every root, is what was measured.
+//!
+//! **Sampled**: times are what a thread was seen in; only their errors are reckoned here.
+
+use tickscope_format::latency::Packed;
+
+use crate::enabled::capture::baseline::{Counts, Ledger};
+use crate::enabled::capture::snapshot_rows::{Epoch, Row};
+
+/// A row's time and how far it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Estimated {
+    /// Self time in ticks.
+    pub(crate) ticks: u64,
+    /// Calls that were timed.
+    pub(crate) timed: u64,
+    /// Standard error of the self time, in ticks.
+    pub(crate) self_error: f64,
+    /// Standard error of the total time, in ticks.
+    pub(crate) total_error: f64,
+}
+
+/// Times of a tree in adaptive mode. What timing cost is taken off the means: within each timed call, and all of it for
+/// the timed calls inside.
+pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, epoch: &Epoch) -> Vec<Estimated> {
+    let shown: Vec<Counts> = (0..rows.len()).map(|index| ledger.shown(index)).collect();
+    // Ticks and timed calls of whole subtrees.
+    let mut below: Vec<(u64, u64)> = shown.iter().map(|counts| (counts.ticks, counts.timed)).collect();
+    for index in (1..rows.len()).rev() {
+        let (ticks, timed) = below[index];
+        let parent = &mut below[rows[index].parent as usize];
+        parent.0 += ticks;
+        parent.1 += timed;
+    }
+    // What each row's calls that were not timed took, and the variance of that.
+    let wanted: Vec<(f64, f64)> = (0..rows.len())
+        .map(|index| {
+            let Counts { calls, timed, .. } = shown[index];
+            let untimed = calls.saturating_sub(timed) as f64;
+            if index == 0 || timed == 0 || untimed == 0.0 {
+                return (0.0, 0.0);
+            }
+            let (ticks, timed_below) = below[index];
+            let inside = timed_below.saturating_sub(timed) as f64;
+            let cost = epoch.timed_within_ticks * timed as f64 + epoch.timed_ticks * inside;
+            let mean = ((ticks as f64 - cost) / timed as f64).max(0.0);
+            let spread = ledger.histograms.shown(index).map_or(0.0, spread);
+            (untimed * mean, untimed * untimed * spread / timed as f64)
+        })
+        .collect();
+    let mut children = vec![0.0; rows.len()];
+    for index in 1..rows.len() {
+        children[rows[index].parent as usize] += wanted[index].0;
+    }
+    let mut estimated: Vec<Estimated> = shown
+        .iter()
+        .map(|counts| Estimated {
+            ticks: counts.ticks,
+            timed: counts.timed.min(counts.calls),
+            ..Estimated::default()
+        })
+        .collect();
+    // Parents stand before their children: what a row has is known before it gives. Where it has less than its
+    // children want, timed calls are dearer than others, and those further down by as much.
+    let mut share = vec![1.0; rows.len()];
+    let mut known = vec![false; rows.len()];
+    for index in 1..rows.len() {
+        let parent = rows[index].parent as usize;
+        if !std::mem::replace(&mut known[parent], true) {
+            let has = estimated[parent].ticks as f64;
+            let wanted = children[parent] * share[parent];
+            if wanted > has {
+                share[parent] *= has / wanted;
+                // Something is wrong by as much at least, and nobody knows in whom.
+                estimated[parent].self_error += (wanted - has) * (wanted - has);
+            }
+        }
+        share[index] = share[parent];
+        let (wanted, variance) = wanted[index];
+        let refused = wanted * (1.0 - share[index]);
+        let variance = variance + refused * refused;
+        let given = ((wanted * share[index]) as u64).min(estimated[parent].ticks);
+        estimated[parent].ticks -= given;
+        estimated[index].ticks += given;
+        estimated[parent].self_error += variance;
+        estimated[index].self_error += variance;
+        estimated[index].total_error += variance;
+    }
+    for row in &mut estimated {
+        row.self_error = row.self_error.sqrt();
+        row.total_error = row.total_error.sqrt();
+    }
+    estimated
+}
+
+/// The variance of a call; of one seen once or never, nothing is known.
+fn spread(latencies: &Packed) -> f64 {
+    latencies
+        .unpacked()
+        .moments()
+        .map_or(0.0, |(_, variance)| variance)
+}
+
+/// Times of a tree in sampled mode, looked at every `period` ticks.
+pub(crate) fn sampled(rows: &[Row], ledger: &Ledger, period: f64) -> Vec<Estimated> {
+    let ticks: Vec<u64> = (0..rows.len()).map(|index| ledger.shown(index).ticks).collect();
+    let mut totals = ticks.clone();
+    for index in (1..rows.len()).rev() {
+        totals[rows[index].parent as usize] += totals[index];
+    }
+    let all = totals.first().copied().unwrap_or(0) as f64;
+    // A share p of n looks has the standard error sqrt(p (1 - p) / n).
+    let error = |ticks: u64| {
+        let (p, n) = (ticks as f64 / all.max(1.0), (all / period.max(1.0)).max(1.0));
+        all * (p * (1.0 - p).max(0.0) / n).sqrt()
+    };
+    (0..rows.len())
+        .map(|index| Estimated {
+            ticks: ticks[index],
+            timed: 0,
+            self_error: error(ticks[index]),
+            total_error: error(totals[index]),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use tickscope_format::ids::SiteId;
+
+    fn row(parent: u32) -> Row {
+        Row {
+            parent,
+            site: SiteId(0),
+            errors: 0,
+            is_counter: false,
+        }
+    }
+
+    fn ledger(counts: &[(u64, u64, u64)]) -> Ledger {
+        let mut ledger = Ledger::default();
+        let counts = counts.iter().map(|&(calls, timed, ticks)| Counts {
+            calls,
+            ticks,
+            timed,
+            ..Counts::default()
+        });
+        ledger.show(&counts.collect::<Vec<_>>(), None);
+        ledger
+    }
+
+    fn epoch(cost: f64) -> Epoch {
+        Epoch {
+            timed_ticks: cost,
+            timed_within_ticks: cost,
+            ..Epoch::default()
+        }
+    }
+
+    fn ticks(estimated: &[Estimated]) -> Vec<u64> {
+        estimated.iter().map(|row| row.ticks).collect()
+    }
+
+    #[test]
+    fn a_child_gets_back_what_its_parent_was_charged() {
+        // A root with a, which is always timed, and in it b, timed 10 times of 100, 7 ticks each.
+        let rows = [row(0), row(0), row(1)];
+        let ledger = ledger(&[(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)]);
+        assert_eq!(ticks(&adaptive(&rows, &ledger, &epoch(0.0))), [50, 300, 700]);
+        // One tick of each timed call is the clock's.
+        assert_eq!(ticks(&adaptive(&rows, &ledger, &epoch(1.0))), [50, 390, 610]);
+    }
+
+    /// So the lifetime may shrink in adaptive mode: what a row was given outside of any row goes back.
+    #[test]
+    fn later_calls_that_are_cheaper_take_back_what_earlier_ones_were_given() {
+        let rows = [row(0), row(0)];
+        let of = |counts| ticks(&adaptive(&rows, &ledger(counts), &epoch(0.0)))[1];
+        let before = of(&[(0, 0, 100_000), (100, 10, 1000)]);
+        let after = of(&[(0, 0, 100_100), (110, 20, 1100)]);
+        assert_eq!((before, after), (10_000, 6_050));
+    }
+
+    #[test]
+    fn what_was_inside_a_call_that_was_not_timed_goes_down_two_levels() {
+        // b timed 1 of 10: 100 ticks of which 60 in c, which was timed whenever b was.
+        let rows = [row(0), row(0), row(1), row(2)];
+        let ledger = ledger(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
+        let estimated = adaptive(&rows, &ledger, &epoch(0.0));
+        assert_eq!(ticks(&estimated), [0, 100, 400, 600]);
+    }
+
+    #[test]
+    fn where_children_want_more_than_there_is_the_errors_say_by_how_much() {
+        // b wants 90 times 20 ticks of the 900 that a has: half of that is refused.
+        let rows = [row(0), row(0), row(1)];
+        let ledger = ledger(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
+        let estimated = adaptive(&rows, &ledger, &epoch(0.0));
+        assert_eq!(ticks(&estimated), [0, 0, 1100]);
+        assert!(
+            estimated[1].self_error >= 900.0,
+            "nothing, or as much as was refused"
+        );
+        assert_eq!(
+            (estimated[2].self_error, estimated[2].total_error),
+            (900.0, 900.0)
+        );
+    }
+
+    #[test]
+    fn half_and_half_of_a_hundred_looks_is_known_to_five_percent() {
+        let rows = [row(0), row(0)];
+        let estimated = sampled(&rows, &ledger(&[(0, 0, 5000), (9, 0, 5000)]), 100.0);
+        assert_eq!(estimated[1].self_error, 500.0);
+    }
+
+    proptest! {
+        #[test]
+        fn sums_hold_whatever_was_timed(
+            nodes in proptest::collection::vec((any::<u32>(), 0u64..1000, 0u64..1000, 0u64..1_000_000), 1..40),
+            inner in 0.0..50.0f64,
+        ) {
+            let rows: Vec<Row> = nodes
+                .iter()
+                .enumerate()
+                .map(|(index, &(parent, ..))| row(parent % index.max(1) as u32))
+                .collect();
+            let counts: Vec<(u64, u64, u64)> = nodes
+                .iter()
+                .map(|&(_, calls, timed, ticks)| (calls, timed.min(calls), ticks))
+                .collect();
+            let estimated = adaptive(&rows, &ledger(&counts), &epoch(inner));
+            let before: u64 = counts.iter().map(|counts| counts.2).sum();
+            prop_assert_eq!(ticks(&estimated).iter().sum::<u64>(), before);
+            prop_assert!(estimated.iter().all(|row| row.self_error.is_finite()));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Finished threads, folded by name: one tree a name, so that a million short-lived threads are a few rows.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
+
+use crate::enabled::capture::baseline::Ledger;
+use crate::enabled::capture::snapshot_rows::{Epoch, Lost, Row, append};
+use crate::enabled::record::site::Site;
+
+/// Names kept apart; threads of further names share [`OTHERS`].
+const NAMES_MAX: usize = 1024;
+
+/// The name that all further threads share.
+const OTHERS: &str = "(other threads)";
+
+/// Collects what finished threads counted beyond the limit of nodes.
+pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
+
+/// The finished threads.
+#[derive(Debug)]
+pub(crate) struct Folded {
+    by_name: BTreeMap<String, FoldedThreads>,
+    lost: Lost,
+    /// Rows of all names.
+    nodes: u32,
+}
+
+/// The finished threads of one name.
+#[derive(Debug)]
+struct FoldedThreads {
+    count: u64,
+    /// Parents before children; row 0 is the root.
+    rows: Vec<Row>,
+    known: HashMap<(u32, SiteId), u32>,
+    ledger: Ledger,
+}
+
+// === impl Folded ===
+
+impl Folded {
+    pub(crate) const fn new() -> Self {
+        Self {
+            by_name: BTreeMap::new(),
+            lost: Lost {
+                dropped: 0,
+                unbalanced: 0,
+                clock_errors: 0,
+            },
+            nodes: 0,
+        }
+    }
+
+    /// What finished threads could not count.
+    pub(crate) fn lost(&self) -> Lost {
+        self.lost
+    }
+
+    /// Adds a thread's rows and ledger to those of its name. Beyond `nodes_max` new rows become one.
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        rows: &[Row],
+        ledger: &Ledger,
+        lost: Lost,
+        nodes_max: u32,
+        pruned: SiteId,
+    ) {
+        self.lost.add(lost);
+        let name = if self.by_name.contains_key(name) || self.by_name.len() < NAMES_MAX {
+            name
+        } else {
+            OTHERS
+        };
+        let threads = self
+            .by_name
+            .entry(name.to_string())
+            .or_insert_with(|| FoldedThreads {
+                count: 0,
+                rows: vec![Row {
+                    parent: 0,
+                    site: SiteId(0),
+                    errors: 0,
+                    is_counter: false,
+                }],
+                known: HashMap::new(),
+                ledger: Ledger::default(),
+            });
+        threads.count += 1;
+        threads.ledger.absorb_thread(ledger);
+        threads.ledger.absorb(0, ledger, 0);
+        let mut places = vec![0u32; rows.len()];
+        for (index, row) in rows.iter().enumerate().skip(1) {
+            let key = (places[row.parent as usize], row.site);
+            let place = match threads.known.get(&key) {
+                Some(&place) => place,
+                None if self.nodes < nodes_max => {
+                    self.nodes += 1;
+                    threads.add_row(key, row.is_counter)
+                }
+                // One row takes all the rest: what was counted stays counted. Sums of different counters have no sum.
+                None => match threads.known.get(&(0, pruned)) {
+                    Some(&place) => place,
+                    None => threads.add_row((0, pruned), false),
+                },
+            };
+            places[index] = place;
+            threads.rows[place as usize].errors += row.errors;
+            threads.ledger.absorb(place as usize, ledger, index);
+        }
+    }
+
+    /// Appends a thread for each name that has something to show.
+    pub(crate) fn show(&mut self, snapshot: &mut Snapshot, lifetime: &mut Lifetime, epoch: &Epoch) {
+        for (name, threads) in &mut self.by_name {
+            let facts = Thread {
+                name: name.clone(),
+                state: ThreadState::Finished,
+                count: threads.count,
+                cpu_ns: threads.ledger.cpu_shown(),
+                ..Thread::default()
+            };
+            if (0..threads.rows.len()).any(|index| !threads.ledger.is_bare(index)) {
+                let handed = append(snapshot, facts, &threads.rows, &threads.ledger, &[], epoch);
+                threads.ledger.hand(handed);
+            }
+            threads.ledger.add_lifetime(lifetime);
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.by_name
+            .values_mut()
+            .for_each(|threads| threads.ledger.reset());
+    }
+
+    pub(crate) fn undo(&mut self) {
+        self.by_name
+            .values_mut()
+            .for_each(|threads| threads.ledger.undo());
+    }
+}
+
+// === impl FoldedThreads ===
+
+impl FoldedThreads {
+    fn add_row(&mut self, (parent, site): (u32, SiteId), is_counter: bool) -> u32 {
+        let place = self.rows.len() as u32;
+        self.rows.push(Row {
+            parent,
+            site,
+            errors: 0,
+            is_counter,
+        });
+        self.known.insert((parent, site), place);
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enabled::capture::baseline::Counts;
+
+    fn thread(sites: &[u32]) -> (Vec<Row>, Ledger) {
+        let rows = std::iter::once(Row {
+            parent: 0,
+            site: SiteId(0),
+            errors: 0,
+            is_counter: false,
+        })
+        .chain(sites.iter().map(|&site| Row {
+            parent: 0,
+            site: SiteId(site),
+            errors: 1,
+            is_counter: site == 3,
+        }))
+        .collect::<Vec<_>>();
+        let mut ledger = Ledger::default();
+        let one = Counts {
+            calls: 1,
+            ticks: 10,
+            timed: 0,
+            sum: 7,
+        };
+        ledger.show(&vec![one; rows.len()], Some(5));
+        (rows, ledger)
+    }
+
+    fn shown(folded: &mut Folded) -> (Snapshot, Lifetime) {
+        let mut snapshot = Snapshot::default();
+        let mut lifetime = Lifetime::default();
+        folded.show(&mut snapshot, &mut lifetime, &Epoch::default());
+        (snapshot, lifetime)
+    }
+
+    #[test]
+    fn threads_of_one_name_share_a_tree_through_reset_and_undo() {
+        let mut folded = Folded::new();
+        let pruned = SiteId(9);
+        let (rows, ledger) = thread(&[1, 2]);
+        folded.add("pool", &rows, &ledger, Lost::default(), 100, pruned);
+        folded.reset();
+        let (rows, ledger) = thread(&[2, 3]);
+        folded.add("pool", &rows, &ledger, Lost::default(), 100, pruned);
+        let (snapshot, lifetime) = shown(&mut folded);
+        assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
+        assert_eq!((snapshot.calls(), lifetime.calls), (2, 4));
+        assert_eq!(snapshot.sums(), [None, Some(7)]);
+        assert_eq!(snapshot.threads[0].cpu_ns, Some(5));
+        folded.undo();
+        assert_eq!(shown(&mut folded).0.calls(), 4);
+    }
+
+    #[test]
+    fn beyond_the_limits_all_is_still_counted() {
+        let mut folded = Folded::new();
+        for name in 0..NAMES_MAX + 10 {
+            let (rows, ledger) = thread(&[1, 2, 3]);
+            folded.add(
+                &format!("t{name}"),
+                &rows,
+                &ledger,
+                Lost::default(),
+                50,
+                SiteId(9),
+            );
+        }
+        let (snapshot, lifetime) = shown(&mut folded);
+        assert_eq!(lifetime.calls, 3 * (NAMES_MAX as u64 + 10));
+        assert_eq!(snapshot.calls(), lifetime.calls);
+        assert_eq!(snapshot.threads.len(), NAMES_MAX + 1);
+        assert!(
+            snapshot
+                .threads
+                .iter()
+                .any(|thread| thread.name == OTHERS && thread.count == 10)
+        );
+        assert!(snapshot.nodes.site.contains(&9));
+    }
+}

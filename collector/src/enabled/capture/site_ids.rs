@@ -1,0 +1,44 @@
+//! The numbers under which snapshots name sites.
+
+use std::collections::BTreeMap;
+
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::Sites;
+
+use crate::enabled::record::site::Site;
+
+/// The sites shown so far. A number once given stays.
+#[derive(Debug)]
+pub(crate) struct SiteIds {
+    by_address: BTreeMap<usize, SiteId>,
+    /// None before the first, as a `const` cannot make an empty one.
+    list: Option<Sites>,
+}
+
+// === impl SiteIds ===
+
+impl SiteIds {
+    pub(crate) const fn new() -> Self {
+        Self {
+            by_address: BTreeMap::new(),
+            list: None,
+        }
+    }
+
+    /// The number of a site.
+    pub(crate) fn id(&mut self, site: &'static Site) -> SiteId {
+        *self
+            .by_address
+            .entry(std::ptr::from_ref(site).addr())
+            .or_insert_with(|| {
+                let list = self.list.get_or_insert_default();
+                list.push(site.describe());
+                SiteId(list.len() as u32 - 1)
+            })
+    }
+
+    /// All sites, by number.
+    pub(crate) fn list(&self) -> Sites {
+        self.list.clone().unwrap_or_default()
+    }
+}

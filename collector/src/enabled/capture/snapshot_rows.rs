@@ -1,0 +1,144 @@
+//! A thread's rows on their way into a snapshot.
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::snapshot::{Count, Estimate, Mode, NodeErrors, OpenFrame, Thread};
+
+use crate::enabled::capture::baseline::{Counts, Ledger};
+use crate::enabled::capture::estimate::{self, Estimated};
+
+/// A node's fixed facts; its counters stand in a [`Ledger`]. Row 0 is the root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) parent: u32,
+    pub(crate) site: SiteId,
+    pub(crate) errors: u64,
+    /// Whether it counts without a clock.
+    pub(crate) is_counter: bool,
+}
+
+/// How the rows of this epoch were measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Epoch {
+    pub(crate) mode: Mode,
+    pub(crate) histograms: bool,
+    /// In adaptive mode: what a timed call costs, in ticks.
+    pub(crate) timed_ticks: f64,
+    /// How much of that it finds within itself.
+    pub(crate) timed_within_ticks: f64,
+    /// In sampled mode: the time between two looks, in ticks.
+    pub(crate) period_ticks: f64,
+}
+
+/// What a thread could not count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lost {
+    pub(crate) dropped: u64,
+    pub(crate) unbalanced: u64,
+    pub(crate) clock_errors: u64,
+}
+
+// === impl Lost ===
+
+impl Lost {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.dropped += other.dropped;
+        self.unbalanced += other.unbalanced;
+        self.clock_errors += other.clock_errors;
+    }
+}
+
+/// Appends a thread's rows that have something to show. Gives the ticks of calls that were not timed, which the thread
+/// was charged outside of any row.
+pub(crate) fn append(
+    snapshot: &mut Snapshot,
+    thread: Thread,
+    rows: &[Row],
+    ledger: &Ledger,
+    open: &[(u32, u64)],
+    epoch: &Epoch,
+) -> u64 {
+    let estimated = match epoch.mode {
+        Mode::Adaptive => estimate::adaptive(rows, ledger, epoch),
+        Mode::Sampled => estimate::sampled(rows, ledger, epoch.period_ticks),
+        Mode::Exact | Mode::Off | _ => Vec::new(),
+    };
+    let mut shown: Vec<bool> = (0..rows.len()).map(|index| !ledger.is_bare(index)).collect();
+    for &(index, _) in open {
+        shown[index as usize] = true;
+    }
+    for index in (1..rows.len()).rev() {
+        if shown[index] {
+            shown[rows[index].parent as usize] = true;
+        }
+    }
+    let first_row = snapshot.nodes.len() as u32;
+    snapshot
+        .nodes
+        .reserve(shown.iter().filter(|&&shown| shown).count());
+    let mut ids: Vec<Option<NodeId>> = vec![None; rows.len()];
+    for index in 1..rows.len() {
+        if !shown[index] {
+            continue;
+        }
+        let Row {
+            parent,
+            site,
+            errors,
+            is_counter,
+        } = rows[index];
+        let Counts {
+            calls,
+            mut ticks,
+            sum,
+            ..
+        } = ledger.shown(index);
+        let estimate = estimated.get(index).filter(|_| !is_counter);
+        if let Some(estimate) = estimate {
+            ticks = estimate.ticks;
+        }
+        // The root is no row: its children stand at the top.
+        let parent = if parent == 0 { None } else { ids[parent as usize] };
+        let id = snapshot.nodes.push(parent, site, calls, ticks);
+        ids[index] = Some(id);
+        if is_counter {
+            snapshot.counts.push(Count { node: id, sum });
+        }
+        if epoch.histograms {
+            ledger.histograms.append(index, &mut snapshot.latencies, id.0);
+        }
+        if let Some(&Estimated {
+            timed,
+            self_error,
+            total_error,
+            ..
+        }) = estimate
+            && (timed < calls || self_error > 0.0)
+        {
+            snapshot.estimates.push(Estimate {
+                node: id,
+                timed,
+                self_error: self_error as u64,
+                total_error: total_error as u64,
+            });
+        }
+        if errors > 0 {
+            snapshot.errors.push(NodeErrors {
+                node: id,
+                count: errors,
+            });
+        }
+    }
+    let frame =
+        |&(index, began_tick): &(u32, u64)| ids[index as usize].map(|node| OpenFrame { node, began_tick });
+    let charged_outside = ledger.shown(0).ticks;
+    let outside_ticks = estimated.first().map_or(charged_outside, |root| root.ticks);
+    snapshot.threads.push(Thread {
+        outside_ticks,
+        first_row,
+        rows: snapshot.nodes.len() as u32 - first_row,
+        open: open.iter().filter_map(frame).collect(),
+        ..thread
+    });
+    charged_outside - outside_ticks
+}

@@ -1,0 +1,70 @@
+//! Counters: an add without a clock, below the scope that is open.
+//!
+//! A counter's node is never open, so nothing is charged to it and nothing is below it. A capture may see an execution's amount before its call; the
+//! next one sees both.
+
+use crate::enabled::capture::thread_lifecycle;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::{Gate, Site};
+use crate::enabled::record::tree::{ADDS_IN_ONE, Tree, add};
+use crate::enabled::scope::{may_count, new_child};
+
+/// Adds an amount to the counter of a site, below the scope that is open.
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn count(site: &'static Site, amount: u64) {
+    if site.is(Gate::Open) {
+        // Which mode is in force is all the same: where nothing counts the gate is shut.
+        if let Some(tree) = thread_lifecycle::hot()
+            && let Some(current) = tree.current.get()
+            && let Some(counter) = Tree::recent_child(current, site)
+        {
+            return add_to(tree, current, counter, amount);
+        }
+    } else if site.is(Gate::Shut) {
+        return;
+    }
+    count_otherwise(site, amount);
+}
+
+/// Another child than the one looked at first.
+#[inline(never)]
+fn count_otherwise(site: &'static Site, amount: u64) {
+    if let Some(tree) = thread_lifecycle::hot()
+        && let Some(current) = tree.current.get()
+        && let Some(counter) = tree.known_counter(current, site)
+    {
+        return add_to(tree, current, counter, amount);
+    }
+    count_first(site, amount);
+}
+
+/// Something new, or nothing that counts.
+#[cold]
+#[inline(never)]
+fn count_first(site: &'static Site, amount: u64) {
+    if (site.is(Gate::New) || thread_lifecycle::hot().is_none()) && !may_count(site) {
+        return;
+    }
+    let Some(tree) = thread_lifecycle::hot() else {
+        return;
+    };
+    let Some(current) = tree.current.get() else {
+        // An event of this thread is at work: this is a signal handler, or an allocator.
+        return add(&tree.dropped, 1);
+    };
+    if let Some(counter) = new_child(tree, current, site) {
+        add_to(tree, current, counter, amount);
+    }
+}
+
+#[inline(always)]
+fn add_to(tree: &'static Tree, current: &'static Node, counter: &'static Node, amount: u64) {
+    if !ADDS_IN_ONE {
+        tree.mark();
+    }
+    counter.count(amount);
+    if !ADDS_IN_ONE {
+        tree.put(current);
+    }
+}

@@ -1,0 +1,54 @@
+//! What threads do to each other, run under loom: the code that programs run, in all interleavings and with all
+//! reorderings that the memory model allows. What is a thread's alone (thread-locals, the clock's instructions) is no
+//! part of it; `tests/threads.rs` runs that with real threads.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a model that cannot go on has failed"
+)]
+
+mod publication;
+mod registration;
+mod switches;
+mod tearing;
+
+use crate::enabled::record::site::Site;
+use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
+
+static OUTER: Site = Site::named("outer", "models", "f.rs", 1);
+static INNER: Site = Site::named("inner", "models", "f.rs", 2);
+
+/// An open tree of a model's own, with a node for a site.
+fn tree() -> &'static Tree {
+    let tree: &'static Tree = Box::leak(Box::new(Tree::new()));
+    assert!(tree.open(0, NO_LIMIT, 10, 10));
+    tree.set_path(Path::Exact);
+    let root = tree.take().unwrap();
+    tree.add_child(root, &OUTER, || true).unwrap();
+    tree.put(root);
+    tree
+}
+
+/// Begins a call at a tick, as an event of the exact mode does.
+fn begin(tree: &'static Tree, site: &'static Site, now: impl FnOnce() -> u64) {
+    tree.adopt_if_alarmed(Path::Exact);
+    let current = tree.current.get().unwrap();
+    let child = match tree.known_child(current, site) {
+        Some(child) => child,
+        None => {
+            tree.mark();
+            let child = tree.add_child(current, site, || true).unwrap();
+            tree.put(current);
+            child
+        }
+    };
+    tree.mark();
+    tree.begin(current, child, now(), 1);
+}
+
+/// Ends the innermost call.
+fn end(tree: &'static Tree, now: impl FnOnce() -> u64) {
+    tree.adopt_if_alarmed(Path::Exact);
+    assert!(tree.end_innermost(tree.current.get().unwrap(), now));
+}

@@ -1,0 +1,123 @@
+//! Nodes and histograms that a thread makes while another reads.
+
+use tickscope_format::latency::Histogram;
+
+use super::{INNER, OUTER};
+use crate::enabled::capture::tree_reader::latency_of;
+use crate::enabled::platform::sync::modelled;
+use crate::enabled::platform::sync::{AtomicU64, Ordering};
+use crate::enabled::record::arena::Column;
+use crate::enabled::record::latency::{Latencies, Latency};
+use crate::enabled::record::node::Nodes;
+use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
+
+/// Who sees how many nodes there are sees them whole: their pages, sites, parents and places.
+#[test]
+fn nodes_below_the_length_are_filled_in() {
+    let nodes: &'static Nodes = Box::leak(Box::new(Nodes::new()));
+    modelled::check(None, move || {
+        let owner = modelled::spawn(move || {
+            let outer = nodes.add(Some(&OUTER), None).unwrap();
+            nodes.add(Some(&INNER), Some(outer)).unwrap();
+        });
+        let length = nodes.len();
+        for index in 0..length {
+            let node = nodes.get(index).unwrap();
+            assert_eq!(node.index(), index);
+            assert!(node.site.is([&OUTER, &INNER][index as usize]));
+            let parent = node.parent.get().map(|parent| parent.index());
+            assert_eq!(parent, index.checked_sub(1));
+        }
+        owner.join().unwrap();
+        assert_eq!(nodes.len(), 2);
+    });
+}
+
+/// Who sees that a chunk has been made finds its elements: those of the gaps that a node could not charge are read without
+/// another look.
+#[test]
+fn a_column_is_read_while_its_chunk_is_made() {
+    let column: &'static Column<AtomicU64> = Box::leak(Box::new(Column::new()));
+    modelled::check(None, move || {
+        let owner = modelled::spawn(move || {
+            column.make(0).unwrap().store(1, Ordering::Relaxed);
+        });
+        if let Some(errors) = column.get(0) {
+            assert!(errors.load(Ordering::Relaxed) <= 1);
+        }
+        owner.join().unwrap();
+        assert_eq!(column.get(0).unwrap().load(Ordering::Relaxed), 1);
+    });
+}
+
+/// A model of a node with two parked durations, which find their buckets with a third one on its owner's thread.
+fn settling(
+    look: impl Fn(&'static AtomicU64, &'static Latency, loom::thread::JoinHandle<()>) + Send + Sync + 'static,
+) {
+    let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
+    let calls: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(2)));
+    let latency = pool.make(0).unwrap();
+    assert!(latency.park(1, 100) && latency.park(2, 100));
+    modelled::check(Some(2), move || {
+        let owner = modelled::spawn(move || {
+            calls.store(3, Ordering::Relaxed);
+            latency.settle(Some(100), pool);
+        });
+        look(calls, latency, owner);
+    });
+}
+
+/// A histogram whose parked durations find their buckets meanwhile has each call once, in its place or in its bucket.
+#[test]
+fn a_histogram_is_of_one_moment() {
+    settling(|calls, latency, owner| {
+        let mut histogram = Histogram::default();
+        let counted = latency.read(calls, || (0, 0), &mut histogram);
+        assert!((2..=3).contains(&counted));
+        assert!((2..=3).contains(&histogram.count()), "{counted}: {histogram:?}");
+        owner.join().unwrap();
+    });
+}
+
+/// A look that has missed calls on their way to their buckets leaves them to the next one: no epoch has more that end than
+/// begin, but for the one that was open.
+#[test]
+fn more_calls_ended_than_began_behind_a_torn_look() {
+    settling(|calls, latency, owner| {
+        let mut histogram = Histogram::default();
+        let counted = latency.read_within(1, calls, || (0, 0), &mut histogram);
+        let ended = histogram.count();
+        owner.join().unwrap();
+        assert_eq!(latency.read(calls, || (counted, ended), &mut histogram), 3);
+        assert!(histogram.count() - ended <= 3 - counted + 1, "{counted} {ended}");
+    });
+}
+
+/// Who finds the histogram of a node finds it as it was made for this life of the tree, and not what a node in its place
+/// counted in the life before.
+#[test]
+fn a_reader_saw_the_histogram_of_an_earlier_life() {
+    let tree: &'static Tree = Box::leak(Box::new(Tree::new()));
+    let open = || {
+        assert!(tree.open(0, NO_LIMIT, 10, 10));
+        tree.set_path(Path::Exact);
+        tree.wants_latencies.store(1, Ordering::Relaxed);
+    };
+    let enter = || {
+        let root = tree.take().unwrap();
+        let child = tree.add_child(root, &OUTER, || true).unwrap();
+        tree.put(root);
+        child.latency.get().unwrap()
+    };
+    open();
+    enter().settle(Some(100), &tree.latencies);
+    open();
+    modelled::check(Some(2), move || {
+        let owner = modelled::spawn(move || _ = enter());
+        if let Some(node) = tree.nodes.get(1).filter(|_| tree.nodes.len() > 1) {
+            let (latency, made) = latency_of(node);
+            assert_eq!(made, if latency.is_some() { 2 } else { 0 });
+        }
+        owner.join().unwrap();
+    });
+}

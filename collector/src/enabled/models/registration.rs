@@ -1,0 +1,93 @@
+//! Threads that come and go while somebody captures.
+
+use std::sync::Arc;
+
+use loom::sync::Mutex;
+
+use super::{OUTER, begin, end};
+use crate::enabled::capture::histograms::Histograms;
+use crate::enabled::capture::site_ids::SiteIds;
+use crate::enabled::capture::tree_reader::Reader;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::platform::sync::modelled;
+use crate::enabled::record::mode_switch;
+use crate::enabled::record::registry::{self, Block};
+use crate::enabled::record::tree::{NO_LIMIT, Path};
+use tickscope_format::snapshot::Mode;
+
+/// Calls of a block as a capture reads them.
+fn calls(block: &'static Block, now: u64) -> u64 {
+    let mut reader = Reader::default();
+    let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());
+    reader.read_counts(|| now, NO_LIMIT, &block.tree, &mut sites, &mut histograms);
+    assert!(
+        !reader.rows.is_empty(),
+        "a tree has a root once its thread is seen"
+    );
+    reader.counts.iter().map(|counts| counts.calls).sum()
+}
+
+/// A thread's life: one call, and then what it counted goes to the finished threads.
+fn live(tid: u32, folded: &Mutex<u64>) {
+    let block = registry::take().unwrap();
+    assert!(block.tree.open(1, NO_LIMIT, 10, 10));
+    block.begin(tid, Path::Exact);
+    begin(&block.tree, &OUTER, || 2);
+    end(&block.tree, || 3);
+    let mut folded = folded.lock().unwrap();
+    *folded += calls(block, 4);
+    registry::give_back(block);
+}
+
+/// All that was ever counted.
+fn captured(folded: &Mutex<u64>) -> u64 {
+    let folded = folded.lock().unwrap();
+    let living = registry::living().map(|block| {
+        let calls = calls(block, 4);
+        assert!(calls <= 1, "of an earlier life");
+        calls
+    });
+    living.sum::<u64>() + *folded
+}
+
+fn nothing_yet() {
+    registry::forget_all();
+    mode_switch::note(Mode::Exact, false, 0);
+}
+
+/// A thread begins, counts and ends while somebody captures: its call is shown once.
+#[test]
+fn a_thread_that_ends_is_shown_once() {
+    modelled::check(Some(2), || {
+        nothing_yet();
+        let folded = Arc::new(Mutex::new(0));
+        let thread = modelled::spawn({
+            let folded = Arc::clone(&folded);
+            move || live(1, &folded)
+        });
+        assert!(captured(&folded) <= 1);
+        thread.join().unwrap();
+        assert_eq!(captured(&folded), 1);
+    });
+}
+
+/// A second thread takes the block that a first one gave back, or one of its own: both count once, and the memory of an
+/// earlier life serves again.
+#[test]
+fn a_block_that_is_given_back_serves_again() {
+    modelled::check(Some(2), || {
+        nothing_yet();
+        let folded = Arc::new(Mutex::new(0));
+        let thread = modelled::spawn({
+            let folded = Arc::clone(&folded);
+            move || live(1, &folded)
+        });
+        live(2, &folded);
+        thread.join().unwrap();
+        assert_eq!(captured(&folded), 2);
+        let blocks = registry::all().count();
+        // A block, its first nodes and its table.
+        assert_eq!(modelled::pages_taken(), 3 * blocks);
+        assert!(registry::all().all(|block| block.tid.load(Ordering::Relaxed) == 0));
+    });
+}

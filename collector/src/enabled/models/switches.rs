@@ -1,0 +1,105 @@
+//! Switches of modes, and how threads and sites come to know of them.
+
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::Mode;
+
+use super::{OUTER, begin, end};
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::platform::sync::modelled;
+use crate::enabled::record::mode_switch;
+use crate::enabled::record::registry::{self, Block};
+use crate::enabled::record::site::{Gate, Site};
+use crate::enabled::record::site_table::{self, Rules};
+use crate::enabled::record::tree::{NO_LIMIT, Path};
+
+/// A block whose thread has not begun yet.
+fn block() -> &'static Block {
+    registry::forget_all();
+    mode_switch::note(Mode::Exact, false, 0);
+    let block = registry::take().unwrap();
+    assert!(block.tree.open(0, NO_LIMIT, 10, 10));
+    block
+}
+
+/// A thread begins to count while somebody switches: it begins in the new mode, or finds an alarm.
+#[test]
+fn a_switch_is_not_missed_by_a_thread_that_begins() {
+    modelled::check(None, || {
+        let block = block();
+        let switches = modelled::spawn(|| registry::switch_to(Mode::Sampled, false, 10));
+        block.begin(1, Path::Exact);
+        switches.join().unwrap();
+        let path = block.tree.path();
+        assert!(matches!(path, Path::Alarm | Path::Sampled), "{path:?}");
+    });
+}
+
+/// A thread has events while somebody switches twice: it makes up for each switch once, at its tick.
+#[test]
+fn a_thread_makes_up_for_each_switch_at_its_tick() {
+    modelled::check(Some(3), || {
+        let block = block();
+        block.begin(1, Path::Exact);
+        let switches = modelled::spawn(|| {
+            registry::switch_to(Mode::Sampled, false, 10);
+            registry::switch_to(Mode::Exact, false, 20);
+        });
+        let tree = &block.tree;
+        tree.adopt_if_alarmed(Path::Exact);
+        tree.adopt_if_alarmed(Path::Exact);
+        switches.join().unwrap();
+        begin(tree, &OUTER, || 25);
+        end(tree, || 30);
+        let ticks = |index| tree.nodes.get(index).unwrap().self_ticks.load(Ordering::Relaxed);
+        assert_eq!((ticks(0), ticks(1)), (10 + 5, 5));
+        assert_eq!(tree.clock_errors.load(Ordering::Relaxed), 0);
+        assert_eq!(tree.path(), Path::Exact);
+    });
+}
+
+/// A thread takes an alarm down while the next one comes: it is in the newest mode, or alarmed.
+#[test]
+fn an_alarm_is_not_taken_down_unheard() {
+    modelled::check(None, || {
+        let block = block();
+        block.begin(1, Path::Exact);
+        registry::switch_to(Mode::Exact, true, 5);
+        let switches = modelled::spawn(|| registry::switch_to(Mode::Sampled, false, 10));
+        block.tree.adopt_if_alarmed(Path::Exact);
+        switches.join().unwrap();
+        let path = block.tree.path();
+        assert!(matches!(path, Path::Alarm | Path::Sampled), "{path:?}");
+    });
+}
+
+/// A site is met while a rule switches it off and a look finds it: in the end it is shut.
+#[test]
+fn a_site_that_is_met_during_a_rule_is_shut() {
+    static MET: Site = Site::named("met", "models::rule", "f.rs", 1);
+    modelled::check(None, || {
+        site_table::forget_all();
+        let pattern = Pattern::new("models::rule").unwrap();
+        let meets = modelled::spawn(|| site_table::meet(&MET));
+        let mut rules = Rules::new();
+        rules.add(pattern, true);
+        meets.join().unwrap();
+        rules.look();
+        assert!(MET.is(Gate::Shut));
+    });
+}
+
+/// A site is met while all are switched off, and while they are switched on again.
+#[test]
+fn a_site_that_is_met_during_a_switch_has_the_gate_of_the_mode() {
+    static MET: Site = Site::named("met", "models::switch", "f.rs", 1);
+    modelled::check(None, || {
+        site_table::forget_all();
+        registry::forget_all();
+        mode_switch::note(Mode::Exact, false, 0);
+        let meets = modelled::spawn(|| site_table::meet(&MET));
+        registry::switch_to(Mode::Off, false, 10);
+        site_table::set_gates();
+        meets.join().unwrap();
+        assert!(MET.is(Gate::Shut));
+    });
+}

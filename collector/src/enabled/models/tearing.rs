@@ -1,0 +1,71 @@
+//! A capture reads a tree while its thread goes on.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::{OUTER, begin, end, tree};
+use crate::enabled::capture::histograms::Histograms;
+use crate::enabled::capture::site_ids::SiteIds;
+use crate::enabled::capture::tree_reader::Reader;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::platform::sync::modelled;
+use crate::enabled::record::mode_switch;
+use crate::enabled::record::tree::{NO_LIMIT, Tree};
+
+/// A clock that ticks whenever it is read, the same for all threads of a model: they run one at a time.
+#[derive(Clone)]
+struct Ticks(Arc<AtomicU64>);
+
+impl Ticks {
+    fn now(&self) -> u64 {
+        self.0.fetch_add(10, Ordering::Relaxed) + 10
+    }
+}
+
+/// What a capture shows, all nodes together, and the tick at which it was taken.
+fn shown(tree: &'static Tree, clock: &Ticks) -> (u64, u64) {
+    let mut reader = Reader::default();
+    let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());
+    let mut at = 0;
+    let now = || {
+        at = clock.now();
+        at
+    };
+    reader.read_counts(now, NO_LIMIT, tree, &mut sites, &mut histograms);
+    (reader.counts.iter().map(|counts| counts.ticks).sum(), at)
+}
+
+fn captured_during(
+    bound: Option<usize>,
+    events: impl Fn(&'static Tree, &Ticks) + Send + Sync + Copy + 'static,
+) {
+    let tree = tree();
+    modelled::check(bound, move || {
+        tree.adopted.store(mode_switch::newest().word, Ordering::Relaxed);
+        let clock = Ticks(Arc::default());
+        let owner = modelled::spawn({
+            let clock = clock.clone();
+            move || events(tree, &clock)
+        });
+        let (ticks, at) = shown(tree, &clock);
+        assert!(ticks <= at, "{ticks} ticks at tick {at}");
+        owner.join().unwrap();
+        let (ticks, at) = shown(tree, &clock);
+        assert_eq!(ticks, at, "at rest nothing is missing");
+    });
+}
+
+/// A call begins: no tick is shown twice.
+#[test]
+fn what_a_capture_adds_is_never_charged_as_well() {
+    captured_during(Some(2), |tree, clock| begin(tree, &OUTER, || clock.now()));
+}
+
+/// A call begins and ends, so that the thread is where it was.
+#[test]
+fn a_thread_that_is_back_where_it_was_has_not_rested() {
+    captured_during(Some(1), |tree, clock| {
+        begin(tree, &OUTER, || clock.now());
+        end(tree, || clock.now());
+    });
+}

@@ -1,0 +1,6 @@
+//! The machine and the system: clocks, atomics, system calls.
+
+pub(crate) mod clock;
+pub(crate) mod os;
+pub(crate) mod random;
+pub(crate) mod sync;

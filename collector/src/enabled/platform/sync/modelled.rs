@@ -1,0 +1,448 @@
+//! Atomics that are std's, and loom's inside a model.
+//!
+//! loom's own can stand neither in statics nor in pages of zeros. So each word here is one of std's, and a model keeps one
+//! of loom's for each address that it meets, which begins with what the word holds. A model's stores never get into the
+//! words: each execution begins as the one before, statics and pages included.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::c_void;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::Ordering;
+use crate::model::{self, mutation};
+
+/// loom's atomic for a word.
+type Word = Rc<loom::sync::atomic::AtomicU64>;
+
+/// What is known of a word.
+#[derive(Clone)]
+struct Facts {
+    /// What it holds at the beginning of each execution.
+    begins: u64,
+    /// Who stores into it.
+    writer: Users,
+    /// Who loads or stores.
+    users: Users,
+}
+
+/// Threads that do something to a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Users {
+    None,
+    One(usize),
+    Many,
+}
+
+/// A model that runs.
+#[derive(Default)]
+struct Model {
+    /// What was known before the first execution. It stays the same while loom explores.
+    known: BTreeMap<usize, Facts>,
+    /// What is known now.
+    learned: BTreeMap<usize, Facts>,
+    /// In this execution: words that one thread stores into and another one uses. loom wants them made before there is a
+    /// second thread.
+    shared: HashMap<usize, Word>,
+    /// In this execution: what was stored last into all others, and by the only writer of a shared one.
+    own: HashMap<usize, u64>,
+    /// Pages by their length: each execution gets those of the one before.
+    pages: HashMap<usize, Vec<NonNull<c_void>>>,
+    /// How many of them this execution has.
+    taken: HashMap<usize, usize>,
+}
+
+thread_local! {
+    static MODEL: RefCell<Model> = RefCell::default();
+    /// Whether an execution has taught something that should have been known from the beginning.
+    static IS_NEW: Cell<bool> = const { Cell::new(false) };
+    /// Whether threads run before the one that spawned them.
+    static SPAWNED_FIRST: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a model, as [`model::check`] does.
+pub(crate) fn check(bound: Option<usize>, body: impl Fn() + Send + Sync + 'static) {
+    let body = Arc::new(body);
+    for first in [false, true] {
+        SPAWNED_FIRST.set(first);
+        check_one_way(bound, Arc::clone(&body));
+    }
+}
+
+/// Makes a thread of a model. Which of the two goes on first decides which interleavings loom begins with, and as it
+/// remembers one access of each word, also which it finds: [`check`] tries both.
+pub(crate) fn spawn<T: 'static>(body: impl FnOnce() -> T + 'static) -> loom::thread::JoinHandle<T> {
+    let thread = loom::thread::spawn(body);
+    if SPAWNED_FIRST.get() {
+        loom::thread::yield_now();
+    }
+    thread
+}
+
+fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'static>) {
+    MODEL.take();
+    let body = Arc::new(move || {
+        MODEL.with_borrow_mut(Model::begin);
+        body();
+        MODEL.with_borrow_mut(|model| model.shared.clear());
+    });
+    // Most is learned in the first executions, and little in rare ones.
+    let mut most = Some(100);
+    loop {
+        IS_NEW.set(false);
+        MODEL.with_borrow_mut(|model| model.known = model.learned.clone());
+        let count = model::executions(bound, most, &body);
+        if IS_NEW.get() {
+            continue;
+        }
+        if mutation::learns() {
+            mutation::has_learned();
+        } else if most == Some(count) {
+            most = None;
+        } else {
+            return model::report(bound, count);
+        }
+    }
+}
+
+/// How often this execution has asked for pages.
+pub(crate) fn pages_taken() -> usize {
+    MODEL.with_borrow(|model| model.taken.values().sum())
+}
+
+/// Pages of zeros: in a model those of the execution before.
+pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
+    if !model::runs() {
+        return crate::enabled::platform::os::map_zeroed(bytes);
+    }
+    MODEL.with_borrow_mut(|model| {
+        let taken = model.taken.entry(bytes).or_default();
+        let pages = model.pages.entry(bytes).or_default();
+        if pages.len() == *taken {
+            pages.push(crate::enabled::platform::os::map_zeroed(bytes)?);
+        }
+        *taken += 1;
+        Some(pages[*taken - 1])
+    })
+}
+
+// === impl Model ===
+
+impl Model {
+    fn begin(&mut self) {
+        self.own.clear();
+        self.taken.clear();
+        let shared = self.known.iter().filter(|(_, facts)| facts.is_shared());
+        let word = |begins| Rc::new(loom::sync::atomic::AtomicU64::new(begins));
+        self.shared = shared
+            .map(|(&address, facts)| (address, word(facts.begins)))
+            .collect();
+    }
+
+    /// A thread does something to the word at an address.
+    fn learn(&mut self, address: usize, begins: u64, writes: bool) {
+        let facts = self.learned.entry(address).or_insert(Facts {
+            begins,
+            writer: Users::None,
+            users: Users::None,
+        });
+        let before = (facts.writer, facts.is_shared());
+        facts.users = facts.users.and_this();
+        if writes {
+            facts.writer = facts.writer.and_this();
+        }
+        if before != (facts.writer, facts.is_shared()) {
+            IS_NEW.set(true);
+        }
+    }
+
+    /// loom's word where one is needed. The only writer of a word finds there what it stored itself: it does not load
+    /// through loom, which remembers one access of each word, and so would forget that another thread has loaded it.
+    fn shared(&self, address: usize, writes: bool) -> Option<Word> {
+        let word = self.shared.get(&address)?;
+        let writer = self.known.get(&address).map(|facts| facts.writer);
+        let is_own = writer == Some(Users::None.and_this());
+        (writes || !is_own).then(|| Rc::clone(word))
+    }
+
+    fn own(&mut self, address: usize) -> &mut u64 {
+        let begins = self.learned.get(&address).map_or(0, |facts| facts.begins);
+        self.own.entry(address).or_insert(begins)
+    }
+}
+
+// === impl Facts ===
+
+impl Facts {
+    fn is_shared(&self) -> bool {
+        self.users == Users::Many && self.writer != Users::None
+    }
+}
+
+// === impl Users ===
+
+impl Users {
+    /// The same and the thread of the model that runs.
+    fn and_this(self) -> Self {
+        let name = format!("{:?}", loom::thread::current().id());
+        let number = name.trim_matches(|c: char| !c.is_ascii_digit());
+        let this = Self::One(number.parse().unwrap());
+        if self == Self::None || self == this {
+            this
+        } else {
+            Self::Many
+        }
+    }
+}
+
+/// Does something to the word at an address; gives what was there.
+fn with(
+    (address, begins): (usize, u64),
+    writes: bool,
+    shared: impl FnOnce(&loom::sync::atomic::AtomicU64) -> u64,
+    own: impl FnOnce(u64) -> u64,
+) -> u64 {
+    // loom may go on with another thread in the middle of an access, so nothing is borrowed then.
+    let word = MODEL.with_borrow_mut(|model| {
+        model.learn(address, begins, writes);
+        model.shared(address, writes)
+    });
+    let before = word.map(|word| shared(&word));
+    MODEL.with_borrow_mut(|model| {
+        let place = model.own(address);
+        let before = before.unwrap_or(*place);
+        if writes {
+            *place = own(before);
+        }
+        before
+    })
+}
+
+fn load(at: &Location<'_>, (address, begins): (usize, u64), ordering: Ordering) -> u64 {
+    mutation::load(at, address, |address, weak| {
+        let ordering = if weak { Ordering::Relaxed } else { ordering };
+        with(
+            (address, begins),
+            false,
+            |word| word.load(ordering),
+            |value| value,
+        )
+    })
+}
+
+fn store(at: &'static Location<'static>, word: (usize, u64), value: u64, ordering: Ordering) {
+    mutation::act(at, move |weak| {
+        let ordering = if weak { Ordering::Relaxed } else { ordering };
+        let shared = |word: &loom::sync::atomic::AtomicU64| {
+            word.store(value, ordering);
+            value
+        };
+        with(word, true, shared, |_| value);
+    });
+}
+
+/// An operation that reads and writes in one.
+#[derive(Clone, Copy)]
+enum Change {
+    To(u64),
+    By(u64),
+    IfIs(u64, u64, Ordering),
+}
+
+/// Reads and writes in one; gives what was there, as an error where that was not what it should be.
+fn change(
+    at: &'static Location<'static>,
+    word: (usize, u64),
+    change: Change,
+    ordering: Ordering,
+) -> Result<u64, u64> {
+    mutation::around(at, || {
+        let weak = mutation::is_weak(at);
+        let weakened = |ordering| if weak { Ordering::Relaxed } else { ordering };
+        let ordering = weakened(ordering);
+        let shared = |word: &loom::sync::atomic::AtomicU64| match change {
+            Change::To(new) => word.swap(new, ordering),
+            Change::By(more) => word.fetch_add(more, ordering),
+            Change::IfIs(is, new, otherwise) => word
+                .compare_exchange(is, new, ordering, weakened(otherwise))
+                .unwrap_or_else(|found| found),
+        };
+        let own = |value: u64| match change {
+            Change::To(new) => new,
+            Change::By(more) => value.wrapping_add(more),
+            Change::IfIs(is, new, _) if value == is => new,
+            Change::IfIs(..) => value,
+        };
+        let before = with(word, true, shared, own);
+        match change {
+            Change::IfIs(is, ..) if before != is => Err(before),
+            Change::To(_) | Change::By(_) | Change::IfIs(..) => Ok(before),
+        }
+    })
+}
+
+/// Others go on.
+pub(crate) fn spin_loop() {
+    if model::runs() {
+        loom::hint::spin_loop();
+    } else {
+        std::hint::spin_loop();
+    }
+}
+
+/// Orders what stands before it and behind it.
+#[track_caller]
+#[inline]
+pub(crate) fn fence(ordering: Ordering) {
+    if !model::runs() {
+        return std::sync::atomic::fence(ordering);
+    }
+    mutation::act(Location::caller(), move |weak| {
+        if !weak {
+            loom::sync::atomic::fence(ordering);
+        }
+    });
+}
+
+macro_rules! number {
+    ($name:ident, $type:ty) => {
+        /// A number.
+        #[repr(transparent)]
+        #[derive(Debug, Default)]
+        pub(crate) struct $name(std::sync::atomic::$name);
+
+        #[allow(dead_code, reason = "not every operation is used on every type")]
+        impl $name {
+            pub(crate) const fn new(value: $type) -> Self {
+                Self(std::sync::atomic::$name::new(value))
+            }
+
+            fn word(&self) -> (usize, u64) {
+                let begins = self.0.load(Ordering::Relaxed);
+                (std::ptr::from_ref(self).addr(), begins.into())
+            }
+
+            #[track_caller]
+            #[inline]
+            pub(crate) fn load(&self, ordering: Ordering) -> $type {
+                if !model::runs() {
+                    return self.0.load(ordering);
+                }
+                load(Location::caller(), self.word(), ordering) as $type
+            }
+
+            #[track_caller]
+            #[inline]
+            pub(crate) fn store(&self, value: $type, ordering: Ordering) {
+                if !model::runs() {
+                    return self.0.store(value, ordering);
+                }
+                store(Location::caller(), self.word(), value.into(), ordering);
+            }
+
+            #[track_caller]
+            pub(crate) fn swap(&self, value: $type, ordering: Ordering) -> $type {
+                if !model::runs() {
+                    return self.0.swap(value, ordering);
+                }
+                let to = Change::To(value.into());
+                Self::number(change(Location::caller(), self.word(), to, ordering)).unwrap_or_default()
+            }
+
+            #[track_caller]
+            pub(crate) fn fetch_add(&self, value: $type, ordering: Ordering) -> $type {
+                if !model::runs() {
+                    return self.0.fetch_add(value, ordering);
+                }
+                let by = Change::By(value.into());
+                Self::number(change(Location::caller(), self.word(), by, ordering)).unwrap_or_default()
+            }
+
+            #[track_caller]
+            pub(crate) fn compare_exchange(
+                &self,
+                current: $type,
+                new: $type,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$type, $type> {
+                if !model::runs() {
+                    return self.0.compare_exchange(current, new, success, failure);
+                }
+                let if_is = Change::IfIs(current.into(), new.into(), failure);
+                Self::number(change(Location::caller(), self.word(), if_is, success))
+            }
+
+            fn number(result: Result<u64, u64>) -> Result<$type, $type> {
+                result
+                    .map(|value| value as $type)
+                    .map_err(|value| value as $type)
+            }
+        }
+    };
+}
+
+number!(AtomicU32, u32);
+number!(AtomicU64, u64);
+
+/// A pointer.
+#[repr(transparent)]
+#[derive(Debug)]
+pub(crate) struct AtomicPtr<T>(std::sync::atomic::AtomicPtr<T>);
+
+impl<T> AtomicPtr<T> {
+    pub(crate) const fn new(pointer: *mut T) -> Self {
+        Self(std::sync::atomic::AtomicPtr::new(pointer))
+    }
+
+    fn word(&self) -> (usize, u64) {
+        let begins = self.0.load(Ordering::Relaxed).expose_provenance();
+        (std::ptr::from_ref(self).addr(), begins as u64)
+    }
+
+    #[track_caller]
+    #[inline]
+    pub(crate) fn load(&self, ordering: Ordering) -> *mut T {
+        if !model::runs() {
+            return self.0.load(ordering);
+        }
+        pointer(load(Location::caller(), self.word(), ordering))
+    }
+
+    #[track_caller]
+    #[inline]
+    pub(crate) fn store(&self, value: *mut T, ordering: Ordering) {
+        if !model::runs() {
+            return self.0.store(value, ordering);
+        }
+        let value = value.expose_provenance() as u64;
+        store(Location::caller(), self.word(), value, ordering);
+    }
+
+    #[track_caller]
+    pub(crate) fn compare_exchange_weak(
+        &self,
+        current: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        if !model::runs() {
+            return self.0.compare_exchange_weak(current, new, success, failure);
+        }
+        let if_is = Change::IfIs(
+            current.expose_provenance() as u64,
+            new.expose_provenance() as u64,
+            failure,
+        );
+        let result = change(Location::caller(), self.word(), if_is, success);
+        result.map(pointer).map_err(pointer)
+    }
+}
+
+fn pointer<T>(address: u64) -> *mut T {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}

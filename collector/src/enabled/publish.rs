@@ -1,0 +1,9 @@
+//! The background thread that publishes snapshots, and what starts and ends it.
+
+pub(crate) mod overhead;
+pub(crate) mod prune;
+pub(crate) mod publisher;
+pub(crate) mod reports;
+pub(crate) mod request_budget;
+pub(crate) mod sampler;
+pub(crate) mod session;

@@ -1,0 +1,200 @@
+//! What a scope costs on this machine, as two bounds: what is around it overlaps with the work in it, so there is no
+//! one true figure. Each mode has its own.
+
+use std::hint::black_box;
+use std::sync::{Mutex, TryLockError};
+
+use tickscope_format::snapshot::Mode;
+
+use crate::enabled::capture::thread_lifecycle;
+use crate::enabled::platform::os;
+use crate::enabled::platform::sync::{AtomicU64, Ordering};
+use crate::enabled::record::mode_switch::Switch;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::{Gate, Site};
+use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
+use crate::enabled::runtime::clock_rate::Moment;
+use crate::enabled::runtime::config;
+use crate::enabled::scope;
+
+/// Not in the registry: what is measured here is shown nowhere.
+static TREE: Tree = Tree::new();
+static SITE: Site = Site::named("(calibration)", module_path!(), file!(), line!());
+
+/// Held by whoever measures.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Scopes in a batch; the best of [`BATCHES`] counts, so that an interruption does not.
+const SCOPES: u32 = 1000;
+const BATCHES: u32 = 7;
+
+/// Timed calls in a batch.
+const TIMED_IN_BATCH: u64 = 64;
+
+/// Calls of the calibrated node that count as timed already, in adaptive mode.
+const TIMED: u64 = 1 << 20;
+
+/// What a scope costs, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Bounds {
+    /// Around some 50 ns of work.
+    pub(crate) lower: f64,
+    /// In an empty loop.
+    pub(crate) upper: f64,
+    /// In adaptive mode: a timed call, around some 50 ns of work, and how much of that it finds within itself.
+    pub(crate) timed: f64,
+    pub(crate) timed_within: f64,
+}
+
+/// Measures what a scope costs after a switch. Takes about half a millisecond, in adaptive mode five. Nothing is known
+/// while another thread measures (or this one, further down its stack): there is one tree to measure with.
+pub(crate) fn bounds(switch: Switch) -> Bounds {
+    let _alone = match ALONE.try_lock() {
+        Ok(alone) => alone,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return Bounds::default(),
+    };
+    let path = match switch.mode {
+        Mode::Adaptive if config::exact_path() == Path::Fast => Path::Adaptive,
+        Mode::Adaptive => Path::AdaptiveExact,
+        Mode::Sampled => Path::Sampled,
+        Mode::Off => Path::Off,
+        Mode::Exact | _ => config::exact_path(),
+    };
+    if !TREE.open(config::now(), NO_LIMIT, 4, 4) {
+        return Bounds::default();
+    }
+    TREE.set_path(path);
+    let latencies = switch.histograms || switch.mode == Mode::Adaptive;
+    TREE.wants_latencies
+        .store(u32::from(latencies), Ordering::Relaxed);
+    SITE.set_gate(if switch.mode == Mode::Off {
+        Gate::Shut
+    } else {
+        Gate::Open
+    });
+    // Made here, the node is none of those that the process may have.
+    if let Some(root) = TREE.take() {
+        TREE.add_child(root, &SITE, || true);
+        TREE.put(root);
+    }
+    // A handler's scopes would be of this tree.
+    os::without_signals(|| thread_lifecycle::with_tree(&TREE, || measured(switch)))
+}
+
+/// In the tree to measure with.
+fn measured(switch: Switch) -> Bounds {
+    drop(scope::enter(&SITE));
+    let node = TREE
+        .current
+        .get()
+        .and_then(|root| Tree::recent_child(root, &SITE));
+    let working = |chain: &mut f64| {
+        let _scope = scope::enter(&SITE);
+        spend(chain);
+    };
+    let plain = best(spend);
+    let mut bounds = Bounds::default();
+    if switch.mode == Mode::Adaptive
+        && let Some(node) = node
+    {
+        // As if its calls were long: all are timed.
+        pretend(node, 1 << 30);
+        bounds.timed = (best(working) - plain).max(0.0);
+        // As they are: a timed call comes as a surprise to the CPU.
+        pretend(node, 300);
+        bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
+    }
+    let nothing = |_: &mut f64| {
+        let _scope = scope::enter(&SITE);
+        black_box(());
+    };
+    bounds.upper = (best(nothing) - best(|_| black_box(()))).max(0.0);
+    bounds.lower = (best(working) - plain).clamp(0.0, bounds.upper);
+    bounds
+}
+
+/// Lets a node look as if many calls of it had been timed already, that took so many ticks each.
+fn pretend(node: &'static Node, ticks: u64) {
+    if let Some(latency) = node.latency.get() {
+        latency.timed.store(TIMED, Ordering::Relaxed);
+        latency.timed_ticks.store(TIMED * ticks, Ordering::Relaxed);
+    }
+    // The next call is timed, and chooses the rate.
+    node.skip.store(0, Ordering::Relaxed);
+}
+
+/// Some 50 ns of work of which each step waits for the one before, also for that of the call before: a chain of square
+/// roots. It leaves the CPU room for all else, as waiting for memory does.
+fn spend(chain: &mut f64) {
+    *chain = black_box((0..10).fold(*chain, |x, _| x.sqrt() + 1.5));
+}
+
+/// Nanoseconds that timed calls of a node take within `body`, in the best batch.
+fn best_within(node: &'static Node, body: impl Fn(&mut f64)) -> f64 {
+    let Some(latency) = node.latency.get() else {
+        return 0.0;
+    };
+    let timed = || {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (count(&latency.timed), count(&latency.timed_ticks))
+    };
+    let batch = || {
+        let before = timed();
+        let mut chain = 2.0;
+        while timed().0 < before.0 + TIMED_IN_BATCH {
+            (0..SCOPES).for_each(|_| body(&mut chain));
+        }
+        let after = timed();
+        (after.1 - before.1) as f64 / (after.0 - before.0) as f64
+    };
+    let ticks = (0..BATCHES).map(|_| batch()).fold(f64::INFINITY, f64::min);
+    ticks * 1e9 / config::ticks_per_second()
+}
+
+/// Nanoseconds of one call of `body`, in the best batch.
+#[inline(always)]
+fn best(body: impl Fn(&mut f64)) -> f64 {
+    let clock = config::fixed().chosen.clock;
+    let batch = || {
+        let begin = Moment::now(clock);
+        let mut chain = 2.0;
+        for _ in 0..SCOPES {
+            body(&mut chain);
+        }
+        Moment::now(clock).ns.saturating_sub(begin.ns) as f64 / f64::from(SCOPES)
+    };
+    (0..BATCHES).map(|_| batch()).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enabled::record::mode_switch;
+
+    #[test]
+    fn bounds_are_in_order_and_modes_below_exact_cost_less() {
+        config::fixed();
+        let of = |mode| {
+            let bounds = bounds(Switch {
+                mode,
+                ..switch::newest()
+            });
+            assert!(
+                0.0 <= bounds.lower && bounds.lower <= bounds.upper && bounds.upper.is_finite(),
+                "{mode:?}: {bounds:?}"
+            );
+            bounds
+        };
+        let [exact, adaptive, sampled, off] = Mode::ALL.map(of);
+        assert!(exact.upper > 0.0);
+        // By far: twice the clock is not read, or not often.
+        for less in [adaptive, sampled, off] {
+            assert!(less.upper < exact.upper, "{less:?} of {exact:?}");
+        }
+        assert!(
+            0.0 <= adaptive.timed_within && adaptive.timed_within <= adaptive.timed,
+            "{adaptive:?}"
+        );
+    }
+}

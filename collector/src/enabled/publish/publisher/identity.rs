@@ -1,0 +1,36 @@
+//! Who the program is, as its ring says in its header.
+
+use tickscope_format::file::header::{Header, NAME_BYTES_MAX};
+use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
+
+use crate::enabled::runtime::config;
+use crate::enabled::runtime::settings::Settings;
+
+/// Who the program is, for the header of its ring.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) name: String,
+    pub(crate) run_token: u64,
+}
+
+// === impl Identity ===
+
+impl Identity {
+    pub(super) fn header(&self, settings: &Settings) -> Header {
+        debug_assert!(self.name.len() <= NAME_BYTES_MAX);
+        Header {
+            name: self.name.clone(),
+            pid: std::process::id(),
+            start_time: tickscope_format::os::start_time("self").unwrap_or(0),
+            boot_id: tickscope_format::os::boot_id(),
+            uid: tickscope_format::os::user_id(),
+            nonce: tickscope_format::os::random(),
+            run_token: self.run_token,
+            started_unix_ns: config::fixed().started_unix_ns,
+            ring_words: settings.ring_bytes / 8,
+            coarse_words: settings.ring_bytes / 8,
+            control: settings.control,
+            version: (FORMAT_MAJOR, FORMAT_MINOR),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What the program itself writes for people to read: reports, dumps, the log.
+//!
+//! The forms and the log come from `tickscope-report`, with the feature `report`. Without it a report is still kept as the
+//! snapshot itself, and the message names the command that makes the report of it.
+
+#[cfg(feature = "report")]
+mod forms;
+#[cfg(not(feature = "report"))]
+mod kept_form;
+#[cfg(feature = "report")]
+mod log;
+#[cfg(feature = "report")]
+mod log_writer;
+pub(crate) mod report_file;
+
+#[cfg(not(feature = "report"))]
+pub(crate) use self::kept_form::{LOG_IS_MISSING, Log};
+#[cfg(feature = "report")]
+pub(crate) use self::{forms::LOG_IS_MISSING, log::Log};

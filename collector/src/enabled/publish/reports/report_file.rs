@@ -1,0 +1,316 @@
+//! Reports that the program writes itself: at its exit, and whenever it likes.
+
+use std::io::ErrorKind;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use tickscope_format::file::places;
+use tickscope_format::{FormatError, Snapshot, snapshot_file};
+
+#[cfg(feature = "report")]
+use super::forms::{ENDINGS, Form, of_file, of_format, text, write_new};
+#[cfg(not(feature = "report"))]
+use super::kept_form::{ENDINGS, Form, of_file, of_format, text, write_new};
+use crate::enabled::platform::os;
+use crate::types::{Destination, Format};
+
+/// A name that is taken gets a number up to this.
+const NUMBER_MAX: u32 = 999;
+
+/// How long the exit waits for a terminal or a pipe that does not block and takes nothing.
+const PATIENCE_MS: i32 = 1_000;
+
+/// Writes the report at exit. Where that fails, standard error hears why; where that fails too, nothing can. `ring_dir` is
+/// where the program's ring lies, if it has one.
+pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: Option<&Path>) {
+    // Whatever goes wrong in here shall not change how the program ends.
+    let _unsignalled = os::Unsignalled::new();
+    let written = std::panic::catch_unwind(|| match destination {
+        Destination::Stderr => to_terminal(snapshot, libc::STDERR_FILENO, ring_dir),
+        Destination::Stdout => to_terminal(snapshot, libc::STDOUT_FILENO, ring_dir),
+        Destination::File(path) => to_file(snapshot, path),
+    });
+    if let Ok(Err(error)) = written {
+        say(&format!("no report at exit: {error}"));
+    }
+}
+
+/// Writes the report as text; without that form, keeps the snapshot beside the ring and says so.
+fn to_terminal(snapshot: &Snapshot, descriptor: i32, ring_dir: Option<&Path>) -> Result<(), String> {
+    if let Some(text) = text(snapshot) {
+        return os::write_all(descriptor, text.as_bytes(), PATIENCE_MS).map_err(|error| error.to_string());
+    }
+    let dir = match ring_dir {
+        Some(dir) => dir.to_path_buf(),
+        None => usable_place()?,
+    };
+    let name = format!(
+        "{}.{}.{}",
+        snapshot.process.name,
+        std::process::id(),
+        snapshot_file::KEPT_ENDING
+    );
+    let path = write_numbered(snapshot, &dir.join(name), Form::Kept)?;
+    say(&format!(
+        "a report as text needs the feature `report`; kept instead in {}: tickscope report {}",
+        path.display(),
+        shell_word(&path)
+    ));
+    Ok(())
+}
+
+/// The first directory where this program may put a file for viewers.
+fn usable_place() -> Result<PathBuf, String> {
+    let mut failed = String::from("there is no place for it");
+    for place in places::places(None) {
+        match places::prepare(&place) {
+            Ok(()) => return Ok(place),
+            Err(error) => failed = error.to_string(),
+        }
+    }
+    Err(format!("{failed}; set TICKSCOPE_DIR"))
+}
+
+/// There is no snapshot to report.
+pub(crate) fn missed() {
+    say("no report at exit: the program ended in the middle of a snapshot, or of a session's start or end");
+}
+
+fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
+    let wanted = filled_in(wanted, &snapshot.process.name);
+    let form = of_file(&wanted);
+    let (form, path) = if form.is_built_in() {
+        (form, wanted.clone())
+    } else {
+        (Form::Kept, and_kept(&wanted))
+    };
+    if path.metadata().is_ok_and(|facts| !facts.is_file()) {
+        return Err(format!(
+            "{} is no regular file: give the name of a new one, or `stderr` or `stdout`",
+            path.display()
+        ));
+    }
+    let written = write_numbered(snapshot, &path, form)?;
+    if form == Form::Kept && of_file(&wanted) != Form::Kept {
+        say(&format!(
+            "{} needs the feature `{}`; kept instead: tickscope report {} -o {}",
+            wanted.display(),
+            of_file(&wanted).feature(),
+            shell_word(&written),
+            shell_word(&wanted)
+        ));
+    } else if says_no_form(&wanted) {
+        say(&format!("{} {}", written.display(), no_form()));
+    } else if written != path {
+        say(&format!(
+            "the report at exit is {}: the name before it is taken (%p in it is the process's id)",
+            written.display()
+        ));
+    }
+    Ok(())
+}
+
+/// Writes to the path, or to the first with a number in it that is free; returns which.
+fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBuf, String> {
+    for number in 1..=NUMBER_MAX {
+        let numbered = numbered(path, form, number);
+        if numbered.symlink_metadata().is_ok() {
+            continue;
+        }
+        match write_new(form, &numbered, snapshot, true) {
+            Err(error) if kind(&error) == Some(ErrorKind::AlreadyExists) => {}
+            Err(error) => return Err(with_next_step(&error)),
+            Ok(()) => return Ok(numbered),
+        }
+    }
+    Err(format!(
+        "{} exists, and so does every number up to {NUMBER_MAX} of it: remove some",
+        path.display()
+    ))
+}
+
+/// One line on standard error.
+fn say(what: &str) {
+    // A path may hold anything.
+    let line: String = what
+        .chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect();
+    let _ = os::write_all(
+        libc::STDERR_FILENO,
+        format!("tickscope: {line}\n").as_bytes(),
+        PATIENCE_MS,
+    );
+}
+
+/// A path for a shell to read.
+fn shell_word(path: &Path) -> String {
+    let path = path.display().to_string();
+    // With a slash it is no name of a program.
+    let path = if path.contains('/') {
+        path
+    } else {
+        format!("./{path}")
+    };
+    if path
+        .chars()
+        .all(|c| c.is_alphanumeric() || "/._-+,=:@".contains(c))
+    {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}
+
+/// What the program will find written in place of a form that is not built in; none where nothing stands in its place.
+pub(crate) fn instead(destination: &Destination) -> Option<String> {
+    let Destination::File(path) = destination else {
+        return None;
+    };
+    if says_no_form(path) {
+        return Some(format!("the report at exit {} {}", path.display(), no_form()));
+    }
+    let form = of_file(path);
+    (!form.is_built_in()).then(|| {
+        format!(
+            "the report at exit {} needs the feature `{}`; it will be {}",
+            path.display(),
+            form.feature(),
+            and_kept(path).display()
+        )
+    })
+}
+
+/// The name ends in what could be meant as a form, and is none: text is written then. Numbers are no form.
+fn says_no_form(path: &Path) -> bool {
+    // Without the forms nothing is known of their endings.
+    if !cfg!(feature = "report") {
+        return false;
+    }
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    Form::of_file(path).is_none() && ending.contains(char::is_alphabetic) && !ending.contains('%')
+}
+
+fn no_form() -> String {
+    format!("is text: its ending says no form; those that do: {ENDINGS}")
+}
+
+fn and_kept(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(snapshot_file::KEPT_ENDING);
+    name.into()
+}
+
+/// The path with the process in it: `%p` its id, `%n` the program's name, `%%` a percent sign.
+fn filled_in(path: &Path, name: &str) -> PathBuf {
+    let mut filled = Vec::new();
+    let mut rest = path.as_os_str().as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        let mut put = |text: &[u8]| {
+            filled.extend_from_slice(text);
+            rest = &after[1..];
+        };
+        match (first, after.first()) {
+            (b'%', Some(b'p')) => put(std::process::id().to_string().as_bytes()),
+            (b'%', Some(b'n')) => put(name.as_bytes()),
+            (b'%', Some(b'%')) => put(b"%"),
+            _ => filled.push(*first),
+        }
+    }
+    std::ffi::OsString::from_vec(filled).into()
+}
+
+/// `now.html`, `now.2.html`, `now.3.html`.
+fn numbered(path: &Path, form: Form, number: u32) -> PathBuf {
+    if number == 1 {
+        return path.to_path_buf();
+    }
+    let bytes = path.as_os_str().as_bytes();
+    let ending = format!(".{}", form.ending());
+    let stem = bytes.len().saturating_sub(ending.len());
+    let (stem, ending) = if bytes[stem..].eq_ignore_ascii_case(ending.as_bytes()) {
+        bytes.split_at(stem)
+    } else {
+        (bytes, &[][..])
+    };
+    let number = format!(".{number}");
+    std::ffi::OsString::from_vec([stem, number.as_bytes(), ending].concat()).into()
+}
+
+/// Writes what the program is doing now to a new file, and returns which: a form that is not built in is kept as the
+/// snapshot itself, with `.tks` behind the name.
+pub(crate) fn dump(snapshot: &Snapshot, path: &Path, format: Format) -> Result<PathBuf, String> {
+    let wanted = of_format(format);
+    let (form, path) = if wanted.is_built_in() {
+        (wanted, path.to_path_buf())
+    } else {
+        (Form::Kept, and_kept(path))
+    };
+    let _unsignalled = os::Unsignalled::new();
+    match write_new(form, &path, snapshot, false) {
+        Ok(()) => Ok(path),
+        Err(error) => Err(with_next_step(&error)),
+    }
+}
+
+fn kind(error: &FormatError) -> Option<ErrorKind> {
+    if let FormatError::Io { source, .. } = error {
+        Some(source.kind())
+    } else {
+        None
+    }
+}
+
+fn with_next_step(error: &FormatError) -> String {
+    let next_step = match kind(error) {
+        Some(ErrorKind::AlreadyExists) => "; nothing is written over: give another name",
+        Some(ErrorKind::NotFound | ErrorKind::NotADirectory) => "; make the directory first",
+        Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
+            "; give a place that this program may write to"
+        }
+        Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge) => {
+            "; nothing half-written is left: make room, or give another place"
+        }
+        _ => "",
+    };
+    format!("{error}{next_step}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_the_process() {
+        let filled = |path: &str| filled_in(Path::new(path), "app").display().to_string();
+        let pid = std::process::id();
+        assert_eq!(filled("a/%n.%p.html"), format!("a/app.{pid}.html"));
+        for (path, same) in [("100%%p", "100%p"), ("%", "%"), ("a%x%", "a%x%"), ("", "")] {
+            assert_eq!(filled(path), same);
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "report")]
+    fn a_number_stands_before_the_ending() {
+        let numbered = |path: &str, form| crate::numbered(Path::new(path), form, 2).display().to_string();
+        assert_eq!(numbered("a/now.html", Form::Html), "a/now.2.html");
+        assert_eq!(numbered("now.HTML", Form::Html), "now.2.HTML");
+        assert_eq!(numbered("now.pb.gz", Form::Pprof), "now.2.pb.gz");
+        assert_eq!(numbered("callgrind.out.1", Form::Callgrind), "callgrind.out.1.2");
+        assert_eq!(numbered("now", Form::Text), "now.2");
+        assert_eq!(
+            crate::numbered(Path::new("now.html"), Form::Html, 1),
+            Path::new("now.html")
+        );
+    }
+
+    #[test]
+    fn a_path_for_a_shell() {
+        let word = |path: &str| shell_word(Path::new(path));
+        assert_eq!(word("now.json.tks"), "./now.json.tks");
+        assert_eq!(word("/a b/it's"), "'/a b/it'\\''s'");
+    }
+}

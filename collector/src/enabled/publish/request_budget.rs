@@ -1,0 +1,101 @@
+//! What viewers' requests may cost. Whoever may write into the ring file can ask without pause; each request is work,
+//! and each answer a record out of turn.
+
+use std::time::Duration;
+
+/// In the long run: 5 % of a core.
+const SHARE: u64 = 20;
+
+/// What is saved up while nobody asks. What people ask for costs far less.
+const SAVED_MOST: Duration = Duration::from_millis(250);
+
+/// CPU time that is left for requests.
+#[derive(Debug)]
+pub(crate) struct Allowance {
+    /// In nanoseconds; below 0 where the last request cost more than was left.
+    left: i64,
+    /// When that was reckoned, on the monotonic clock in nanoseconds.
+    reckoned_ns: u64,
+    /// The slot whose request is the first to be carried out.
+    turn: usize,
+}
+
+// === impl Allowance ===
+
+impl Allowance {
+    pub(crate) fn new(now_ns: u64) -> Self {
+        Self {
+            left: SAVED_MOST.as_nanos() as i64,
+            reckoned_ns: now_ns,
+            turn: 0,
+        }
+    }
+
+    /// Whether another request may be carried out.
+    pub(crate) fn is_left(&mut self, now_ns: u64) -> bool {
+        let passed = now_ns.saturating_sub(self.reckoned_ns);
+        let saved = i64::try_from(passed / SHARE).unwrap_or(i64::MAX);
+        self.left = self.left.saturating_add(saved).min(SAVED_MOST.as_nanos() as i64);
+        self.reckoned_ns = now_ns;
+        self.left > 0
+    }
+
+    /// Requests cost so much.
+    pub(crate) fn spend(&mut self, cost_ns: u64) {
+        self.left = self.left.saturating_sub_unsigned(cost_ns);
+    }
+
+    /// Orders requests so that each slot has its turn, also where there is never enough left for all.
+    pub(crate) fn in_turn<T>(&self, requests: &mut [T], slot: impl Fn(&T) -> usize) {
+        requests.sort_by_key(|request| (slot(request) < self.turn, slot(request)));
+    }
+
+    /// A slot's request was carried out: the next one's turn.
+    pub(crate) fn had_turn(&mut self, slot: usize) {
+        self.turn = slot + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn in_the_long_run_it_is_a_twentieth_however_much_is_asked() {
+        let mut allowance = Allowance::new(0);
+        let (mut spent, mut now) = (0u64, 0);
+        while now < 1_000 * SECOND {
+            now += SECOND / 100;
+            if allowance.is_left(now) {
+                allowance.spend(37_000_000);
+                spent += 37_000_000;
+            }
+        }
+        let share = spent as f64 / now as f64;
+        assert!((0.049..0.051).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn what_was_not_used_is_saved_but_not_for_ever() {
+        let mut allowance = Allowance::new(0);
+        assert!(allowance.is_left(3_600 * SECOND));
+        allowance.spend(SAVED_MOST.as_nanos() as u64);
+        assert!(!allowance.is_left(3_600 * SECOND));
+        // A clock that goes back gives nothing, and takes nothing.
+        assert!(!allowance.is_left(0));
+        assert!(allowance.is_left(1_000));
+    }
+
+    #[test]
+    fn each_slot_has_its_turn() {
+        let mut allowance = Allowance::new(0);
+        for expected in [0, 3, 9, 0] {
+            let mut slots = [9, 0, 3];
+            allowance.in_turn(&mut slots, |&slot| slot);
+            assert_eq!(slots[0], expected);
+            allowance.had_turn(slots[0]);
+        }
+    }
+}

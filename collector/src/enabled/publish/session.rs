@@ -1,0 +1,578 @@
+//! Sessions: starting and ending to publish, and what the environment alone asks for.
+
+mod exit;
+mod live;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::{CaptureKind, Cost};
+
+use crate::enabled::capture::collector_state::Books;
+use crate::enabled::capture::{collector_state, thread_lifecycle};
+use crate::enabled::platform::os;
+use crate::enabled::publish::overhead;
+use crate::enabled::publish::publisher::{self, Identity, Publisher};
+use crate::enabled::publish::reports::{Log, report_file};
+use crate::enabled::record::mode_switch;
+use crate::enabled::runtime::config;
+use crate::enabled::runtime::process_name;
+use crate::enabled::runtime::settings::{Settings, Wish};
+use crate::enabled::scope;
+use crate::types::{Destination, DumpError, Format, StartError, Status};
+
+use self::live::Live;
+
+/// How long the end of a session or of the program waits for the last record.
+const LAST_RECORD: Duration = Duration::from_millis(50);
+
+/// The same under `tickscope run`, where somebody waits to read it.
+const LAST_RECORD_RUN: Duration = Duration::from_secs(1);
+
+/// How long [`try_start`] waits for the outcome.
+const OUTCOME: Duration = Duration::from_secs(1);
+
+/// While it lives, viewers can attach to this program.
+///
+/// Dropping the last one publishes a final record; that takes at most 50 ms.
+#[derive(Debug)]
+#[must_use = "publishing ends when the session is dropped"]
+pub struct Session {
+    /// Whether it counts among the sessions.
+    counted: bool,
+    /// What was wrong with this very start.
+    warnings: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// No session.
+    Idle,
+    /// The publisher's thread is at work on the ring.
+    Starting,
+    Publishing,
+    /// The ring was destroyed from outside; the publisher goes on without one until it makes another.
+    Lost,
+    /// There is no place for a ring.
+    Counting,
+    /// The publisher writes its last record.
+    Finishing,
+}
+
+struct Shared {
+    phase: Phase,
+    sessions: u32,
+    order: Option<(Identity, Settings)>,
+    /// The name of the session in force.
+    name: String,
+    warnings: Vec<String>,
+    path: Option<PathBuf>,
+    report_at_exit: Option<Destination>,
+    /// Since when the publisher has been asked for its last record.
+    finishing: Option<Instant>,
+}
+
+static SHARED: Mutex<Shared> = Mutex::new(Shared {
+    phase: Phase::Idle,
+    sessions: 0,
+    order: None,
+    name: String::new(),
+    warnings: Vec::new(),
+    path: None,
+    report_at_exit: None,
+    finishing: None,
+});
+
+// === impl Shared ===
+
+impl Shared {
+    /// The publisher has lost a ring, or has a new one.
+    fn hear(&mut self, said: String, path: Option<&Path>) {
+        publisher::replace_warning(&mut self.warnings, said);
+        self.path = path.map(Path::to_path_buf);
+        if matches!(self.phase, Phase::Publishing | Phase::Lost) {
+            self.phase = match path {
+                Some(_) => Phase::Publishing,
+                None => Phase::Lost,
+            };
+            CHANGED.notify_all();
+        }
+    }
+}
+
+/// Something in `SHARED` has changed, or the publisher is wanted.
+static CHANGED: Condvar = Condvar::new();
+
+/// The environment has been asked what it wishes.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// `at_exit` is going to be called.
+static AT_EXIT: AtomicBool = AtomicBool::new(false);
+
+/// There is to be a report at exit.
+static REPORTS: AtomicBool = AtomicBool::new(false);
+
+/// The program has asked for a reset by the publisher.
+static RESET_ASKED: AtomicBool = AtomicBool::new(false);
+
+/// The phase is `Publishing`: for who must not wait for the lock.
+static PUBLISHING: AtomicBool = AtomicBool::new(false);
+
+fn shared() -> MutexGuard<'static, Shared> {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same where a user asks; none in a forked child, where its holder may not exist.
+fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
+    (!config::is_forked_child()).then(shared)
+}
+
+/// Has the last record written when the program exits normally. Without allocating and without a lock.
+fn expect_exit() {
+    if !AT_EXIT.swap(true, Ordering::Relaxed) {
+        os::at_exit(exit::at_exit);
+    }
+}
+
+/// The first scope of every thread comes by here. The first of the process does what `TICKSCOPE` says, without
+/// allocating and without a lock: it may stand inside the program's allocator.
+pub(crate) fn first_scope() {
+    if ASKED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    Settings::tell_bad_wish();
+    match config::fixed().wish {
+        Some(Wish::Live | Wish::Log) => {
+            Live::Tried.set();
+            expect_exit();
+            // Where there is no thread to be had, scopes are counted all the same, and a start tries again.
+            match os::spawn(publish_live) {
+                Ok(()) => Live::Coming.set_unless_over(),
+                Err(_) => Live::None.set(),
+            }
+        }
+        Some(Wish::Report) => {
+            REPORTS.store(true, Ordering::Relaxed);
+            expect_exit();
+        }
+        Some(Wish::Off) | None => {}
+    }
+}
+
+/// The settings with what the environment says, and warnings of all that will not be as it was asked for.
+fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settings {
+    let settings = settings.with_environment_and_warnings(warnings);
+    warnings.extend(settings.report_at_exit.as_ref().and_then(report_file::instead));
+    settings
+}
+
+/// Starts or joins the session of this process.
+pub(crate) fn start(program: &str, settings: Settings) -> Session {
+    let mut warnings = Vec::new();
+    let name = process_name::mend(program, &mut warnings);
+    let settings = in_force(settings, &mut warnings);
+    let fixed = config::fix(&settings, &mut warnings);
+    if config::is_forked_child() {
+        warnings.push("a forked child publishes nothing; start a new program instead (fork and exec)".into());
+    }
+    let first = !ASKED.swap(true, Ordering::Relaxed);
+    if fixed.off || config::is_forked_child() {
+        return Session {
+            counted: false,
+            warnings,
+        };
+    }
+    // Also where a scope came before this start: the first scope alone expects nothing of the exit.
+    expect_exit();
+    let mut shared = shared();
+    if first {
+        // Whoever set `live` or `log` wants to see the whole run, not only what lies inside a session.
+        shared.sessions += u32::from(fixed.wish.is_some_and(Wish::publishes));
+    }
+    if settings.report_at_exit.is_some() {
+        shared.report_at_exit.clone_from(&settings.report_at_exit);
+        REPORTS.store(true, Ordering::Relaxed);
+    }
+    shared.sessions += 1;
+    if shared.phase == Phase::Finishing {
+        shared = wait(shared, OUTCOME, |shared| shared.phase != Phase::Finishing);
+    }
+    match shared.phase {
+        Phase::Idle => {
+            begin(&mut shared, name, settings, std::mem::take(&mut warnings));
+        }
+        Phase::Finishing => warnings.push("the last session is still ending; try again later".into()),
+        Phase::Starting | Phase::Publishing | Phase::Lost | Phase::Counting => {
+            if shared.name != name {
+                warnings.push(format!(
+                    "joined the running session \"{}\"; its name and settings hold",
+                    shared.name
+                ));
+            }
+        }
+    }
+    drop(shared);
+    Session {
+        counted: true,
+        warnings,
+    }
+}
+
+fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<String>) {
+    shared.name.clone_from(&name);
+    shared.warnings = warnings;
+    shared.path = None;
+    if let Some(mut books) = collector_state::books() {
+        let now = mode_switch::newest();
+        books.switch_by_program(
+            settings.mode.map_or(now.mode, Into::into),
+            settings.histogram.unwrap_or(now.histograms),
+        );
+    }
+    shared.order = Some((
+        Identity {
+            name,
+            run_token: config::fixed().run_token,
+        },
+        settings,
+    ));
+    shared.phase = Phase::Starting;
+    if Live::Coming.is() {
+        // It takes this order.
+        return;
+    }
+    if let Err(error) = os::spawn(publish) {
+        shared.order = None;
+        shared.phase = Phase::Counting;
+        shared
+            .warnings
+            .push(format!("no thread for the publisher: {error}"));
+    }
+}
+
+/// The publisher's thread where the environment started it.
+fn publish_live() {
+    Live::Coming.set();
+    thread_lifecycle::exclude();
+    // Not before: the first scope may stand in the allocator.
+    let mut shared = shared();
+    shared.sessions += 1;
+    if shared.phase == Phase::Idle {
+        let mut warnings = Vec::new();
+        let settings = in_force(Settings::default(), &mut warnings);
+        if settings.report_at_exit.is_some() {
+            shared.report_at_exit.clone_from(&settings.report_at_exit);
+            REPORTS.store(true, Ordering::Relaxed);
+        }
+        // Leaves an order and makes no thread.
+        begin(&mut shared, process_name::of_executable(), settings, warnings);
+    }
+    drop(shared);
+    publish();
+}
+
+/// The publisher's thread. A panic in it is its own end and not the program's.
+fn publish() {
+    if std::panic::catch_unwind(serve).is_err() {
+        let mut shared = shared();
+        shared
+            .warnings
+            .push("the publisher panicked; scopes are counted, but nothing is published".into());
+        stop_publishing(shared);
+    }
+}
+
+/// From an order to the last record.
+fn serve() {
+    thread_lifecycle::exclude();
+    os::name_this_thread(c"tickscope");
+    let mut shared = shared();
+    Live::None.set();
+    let Some((identity, settings)) = shared.order.take() else {
+        return;
+    };
+    drop(shared);
+    if let Some(mut books) = collector_state::books() {
+        books.around.name.clone_from(&identity.name);
+        books.set_publishing(true);
+    }
+    let mut warnings = Vec::new();
+    let logs = settings.log_every.is_some();
+    let started = Publisher::start(identity, settings, &mut warnings);
+    if logs && started.is_err() {
+        // Without the lock: standard error may be a pipe that nobody reads.
+        Log::missed();
+    }
+    let mut shared = self::shared();
+    shared.warnings.append(&mut warnings);
+    if let Some(mut books) = collector_state::books() {
+        books.around.warnings.clone_from(&shared.warnings);
+    }
+    let Ok(mut publisher) = started else {
+        shared
+            .warnings
+            .push("scopes are counted, but nothing is published; set TICKSCOPE_DIR".into());
+        return stop_publishing(shared);
+    };
+    shared.path = publisher.path().map(Path::to_path_buf);
+    if shared.phase == Phase::Starting {
+        shared.phase = Phase::Publishing;
+        PUBLISHING.store(true, Ordering::Relaxed);
+    }
+    CHANGED.notify_all();
+    drop(shared);
+    publisher.settle();
+    shared = self::shared();
+    while matches!(shared.phase, Phase::Publishing | Phase::Lost) {
+        if !RESET_ASKED.load(Ordering::Relaxed) {
+            let rest = publisher.rest();
+            shared = CHANGED
+                .wait_timeout(shared, rest)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        if shared.phase == Phase::Finishing {
+            break;
+        }
+        drop(shared);
+        publisher.round(RESET_ASKED.swap(false, Ordering::Relaxed));
+        shared = self::shared();
+        if let Some(said) = publisher.take_said() {
+            shared.hear(said, publisher.path());
+        }
+    }
+    drop(shared);
+    let unclean = publisher.unclean();
+    publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed));
+    let mut shared = self::shared();
+    shared.phase = Phase::Finishing;
+    stop_publishing(shared);
+    if let Some(own) = unclean {
+        // Nobody waits for this.
+        publisher::clean_beside(&own);
+    }
+}
+
+/// There is no publisher any more: the session is over, or goes on without one.
+fn stop_publishing(mut shared: MutexGuard<'static, Shared>) {
+    if let Some(mut books) = collector_state::books() {
+        books.set_publishing(false);
+    }
+    PUBLISHING.store(false, Ordering::Relaxed);
+    shared.phase = if shared.phase == Phase::Finishing {
+        Phase::Idle
+    } else {
+        Phase::Counting
+    };
+    CHANGED.notify_all();
+}
+
+/// Waits until `done`, or at most so long.
+fn wait(
+    mut shared: MutexGuard<'static, Shared>,
+    longest: Duration,
+    done: impl Fn(&Shared) -> bool,
+) -> MutexGuard<'static, Shared> {
+    let begin = Instant::now();
+    while !done(&shared) {
+        let left = longest.saturating_sub(begin.elapsed());
+        if left.is_zero() {
+            break;
+        }
+        shared = CHANGED
+            .wait_timeout(shared, left)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
+    }
+    shared
+}
+
+/// Asks for the last record; gives how long to wait for it, reckoned from when whoever asked first began to.
+fn ask_to_finish(shared: &mut Shared, began: Instant) -> Duration {
+    match shared.phase {
+        Phase::Starting | Phase::Publishing | Phase::Lost => {
+            shared.phase = Phase::Finishing;
+            shared.finishing = Some(began);
+            PUBLISHING.store(false, Ordering::Relaxed);
+            CHANGED.notify_all();
+        }
+        Phase::Finishing => {}
+        Phase::Counting => shared.phase = Phase::Idle,
+        Phase::Idle => {}
+    }
+    if shared.phase == Phase::Idle {
+        return Duration::ZERO;
+    }
+    let longest = if config::fixed().run_token == 0 {
+        LAST_RECORD
+    } else {
+        LAST_RECORD_RUN
+    };
+    longest.saturating_sub(shared.finishing.unwrap_or(began).elapsed())
+}
+
+/// Where nothing was published nobody has measured yet what a scope costs.
+fn fill_in_cost(snapshot: &mut Snapshot) {
+    if snapshot.capture.cost == Cost::default() {
+        let bounds = overhead::bounds(mode_switch::newest());
+        snapshot.capture.cost = Cost {
+            lower_ns: bounds.lower,
+            upper_ns: bounds.upper,
+            ..Cost::default()
+        };
+    }
+}
+
+/// The state of all threads now; an empty one in a forked child. Costs one capture.
+pub fn snapshot() -> Snapshot {
+    collector_state::books().map_or_else(Snapshot::default, |books| captured(books, CaptureKind::Periodic))
+}
+
+/// Writes a report of now to a new file, whole or not at all, from any thread at any depth, and returns the path written.
+/// Costs one capture; the time that writing takes is charged to no scope: this thread's clock stands still meanwhile.
+///
+/// Needs no session and no viewer. Nothing is removed or reset by it. Do not call it from a signal handler.
+///
+/// Most forms need the feature `report` or `export`: see [`Format`]. Without it the snapshot itself is written, with `.tks`
+/// behind the name, and `tickscope report THAT_FILE -o NAME` makes the report of it.
+///
+/// ```no_run
+/// # fn frame() -> Result<(), tickscope::DumpError> {
+/// tickscope::dump("slow-frame.html", tickscope::Format::Html)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// What the system says (a file of that name exists, no such directory, no space); a forked child, which has no tree of its
+/// own; `TICKSCOPE=off`.
+pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError> {
+    let refused = |why: &str| {
+        Err(DumpError {
+            message: format!("no dump: {why}"),
+        })
+    };
+    if config::fixed().off {
+        return refused("TICKSCOPE=off: nothing is measured; unset it");
+    }
+    let Some(books) = collector_state::books() else {
+        return refused("a forked child has no tree of its own; start a new program instead (fork and exec)");
+    };
+    let mut snapshot = captured(books, CaptureKind::Periodic);
+    // A thread that counts for nobody yet has no clock to stop.
+    let _pause = (thread_lifecycle::phase() == thread_lifecycle::Phase::Counting).then(scope::pause);
+    fill_in_cost(&mut snapshot);
+    report_file::dump(&snapshot, path.as_ref(), format).or_else(|why| refused(&why))
+}
+
+fn captured(mut books: MutexGuard<'static, Books>, kind: CaptureKind) -> Snapshot {
+    if books.around.name.is_empty() {
+        books.around.name = process_name::of_executable();
+    }
+    books.capture(kind)
+}
+
+/// Sets all counters to zero, those of all threads, and gives the snapshot that closes the epoch. May be called
+/// at any depth and from any thread: open scopes go on counting from here. Costs one capture.
+pub fn reset() -> Snapshot {
+    let closing = collector_state::books().map(|mut books| books.reset_by_program());
+    CHANGED.notify_all();
+    closing.unwrap_or_default()
+}
+
+/// Like [`reset`], but has the publisher do it and returns at once, whatever that is doing. Where nothing is published it
+/// is done here.
+pub fn request_reset() {
+    if PUBLISHING.load(Ordering::Relaxed) && !config::is_forked_child() {
+        RESET_ASKED.store(true, Ordering::Relaxed);
+        CHANGED.notify_all();
+    } else {
+        let _ = reset();
+    }
+}
+
+// === impl Session ===
+
+impl Session {
+    /// How it stands now.
+    pub fn status(&self) -> Status {
+        let Some(shared) = shared_unless_forked().filter(|_| self.counted) else {
+            return if config::fixed().off {
+                Status::Off
+            } else {
+                Status::Counting
+            };
+        };
+        match shared.phase {
+            Phase::Starting => Status::Starting,
+            Phase::Publishing => Status::Publishing,
+            Phase::Idle | Phase::Lost | Phase::Counting | Phase::Finishing => Status::Counting,
+        }
+    }
+
+    /// What is not as it was asked for, one sentence each, with what to do.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.warnings.clone();
+        if let Some(shared) = shared_unless_forked() {
+            warnings.extend_from_slice(&shared.warnings);
+        }
+        warnings
+    }
+
+    /// The ring file, once there is one.
+    pub fn path(&self) -> Option<PathBuf> {
+        shared_unless_forked().filter(|_| self.counted)?.path.clone()
+    }
+
+    /// Waits until it is known whether there is a ring.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn settled(self) -> Result<Self, StartError> {
+        if self.counted {
+            drop(wait(shared(), OUTCOME, |shared| shared.phase != Phase::Starting));
+        }
+        let message = match self.status() {
+            Status::Publishing => return Ok(self),
+            Status::Starting => {
+                "the publisher has not begun within a second; is the machine overloaded?".into()
+            }
+            Status::Off => "TICKSCOPE=off: nothing is measured; unset it".into(),
+            Status::Counting => self.warnings().join("; "),
+        };
+        Err(StartError { message })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.counted || config::is_forked_child() {
+            return;
+        }
+        let mut shared = shared();
+        shared.sessions = shared.sessions.saturating_sub(1);
+        if shared.sessions == 0 {
+            let left = ask_to_finish(&mut shared, Instant::now());
+            drop(wait(shared, left, |shared| shared.phase != Phase::Finishing));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever asks may be called by a thread that is in the middle of a session's start or end. Waits for ever where it waits.
+    #[test]
+    fn a_reset_is_asked_for_while_another_has_the_lock() {
+        let held = shared();
+        PUBLISHING.store(true, Ordering::Relaxed);
+        std::thread::spawn(request_reset).join().unwrap();
+        assert!(RESET_ASKED.swap(false, Ordering::Relaxed));
+        PUBLISHING.store(false, Ordering::Relaxed);
+        drop(held);
+    }
+}

@@ -1,0 +1,90 @@
+//! The end of the program: the last record, and the report that was asked for. Whoever exits may have any lock himself,
+//! further down his stack (a signal handler that calls exit), or what its holder waits for: no lock is waited for without
+//! an end.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, TryLockError};
+use std::time::{Duration, Instant};
+
+use tickscope_format::snapshot::CaptureKind;
+
+use super::{
+    LAST_RECORD, Live, Phase, REPORTS, SHARED, Shared, ask_to_finish, captured, fill_in_cost, in_force,
+};
+use crate::enabled::capture::{collector_state, thread_lifecycle};
+use crate::enabled::publish::reports::report_file;
+use crate::enabled::runtime::config;
+use crate::enabled::runtime::settings::{Settings, Wish};
+use crate::types::Destination;
+
+/// How long a report at exit waits for what another thread has begun: a capture, or the start of a session.
+const LAST_REPORT: Duration = Duration::from_secs(1);
+
+/// How often whoever exits looks whether the last record is there.
+const LOOK_AGAIN: Duration = Duration::from_micros(100);
+
+/// The lock, once `done` holds or after so long; none where somebody has it for longer.
+fn shared_within(longest: Duration, done: impl Fn(&Shared) -> bool) -> Option<MutexGuard<'static, Shared>> {
+    let begin = Instant::now();
+    loop {
+        let shared = match SHARED.try_lock() {
+            Ok(shared) => Some(shared),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        let over = begin.elapsed() >= longest;
+        match shared {
+            Some(shared) if over || done(&shared) => return Some(shared),
+            None if over => return None,
+            Some(_) | None => {}
+        }
+        drop(shared);
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+pub(super) extern "C" fn at_exit() {
+    if config::is_forked_child() {
+        return;
+    }
+    thread_lifecycle::leave_at_exit();
+    let begin = Instant::now();
+    let reports = REPORTS.load(Ordering::Relaxed);
+    let longest = if reports { LAST_REPORT } else { LAST_RECORD };
+    let shared = shared_within(longest, |_| true).and_then(|shared| {
+        if shared.phase != Phase::Idle || Live::None.is() {
+            return Some(shared);
+        }
+        // The publisher has been made and has not come so far yet: wait for it to begin.
+        drop(shared);
+        let left = LAST_RECORD.saturating_sub(begin.elapsed());
+        shared_within(left, |shared| shared.phase != Phase::Idle)
+    });
+    let Some(mut shared) = shared else {
+        if reports {
+            report_file::missed();
+        }
+        return;
+    };
+    let mut report = shared.report_at_exit.take();
+    let mut warnings = Vec::new();
+    if report.is_none() && config::fixed().wish == Some(Wish::Report) {
+        let settings = in_force(Settings::default(), &mut warnings);
+        report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
+    }
+    let ring = shared.path.clone();
+    let left = ask_to_finish(&mut shared, begin);
+    drop(shared);
+    drop(shared_within(left, |shared| shared.phase != Phase::Finishing));
+    let Some(destination) = report else { return };
+    // Whoever exits may be in the middle of a capture, as well.
+    let Some(mut snapshot) =
+        collector_state::books_within(LAST_REPORT).map(|books| captured(books, CaptureKind::Final))
+    else {
+        return report_file::missed();
+    };
+    snapshot.process.warnings.append(&mut warnings);
+    fill_in_cost(&mut snapshot);
+    report_file::at_exit(&snapshot, &destination, ring.as_deref().and_then(Path::parent));
+}

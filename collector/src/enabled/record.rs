@@ -1,0 +1,12 @@
+//! What a program runs at each scope: the thread's call tree and what it stands on. No lock, no I/O, no allocator.
+
+pub(crate) mod arena;
+pub(crate) mod catch_up;
+pub(crate) mod latency;
+pub(crate) mod mode_switch;
+pub(crate) mod node;
+pub(crate) mod registry;
+pub(crate) mod site;
+pub(crate) mod site_table;
+pub(crate) mod tree;
+pub(crate) mod untimed;

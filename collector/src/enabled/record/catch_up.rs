@@ -1,0 +1,108 @@
+//! How a thread passes from mode to mode: at its first event after a switch, and as if it had at the switch.
+
+use tickscope_format::snapshot::Mode;
+
+use crate::enabled::platform::sync::{Ordering, fence};
+use crate::enabled::record::mode_switch::{self, Switch};
+use crate::enabled::record::node::{Node, UNKNOWN, UNTIMED};
+use crate::enabled::record::tree::{PAUSED, Path, Tree};
+
+impl Tree {
+    /// Begins a life in the mode in force; `exact` is how events are handled in exact mode.
+    pub(crate) fn begin_mode(&self, exact: Path) {
+        let newest = mode_switch::newest();
+        if !newest.is_timed() {
+            self.stop();
+        }
+        self.pass_to(newest, exact);
+        self.adopt(exact);
+    }
+
+    /// Makes up for switches that this thread has not met.
+    #[inline]
+    pub(crate) fn adopt_if_alarmed(&self, exact: Path) {
+        if self.is(Path::Alarm) {
+            self.adopt(exact);
+        }
+    }
+
+    /// Makes up for all switches since the last one this thread knew of. Does nothing inside an event.
+    #[cold]
+    pub(crate) fn adopt(&self, exact: Path) {
+        let Some(current) = self.take() else { return };
+        loop {
+            for switch in mode_switch::after(self.adopted.load(Ordering::Relaxed)) {
+                // The thread may have had an event since. Where the mode so far had no time, none is charged.
+                let tick = match self.last.load(Ordering::Relaxed) {
+                    PAUSED => switch.tick,
+                    last => switch.tick.max(last),
+                };
+                if switch.follows(self.adopted.load(Ordering::Relaxed)) {
+                    self.charge(Self::charged(current), tick);
+                } else if !self.stands_still() {
+                    // More switches than are kept: how long time was measured in between nobody knows any more.
+                    self.lose_gap(Self::charged(current));
+                }
+                self.stop();
+                self.pass_to(switch, exact);
+                if switch.is_timed() {
+                    begin_to_charge(current);
+                }
+                self.go_on(tick);
+            }
+            let newest = mode_switch::newest();
+            if newest.is_after(self.adopted.load(Ordering::Relaxed)) {
+                // Noted just now: it is made up for like the others.
+                continue;
+            }
+            self.pass_to(newest, exact);
+            self.prepare_nodes(newest);
+            // SYNC POINT: path and tid before newest (meets the fence in `registry::switch_to`).
+            fence(Ordering::SeqCst);
+            // An alarm that was taken down just now unheard belongs to a switch that is seen here.
+            if mode_switch::newest() == newest {
+                break;
+            }
+        }
+        self.put(current);
+    }
+
+    fn pass_to(&self, switch: Switch, exact: Path) {
+        self.adopted.store(switch.word, Ordering::Relaxed);
+        self.set_path(match switch.mode {
+            Mode::Adaptive if exact == Path::Fast => Path::Adaptive,
+            Mode::Adaptive => Path::AdaptiveExact,
+            Mode::Sampled => Path::Sampled,
+            Mode::Off => Path::Off,
+            Mode::Exact | _ => exact,
+        });
+    }
+
+    fn prepare_nodes(&self, switch: Switch) {
+        let wants = switch.histograms || switch.mode == Mode::Adaptive;
+        self.wants_latencies.store(u32::from(wants), Ordering::Relaxed);
+        for node in (1..self.nodes.len()).filter_map(|index| self.nodes.get(index)) {
+            let latency = match node.latency.get() {
+                Some(latency) if wants => {
+                    // The next calls have other numbers, and would find the places taken.
+                    latency.settle(None, &self.latencies);
+                    Some(latency)
+                }
+                None if wants && !node.is_counter() => self.latencies.make(node.index()),
+                _ => None,
+            };
+            node.latency.set_release(latency);
+        }
+    }
+}
+
+/// Time is going to be charged to the open frames, also to those that began without a clock.
+fn begin_to_charge(innermost: &'static Node) {
+    let mut at = Some(innermost);
+    while let Some(node) = at {
+        if node.began.load(Ordering::Relaxed) == UNTIMED {
+            node.began.store(UNKNOWN, Ordering::Relaxed);
+        }
+        at = node.parent.get();
+    }
+}

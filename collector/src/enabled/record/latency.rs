@@ -1,0 +1,368 @@
+//! How long a node's calls took: a histogram of which an octave of buckets is made at its first hit, and what
+//! adaptive mode knows of the node.
+//!
+//! A clock read waits for what goes before it, so the way from a duration to its bucket, a chain of some 25 cycles,
+//! would lengthen every scope. Durations are parked, which is one store, and find their buckets side by side later: a
+//! few at a time, as the call that finds its place taken waits for all of them.
+
+use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
+
+use crate::enabled::platform::sync::{self, AtomicU32, AtomicU64, Ordering, fence};
+use crate::enabled::record::arena::{Column, Ref, zeroed};
+use crate::enabled::record::tree::add;
+
+/// Durations that are parked before they find their buckets, 2 ns each: one call in nine takes some 20 ns longer. With 32
+/// it was one in 33, and 75 ns.
+const PARKED: usize = 8;
+
+/// The longest duration that is parked, in ticks: half a second or more.
+const PARKED_MAX: u64 = i32::MAX as u64;
+
+/// How often a histogram is looked at until it holds still.
+const LOOKS: u32 = 20;
+
+zeroed! {
+    /// The latencies of one node. Written by the thread alone.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Latency {
+        /// The longest call, in ticks.
+        max: AtomicU64,
+        /// In adaptive mode: calls that were timed.
+        pub(crate) timed: AtomicU64,
+        /// In adaptive mode: ticks of the calls that were timed, with all calls in them.
+        pub(crate) timed_ticks: AtomicU64,
+        /// In adaptive mode: one in 2^rate calls is timed.
+        pub(crate) rate: AtomicU64,
+        /// A bit for each octave there is.
+        present: AtomicU64,
+        /// Odd while parked durations find their buckets.
+        settling: AtomicU64,
+        /// In which life of the tree it was made.
+        life: AtomicU64,
+        /// How often it was made, which empties it.
+        made: AtomicU64,
+        /// Durations that have not found their bucket yet, by the call's number; 0 where there is none.
+        parked: [AtomicU32; PARKED],
+        /// Buckets by octave; none before the first hit.
+        octaves: [Ref<Octave>; OCTAVES],
+    }
+}
+
+zeroed! {
+    /// The counters of an octave's buckets: one cache line.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Octave {
+        counts: [AtomicU64; PER_OCTAVE],
+    }
+}
+
+const _: () = assert!(size_of::<Octave>() == 64 && size_of::<Latency>() == 640);
+
+zeroed! {
+    /// All latencies of a tree: one place per node, and the octaves that have been handed out.
+    #[derive(Debug)]
+    pub(crate) struct Latencies {
+        nodes: Column<Latency>,
+        octaves: Column<Octave>,
+        /// Octaves handed out.
+        used: AtomicU64,
+        /// Counts lives of the tree, from 1.
+        life: AtomicU64,
+    }
+}
+
+// === impl Latency ===
+
+impl Latency {
+    /// Parks the call of this number, which took so many ticks; false where that is too long or nothing, or its place is
+    /// taken.
+    #[inline(always)]
+    pub(crate) fn park(&self, call: u64, ticks: u64) -> bool {
+        let place = &self.parked[call as usize % PARKED];
+        let parked = ticks.wrapping_sub(1) < PARKED_MAX && place.load(Ordering::Relaxed) == 0;
+        if parked {
+            place.store(ticks as u32, Ordering::Relaxed);
+        }
+        parked
+    }
+
+    /// Puts the parked durations, and one more, into their buckets.
+    #[inline(never)]
+    pub(crate) fn settle(&self, more: Option<u64>, pool: &Latencies) {
+        let settling = self.settling.load(Ordering::Relaxed);
+        self.settling.store(settling + 1, Ordering::Relaxed);
+        // SYNC POINT: odd before anything moves.
+        fence(Ordering::Release);
+        let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
+        for place in &self.parked {
+            let ticks = place.load(Ordering::Relaxed);
+            if ticks == 0 {
+                continue;
+            }
+            place.store(0, Ordering::Relaxed);
+            longest = longest.max(ticks.into());
+            self.hit(bucket_of_small(ticks as i32).into(), pool);
+        }
+        self.max.store(longest, Ordering::Relaxed);
+        if let Some(ticks) = more {
+            self.hit(bucket_of(ticks), pool);
+        }
+        self.settling.store(settling + 2, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn hit(&self, bucket: usize, pool: &Latencies) {
+        match self.octaves[bucket / PER_OCTAVE % OCTAVES].get() {
+            Some(octave) => octave.hit(bucket),
+            None => self.first_hit(bucket, pool),
+        }
+    }
+
+    /// The first call in an octave. Where there is no memory the call is in no bucket.
+    #[cold]
+    #[inline(never)]
+    fn first_hit(&self, bucket: usize, pool: &Latencies) {
+        if let Some(octave) = pool.octave() {
+            octave.hit(bucket);
+            let at = bucket / PER_OCTAVE % OCTAVES;
+            self.octaves[at].set_release(Some(octave));
+            let present = self.present.load(Ordering::Relaxed);
+            self.present.store(present | 1 << at, Ordering::Release);
+        }
+    }
+
+    /// Takes what is counted so far into `histogram`, and gives what `calls` counted then; `known` are the calls given
+    /// and the calls in the histogram as last read. Where the thread is too busy for a look at one moment, or whoever looks is
+    /// taken off his CPU meanwhile, calls that the histogram has missed are left to the next reading: else they would end
+    /// in an epoch that has not counted them.
+    pub(crate) fn read(
+        &self,
+        calls: &AtomicU64,
+        known: impl FnOnce() -> (u64, u64),
+        histogram: &mut Histogram,
+    ) -> u64 {
+        self.read_within(LOOKS, calls, known, histogram)
+    }
+
+    /// The same, with so many looks, at least one.
+    pub(crate) fn read_within(
+        &self,
+        looks: u32,
+        calls: &AtomicU64,
+        known: impl FnOnce() -> (u64, u64),
+        histogram: &mut Histogram,
+    ) -> u64 {
+        let mut least = 0;
+        let mut counted = 0;
+        for _ in 0..looks {
+            let before = self.settling.load(Ordering::Acquire);
+            least = calls.load(Ordering::Acquire);
+            counted = self.look(calls, histogram);
+            // SYNC POINT: what was looked at before the second look at `settling`.
+            fence(Ordering::Acquire);
+            let settled = before.is_multiple_of(2) && self.settling.load(Ordering::Relaxed) == before;
+            if settled && counted.wrapping_sub(least) <= 1 {
+                return counted;
+            }
+            if !settled {
+                // These may have been seen neither in their places nor in their buckets.
+                least = least.saturating_sub(PARKED as u64);
+            }
+            sync::spin_loop();
+        }
+        let (known_calls, known_ended) = known();
+        let ended = histogram.count().saturating_sub(known_ended);
+        known_calls.saturating_add(ended).clamp(least, counted)
+    }
+
+    /// How often it was emptied. Who asks before [`Self::read`] reads nothing of what was counted before that.
+    pub(crate) fn made(&self) -> u64 {
+        self.made.load(Ordering::Acquire)
+    }
+
+    fn look(&self, calls: &AtomicU64, histogram: &mut Histogram) -> u64 {
+        // Room first: the allocator may be measured, too.
+        let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
+        histogram.buckets.clear();
+        histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
+        let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
+        let mut present = self.present.load(Ordering::Acquire);
+        for at in bits(present) {
+            if let Some(octave) = self.octaves[at].get_acquire() {
+                counts[at] = octave
+                    .counts
+                    .each_ref()
+                    .map(|count| count.load(Ordering::Acquire));
+            }
+        }
+        histogram.max_ticks = self.max.load(Ordering::Relaxed);
+        // SYNC POINT: buckets before places.
+        let parked = self.parked.each_ref().map(|place| place.load(Ordering::Acquire));
+        // After all that ended, so that no more calls are seen to end than to begin.
+        let calls = calls.load(Ordering::Acquire);
+        for ticks in parked {
+            if ticks > 0 {
+                let ticks = u64::from(ticks);
+                let bucket = bucket_of(ticks);
+                let at = bucket / PER_OCTAVE % OCTAVES;
+                counts[at][bucket % PER_OCTAVE] += 1;
+                present |= 1 << at;
+                histogram.max_ticks = histogram.max_ticks.max(ticks);
+            }
+        }
+        for at in bits(present) {
+            // Which counts are zero is hard to guess: one branch for all eight.
+            let steps = counts[at].iter().rev();
+            let filled = steps.fold(0, |filled, &count| filled << 1 | u64::from(count > 0));
+            let bucket = |step| ((at * PER_OCTAVE + step) as u16, counts[at][step % PER_OCTAVE]);
+            histogram.buckets.extend(bits(filled).map(bucket));
+        }
+        calls
+    }
+
+    /// Empties the histogram; octaves stay, and what adaptive mode knows.
+    fn empty(&self) {
+        self.max.store(0, Ordering::Relaxed);
+        for place in &self.parked {
+            place.store(0, Ordering::Relaxed);
+        }
+        for octave in self.octaves.iter().filter_map(Ref::get) {
+            octave.empty();
+        }
+    }
+
+    /// Forgets all of an earlier life, octaves too.
+    fn forget(&self) {
+        self.octaves.iter().for_each(|octave| octave.set(None));
+        for counter in [&self.present, &self.timed, &self.timed_ticks, &self.rate] {
+            counter.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Octave {
+    #[inline(always)]
+    fn hit(&self, bucket: usize) {
+        let count = &self.counts[bucket % PER_OCTAVE];
+        // SYNC POINT: out of its place before in its bucket, so that no look counts a call twice.
+        count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+    }
+
+    fn empty(&self) {
+        self.counts
+            .iter()
+            .for_each(|count| count.store(0, Ordering::Relaxed));
+    }
+}
+
+/// The places of the bits that are set, from the lowest on.
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = word.checked_sub(1)? & word ^ word;
+        word ^= lowest;
+        Some(lowest.trailing_zeros() as usize)
+    })
+}
+
+// === impl Latencies ===
+
+impl Latencies {
+    pub(crate) const fn new() -> Self {
+        Self {
+            nodes: Column::new(),
+            octaves: Column::new(),
+            used: AtomicU64::new(0),
+            life: AtomicU64::new(1),
+        }
+    }
+
+    /// The latency of a node, empty; none where there is no memory.
+    pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
+        let latency = self.nodes.make(index)?;
+        // Odd meanwhile, and even then, also where a thread has ended in the middle of settling.
+        let settling = latency.settling.load(Ordering::Relaxed) | 1;
+        latency.settling.store(settling, Ordering::Relaxed);
+        // SYNC POINT: odd before anything is emptied.
+        fence(Ordering::Release);
+        let life = self.life.load(Ordering::Relaxed);
+        if latency.life.load(Ordering::Relaxed) != life {
+            latency.forget();
+            latency.life.store(life, Ordering::Relaxed);
+        }
+        latency.empty();
+        // SYNC POINT: empty before it is said to be.
+        let made = latency.made.load(Ordering::Relaxed) + 1;
+        latency.made.store(made, Ordering::Release);
+        latency.settling.store(settling + 1, Ordering::Release);
+        Some(latency)
+    }
+
+    /// Begins another life of the tree: all octaves serve again.
+    pub(crate) fn clear(&self) {
+        self.used.store(0, Ordering::Relaxed);
+        add(&self.life, 1);
+    }
+
+    /// A new octave, all zero; none where there is no memory.
+    fn octave(&self) -> Option<&'static Octave> {
+        let used = self.used.load(Ordering::Relaxed);
+        let octave = self.octaves.make(u32::try_from(used).ok()?)?;
+        self.used.store(used + 1, Ordering::Relaxed);
+        octave.empty();
+        Some(octave)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_found_in_their_buckets_and_memory_serves_again() {
+        let pool = Latencies::new();
+        let mut histogram = Histogram::default();
+        for _life in 0..3 {
+            let latency = pool.make(5).unwrap();
+            for call in 1..=97 {
+                let ticks = [1, 100, 100, 5000][call as usize % 4];
+                if !latency.park(call, ticks) {
+                    latency.settle(Some(ticks), &pool);
+                }
+                latency.read(&AtomicU64::new(0), || (0, 0), &mut histogram);
+                assert_eq!(histogram.count(), call);
+            }
+            assert_eq!(histogram.max(), Some((5000, true)));
+            let count = |ticks| {
+                histogram
+                    .buckets
+                    .iter()
+                    .find(|&&(bucket, _)| usize::from(bucket) == bucket_of(ticks))
+            };
+            assert_eq!(count(100).map(|&(_, count)| count), Some(49));
+            assert_eq!(pool.used.load(Ordering::Relaxed), 3);
+            // Switched off and on again in the same life: empty, and no octave is lost.
+            let again = pool.make(5).unwrap();
+            again.read(&AtomicU64::new(0), || (0, 0), &mut histogram);
+            assert!(histogram.is_empty());
+            again.settle(Some(100), &pool);
+            assert_eq!(pool.used.load(Ordering::Relaxed), 3);
+            pool.clear();
+        }
+    }
+
+    #[test]
+    fn a_thread_that_ended_while_settling_left_the_next_life_unsettled() {
+        let pool = Latencies::new();
+        let latency = pool.make(0).unwrap();
+        latency.settling.store(7, Ordering::Relaxed);
+        pool.clear();
+        let latency = pool.make(0).unwrap();
+        assert!(latency.settling.load(Ordering::Relaxed).is_multiple_of(2));
+        latency.settle(Some(100), &pool);
+        let mut histogram = Histogram::default();
+        latency.read(&AtomicU64::new(1), || (0, 0), &mut histogram);
+        assert_eq!(histogram.count(), 1);
+    }
+}

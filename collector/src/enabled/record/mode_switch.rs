@@ -1,0 +1,189 @@
+//! Switches between modes: what is in force, since when, and what was before.
+//!
+//! Whoever switches holds the capture lock; he notes the switch here and then alarms every tree. A thread finds
+//! the alarm at its next event and makes up for all switches since the last it knew of: it charges time up to the
+//! end of each stretch that measured time, and none for the others. So a thread that sleeps through a switch is
+//! charged to the tick.
+
+use crate::enabled::platform::sync::{AtomicU64, Ordering};
+use tickscope_format::snapshot::Mode;
+
+const MODE_BITS: u64 = 0b11;
+const HISTOGRAMS_BIT: u64 = 0b100;
+const FLAG_BITS: u32 = 3;
+
+/// The switches there were.
+struct Switches<const KEPT: usize> {
+    /// Flags and number of the newest.
+    newest: AtomicU64,
+    /// Flags and number of each that is kept, and its tick.
+    history: [(AtomicU64, AtomicU64); KEPT],
+}
+
+static SWITCHES: Switches<64> = Switches::new();
+
+/// How scopes are measured from a tick on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Switch {
+    /// What trees keep of it; grows with each switch.
+    pub(crate) word: u64,
+    pub(crate) mode: Mode,
+    pub(crate) histograms: bool,
+    /// When it took place.
+    pub(crate) tick: u64,
+}
+
+// === impl Switch ===
+
+impl Switch {
+    fn of(word: u64, tick: u64) -> Self {
+        Self {
+            word,
+            mode: Mode::ALL[(word & MODE_BITS) as usize],
+            histograms: word & HISTOGRAMS_BIT != 0,
+            tick,
+        }
+    }
+
+    fn number(self) -> u64 {
+        self.word >> FLAG_BITS
+    }
+
+    /// Whether it is the first after the one of this word: none in between has been forgotten.
+    pub(crate) fn follows(self, word: u64) -> bool {
+        self.number() == (word >> FLAG_BITS) + 1
+    }
+
+    /// Whether it took place after the one of this word.
+    pub(crate) fn is_after(self, word: u64) -> bool {
+        self.number() > word >> FLAG_BITS
+    }
+
+    /// Whether events charge time.
+    pub(crate) fn is_timed(self) -> bool {
+        matches!(self.mode, Mode::Exact | Mode::Adaptive)
+    }
+}
+
+/// Whether events charge time after the switch of this word.
+pub(crate) fn is_timed(word: u64) -> bool {
+    Switch::of(word, 0).is_timed()
+}
+
+// === impl Switches ===
+
+impl<const KEPT: usize> Switches<KEPT> {
+    const fn new() -> Self {
+        Self {
+            newest: AtomicU64::new(HISTOGRAMS_BIT),
+            history: [const { (AtomicU64::new(0), AtomicU64::new(0)) }; KEPT],
+        }
+    }
+
+    fn kept(&self, number: u64) -> &(AtomicU64, AtomicU64) {
+        &self.history[number as usize % KEPT]
+    }
+
+    fn newest(&self) -> Switch {
+        // SYNC POINT: switch before newest.
+        let word = self.newest.load(Ordering::Acquire);
+        let (_, tick) = self.kept(word >> FLAG_BITS);
+        Switch::of(word, tick.load(Ordering::Relaxed))
+    }
+
+    fn after(&self, word: u64) -> impl Iterator<Item = Switch> {
+        // The one that may be overwritten right now is left out as well.
+        let oldest = |newest: u64| (newest + 2).saturating_sub(KEPT as u64);
+        let newest = self.newest().number();
+        let first = ((word >> FLAG_BITS) + 1).max(oldest(newest));
+        (first..=newest).filter_map(move |number| {
+            let (word, tick) = self.kept(number);
+            let word = word.load(Ordering::Relaxed);
+            // SYNC POINT: newest before tick: who sees the tick of a later one sees here that this one has gone.
+            let switch = Switch::of(word, tick.load(Ordering::Acquire));
+            let is_kept = number >= oldest(self.newest.load(Ordering::Relaxed) >> FLAG_BITS);
+            (is_kept && switch.number() == number).then_some(switch)
+        })
+    }
+
+    fn note(&self, mode: Mode, histograms: bool, tick: u64) {
+        let number = self.newest().number() + 1;
+        let flags = mode as u64 | if histograms { HISTOGRAMS_BIT } else { 0 };
+        let word = number << FLAG_BITS | flags;
+        let (kept_word, kept_tick) = self.kept(number);
+        // SYNC POINT: newest before tick.
+        kept_tick.store(tick, Ordering::Release);
+        kept_word.store(word, Ordering::Relaxed);
+        // SYNC POINT: switch before newest.
+        self.newest.store(word, Ordering::Release);
+    }
+}
+
+/// What is in force.
+pub(crate) fn newest() -> Switch {
+    SWITCHES.newest()
+}
+
+/// The switches after the one of this word, oldest first. Those of too long ago are left out: a thread that sleeps through
+/// more than 63 loses the time up to the oldest that is kept, and counts that as a gap that was not charged.
+pub(crate) fn after(word: u64) -> impl Iterator<Item = Switch> {
+    SWITCHES.after(word)
+}
+
+/// Notes a switch at a tick. Only under the capture lock, or before there is any thread that counts.
+pub(crate) fn note(mode: Mode, histograms: bool, tick: u64) {
+    SWITCHES.note(mode, histograms, tick);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_are_made_up_for_in_order_and_old_ones_forgotten() {
+        let switches = Switches::<64>::new();
+        let newest = || switches.newest();
+        let mut words = vec![newest().word];
+        for tick in 0..100 {
+            let mode = if tick % 2 == 0 { Mode::Sampled } else { Mode::Exact };
+            switches.note(mode, tick % 3 == 0, tick);
+            words.push(newest().word);
+        }
+        let seen: Vec<Switch> = switches.after(words[97]).collect();
+        assert_eq!(
+            seen.iter().map(|switch| switch.tick).collect::<Vec<_>>(),
+            [97, 98, 99]
+        );
+        assert_eq!((seen[1].mode, seen[2].mode), (Mode::Sampled, Mode::Exact));
+        assert_eq!((seen[1].histograms, seen[2].histograms), (false, true));
+        assert_eq!(newest(), seen[2]);
+        assert!(is_timed(words[100]) && !is_timed(words[99]));
+        let all: Vec<u64> = switches.after(words[0]).map(|switch| switch.tick).collect();
+        assert_eq!(all, (37..100).collect::<Vec<u64>>());
+    }
+
+    /// A thread reads what it slept through while more is noted than is kept: what it gets is never of two switches.
+    #[test]
+    fn a_switch_that_is_overwritten_is_left_out() {
+        use crate::enabled::platform::sync::modelled;
+
+        let switches: &'static Switches<4> = Box::leak(Box::new(Switches::new()));
+        modelled::check(None, move || {
+            for number in 1..=3 {
+                switches.note(Mode::Exact, false, number * 10);
+            }
+            let notes = modelled::spawn(move || {
+                for number in 4..=6 {
+                    switches.note(Mode::Exact, false, number * 10);
+                }
+            });
+            let mut before = 1;
+            for switch in switches.after(1 << FLAG_BITS) {
+                assert_eq!(switch.tick, switch.number() * 10);
+                assert!(switch.number() > before);
+                before = switch.number();
+            }
+            notes.join().unwrap();
+        });
+    }
+}

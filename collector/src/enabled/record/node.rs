@@ -1,0 +1,235 @@
+//! Nodes: one function in one place of a thread's call tree.
+
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
+use crate::enabled::record::latency::Latency;
+use crate::enabled::record::site::Site;
+use crate::enabled::record::tree::add;
+
+zeroed! {
+    /// One function in one place of a thread's call tree: one cache line.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Node {
+        /// Calls begun. Written by the thread alone, like all that follows.
+        pub(crate) calls: AtomicU64,
+        /// Ticks in the node itself.
+        pub(crate) self_ticks: AtomicU64,
+        /// The clock when the newest call began. Of a counter, which is never open: what was added ([`Self::sum`]).
+        pub(crate) began: AtomicU64,
+        /// Its call site; none for the root. Fixed once the node is published.
+        pub(crate) site: Ref<Site>,
+        /// Its parent; none for the root. Fixed once the node is published.
+        pub(crate) parent: Ref<Node>,
+        /// The child entered last: [`NOBODY`] at first. A guess, never wrong but in speed.
+        pub(crate) recent: Ref<Node>,
+        /// How long its calls took; none where nobody asks.
+        pub(crate) latency: Ref<Latency>,
+        /// Its index in the thread's arena, and its depth less one. Fixed once the node is published.
+        place: AtomicU32,
+        /// In adaptive mode: calls in timed calls of the parent until one is timed.
+        pub(crate) skip: AtomicU32,
+    }
+}
+
+/// What [`Node::began`] holds while the call is not timed.
+pub(crate) const UNTIMED: u64 = 0;
+
+/// What [`Node::began`] holds where a call is timed of which nobody knows when it began. No clock ever gets there, so that
+/// from then to any tick is longer than any call.
+pub(crate) const UNKNOWN: u64 = 1 << 63;
+
+const _: () = assert!(size_of::<Node>() == 64);
+
+/// A node without a site: what `recent` points at before there is a child.
+pub(crate) static NOBODY: Node = Node {
+    calls: AtomicU64::new(0),
+    self_ticks: AtomicU64::new(0),
+    began: AtomicU64::new(0),
+    site: Ref::none(),
+    parent: Ref::none(),
+    recent: Ref::none(),
+    latency: Ref::none(),
+    place: AtomicU32::new(0),
+    skip: AtomicU32::new(0),
+};
+
+zeroed! {
+    /// A thread's nodes, parents before children. The thread alone adds; others may read below `len`.
+    #[derive(Debug)]
+    pub(crate) struct Nodes {
+        column: Column<Node>,
+        /// Nodes that are filled in. Stored with Release after a node's fixed fields.
+        length: AtomicU32,
+    }
+}
+
+/// The most nodes a thread may have.
+pub(crate) const NODES_MAX: u32 = PLACES;
+
+// === impl Node ===
+
+/// Low bits of [`Node::place`] that hold the index.
+const INDEX_BITS: u32 = NODES_MAX.ilog2();
+
+/// The deepest node that `place` can hold: 4096.
+pub(crate) const DEPTH_MAX: u32 = 1 << (32 - INDEX_BITS);
+
+impl Node {
+    /// Its index in the thread's arena.
+    #[inline(always)]
+    pub(crate) fn index(&self) -> u32 {
+        self.place.load(Ordering::Relaxed) & (NODES_MAX - 1)
+    }
+
+    /// In adaptive mode: whether a call in a call of `parent` goes without a clock; counts down if so. What is inside a
+    /// call that is not timed is not timed either, and is no turn.
+    #[inline(always)]
+    pub(crate) fn is_skipped(&self, parent: &Self) -> bool {
+        if !parent.is_timed() {
+            return true;
+        }
+        let skip = self.skip.load(Ordering::Relaxed);
+        if skip > 0 {
+            self.skip.store(skip - 1, Ordering::Relaxed);
+        }
+        skip > 0
+    }
+
+    /// Whether the open call is timed.
+    #[inline(always)]
+    pub(crate) fn is_timed(&self) -> bool {
+        self.began.load(Ordering::Relaxed) != UNTIMED
+    }
+
+    /// After a call began: a clock of the program's own may begin at 0, which means something else here.
+    pub(crate) fn mend_beginning(&self) {
+        if self.began.load(Ordering::Relaxed) == UNTIMED {
+            self.began.store(UNTIMED + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts one execution of a counter. Beyond 64 bits its sum begins again.
+    #[inline(always)]
+    pub(crate) fn count(&self, amount: u64) {
+        add(&self.began, amount);
+        add(&self.calls, 1);
+    }
+
+    /// Of a counter: what was added.
+    pub(crate) fn sum(&self) -> u64 {
+        self.began.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is a counter's: below it there is nothing, and no time is charged to it.
+    pub(crate) fn is_counter(&self) -> bool {
+        self.site.get().is_some_and(Site::is_counter)
+    }
+
+    /// When the open call began, where that is measured.
+    #[inline(always)]
+    pub(crate) fn known_beginning(&self) -> Option<u64> {
+        Some(self.began.load(Ordering::Relaxed)).filter(|&began| began != UNTIMED && began != UNKNOWN)
+    }
+
+    /// How long the open call has lasted at tick `now`, where that is measured.
+    #[inline(always)]
+    pub(crate) fn lasted(&self, now: u64) -> Option<u64> {
+        self.known_beginning()
+            .filter(|&began| began <= now)
+            .map(|began| now - began)
+    }
+
+    /// 0 for the root.
+    pub(crate) fn depth(&self) -> u32 {
+        match self.parent.get() {
+            None => 0,
+            Some(_) => (self.place.load(Ordering::Relaxed) >> INDEX_BITS) + 1,
+        }
+    }
+}
+
+// === impl Nodes ===
+
+impl Nodes {
+    pub(crate) const fn new() -> Self {
+        Self {
+            column: Column::new(),
+            length: AtomicU32::new(0),
+        }
+    }
+
+    /// Nodes that may be read.
+    pub(crate) fn len(&self) -> u32 {
+        // SYNC POINT: node before length.
+        self.length.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn get(&self, index: u32) -> Option<&'static Node> {
+        self.column.get(index)
+    }
+
+    /// Whether there is memory and room for one more node.
+    pub(crate) fn make_room(&self) -> bool {
+        self.column.make(self.length.load(Ordering::Relaxed)).is_some()
+    }
+
+    /// Adds a node, or fills one of an earlier life anew; none where there is no memory or no room. Only the
+    /// thread that owns the tree may call this.
+    pub(crate) fn add(
+        &self,
+        site: Option<&'static Site>,
+        parent: Option<&'static Node>,
+    ) -> Option<&'static Node> {
+        let index = self.length.load(Ordering::Relaxed);
+        let node = self.column.make(index)?;
+        node.calls.store(0, Ordering::Relaxed);
+        node.self_ticks.store(0, Ordering::Relaxed);
+        let is_counter = site.is_some_and(Site::is_counter);
+        let began = if is_counter { 0 } else { UNKNOWN };
+        node.began.store(began, Ordering::Relaxed);
+        node.site.set(site);
+        node.parent.set(parent);
+        node.recent.set(Some(&NOBODY));
+        node.latency.set(None);
+        let above = parent.map_or(0, Node::depth);
+        node.place.store(index | above << INDEX_BITS, Ordering::Relaxed);
+        node.skip.store(0, Ordering::Relaxed);
+        // SYNC POINT: node before length.
+        self.length.store(index + 1, Ordering::Release);
+        Some(node)
+    }
+
+    /// Forgets all nodes; their memory serves again. Only for a tree that nobody writes to or reads: of a block without a thread.
+    pub(crate) fn clear(&self) {
+        self.length.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_keep_their_place_and_serve_again() {
+        let nodes = Nodes::new();
+        let first = nodes.add(None, None).unwrap();
+        for index in 1..5000 {
+            let node = nodes.add(None, Some(first)).unwrap();
+            assert_eq!((node.index(), node.depth()), (index, 1));
+            assert!(std::ptr::eq(nodes.get(index).unwrap(), node));
+        }
+        nodes.clear();
+        assert!(std::ptr::eq(nodes.add(None, None).unwrap(), first));
+    }
+
+    #[test]
+    fn the_deepest_node_knows_its_depth() {
+        let nodes = Nodes::new();
+        let mut node = nodes.add(None, None).unwrap();
+        for depth in 1..=DEPTH_MAX {
+            node = nodes.add(None, Some(node)).unwrap();
+            assert_eq!((node.index(), node.depth()), (depth, depth));
+        }
+    }
+}

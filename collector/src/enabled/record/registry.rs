@@ -1,0 +1,129 @@
+//! All threads' trees: a list that only grows, its blocks taken and given back without a lock.
+
+use tickscope_format::snapshot::Mode;
+
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::enabled::record::arena::{Array, Ref, zeroed};
+use crate::enabled::record::mode_switch;
+use crate::enabled::record::tree::{Path, Tree};
+
+zeroed! {
+    /// A thread's block.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Block {
+        /// The call tree.
+        pub(crate) tree: Tree,
+        /// The kernel's id of the thread; 0 before its tree is ready.
+        pub(crate) tid: AtomicU32,
+        /// [`FREE`], [`TAKEN`] or [`LEFT`].
+        state: AtomicU32,
+        /// Its thread's name and CPU time as it left.
+        left_name: [AtomicU64; 2],
+        left_cpu_ns: AtomicU64,
+        /// The next one in the list. Fixed once the block is in it.
+        next: Ref<Block>,
+    }
+}
+
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+
+/// Its thread has ended without the capture lock: whoever gets that next folds it.
+const LEFT: u32 = 2;
+
+/// How many threads have left blocks behind that nobody has folded: spares the walk over all blocks.
+static LEFT_BEHIND: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+static ALL: Ref<Block> = Ref::none();
+
+// === impl Block ===
+
+impl Block {
+    /// Its thread counts from here on, in a tree that is open; `exact` is how events are handled in exact mode.
+    pub(crate) fn begin(&self, tid: u32, exact: Path) {
+        // SYNC POINT: tree before tid (meets `living`).
+        self.tid.store(tid, Ordering::Release);
+        // Whoever does not find this tree to alarm it has noted a switch that is seen here: behind the fence in `adopt`.
+        self.tree.begin_mode(exact);
+    }
+}
+
+/// Takes a block: one that a thread gave back, else a new one; none where there is no memory.
+pub(crate) fn take() -> Option<&'static Block> {
+    for block in all() {
+        let taken = block
+            .state
+            .compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed);
+        if taken.is_ok() {
+            return Some(block);
+        }
+    }
+    let pages: Array<Block> = Array::empty();
+    let block = pages.allocate(1).then(|| pages.get(0))??;
+    block.state.store(TAKEN, Ordering::Relaxed);
+    ALL.push(block, |next| block.next.set(next));
+    Some(block)
+}
+
+/// Gives a block back. Only by its thread or by who folds it, and where it has begun to count under the capture lock, so
+/// that nobody reads it meanwhile.
+pub(crate) fn give_back(block: &'static Block) {
+    block.tid.store(0, Ordering::Relaxed);
+    block.state.store(FREE, Ordering::Release);
+}
+
+/// Leaves a block behind, by its thread at its very end, with the kernel's name of the thread and its CPU time.
+pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
+    for (word, bytes) in block.left_name.iter().zip(name.as_chunks().0) {
+        word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+    }
+    block.left_cpu_ns.store(cpu_ns, Ordering::Relaxed);
+    // SYNC POINT: all that the thread did before it left.
+    block.state.store(LEFT, Ordering::Release);
+    LEFT_BEHIND.fetch_add(1, Ordering::Release);
+}
+
+/// The blocks left behind, each with its thread's name and CPU time; each once. Under the capture lock.
+pub(crate) fn left() -> impl Iterator<Item = (&'static Block, [u8; 16], u64)> {
+    let any = LEFT_BEHIND.load(Ordering::Acquire) > 0;
+    let blocks = any.then(all).into_iter().flatten();
+    // SYNC POINT: all that the thread did before it left.
+    let left = blocks.filter(|block| block.state.load(Ordering::Acquire) == LEFT);
+    left.map(|block| {
+        LEFT_BEHIND.fetch_sub(1, Ordering::Relaxed);
+        let mut name = [0; 16];
+        for (bytes, word) in name.as_chunks_mut().0.iter_mut().zip(&block.left_name) {
+            *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        (block, name, block.left_cpu_ns.load(Ordering::Relaxed))
+    })
+}
+
+/// Every block there ever was, the newest first.
+pub(crate) fn all() -> impl Iterator<Item = &'static Block> {
+    std::iter::successors(ALL.get_acquire(), |block| block.next.get_acquire())
+}
+
+/// The blocks of living threads that have begun to count, and of those that have ended and are not folded.
+pub(crate) fn living() -> impl Iterator<Item = &'static Block> {
+    all()
+        .filter(|block| block.state.load(Ordering::Acquire) != FREE && block.tid.load(Ordering::Acquire) != 0)
+}
+
+/// Notes a switch of modes at a tick and alarms every tree. Only under the capture lock.
+pub(crate) fn switch_to(mode: Mode, histograms: bool, tick: u64) {
+    mode_switch::note(mode, histograms, tick);
+    // SYNC POINT: switch before alarm (meets the fence in `adopt`): who is not found here,
+    // or takes the alarm down unheard, sees the switch.
+    fence(Ordering::SeqCst);
+    for block in living() {
+        block.tree.set_path(Path::Alarm);
+    }
+}
+
+/// Models begin without blocks.
+#[cfg(test)]
+pub(crate) fn forget_all() {
+    ALL.set(None);
+}

@@ -1,0 +1,161 @@
+//! All sites met so far, and which of them count.
+//!
+//! A site is met at its first scope, which may stand in a signal handler or an allocator: meeting it takes no lock
+//! and no memory. Rules are looked through by whoever holds the capture lock, for a site met later at the next look
+//! of the publisher.
+
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::{Mode, Rule};
+
+use crate::enabled::platform::sync::{Ordering, fence};
+use crate::enabled::record::arena::Ref;
+use crate::enabled::record::mode_switch;
+use crate::enabled::record::site::{Gate, Site};
+
+/// Rules kept; more are refused.
+const RULES_MAX: usize = 256;
+
+/// The site met last; the others follow by `next`.
+static NEWEST: Ref<Site> = Ref::none();
+
+/// Which sites are switched off and on again: the last that matches decides.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    rules: Vec<(Pattern, bool)>,
+    /// The newest site that has been looked at; all met before it have been as well.
+    looked_at: Option<&'static Site>,
+}
+
+/// The first scope of a site.
+#[cold]
+pub(crate) fn meet(site: &'static Site) {
+    // Two threads may meet it at once; a signal handler may meet what its thread is just meeting. One of them adds it.
+    if site.claim() {
+        NEWEST.push(site, |next| site.next.set(next));
+    }
+    set_gate(site);
+}
+
+/// Every site met so far, the newest first.
+pub(crate) fn met() -> impl Iterator<Item = &'static Site> {
+    std::iter::successors(NEWEST.get_acquire(), |site| site.next.get_acquire())
+}
+
+/// Opens or shuts the gates of all sites met, after a switch of modes.
+pub(crate) fn set_gates() {
+    met().for_each(set_gate);
+}
+
+/// Models begin without sites.
+#[cfg(test)]
+pub(crate) fn forget_all() {
+    NEWEST.set(None);
+}
+
+fn set_gate(site: &'static Site) {
+    // Whoever changes one of the two does so before he sets gates: what was true behind the last store here is.
+    // SYNC POINT: state before gate.
+    fence(Ordering::SeqCst);
+    loop {
+        let state = || (mode_switch::newest().mode == Mode::Off, site.is_ruled_off());
+        let before = state();
+        let shut = before.0 || before.1;
+        site.set_gate(if shut { Gate::Shut } else { Gate::Open });
+        // SYNC POINT: gate before state (meets the fence above).
+        fence(Ordering::SeqCst);
+        if state() == before {
+            return;
+        }
+    }
+}
+
+fn rule(site: &'static Site, off: bool) {
+    site.set_ruled_off(off);
+    set_gate(site);
+}
+
+// === impl Rules ===
+
+impl Rules {
+    pub(crate) const fn new() -> Self {
+        Self {
+            rules: Vec::new(),
+            looked_at: None,
+        }
+    }
+
+    /// Adds a rule and applies it; gives how many sites it matches, none where there are too many rules.
+    pub(crate) fn add(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
+        self.look();
+        self.rules.retain(|(known, _)| *known != pattern);
+        if pattern.as_str() == "*" {
+            self.rules.clear();
+        }
+        // Where nothing is off, nothing needs to be switched on.
+        if off || !self.rules.is_empty() {
+            if self.rules.len() >= RULES_MAX {
+                return None;
+            }
+            self.rules.push((pattern, off));
+        }
+        // The last rule decides, so what it does not match is as before: one match a site, however many rules there are.
+        let mut matched = 0;
+        for site in met().filter(|site| pattern.matches(&site.describe())) {
+            rule(site, off);
+            matched += 1;
+        }
+        Some(matched)
+    }
+
+    /// Applies all rules to sites met since the last look.
+    pub(crate) fn look(&mut self) {
+        let newest = NEWEST.get_acquire();
+        let is_known = |site: &&Site| self.looked_at.is_some_and(|known| std::ptr::eq(known, *site));
+        let new = std::iter::successors(newest, |site| site.next.get_acquire());
+        for site in new.take_while(|site| !self.rules.is_empty() && !is_known(site)) {
+            let described = site.describe();
+            let mut rules = self.rules.iter().rev();
+            let last = rules.find(|(pattern, _)| pattern.matches(&described));
+            rule(site, last.is_some_and(|&(_, off)| off));
+        }
+        self.looked_at = newest;
+    }
+
+    /// The rules in force, oldest first.
+    pub(crate) fn list(&self) -> Vec<Rule> {
+        let rule = |(pattern, off): &(Pattern, bool)| Rule {
+            pattern: pattern.as_str().into(),
+            off: *off,
+        };
+        self.rules.iter().map(rule).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static GET: Site = Site::named("get", "rules::slab", "f.rs", 1);
+    static PUT: Site = Site::named("put", "rules::slab", "f.rs", 2);
+    static LATE: Site = Site::named("late", "rules::slab", "f.rs", 3);
+
+    #[test]
+    fn the_last_rule_that_matches_decides_also_for_later_sites() {
+        let mut rules = Rules::new();
+        meet(&GET);
+        meet(&GET);
+        meet(&PUT);
+        assert_eq!(met().filter(|site| std::ptr::eq(*site, &GET)).count(), 1);
+        let pattern = |text| Pattern::new(text).unwrap();
+        assert_eq!(rules.add(pattern("rules::slab"), true), Some(2));
+        assert_eq!(rules.add(pattern("slab::get"), false), Some(1));
+        assert!(GET.is(Gate::Open) && PUT.is(Gate::Shut));
+        meet(&LATE);
+        assert!(LATE.is(Gate::Open));
+        rules.look();
+        assert!(LATE.is(Gate::Shut));
+        assert_eq!(rules.list().len(), 2);
+        rules.add(pattern("*"), false);
+        assert!(PUT.is(Gate::Open) && LATE.is(Gate::Open) && rules.list().is_empty());
+    }
+}

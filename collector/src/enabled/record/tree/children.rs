@@ -1,0 +1,132 @@
+//! A node's children: the one entered last, and a table of all, by (parent, site).
+
+use super::Tree;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::arena::Ref;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::Site;
+
+/// Slots of the first child table.
+pub(super) const FIRST_TABLE: u32 = 512;
+
+// === impl Tree ===
+
+impl Tree {
+    /// The child of `parent` at `site` if it was the one entered last.
+    #[inline(always)]
+    pub(crate) fn recent_child(parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+        parent.recent.get().filter(|child| child.site.is(site))
+    }
+
+    /// The child of `parent` at `site`, if there is one.
+    #[inline(always)]
+    pub(crate) fn known_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+        if let Some(child) = Self::recent_child(parent, site) {
+            return Some(child);
+        }
+        let child = self.probe(parent, site)?.get()?;
+        parent.recent.set(Some(child));
+        Some(child)
+    }
+
+    /// The counter of `parent` at `site`, if there is one that is not looked at first. It does not take that place: scopes
+    /// beside it need it more.
+    #[inline(always)]
+    pub(crate) fn known_counter(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+        self.probe(parent, site)?.get()
+    }
+
+    /// Makes the child of `parent` at `site`, or gives the one there is; none where a limit forbids it. `current` is
+    /// taken out.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn add_child(
+        &self,
+        parent: &'static Node,
+        site: &'static Site,
+        may_add: impl FnOnce() -> bool,
+    ) -> Option<&'static Node> {
+        let slot = self.probe(parent, site)?;
+        // A signal handler may have made it just now.
+        if let Some(child) = slot.get() {
+            return Some(child);
+        }
+        let full = self.nodes.len() >= self.nodes_max.load(Ordering::Relaxed)
+            || parent.depth() >= self.depth_max.load(Ordering::Relaxed);
+        if full {
+            return None;
+        }
+        let slot = if self.nodes.len() >= self.table.len() / 2 {
+            self.grow(parent, site)?
+        } else {
+            slot
+        };
+        // Room first: a node that the process counts is one that is made.
+        if !self.nodes.make_room() || !may_add() {
+            return None;
+        }
+        let child = self.nodes.add(Some(site), Some(parent))?;
+        if self.wants_latencies.load(Ordering::Relaxed) != 0 && !site.is_counter() {
+            child.latency.set_release(self.latencies.make(child.index()));
+        }
+        if let Some(errors) = self.errors.get(child.index()) {
+            errors.store(0, Ordering::Relaxed);
+        }
+        slot.set(Some(child));
+        // A counter is looked at first until there is a scope.
+        if !site.is_counter()
+            || parent
+                .recent
+                .get()
+                .is_none_or(|recent| recent.site.get().is_none())
+        {
+            parent.recent.set(Some(child));
+        }
+        Some(child)
+    }
+
+    /// The slot of (parent, site), or the free one where it belongs.
+    #[inline(always)]
+    fn probe(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
+        let mask = self.table.len().wrapping_sub(1);
+        let mut at = hash(parent, site) & mask;
+        loop {
+            let slot = self.table.get(at)?;
+            match slot.get() {
+                Some(node) if !(node.site.is(site) && node.parent.is(parent)) => at = (at + 1) & mask,
+                _ => return Some(slot),
+            }
+        }
+    }
+
+    /// Makes the table one of so many slots, all free; false where there is no memory. A thread of few nodes pays
+    /// nothing for one of many that had the tree before.
+    pub(super) fn empty_table(&self, slots: u32) -> bool {
+        if !self.table.reuse(slots) {
+            return self.table.allocate(slots);
+        }
+        for slot in (0..slots).filter_map(|slot| self.table.get(slot)) {
+            slot.set(None);
+        }
+        true
+    }
+
+    /// Doubles the table and gives the free slot of (parent, site) in it.
+    fn grow(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
+        if !self.empty_table(self.table.len() * 2) {
+            return None;
+        }
+        for index in 1..self.nodes.len() {
+            let node = self.nodes.get(index)?;
+            self.probe(node.parent.get()?, node.site.get()?)?.set(Some(node));
+        }
+        self.probe(parent, site)
+    }
+}
+
+/// Spreads (parent, site): Fibonacci hashing of two addresses whose low bits are all alike.
+fn hash(parent: &'static Node, site: &'static Site) -> u32 {
+    let parent = (std::ptr::from_ref(parent).addr() as u64 >> 6).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let site = (std::ptr::from_ref(site).addr() as u64 >> 3).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    ((parent ^ site) >> 32) as u32
+}

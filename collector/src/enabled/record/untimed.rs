@@ -1,0 +1,252 @@
+//! Begins and ends in the modes below two clock reads a scope.
+//!
+//! **Sampled**: an event moves `current` and counts; whoever looks finds where the thread is. **Adaptive**: a node
+//! whose calls are short is timed once in 2^k calls; a call that is not timed, and all in it, charges nothing, so
+//! that its time stays with the nearest frame that is timed, and is handed back where snapshots are made
+//! (`estimate`). A frame is not timed while `began` is [`UNTIMED`].
+//!
+//! Neither takes `current` out where it changes nothing else: a signal handler in between leaves it as it found it.
+
+use crate::enabled::platform::random;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::latency::Latency;
+use crate::enabled::record::node::{Node, UNTIMED};
+use crate::enabled::record::tree::{ADDS_IN_ONE, Tree, add};
+
+/// Calls of this many ticks (some 10 us) and more are always timed: the clock is no cost beside them.
+const LONG_TICKS_LOG2: u64 = 15;
+
+/// How seldom a node is timed is reckoned anew after so many timed calls.
+const RECKONED: u64 = 32;
+
+/// At most one call in 2^7 is timed.
+const RATE_MAX: u64 = 7;
+
+/// Every call is timed until 2^10 were; then one in two, and each doubling halves again.
+const FIRST_TIMED_LOG2: u64 = 10;
+
+impl Tree {
+    /// Begins `child` without a clock.
+    #[inline(always)]
+    pub(crate) fn begin_untimed(&self, child: &'static Node, calls: u64) {
+        if !ADDS_IN_ONE {
+            self.mark();
+        }
+        add(&child.calls, calls);
+        child.began.store(UNTIMED, Ordering::Relaxed);
+        self.put(child);
+    }
+
+    /// Ends the innermost call if it began without a clock. True where that is `node`; false where nothing was done.
+    #[inline(always)]
+    pub(crate) fn end_untimed(&self, node: &'static Node) -> bool {
+        !node.is_timed() && self.end_uncharged(node)
+    }
+
+    /// Ends the innermost call and charges nothing. True where that is `node`; false where nothing was done.
+    #[inline(always)]
+    pub(crate) fn end_uncharged(&self, node: &'static Node) -> bool {
+        match node.parent.get() {
+            Some(parent) if self.current.is(node) => {
+                self.put(parent);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Begins `child`, whose turn it is to be timed.
+    #[inline(always)]
+    pub(crate) fn begin_timed(
+        &self,
+        current: &'static Node,
+        child: &'static Node,
+        calls: u64,
+        now: impl FnOnce() -> u64,
+    ) {
+        self.mark();
+        if let Some(latency) = child.latency.get() {
+            add(&latency.timed, calls);
+        }
+        self.begin(current, child, now(), calls);
+        child.mend_beginning();
+    }
+
+    /// Ends the innermost call, which is timed. True where that is `node`; false where nothing was done.
+    #[inline(always)]
+    pub(crate) fn end_timed(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
+        let Some(parent) = node.parent.get().filter(|_| self.current.is(node)) else {
+            return false;
+        };
+        self.mark();
+        self.finish_timed(node, parent, now());
+        true
+    }
+
+    #[inline(never)]
+    fn finish_timed(&self, node: &'static Node, parent: &'static Node, now: u64) {
+        if self.charge(node, now)
+            && let Some(latency) = node.latency.get()
+            && let Some(ticks) = node.lasted(now)
+        {
+            if !latency.park(latency.timed.load(Ordering::Relaxed), ticks) {
+                latency.settle(Some(ticks), &self.latencies);
+            }
+            add(&latency.timed_ticks, ticks);
+            self.choose_next(parent, node);
+        }
+        self.put(parent);
+    }
+
+    /// Chooses which of the next calls of `node` in timed calls of `parent` is timed: each with the same chance, one in
+    /// 2^rate of all, of which its parents have made their part already.
+    fn choose_next(&self, parent: &'static Node, node: &'static Node) {
+        let Some(latency) = node.latency.get() else { return };
+        let above = parent
+            .latency
+            .get()
+            .map_or(0, |latency| latency.rate.load(Ordering::Relaxed));
+        let mut own = latency.rate.load(Ordering::Relaxed);
+        if latency.timed.load(Ordering::Relaxed).is_multiple_of(RECKONED) {
+            own = rate(node, latency);
+            latency.rate.store(own, Ordering::Relaxed);
+        }
+        let random = self.next_random();
+        // From 0 to twice the mean: on average 2^own - 1 calls are left out. What is above has made its part.
+        let own = own.saturating_sub(above);
+        let skip = ((random >> 32) * ((2 << own) - 1)) >> 32;
+        node.skip.store(skip as u32, Ordering::Relaxed);
+    }
+
+    /// A random number; its upper bits are the better ones.
+    fn next_random(&self) -> u64 {
+        let x = random::step(self.random.load(Ordering::Relaxed));
+        self.random.store(x, Ordering::Relaxed);
+        x.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+}
+
+/// How seldom a node is timed by itself: as its calls are short, and as enough of them were timed, here or in threads
+/// before this one.
+fn rate(node: &'static Node, latency: &Latency) -> u64 {
+    let timed = latency.timed.load(Ordering::Relaxed).max(1);
+    let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
+    let by_length = LONG_TICKS_LOG2.saturating_sub(mean.max(1).ilog2().into());
+    let by_number = (u64::from(timed.ilog2()) + 1).saturating_sub(FIRST_TIMED_LOG2);
+    let by_number = by_number.min(RATE_MAX);
+    let by_number = node.site.get().map_or(by_number, |site| site.enough(by_number));
+    by_length.min(by_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enabled::record::site::Site;
+    use crate::enabled::record::tree::NO_LIMIT;
+
+    static A: Site = Site::named("a", "m", "f.rs", 1);
+    static B: Site = Site::named("b", "m", "f.rs", 2);
+
+    fn tree() -> Box<Tree> {
+        let tree = Box::new(Tree::new());
+        assert!(tree.open(0, NO_LIMIT, 10, 100));
+        tree.wants_latencies.store(1, Ordering::Relaxed);
+        tree
+    }
+
+    fn child(tree: &Tree, site: &'static Site) -> &'static Node {
+        let current = tree.take().unwrap();
+        let child = tree.add_child(current, site, || true).unwrap();
+        tree.put(current);
+        child
+    }
+
+    fn begin(tree: &Tree, current: &'static Node, child: &'static Node, calls: u64, now: u64) {
+        if child.is_skipped(current) {
+            tree.begin_untimed(child, calls);
+        } else {
+            tree.begin_timed(current, child, calls, || now);
+        }
+    }
+
+    fn end(tree: &Tree, node: &'static Node, now: u64) {
+        assert!(tree.end_untimed(node) || tree.end_timed(node, || now));
+    }
+
+    /// Calls a, and b in it, so many times, 40 ticks for b and 60 for a itself.
+    fn run(tree: &Tree, calls: u64) -> (&'static Node, &'static Node) {
+        let mut now = tree.last.load(Ordering::Relaxed);
+        let root = tree.current.get().unwrap();
+        let a = child(tree, &A);
+        begin(tree, root, a, 0, now);
+        let b = child(tree, &B);
+        end(tree, a, now);
+        for _ in 0..calls {
+            begin(tree, root, a, 1, now);
+            now += 30;
+            begin(tree, a, b, 1, now);
+            now += 40;
+            end(tree, b, now);
+            now += 30;
+            end(tree, a, now);
+        }
+        (a, b)
+    }
+
+    #[test]
+    fn calls_are_exact_and_time_is_conserved_whatever_is_timed() {
+        let tree = tree();
+        let (a, b) = run(&tree, 1_000_000);
+        let root = tree.current.get().unwrap();
+        assert_eq!(a.calls.load(Ordering::Relaxed), 1_000_000);
+        assert_eq!(b.calls.load(Ordering::Relaxed), 1_000_000);
+        let ticks: u64 = [root, a, b]
+            .iter()
+            .map(|node| node.self_ticks.load(Ordering::Relaxed))
+            .sum();
+        assert_eq!(ticks, tree.last.load(Ordering::Relaxed));
+        let timed = a.latency.get().unwrap().timed.load(Ordering::Relaxed);
+        assert!((5_000..60_000).contains(&timed), "{timed}");
+    }
+
+    #[test]
+    fn a_short_call_is_timed_once_in_128_and_one_inside_it_no_more_seldom() {
+        let tree = tree();
+        let (a, b) = run(&tree, 8_000_000);
+        let [timed_a, timed_b] = [a, b].map(|node| node.latency.get().unwrap());
+        let before = [timed_a, timed_b].map(|latency| latency.timed.load(Ordering::Relaxed));
+        run(&tree, 1_280_000);
+        for (latency, before) in [timed_a, timed_b].into_iter().zip(before) {
+            let timed = latency.timed.load(Ordering::Relaxed) - before;
+            assert!((9_500..10_500).contains(&timed), "{timed}");
+        }
+    }
+
+    #[test]
+    fn a_long_call_is_always_timed() {
+        let tree = tree();
+        let root = tree.current.get().unwrap();
+        let a = child(&tree, &A);
+        let mut now = 0;
+        for _ in 0..10_000 {
+            begin(&tree, root, a, 1, now);
+            now += 40_000;
+            end(&tree, a, now);
+        }
+        assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);
+    }
+
+    #[test]
+    fn events_without_a_clock_count_and_leave_time_alone() {
+        let tree = tree();
+        let last = tree.last.load(Ordering::Relaxed);
+        let a = child(&tree, &A);
+        tree.begin_untimed(a, 1);
+        let b = child(&tree, &B);
+        tree.begin_untimed(b, 1);
+        assert!(!tree.end_untimed(a), "the innermost only");
+        assert!(tree.end_untimed(b) && tree.end_untimed(a));
+        assert_eq!(tree.last.load(Ordering::Relaxed), last);
+        assert_eq!(a.calls.load(Ordering::Relaxed), 1);
+    }
+}

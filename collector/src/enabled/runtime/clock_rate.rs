@@ -1,0 +1,382 @@
+//! How many ticks make a second, and whether the clock still behaves: measured, refined as the program runs, clamped,
+//! counted.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use crate::enabled::platform::os;
+use crate::types::Clock;
+
+/// How many ticks make a second, measured against the monotonic clock over all the time since it began, and so
+/// better the longer the program runs.
+#[derive(Debug)]
+pub(crate) struct Rate {
+    began_tick: AtomicU64,
+    began_ns: AtomicU64,
+    /// How long the machine had slept when it began.
+    began_slept_ns: AtomicU64,
+    /// How often the clock broke.
+    breaks: AtomicU32,
+    /// The rate when the clock was last found in order, as the bits of an `f64`.
+    in_order: AtomicU64,
+    /// The clock is broken: the rate is the one before, not what can be measured now.
+    held: AtomicBool,
+}
+
+/// The clock did not behave since it was last looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Break {
+    /// The machine slept.
+    Suspended,
+    /// Ticks came at another rate: another machine, most likely.
+    OtherRate,
+}
+
+/// A moment on the program's clock and on the machine's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) tick: u64,
+    pub(crate) ns: u64,
+    /// How long the machine has slept since it was started.
+    pub(crate) slept_ns: u64,
+}
+
+/// Shortest time to measure a rate over, in nanoseconds: two reads are good to some 50 ns each.
+const RATE_LEAST_NS: u64 = 200_000;
+
+// === impl Moment ===
+
+impl Moment {
+    /// Both clocks at once: the tightest of a few tries.
+    pub(crate) fn now(clock: Clock) -> Self {
+        let mut best: Option<(u64, u64, u64)> = None;
+        for _ in 0..5 {
+            let before = clock.now();
+            let ns = os::monotonic_ns();
+            let after = clock.now();
+            // A clock that goes backward in between is at neither of the two: the later one, where there is no better.
+            let (width, tick) = match after.checked_sub(before) {
+                Some(width) => (width, before + width / 2),
+                None => (u64::MAX, after),
+            };
+            if best.is_none_or(|(tightest, ..)| width < tightest) {
+                best = Some((width, tick, ns));
+            }
+        }
+        let (_, tick, ns) = best.unwrap_or_default();
+        Self {
+            tick,
+            ns,
+            slept_ns: os::boottime_ns().saturating_sub(os::monotonic_ns()),
+        }
+    }
+}
+
+// === impl Rate ===
+
+impl Rate {
+    pub(crate) const fn new() -> Self {
+        Self {
+            began_tick: AtomicU64::new(0),
+            began_ns: AtomicU64::new(0),
+            began_slept_ns: AtomicU64::new(0),
+            breaks: AtomicU32::new(0),
+            in_order: AtomicU64::new(0),
+            held: AtomicBool::new(false),
+        }
+    }
+
+    /// Measures from this moment on.
+    pub(crate) fn begin(&self, now: Moment) {
+        self.began_tick.store(now.tick, Ordering::Relaxed);
+        self.began_ns.store(now.ns, Ordering::Relaxed);
+        self.began_slept_ns.store(now.slept_ns, Ordering::Relaxed);
+    }
+
+    /// Measures anew after a break.
+    pub(crate) fn begin_again(&self, now: Moment) {
+        self.breaks.fetch_add(1, Ordering::Relaxed);
+        self.begin(now);
+        self.held.store(false, Ordering::Relaxed);
+    }
+
+    /// The clock is in order at this moment.
+    pub(crate) fn note_in_order(&self, now: Moment) {
+        if let Some(rate) = self.measured(now) {
+            self.in_order.store(rate.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps the rate as it was when the clock was last in order, until it begins again.
+    pub(crate) fn hold(&self) {
+        self.held.store(true, Ordering::Relaxed);
+    }
+
+    /// How often the clock broke so far.
+    pub(crate) fn breaks(&self) -> u32 {
+        self.breaks.load(Ordering::Relaxed)
+    }
+
+    /// Ticks in a second of a clock. Waits out the rest of a fifth of a millisecond where measuring has just begun.
+    pub(crate) fn ticks_per_second(&self, clock: Clock) -> f64 {
+        if let Some(rate) = clock.declared_rate() {
+            return rate;
+        }
+        loop {
+            let now = Moment::now(clock);
+            if now.ns.saturating_sub(self.began_ns.load(Ordering::Relaxed)) >= RATE_LEAST_NS {
+                return self.at(now);
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Ticks in a second as known at this moment.
+    pub(crate) fn at(&self, now: Moment) -> f64 {
+        let in_order = f64::from_bits(self.in_order.load(Ordering::Relaxed));
+        let in_order = Some(in_order).filter(|&rate| rate > 0.0);
+        let measured = self.measured(now);
+        let rate = match self.held.load(Ordering::Relaxed) {
+            true => in_order.or(measured),
+            // A clock that stands still takes no time, whatever its rate.
+            false => measured.or(in_order),
+        };
+        rate.unwrap_or(1e9)
+    }
+
+    /// Ticks in a second over all the time so far; none while there was no tick.
+    fn measured(&self, now: Moment) -> Option<f64> {
+        let ns = now.ns.saturating_sub(self.began_ns.load(Ordering::Relaxed));
+        let ticks = now.tick.saturating_sub(self.began_tick.load(Ordering::Relaxed));
+        (ns > 0 && ticks > 0).then(|| ticks as f64 * 1e9 / ns as f64)
+    }
+
+    /// Whether the clock broke since `earlier`: the machine slept, or the rate in between is not the rate over
+    /// all. After a break, [`Self::begin_again`].
+    pub(crate) fn broke_since(&self, earlier: Moment, now: Moment) -> Option<Break> {
+        let slept = now
+            .slept_ns
+            .saturating_sub(self.began_slept_ns.load(Ordering::Relaxed));
+        judge(slept, self.measured(now).unwrap_or(0.0), earlier, now)
+    }
+}
+
+/// A sleep counts from a second on; a rate 1 % off over half a second cannot be the adjusting of the
+/// monotonic clock, which stays below 0.05 %. One that stands still as before has broken once.
+fn judge(slept_ns: u64, rate: f64, earlier: Moment, now: Moment) -> Option<Break> {
+    if slept_ns > 1_000_000_000 {
+        return Some(Break::Suspended);
+    }
+    let ns = now.ns.saturating_sub(earlier.ns);
+    if ns < 500_000_000 {
+        return None;
+    }
+    let between = now.tick.saturating_sub(earlier.tick) as f64 * 1e9 / ns as f64;
+    ((between - rate).abs() > rate * 0.01).then_some(Break::OtherRate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A machine whose clocks do as they are told, and a program on it.
+    struct World {
+        now: Moment,
+        rate: Rate,
+        /// When the clock was last found in order.
+        in_order: Moment,
+        /// True time, in nanoseconds, and what the books hold of it in this epoch.
+        epoch_ns: u64,
+        epoch_ticks: u64,
+        /// By how much the closed epochs and this one were off, each as a share.
+        off: Vec<f64>,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let now = Moment {
+                tick: 5_000_000_000_000,
+                ns: 77 * SECOND,
+                slept_ns: 3 * SECOND,
+            };
+            let rate = Rate::new();
+            rate.begin(now);
+            Self {
+                now,
+                rate,
+                in_order: now,
+                epoch_ns: 0,
+                epoch_ticks: 0,
+                off: Vec::new(),
+            }
+        }
+
+        /// So many seconds at so many ticks a second, looked at ten times a second as the publisher does.
+        fn run(&mut self, seconds: u64, ticks_per_second: f64) {
+            for _ in 0..seconds * 10 {
+                let ticks = (ticks_per_second / 10.0) as u64;
+                self.now.ns += SECOND / 10;
+                self.now.tick += ticks;
+                self.epoch_ns += SECOND / 10;
+                self.epoch_ticks += ticks;
+                self.look();
+            }
+        }
+
+        /// What `Publisher::clock_broke` does, with the books' part of it.
+        fn look(&mut self) {
+            let broke = self.rate.broke_since(self.in_order, self.now).is_some();
+            if broke {
+                self.rate.hold();
+                self.close();
+                self.rate.begin_again(self.now);
+            }
+            if broke || self.now.ns - self.in_order.ns > SECOND {
+                self.in_order = self.now;
+                if !broke {
+                    self.rate.note_in_order(self.now);
+                }
+            }
+        }
+
+        fn close(&mut self) {
+            let shown_ns = self.epoch_ticks as f64 * 1e9 / self.rate.at(self.now);
+            self.off.push(shown_ns / self.epoch_ns as f64 - 1.0);
+            (self.epoch_ns, self.epoch_ticks) = (0, 0);
+        }
+
+        /// By how much each epoch was off, the last one included.
+        fn end(mut self) -> (u32, Vec<f64>) {
+            self.close();
+            (self.rate.breaks(), self.off)
+        }
+    }
+
+    #[test]
+    fn a_clock_at_any_rate_is_measured_and_no_break() {
+        // 2.8 times what the CPU says is no matter: nobody asks it.
+        for rate in [1e6, 1e9, 2.8e9, 5e9] {
+            let mut world = World::new();
+            world.run(20, rate);
+            let (breaks, off) = world.end();
+            assert!(
+                breaks == 0 && off.len() == 1 && off[0].abs() < 1e-6,
+                "{rate}: {off:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rate_that_changes_in_the_middle_is_one_break_and_wrong_for_a_second_at_most() {
+        for factor in [2.8, 1.0 / 2.8, 1.02] {
+            let mut world = World::new();
+            world.run(60, 1e9);
+            world.run(60, 1e9 * factor);
+            let (breaks, off) = world.end();
+            assert_eq!((breaks, off.len()), (1, 2), "{factor}");
+            // Of 61 seconds one at most was at the other rate.
+            let most = (factor - 1.0f64).abs() * 1.2 / 60.0;
+            assert!(off[0].abs() <= most, "{factor}: {} of at most {most}", off[0]);
+            assert!(off[1].abs() < 1e-6, "{factor}: {}", off[1]);
+        }
+    }
+
+    #[test]
+    fn a_clock_that_drifts_is_followed() {
+        let mut world = World::new();
+        // From 0 to 100 parts in a million off within a minute.
+        for second in 0..60 {
+            world.run(1, 1e9 * (1.0 + f64::from(second) * 1e-4 / 60.0));
+        }
+        let one_shot = world.epoch_ticks as f64 * 1e9 / 1e9 / world.epoch_ns as f64 - 1.0;
+        let (breaks, off) = world.end();
+        assert_eq!(breaks, 0);
+        assert!(one_shot > 4e-5, "measured once at the beginning: {one_shot}");
+        assert!(off[0].abs() < 1e-7, "measured over all: {}", off[0]);
+    }
+
+    #[test]
+    fn a_machine_that_slept_has_a_new_epoch() {
+        let mut world = World::new();
+        world.run(10, 1e9);
+        world.now.slept_ns += 3600 * SECOND;
+        // The counter may have gone on, or begun again.
+        world.now.tick = 1000;
+        world.run(10, 1e9);
+        let (breaks, off) = world.end();
+        assert_eq!((breaks, off.len()), (1, 2));
+        assert!(off[1].abs() < 0.02, "{off:?}");
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_breaks_once_and_takes_no_time() {
+        let mut world = World::new();
+        world.run(30, 1e9);
+        world.run(30, 0.0);
+        let rate = world.rate.at(world.now);
+        assert!(
+            (rate / 1e9 - 1.0).abs() < 0.02,
+            "as before, and no tick is no rate: {rate}"
+        );
+        world.run(30, 1e9);
+        let (breaks, off) = world.end();
+        assert_eq!(breaks, 2, "{off:?}");
+        assert!(
+            off.iter().all(|&off| off < 0.01),
+            "nothing is longer than it was: {off:?}"
+        );
+        assert!(off[2].abs() < 0.01, "{off:?}");
+    }
+
+    #[test]
+    fn moments_of_a_clock_that_goes_backward_are_its_own() {
+        fn to_and_fro() -> u64 {
+            static READS: AtomicU64 = AtomicU64::new(0);
+            1_000_000 - READS.fetch_add(1, Ordering::Relaxed) % 2 * 1000
+        }
+        for _ in 0..10 {
+            let tick = Moment::now(Clock::Custom(to_and_fro, 1e9)).tick;
+            assert!((999_000..=1_000_000).contains(&tick), "{tick}");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_is_said_holds_and_one_that_is_none_is_measured() {
+        fn thrice() -> u64 {
+            os::monotonic_ns() * 3
+        }
+        let rate = Rate::new();
+        rate.begin(Moment::now(Clock::Custom(thrice, 0.0)));
+        assert_eq!(rate.ticks_per_second(Clock::Monotonic), 1e9);
+        assert_eq!(rate.ticks_per_second(Clock::Custom(thrice, 5.0)), 5.0);
+        for none in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let measured = rate.ticks_per_second(Clock::Custom(thrice, none));
+            assert!((measured / 3e9 - 1.0).abs() < 0.1, "{none}: {measured}");
+        }
+    }
+
+    #[test]
+    fn a_sleep_and_another_rate_are_breaks() {
+        let at = |tick: u64, ns: u64| Moment {
+            tick,
+            ns,
+            slept_ns: 0,
+        };
+        assert_eq!(judge(0, 2e9, at(0, 0), at(2 * SECOND, SECOND)), None);
+        assert_eq!(judge(0, 2e9, at(0, 0), at(2_010_000_000, SECOND)), None);
+        assert_eq!(
+            judge(0, 2e9, at(0, 0), at(3 * SECOND, SECOND)),
+            Some(Break::OtherRate)
+        );
+        assert_eq!(
+            judge(0, 2e9, at(0, 0), at(3 * SECOND, SECOND / 4)),
+            None,
+            "too short to tell"
+        );
+        assert_eq!(
+            judge(2 * SECOND, 2e9, at(0, 0), at(2 * SECOND, SECOND)),
+            Some(Break::Suspended)
+        );
+    }
+}

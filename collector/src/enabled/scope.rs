@@ -1,0 +1,267 @@
+//! Scopes: the guard, its enter and its exit. The only code that a program runs at every call.
+//!
+//! Enter finds the child first and reads the clock then; exit reads the clock first. So finding is charged to
+//! the node that was current, and nothing is charged twice.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::enabled::capture::thread_lifecycle::{self, Phase};
+use crate::enabled::platform::clock;
+use crate::enabled::publish::session;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::{Gate, Site};
+use crate::enabled::record::site_table;
+use crate::enabled::record::tree::{Path, Tree, add};
+use crate::enabled::runtime::config;
+
+/// An open scope; it ends when this is dropped.
+///
+/// It belongs to the thread that opened it. Dropping scopes out of order or leaking one leaves the call tree
+/// intact and is counted as unbalanced.
+#[must_use = "the scope ends at once if its guard is not kept"]
+pub struct Scope {
+    /// None where it does not count.
+    node: Option<&'static Node>,
+    /// Not `Send`: the node is in this thread's tree.
+    _of_this_thread: PhantomData<*mut ()>,
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let site = self.node.and_then(|node| node.site.get());
+        let name = site.map(|site| site.describe().name);
+        f.debug_struct("Scope").field("name", &name).finish()
+    }
+}
+
+/// Opens a scope at a site.
+// In a debug build what is inlined is compiled with the program, without optimisation. Called instead, it is
+// compiled here, and a program that optimises this crate alone has cheap scopes in its debug build as well.
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn enter(site: &'static Site) -> Scope {
+    enter_counting(site, 1)
+}
+
+/// Opens a scope that counts as `calls` calls: 0 for one that goes on.
+#[inline(always)]
+pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
+    if site.is(Gate::Open) {
+        if let Some(tree) = thread_lifecycle::hot()
+            && tree.is(Path::Fast)
+            && let Some(current) = tree.current.get()
+            && let Some(child) = Tree::recent_child(current, site)
+        {
+            tree.mark();
+            tree.begin(current, child, clock::tsc(), calls);
+            return guard(Some(child));
+        }
+    } else if site.is(Gate::Shut) {
+        return guard(None);
+    }
+    guard(enter_otherwise(site, calls))
+}
+
+#[inline(always)]
+fn guard(node: Option<&'static Node>) -> Scope {
+    Scope {
+        node,
+        _of_this_thread: PhantomData,
+    }
+}
+
+/// Another child than the one entered last, or a mode without a clock.
+#[inline(never)]
+fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
+    if let Some(tree) = thread_lifecycle::hot()
+        && let Some(current) = tree.current.get()
+        && let Some(child) = tree.known_child(current, site)
+    {
+        if tree.is(Path::Fast) {
+            tree.mark();
+            tree.begin(current, child, clock::tsc(), calls);
+            return Some(child);
+        }
+        if tree.is(Path::Sampled) || tree.is_light() && child.is_skipped(current) {
+            tree.begin_untimed(child, calls);
+            return Some(child);
+        }
+        if tree.is(Path::Adaptive) {
+            tree.begin_timed(current, child, calls, clock::tsc);
+            return Some(child);
+        }
+    }
+    enter_rarely(site, calls)
+}
+
+/// Another clock, a switch of modes, or something new.
+#[inline(never)]
+fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
+    let Some(tree) = thread_lifecycle::hot().filter(|_| !site.is(Gate::New)) else {
+        return enter_first(site, calls);
+    };
+    tree.adopt_if_alarmed(config::exact_path());
+    let Some(current) = tree.current.get() else {
+        // An event of this thread is at work: this is a signal handler, or an allocator.
+        add(&tree.dropped, 1);
+        return None;
+    };
+    let child = match tree.known_child(current, site) {
+        Some(child) => child,
+        None => new_child(tree, current, site)?,
+    };
+    match tree.path() {
+        Path::Sampled => tree.begin_untimed(child, calls),
+        Path::Adaptive | Path::AdaptiveExact => {
+            if child.is_skipped(current) {
+                tree.begin_untimed(child, calls);
+            } else {
+                tree.begin_timed(current, child, calls, config::now);
+            }
+        }
+        // Alarmed again just now: as so far, and made up for at the next event.
+        Path::Fast | Path::Exact | Path::Alarm => {
+            tree.mark();
+            tree.begin(current, child, config::now(), calls);
+            child.mend_beginning();
+        }
+        Path::Off => return None,
+    }
+    Some(child)
+}
+
+/// The child does not exist yet.
+pub(crate) fn new_child(
+    tree: &'static Tree,
+    current: &'static Node,
+    site: &'static Site,
+) -> Option<&'static Node> {
+    tree.mark();
+    let child = tree.add_child(current, site, thread_lifecycle::may_add_node);
+    tree.put(current);
+    if child.is_none() {
+        thread_lifecycle::drop_call();
+    }
+    child
+}
+
+/// The first scope of a site or of a thread, or one of a thread that does not count.
+#[cold]
+#[inline(never)]
+fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
+    if may_count(site) && thread_lifecycle::hot().is_some() {
+        enter_rarely(site, calls)
+    } else {
+        None
+    }
+}
+
+/// Meets a site or a thread of which nothing is known yet; whether it counts.
+#[cold]
+pub(crate) fn may_count(site: &'static Site) -> bool {
+    if site.is(Gate::New) {
+        if config::is_settling() {
+            thread_lifecycle::drop_call();
+            return false;
+        }
+        // What is in force is settled before anything counts.
+        config::fixed();
+        site_table::meet(site);
+        if site.is(Gate::Shut) {
+            return false;
+        }
+    }
+    match thread_lifecycle::register(session::first_scope) {
+        Phase::Counting => return true,
+        Phase::Busy | Phase::Gone => thread_lifecycle::drop_call(),
+        Phase::New | Phase::Excluded => {}
+    }
+    false
+}
+
+impl Drop for Scope {
+    #[cfg_attr(debug_assertions, inline(never))]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn drop(&mut self) {
+        let Some(node) = self.node else { return };
+        if let Some(tree) = thread_lifecycle::hot() {
+            let ended = if tree.is(Path::Fast) {
+                tree.end_innermost(node, clock::tsc)
+            } else {
+                tree.is_light() && tree.end_untimed(node)
+            };
+            if ended {
+                return;
+            }
+        }
+        exit_otherwise(node);
+    }
+}
+
+/// A timed call in adaptive mode: the clock before all else, as what comes before it is charged to the call.
+#[inline(never)]
+fn exit_otherwise(node: &'static Node) {
+    if let Some(tree) = thread_lifecycle::hot()
+        && tree.is(Path::Adaptive)
+        && node.is_timed()
+        && tree.end_timed(node, clock::tsc)
+    {
+        return;
+    }
+    exit_rarely(node);
+}
+
+/// Another clock, a switch of modes, or not the innermost scope.
+#[inline(never)]
+fn exit_rarely(node: &'static Node) {
+    // A thread that is excluded or gone has closed all its calls already.
+    let Some(tree) = thread_lifecycle::hot() else {
+        return;
+    };
+    tree.adopt_if_alarmed(config::exact_path());
+    let ended = match tree.path() {
+        Path::Sampled | Path::Off => tree.end_uncharged(node),
+        Path::Adaptive | Path::AdaptiveExact => tree.end_untimed(node) || tree.end_timed(node, config::now),
+        Path::Fast | Path::Exact | Path::Alarm => tree.end_innermost(node, config::now),
+    };
+    if !ended {
+        tree.end_out_of_order(node, config::now);
+    }
+}
+
+/// This thread's clock stands still until it is dropped.
+#[must_use = "the pause ends at once if its guard is not kept"]
+#[derive(Debug)]
+pub struct Pause {
+    /// Whether there was a clock to stop.
+    stopped: bool,
+    /// Not `Send`: it is this thread's clock.
+    _of_this_thread: PhantomData<*mut ()>,
+}
+
+/// Lets this thread's clock stand still: the time until the guard is dropped is charged to nobody. Nests.
+/// Calls are counted all the same.
+pub fn pause() -> Pause {
+    let counting = thread_lifecycle::register(session::first_scope) == Phase::Counting;
+    let tree = thread_lifecycle::hot().filter(|_| counting);
+    if let Some(tree) = tree {
+        tree.adopt_if_alarmed(config::exact_path());
+        tree.pause(config::now);
+    }
+    Pause {
+        stopped: tree.is_some(),
+        _of_this_thread: PhantomData,
+    }
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        // Also where the thread has been excluded since: it may be included again.
+        if let Some(tree) = thread_lifecycle::own().filter(|_| self.stopped) {
+            // What was switched meanwhile found the clock standing still.
+            tree.adopt_if_alarmed(config::exact_path());
+            tree.resume(config::now());
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Two snapshots with the same rows, so that they can be compared row by row.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::window::numbered;
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
+use tickscope_format::latency::{Histogram, Latencies};
+use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, Site, Snapshot, Thread};
+
+/// The same two snapshots over the same sites, threads and rows: what only one of them has stands in the other with
+/// nothing counted. They may be of different runs, and of different builds: rows are matched by thread and path of
+/// functions, threads by name and id, then by name.
+///
+/// The threads of the later one keep their ids; those that only the earlier one has follow.
+pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
+    let (of_later, of_earlier) = numbered(&later.sites, &earlier.sites, |site| (&site.module, &site.name));
+    let mut sites = later.sites.clone();
+    let earlier_sites = merged_sites(&mut sites, &earlier.sites, &of_later, &of_earlier);
+    let pairs = pairs(later, earlier);
+
+    let mut nodes = Nodes::default();
+    nodes.reserve(later.nodes.len());
+    let mut rows_of_later = vec![NO_PARENT; later.nodes.len()];
+    let mut rows_of_earlier = vec![NO_PARENT; earlier.nodes.len()];
+    let mut ranges = Vec::with_capacity(pairs.len());
+    let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(later.nodes.len());
+    // The function of each row.
+    let mut functions: Vec<u32> = Vec::with_capacity(later.nodes.len());
+    for (now, then) in &pairs {
+        let first = nodes.len() as u32;
+        known.clear();
+        let above = |parents: &[u32], row: usize, rows: &[u32]| match parents[row] {
+            NO_PARENT => NO_PARENT,
+            parent => rows[parent as usize],
+        };
+        for row in now.iter().flat_map(|&thread| later.rows_of(thread)) {
+            let parent = above(&later.nodes.parent, row, &rows_of_later);
+            let site = later.nodes.site[row];
+            let id = push(&mut nodes, parent, site);
+            functions.push(of_later[site as usize]);
+            known.entry((parent, of_later[site as usize])).or_insert(id);
+            rows_of_later[row] = id;
+        }
+        for row in then.iter().flat_map(|&thread| earlier.rows_of(thread)) {
+            let parent = above(&earlier.nodes.parent, row, &rows_of_earlier);
+            let site = earlier.nodes.site[row] as usize;
+            rows_of_earlier[row] = *known.entry((parent, of_earlier[site])).or_insert_with(|| {
+                functions.push(of_earlier[site]);
+                push(&mut nodes, parent, earlier_sites[site])
+            });
+        }
+        ranges.push((first, nodes.len() as u32 - first));
+    }
+
+    let threads_of = |side: &dyn Fn(usize) -> Thread| -> Vec<Thread> {
+        let threads = ranges
+            .iter()
+            .enumerate()
+            .map(|(index, &(first_row, rows))| Thread {
+                first_row,
+                rows,
+                ..side(index)
+            });
+        threads.collect()
+    };
+    let name_of = |index: usize| match &pairs[index] {
+        (Some(now), _) => &later.threads[now.index()],
+        (None, then) => &earlier.threads[then[0].index()],
+    };
+    let mut now = renumbered(later, &nodes, &rows_of_later);
+    now.threads = threads_of(&|index| match pairs[index].0 {
+        Some(thread) => moved(&later.threads[thread.index()], &rows_of_later),
+        None => nobody(name_of(index)),
+    });
+    let mut then = renumbered(earlier, &nodes, &rows_of_earlier);
+    then.threads = threads_of(&|index| {
+        let mut merged = nobody(name_of(index));
+        for &thread in &pairs[index].1 {
+            add_thread(
+                &mut merged,
+                &moved(&earlier.threads[thread.index()], &rows_of_earlier),
+            );
+        }
+        merged
+    });
+    share_counters(
+        [(&mut now, &rows_of_later), (&mut then, &rows_of_earlier)],
+        &functions,
+    );
+    for site in &mut then.measuring.off_sites {
+        *site = SiteId(earlier_sites[site.index()]);
+    }
+    then.measuring.off_sites.sort_unstable();
+    then.measuring.off_sites.dedup();
+    then.sites.clone_from(&sites);
+    now.sites = sites;
+    (now, then)
+}
+
+/// What one of the two has not is a counter there where its path is one: in other threads of the same, or else in the other
+/// of the two. `functions` are those of the rows.
+fn share_counters(sides: [(&mut Snapshot, &[u32]); 2], functions: &[u32]) {
+    if sides.iter().all(|(side, _)| side.counts.is_empty()) {
+        return;
+    }
+    let paths = paths(&sides[0].0.nodes, functions);
+    // Of the rows that a side had, by path: whether all are counters.
+    let kinds = sides.each_ref().map(|(side, rows)| {
+        let sums = side.sums();
+        let mut kinds: HashMap<u32, bool> = HashMap::new();
+        for row in taken(rows) {
+            *kinds.entry(paths[row]).or_insert(true) &= sums[row].is_some();
+        }
+        kinds
+    });
+    for (at, (side, rows)) in sides.into_iter().enumerate() {
+        let mut had = vec![false; paths.len()];
+        taken(rows).for_each(|row| had[row] = true);
+        let kind = |path: &u32| kinds[at].get(path).or_else(|| kinds[1 - at].get(path));
+        let added = (0..).zip(had.iter().zip(&paths));
+        let counters = added.filter(|&(_, (had, path))| !had && kind(path) == Some(&true));
+        let counts = counters.map(|(row, _)| Count {
+            node: NodeId(row),
+            sum: 0,
+        });
+        side.counts.extend(counts);
+        side.counts.sort_by_key(|count| count.node);
+    }
+}
+
+/// Where the rows of a snapshot came to be; a row of no thread is nowhere.
+fn taken(rows: &[u32]) -> impl Iterator<Item = usize> {
+    rows.iter()
+        .filter(|&&row| row != NO_PARENT)
+        .map(|&row| row as usize)
+}
+
+/// The path of functions at which each row is, counted from 0, whatever its thread.
+fn paths(nodes: &Nodes, functions: &[u32]) -> Vec<u32> {
+    let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(functions.len());
+    let mut paths: Vec<u32> = Vec::with_capacity(functions.len());
+    for (&parent, &function) in nodes.parent.iter().zip(functions) {
+        let above = paths.get(parent as usize).copied().unwrap_or(NO_PARENT);
+        let next = known.len() as u32;
+        paths.push(*known.entry((above, function)).or_insert(next));
+    }
+    paths
+}
+
+/// Adds the sites of functions that are not there yet; gives where each earlier site is found.
+fn merged_sites(sites: &mut Vec<Site>, earlier: &[Site], of_later: &[u32], of_earlier: &[u32]) -> Vec<u32> {
+    let mut place: HashMap<u32, u32> = HashMap::with_capacity(of_later.len());
+    for (index, &function) in (0..).zip(of_later) {
+        place.entry(function).or_insert(index);
+    }
+    let found = earlier.iter().zip(of_earlier).map(|(site, function)| {
+        *place.entry(*function).or_insert_with(|| {
+            sites.push(site.clone());
+            sites.len() as u32 - 1
+        })
+    });
+    found.collect()
+}
+
+/// Each thread of the later snapshot with those of the earlier one that it stands for, then those that have none.
+fn pairs(later: &Snapshot, earlier: &Snapshot) -> Vec<(Option<ThreadId>, Vec<ThreadId>)> {
+    let ids = |snapshot: &Snapshot| (0..snapshot.threads.len() as u32).map(ThreadId);
+    let mut pairs: Vec<(Option<ThreadId>, Vec<ThreadId>)> =
+        ids(later).map(|id| (Some(id), Vec::new())).collect();
+    let mut by_id: HashMap<(&str, u32), usize> = HashMap::new();
+    for (index, thread) in later.threads.iter().enumerate() {
+        by_id.entry((&thread.name, thread.tid)).or_insert(index);
+    }
+    let mut left = Vec::new();
+    for id in ids(earlier) {
+        let thread = &earlier.threads[id.index()];
+        match by_id.get(&(thread.name.as_str(), thread.tid)) {
+            Some(&index) => pairs[index].1.push(id),
+            None => left.push(id),
+        }
+    }
+    let mut free: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    for (index, thread) in later.threads.iter().enumerate() {
+        if pairs[index].1.is_empty() {
+            free.entry(&thread.name).or_default().push_back(index);
+        }
+    }
+    for id in left {
+        let name = earlier.threads[id.index()].name.as_str();
+        let same_name = free.get_mut(name).and_then(VecDeque::pop_front);
+        // Who is not there any more was folded into the row of those that have ended.
+        match same_name.or_else(|| by_id.get(&(name, 0)).copied()) {
+            Some(index) => pairs[index].1.push(id),
+            None => pairs.push((None, vec![id])),
+        }
+    }
+    pairs
+}
+
+fn push(nodes: &mut Nodes, parent: u32, site: u32) -> u32 {
+    let parent = (parent != NO_PARENT).then_some(NodeId(parent));
+    nodes.push(parent, SiteId(site), 0, 0).0
+}
+
+/// A thread of this name in which nothing was counted.
+fn nobody(thread: &Thread) -> Thread {
+    Thread {
+        name: thread.name.clone(),
+        tid: thread.tid,
+        state: thread.state,
+        count: 0,
+        ..Thread::default()
+    }
+}
+
+fn moved(thread: &Thread, rows: &[u32]) -> Thread {
+    let mut thread = thread.clone();
+    for frame in &mut thread.open {
+        frame.node = NodeId(rows[frame.node.index()]);
+    }
+    thread
+}
+
+fn add_thread(sum: &mut Thread, other: &Thread) {
+    sum.count += other.count;
+    sum.outside_ticks = sum.outside_ticks.saturating_add(other.outside_ticks);
+    if let Some(cpu_ns) = other.cpu_ns {
+        sum.cpu_ns = Some(sum.cpu_ns.unwrap_or(0).saturating_add(cpu_ns));
+    }
+    sum.open.extend(&other.open);
+}
+
+/// The counters among the rows, where all that come together in one are counters.
+fn counts(snapshot: &Snapshot, rows: &[u32]) -> Vec<Count> {
+    let mut sums: HashMap<u32, u64> = HashMap::with_capacity(snapshot.counts.len());
+    for count in &snapshot.counts {
+        let sum = sums.entry(rows[count.node.index()]).or_default();
+        *sum = sum.saturating_add(count.sum);
+    }
+    if !sums.is_empty() {
+        let of_old = snapshot.sums();
+        let scopes = rows.iter().zip(&of_old).filter(|(_, sum)| sum.is_none());
+        scopes.for_each(|(row, _)| _ = sums.remove(row));
+        sums.remove(&NO_PARENT);
+    }
+    let mut counts: Vec<Count> = sums
+        .into_iter()
+        .map(|(row, sum)| Count {
+            node: NodeId(row),
+            sum,
+        })
+        .collect();
+    counts.sort_by_key(|count| count.node);
+    counts
+}
+
+/// The snapshot's counts in other rows; several may come together in one.
+fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32]) -> Snapshot {
+    let mut out = Snapshot {
+        process: snapshot.process.clone(),
+        clock: snapshot.clock.clone(),
+        capture: snapshot.capture.clone(),
+        lifetime: snapshot.lifetime,
+        measuring: snapshot.measuring.clone(),
+        window: snapshot.window,
+        nodes: nodes.clone(),
+        ..Snapshot::default()
+    };
+    for (old, &row) in rows.iter().enumerate() {
+        // A row of no thread is a row of nothing.
+        if row != NO_PARENT {
+            let (calls, ticks) = (
+                &mut out.nodes.calls[row as usize],
+                &mut out.nodes.self_ticks[row as usize],
+            );
+            *calls = calls.saturating_add(snapshot.nodes.calls[old]);
+            *ticks = ticks.saturating_add(snapshot.nodes.self_ticks[old]);
+        }
+    }
+    out.counts = counts(snapshot, rows);
+    out.errors = snapshot
+        .errors
+        .iter()
+        .map(|error| NodeErrors {
+            node: NodeId(rows[error.node.index()]),
+            ..*error
+        })
+        .collect();
+    out.errors.sort_by_key(|error| error.node);
+    out.errors.dedup_by(|next, kept| {
+        let same = next.node == kept.node;
+        kept.count += if same { next.count } else { 0 };
+        same
+    });
+    out.estimates = snapshot
+        .estimates
+        .iter()
+        .map(|estimate| Estimate {
+            node: NodeId(rows[estimate.node.index()]),
+            ..*estimate
+        })
+        .collect();
+    out.estimates.sort_by_key(|estimate| estimate.node);
+    out.estimates.dedup_by(|next, kept| {
+        let same = next.node == kept.node;
+        if same {
+            let both = |a: u64, b: u64| (a as f64).hypot(b as f64).round() as u64;
+            kept.timed = kept.timed.saturating_add(next.timed);
+            kept.self_error = both(kept.self_error, next.self_error);
+            kept.total_error = both(kept.total_error, next.total_error);
+        }
+        same
+    });
+    let mut latencies: Vec<(u32, u32)> = snapshot
+        .latencies
+        .row
+        .iter()
+        .map(|&old| (rows[old as usize], old))
+        .filter(|&(row, _)| row != NO_PARENT)
+        .collect();
+    latencies.sort_unstable();
+    let mut columns = Latencies::default();
+    for same in latencies.chunk_by(|a, b| a.0 == b.0) {
+        if let [(row, old)] = *same {
+            columns.push_bytes(row, snapshot.latencies.bytes_of(old).unwrap_or_default());
+            continue;
+        }
+        let mut sum = Histogram::default();
+        for &(_, old) in same {
+            sum.add(&snapshot.latencies.of(old));
+        }
+        columns.push(same[0].0, &sum);
+    }
+    out.latencies = columns;
+    out
+}

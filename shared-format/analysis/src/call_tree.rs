@@ -1,0 +1,441 @@
+//! The call tree as people read it: the threads in scope merged by path of functions, totals summed up.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
+use crate::parts::Parts;
+use crate::uncertainty::{Spread, spreads};
+use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
+use tickscope_format::latency::Histogram;
+use tickscope_format::snapshot::Snapshot;
+
+/// The sum of two parts of a row: none where either is no counter.
+pub(super) fn both_sums(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.zip(other).map(|(one, other)| one.saturating_add(other))
+}
+
+/// A path of functions from the top of a thread, hashed: the same in every snapshot of every run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u64);
+
+/// One function in one place of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeRow {
+    /// What it is, whatever the snapshot.
+    pub path: PathId,
+    /// Its parent's row, none at the top.
+    pub parent: Option<u32>,
+    /// Its function.
+    pub function: FunctionId,
+    /// 0 at the top.
+    pub depth: u32,
+    /// Calls begun since the reset.
+    pub calls: u64,
+    /// What it has added up where it is a counter, which has no time; none where any part of it is a scope.
+    pub sum: Option<u64>,
+    /// Ticks in itself.
+    pub self_ticks: u64,
+    /// Ticks in itself and all below.
+    pub total_ticks: u64,
+    /// Nanoseconds in itself.
+    pub self_ns: u64,
+    /// Nanoseconds in itself and all below: the sum of their self nanoseconds.
+    pub total_ns: u64,
+    /// In how many threads it is open now.
+    pub open: u32,
+    /// Clock errors.
+    pub errors: u64,
+}
+
+/// The merged call tree of one snapshot: rows, parents before children.
+#[derive(Clone, Debug, Default)]
+pub struct CallTree {
+    /// The functions that rows name.
+    pub functions: Arc<Functions>,
+    /// The rows, parents before children.
+    pub rows: Vec<TreeRow>,
+    /// Ticks outside any scope, of the threads in scope.
+    pub outside_ticks: u64,
+    /// Its row by node, [`NO_PARENT`] where its thread is not in scope: of the tree as it was built.
+    row_of_node: Arc<Vec<u32>>,
+    pub(super) parts: Parts,
+    /// By row; empty where all times are exact.
+    pub(super) spreads: Vec<Spread>,
+    /// By row, whether recursive calls were folded into it; empty where none were.
+    pub(super) folded: Vec<bool>,
+    children: Vec<u32>,
+    child_ranges: Vec<(u32, u32)>,
+    top: Vec<u32>,
+}
+
+// === impl PathId ===
+
+impl PathId {
+    /// The path of no function at all: what stands at the top is below it.
+    pub(super) const TOP: Self = Self(FNV_SEED);
+
+    /// The path that goes on with the function of this key.
+    pub(super) fn below(self, key: u64) -> Self {
+        Self(fnv1a(self.0, &key.to_le_bytes()))
+    }
+}
+
+// === impl TreeRow ===
+
+impl TreeRow {
+    /// A row without calls.
+    pub(super) fn new(path: PathId, parent: Option<u32>, function: FunctionId, depth: u32) -> Self {
+        Self {
+            path,
+            parent,
+            function,
+            depth,
+            calls: 0,
+            // Nothing is in it yet, so nothing speaks against it.
+            sum: Some(0),
+            self_ticks: 0,
+            total_ticks: 0,
+            self_ns: 0,
+            total_ns: 0,
+            open: 0,
+            errors: 0,
+        }
+    }
+}
+
+// === impl CallTree ===
+
+impl CallTree {
+    /// Merges the threads that `in_scope` chooses.
+    ///
+    /// Rows come in the order in which they are first met; sorting is the reader's choice.
+    pub fn build(snapshot: &Snapshot, in_scope: impl FnMut(ThreadId) -> bool) -> Self {
+        Self::build_of(snapshot, Arc::new(Functions::of(snapshot)), in_scope)
+    }
+
+    /// The same, where the functions are known: those of a snapshot with the same sites.
+    ///
+    /// # Panics
+    /// Where they are those of other sites.
+    pub fn build_of(
+        snapshot: &Snapshot,
+        functions: Arc<Functions>,
+        mut in_scope: impl FnMut(ThreadId) -> bool,
+    ) -> Self {
+        let self_ns = snapshot.self_nanos();
+        let sums = snapshot.sums();
+        let nodes = &snapshot.nodes;
+        let mut tree = Self {
+            functions,
+            ..Self::default()
+        };
+        let mut known: HashMap<(u32, FunctionId), u32> = HashMap::with_capacity(nodes.len());
+        let mut row_of_node = vec![NO_PARENT; nodes.len()];
+        for index in 0..snapshot.threads.len() {
+            let thread = ThreadId(index as u32);
+            if !in_scope(thread) {
+                continue;
+            }
+            tree.outside_ticks += snapshot.threads[index].outside_ticks;
+            for node in snapshot.rows_of(thread) {
+                let parent = match nodes.parent[node] {
+                    NO_PARENT => NO_PARENT,
+                    parent => row_of_node[parent as usize],
+                };
+                let function = tree.functions.of_site[nodes.site[node] as usize];
+                let row = *known.entry((parent, function)).or_insert_with(|| {
+                    let (above, depth) = match parent {
+                        NO_PARENT => (PathId::TOP, 0),
+                        parent => {
+                            let parent = &tree.rows[parent as usize];
+                            (parent.path, parent.depth + 1)
+                        }
+                    };
+                    let path = above.below(tree.functions.get(function).key);
+                    let parent = (parent != NO_PARENT).then_some(parent);
+                    tree.rows.push(TreeRow::new(path, parent, function, depth));
+                    tree.rows.len() as u32 - 1
+                });
+                row_of_node[node] = row;
+                let row = &mut tree.rows[row as usize];
+                row.calls += nodes.calls[node];
+                row.sum = both_sums(row.sum, sums[node]);
+                row.self_ticks += nodes.self_ticks[node];
+                row.self_ns += self_ns[node];
+            }
+            for frame in &snapshot.threads[index].open {
+                if let Some(&row) = row_of_node
+                    .get(frame.node.index())
+                    .filter(|&&row| row != NO_PARENT)
+                {
+                    tree.rows[row as usize].open += 1;
+                }
+            }
+        }
+        for error in &snapshot.errors {
+            if let Some(&row) = row_of_node
+                .get(error.node.index())
+                .filter(|&&row| row != NO_PARENT)
+            {
+                tree.rows[row as usize].errors += error.count;
+            }
+        }
+        tree.merge_latencies(snapshot, &row_of_node);
+        tree.merge_spreads(snapshot, &row_of_node);
+        tree.sum_totals();
+        tree.link_children();
+        tree.row_of_node = Arc::new(row_of_node);
+        tree
+    }
+
+    /// A tree of the same calls in which no row is yet.
+    pub(super) fn without_rows(of: &Self) -> Self {
+        Self {
+            functions: Arc::clone(&of.functions),
+            outside_ticks: of.outside_ticks,
+            row_of_node: Arc::clone(&of.row_of_node),
+            ..Self::default()
+        }
+    }
+
+    fn merge_latencies(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
+        if snapshot.latencies.row.is_empty() {
+            return;
+        }
+        let mut latencies = vec![Histogram::default(); self.rows.len()];
+        for &node in &snapshot.latencies.row {
+            if let Some(latency) = latencies.get_mut(row_of_node[node as usize] as usize) {
+                let of_node = snapshot.latencies.of(node);
+                if latency.is_empty() {
+                    *latency = of_node;
+                } else {
+                    latency.add(&of_node);
+                }
+            }
+        }
+        self.parts = Parts::built(latencies);
+    }
+
+    fn merge_spreads(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
+        let of_nodes = spreads(snapshot);
+        if of_nodes.is_empty() {
+            return;
+        }
+        self.spreads = vec![Spread::default(); self.rows.len()];
+        for (spread, &row) in of_nodes.iter().zip(row_of_node) {
+            if let Some(merged) = self.spreads.get_mut(row as usize) {
+                merged.add_self(spread);
+                merged.add_total(spread);
+            }
+        }
+    }
+
+    pub(super) fn sum_totals(&mut self) {
+        for row in &mut self.rows {
+            row.total_ticks = row.self_ticks;
+            row.total_ns = row.self_ns;
+        }
+        for index in (0..self.rows.len()).rev() {
+            let TreeRow {
+                parent,
+                total_ticks,
+                total_ns,
+                ..
+            } = self.rows[index];
+            if let Some(parent) = parent {
+                let parent = &mut self.rows[parent as usize];
+                parent.total_ticks += total_ticks;
+                parent.total_ns += total_ns;
+            }
+        }
+    }
+
+    pub(super) fn link_children(&mut self) {
+        let mut counts = vec![0u32; self.rows.len()];
+        for (index, row) in self.rows.iter().enumerate() {
+            match row.parent {
+                Some(parent) => counts[parent as usize] += 1,
+                None => self.top.push(index as u32),
+            }
+        }
+        let mut next = 0;
+        self.child_ranges = counts
+            .iter()
+            .map(|&count| {
+                let start = next;
+                next += count;
+                (start, start)
+            })
+            .collect();
+        self.children = vec![0; next as usize];
+        for (index, row) in self.rows.iter().enumerate() {
+            if let Some(parent) = row.parent {
+                let range = &mut self.child_ranges[parent as usize];
+                self.children[range.1 as usize] = index as u32;
+                range.1 += 1;
+            }
+        }
+    }
+
+    /// The rows without a parent.
+    pub fn top(&self) -> &[u32] {
+        &self.top
+    }
+
+    /// Visits every row, each before those below it, and says whether no row above it is of the same function: recursion
+    /// counts once in totals by function.
+    pub fn visit(&self, mut visit: impl FnMut(u32, bool)) {
+        let mut depth_of = vec![0u32; self.functions.list.len()];
+        let mut stack: Vec<(u32, bool)> = self.top().iter().map(|&row| (row, false)).collect();
+        while let Some((index, leaving)) = stack.pop() {
+            let function = self.rows[index as usize].function.index();
+            if leaving {
+                depth_of[function] -= 1;
+                continue;
+            }
+            visit(index, depth_of[function] == 0);
+            depth_of[function] += 1;
+            stack.push((index, true));
+            stack.extend(self.children(index).iter().map(|&child| (child, false)));
+        }
+    }
+
+    /// The rows right below a row.
+    ///
+    /// # Panics
+    /// Where the row does not exist.
+    pub fn children(&self, row: u32) -> &[u32] {
+        let (start, end) = self.child_ranges[row as usize];
+        &self.children[start as usize..end as usize]
+    }
+
+    /// How long the finished calls of a row took; empty where none has finished, or histograms are off.
+    pub fn latency(&self, row: u32) -> &Histogram {
+        self.parts.latency(row)
+    }
+
+    /// The nodes of the snapshot that are a row, those of its children not among them: a test for each node. Of a tree
+    /// from the bottom up they are those of the row's topmost function when called so.
+    ///
+    /// # Panics
+    /// Where the row does not exist.
+    pub fn nodes_of(&self, rows: impl IntoIterator<Item = u32>) -> impl Fn(NodeId) -> bool {
+        let mut is_part = vec![
+            false;
+            self.row_of_node
+                .iter()
+                .map(|&row| row.wrapping_add(1))
+                .max()
+                .unwrap_or(0) as usize
+        ];
+        for row in rows {
+            for &part in self.parts.rows(&row) {
+                is_part[part as usize] = true;
+            }
+        }
+        let row_of_node = Arc::clone(&self.row_of_node);
+        move |node| {
+            let row = row_of_node.get(node.index()).copied().unwrap_or(NO_PARENT);
+            is_part.get(row as usize).copied().unwrap_or(false)
+        }
+    }
+
+    /// Whether recursive calls were folded into a row.
+    pub fn is_folded(&self, row: u32) -> bool {
+        self.folded.get(row as usize).copied().unwrap_or(false)
+    }
+
+    /// How far the times of a row are estimates; none where they are exact.
+    pub fn spread(&self, row: u32) -> Option<Spread> {
+        self.merged_spread(row)?.if_estimated()
+    }
+
+    /// How far the sum of the totals of some rows is an estimate; none where it is exact.
+    pub fn sum_of(&self, rows: &[u32]) -> Option<Spread> {
+        let mut sum = Spread::default();
+        for row in rows.iter().filter_map(|&row| self.spread(row)) {
+            sum.add_total(&row);
+        }
+        sum.if_estimated()
+    }
+
+    /// The same, also of an exact row among estimated ones.
+    pub(super) fn merged_spread(&self, row: u32) -> Option<Spread> {
+        self.spreads.get(row as usize).copied()
+    }
+
+    /// All measured time of the threads in scope in nanoseconds: the sum of the top rows' totals.
+    pub fn measured_ns(&self) -> u64 {
+        self.top.iter().map(|&row| self.rows[row as usize].total_ns).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickscope_format::fixture;
+    use tickscope_format::latency::bucket_of;
+    use tickscope_format::snapshot::Estimate;
+
+    fn calls_of(ticks: u64, count: u64) -> Histogram {
+        Histogram {
+            buckets: vec![(bucket_of(ticks) as u16, count)],
+            max_ticks: ticks,
+        }
+    }
+
+    #[test]
+    fn latencies_and_errors_of_merged_rows_are_combined() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.latencies.push(2, &calls_of(1_000, 90));
+        snapshot.latencies.push(5, &calls_of(9_000, 10));
+        snapshot.estimates = [(2, 30), (5, 40)]
+            .map(|(row, error)| Estimate {
+                node: NodeId(row),
+                timed: 25,
+                self_error: error,
+                total_error: error,
+            })
+            .into();
+        let tree = CallTree::build(&snapshot, |_| true);
+        let leaf = (0..tree.rows.len() as u32)
+            .find(|&row| tree.rows[row as usize].depth == 2)
+            .unwrap();
+        let latency = tree.latency(leaf);
+        assert_eq!((latency.count(), latency.max()), (100, Some((9_000, true))));
+        let spread = tree.spread(leaf).unwrap();
+        assert_eq!(
+            (spread.timed, spread.self_error, spread.total_error),
+            (50, 50.0, 50.0)
+        );
+        let above = tree.rows[leaf as usize].parent.unwrap();
+        assert_eq!(tree.spread(above), None, "nothing was stated of it");
+        let main = tree.top().iter().find(|&&row| tree.children(row).is_empty());
+        let main = *main.unwrap();
+        assert_eq!((tree.spread(main), tree.latency(main).is_empty()), (None, true));
+
+        let one = CallTree::build(&snapshot, |thread| thread == ThreadId(1));
+        assert_eq!(one.latency(2).count(), 10, "only of the threads in scope");
+    }
+
+    #[test]
+    fn threads_with_the_same_path_share_a_row_and_sums_hold() {
+        let snapshot = fixture::two_threads();
+        let tree = CallTree::build(&snapshot, |_| true);
+        for (index, row) in tree.rows.iter().enumerate() {
+            let below: u64 = tree
+                .children(index as u32)
+                .iter()
+                .map(|&c| tree.rows[c as usize].total_ns)
+                .sum();
+            assert_eq!(row.total_ns, row.self_ns + below);
+        }
+        assert_eq!(tree.measured_ns(), snapshot.self_nanos().iter().sum::<u64>());
+        assert_eq!(tree.top().len(), 2, "worker is merged, main stands alone");
+        let one = CallTree::build(&snapshot, |thread| thread == ThreadId(1));
+        assert_eq!(one.top().len(), 1);
+        let worker = tree.rows.iter().find(|row| row.path == one.rows[0].path);
+        assert!(worker.is_some(), "a path has the same id in every scope");
+    }
+}

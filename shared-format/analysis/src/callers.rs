@@ -1,0 +1,274 @@
+//! The call graph around a function, with the arithmetic of gprof: who calls it and for how much of its time, and what
+//! it calls. Unlike gprof's, no time is guessed from counts: it was measured by path.
+//!
+//! - The callers' times are the function's total, each counting outermost calls only.
+//! - The function's self time and its callees' times are its total. What a recursive call costs belongs to the callees
+//!   of that call, not to the function between the two once more.
+
+use std::collections::HashMap;
+
+use crate::call_tree::{CallTree, both_sums};
+use crate::functions::FunctionId;
+use crate::transform;
+use crate::uncertainty::Spread;
+
+/// A function with those that call it and those that it calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbours {
+    /// The function.
+    pub function: FunctionId,
+    /// Its calls that are not inside of another call of it.
+    pub outermost_calls: u64,
+    /// Its calls inside of another call of it.
+    pub recursive_calls: u64,
+    /// What it has added up where it is a counter, which has no time.
+    pub sum: Option<u64>,
+    /// Ticks in its outermost calls and all below.
+    pub total_ticks: u64,
+    /// Ticks in itself.
+    pub self_ticks: u64,
+    /// Nanoseconds in its outermost calls and all below.
+    pub total_ns: u64,
+    /// Nanoseconds in itself.
+    pub self_ns: u64,
+    /// In how many threads it is open now.
+    pub open: u32,
+    /// Clock errors.
+    pub errors: u64,
+    /// How far its times are estimates; none where they are exact.
+    pub spread: Option<Spread>,
+    /// It calls itself, through others or not.
+    pub recursive: bool,
+    /// Who calls it, in the order first met; it itself is not among them.
+    pub callers: Vec<Link>,
+    /// What it calls, in the order first met; it itself is not among them.
+    pub callees: Vec<Link>,
+}
+
+/// All calls from one function to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// The function at the other end; none where the calls stand at the top of a thread.
+    pub function: Option<FunctionId>,
+    /// Calls from the one to the other, recursive ones too.
+    pub calls: u64,
+    /// Of a caller: those of them that are not inside of another call of the function. Of a callee: all.
+    pub outermost_calls: u64,
+    /// All calls of the function that is called, whoever calls it.
+    pub of_calls: u64,
+    /// What was added in these calls where a counter is called, which has no time.
+    pub sum: Option<u64>,
+    /// Ticks of the function on behalf of this caller, or of this callee on behalf of the function.
+    pub ticks: u64,
+    /// The same in nanoseconds.
+    pub ns: u64,
+    /// So many of these calls are open now; of a caller, of its outermost ones.
+    pub open: u32,
+    /// How far its time is an estimate, as that of a total; none where it is exact.
+    pub spread: Option<Spread>,
+    /// Both call each other, through others or not.
+    pub in_cycle: bool,
+}
+
+/// Where the time of a row goes, seen from the function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Not below it.
+    Outside,
+    /// Itself.
+    Own,
+    /// Below one of its callees.
+    Callee(usize),
+}
+
+// === impl Neighbours ===
+
+impl Neighbours {
+    /// Those of a function; none where the tree has no call of it.
+    pub fn of(tree: &CallTree, function: FunctionId) -> Option<Self> {
+        let mut calls_of = vec![0u64; tree.functions.list.len()];
+        let mut own = Self::nothing(function);
+        let (mut callers, mut callees) = (Links::default(), Links::default());
+        let mut places = vec![Place::Outside; tree.rows.len()];
+        let mut found = false;
+        let mut spread = Spread::default();
+        for (index, row) in tree.rows.iter().enumerate() {
+            calls_of[row.function.index()] += row.calls;
+            let above = row
+                .parent
+                .map_or(Place::Outside, |parent| places[parent as usize]);
+            let row_spread = tree.merged_spread(index as u32).unwrap_or_default();
+            if row.function == function {
+                found = true;
+                places[index] = Place::Own;
+                own.sum = both_sums(own.sum, row.sum);
+                own.self_ticks += row.self_ticks;
+                own.self_ns += row.self_ns;
+                own.errors += row.errors;
+                spread.add_self(&row_spread);
+                let caller = row.parent.map(|parent| tree.rows[parent as usize].function);
+                if above == Place::Outside {
+                    own.outermost_calls += row.calls;
+                    own.total_ticks += row.total_ticks;
+                    own.total_ns += row.total_ns;
+                    own.open += row.open;
+                    spread.add_total(&row_spread);
+                    let link = callers.link(caller);
+                    link.calls += row.calls;
+                    link.sum = both_sums(link.sum, row.sum);
+                    link.outermost_calls += row.calls;
+                    link.ticks += row.total_ticks;
+                    link.ns += row.total_ns;
+                    link.open += row.open;
+                    link.spread.get_or_insert_default().add_total(&row_spread);
+                } else {
+                    own.recursive_calls += row.calls;
+                    own.recursive = true;
+                    if let Place::Callee(place) = above {
+                        let link = callers.link(caller);
+                        link.calls += row.calls;
+                        link.sum = both_sums(link.sum, row.sum);
+                        // The time of this call is none of the callee's: the error of both is that of the difference.
+                        let link = &mut callees.list[place];
+                        link.spread.get_or_insert_default().add_total(&row_spread);
+                    }
+                }
+                continue;
+            }
+            places[index] = match above {
+                Place::Own => {
+                    let place = callees.place(Some(row.function));
+                    let link = &mut callees.list[place];
+                    link.calls += row.calls;
+                    link.sum = both_sums(link.sum, row.sum);
+                    link.outermost_calls += row.calls;
+                    link.open += row.open;
+                    link.spread.get_or_insert_default().add_total(&row_spread);
+                    Place::Callee(place)
+                }
+                Place::Outside | Place::Callee(_) => above,
+            };
+            if let Place::Callee(place) = places[index] {
+                let link = &mut callees.list[place];
+                link.ticks += row.self_ticks;
+                link.ns += row.self_ns;
+            }
+        }
+        if !found {
+            return None;
+        }
+        let cycles = cycles(tree);
+        let finish = |mut link: Link, called: Option<FunctionId>| {
+            link.of_calls = called.map_or(0, |called| calls_of[called.index()]);
+            link.spread = link.spread.and_then(Spread::if_estimated);
+            link.in_cycle = link
+                .function
+                .is_some_and(|other| cycles[other.index()] == cycles[function.index()]);
+            link
+        };
+        own.spread = spread.if_estimated();
+        own.callers = callers
+            .list
+            .into_iter()
+            .map(|link| finish(link, Some(function)))
+            .collect();
+        own.callees = callees
+            .list
+            .into_iter()
+            .map(|link| {
+                let called = link.function;
+                finish(link, called)
+            })
+            .collect();
+        Some(own)
+    }
+
+    fn nothing(function: FunctionId) -> Self {
+        Self {
+            function,
+            outermost_calls: 0,
+            recursive_calls: 0,
+            sum: Some(0),
+            total_ticks: 0,
+            self_ticks: 0,
+            total_ns: 0,
+            self_ns: 0,
+            open: 0,
+            errors: 0,
+            spread: None,
+            recursive: false,
+            callers: Vec::new(),
+            callees: Vec::new(),
+        }
+    }
+}
+
+/// Links by the function at the other end, in the order first met.
+#[derive(Default)]
+struct Links {
+    list: Vec<Link>,
+    known: HashMap<Option<FunctionId>, usize>,
+}
+
+// === impl Links ===
+
+impl Links {
+    fn place(&mut self, function: Option<FunctionId>) -> usize {
+        let list = &mut self.list;
+        *self.known.entry(function).or_insert_with(|| {
+            list.push(Link {
+                function,
+                calls: 0,
+                outermost_calls: 0,
+                of_calls: 0,
+                sum: Some(0),
+                ticks: 0,
+                ns: 0,
+                open: 0,
+                spread: None,
+                in_cycle: false,
+            });
+            list.len() - 1
+        })
+    }
+
+    fn link(&mut self, function: Option<FunctionId>) -> &mut Link {
+        let place = self.place(function);
+        &mut self.list[place]
+    }
+}
+
+/// By function, the one that stands for its cycle of mutual recursion: those that were seen between two calls of one
+/// of them belong together. A function in no cycle stands for itself.
+pub fn cycles(tree: &CallTree) -> Vec<FunctionId> {
+    let mut leader: Vec<u32> = (0..tree.functions.list.len() as u32).collect();
+    let find = |leader: &mut [u32], mut at: u32| {
+        while leader[at as usize] != at {
+            leader[at as usize] = leader[leader[at as usize] as usize];
+            at = leader[at as usize];
+        }
+        at
+    };
+    let outermost = transform::outermost(tree);
+    for (index, row) in tree.rows.iter().enumerate() {
+        let mut at = row.parent;
+        while let Some(above) = at.filter(|_| !outermost[index]) {
+            let above = &tree.rows[above as usize];
+            if above.function == row.function {
+                break;
+            }
+            let (a, b) = (
+                find(&mut leader, above.function.0),
+                find(&mut leader, row.function.0),
+            );
+            leader[a.max(b) as usize] = a.min(b);
+            at = above.parent;
+        }
+    }
+    (0..leader.len() as u32)
+        .map(|function| FunctionId(find(&mut leader, function)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::hotspots::hot;
+use tickscope_format::fixture;
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::Estimate;
+use tickscope_report::fixtures;
+
+fn around(tree: &CallTree, name: &str) -> Neighbours {
+    let index = tree.functions.list.iter().position(|f| f.name == name);
+    Neighbours::of(tree, FunctionId(index.unwrap() as u32)).unwrap()
+}
+
+/// Name, calls of all calls, ticks; `@` for a member of the same cycle.
+fn links(tree: &CallTree, list: &[Link]) -> Vec<String> {
+    list.iter()
+        .map(|link| {
+            let name = link.function.map_or("-", |f| &tree.functions.get(f).name);
+            let mark = if link.in_cycle { " @" } else { "" };
+            format!("{name} {}/{} {}{mark}", link.calls, link.of_calls, link.ticks)
+        })
+        .collect()
+}
+
+#[test]
+fn a_function_that_calls_itself_is_counted_once() {
+    let tree = CallTree::build(&fixture::recursion(), |_| true);
+    let fib = around(&tree, "fib");
+    assert_eq!((fib.outermost_calls, fib.recursive_calls), (1, 6));
+    assert_eq!((fib.self_ticks, fib.total_ticks, fib.recursive), (600, 600, true));
+    assert_eq!(links(&tree, &fib.callers), ["main 1/7 600"]);
+    assert!(fib.callees.is_empty());
+    let main = around(&tree, "main");
+    assert_eq!(links(&tree, &main.callers), ["- 1/1 650"]);
+    assert_eq!(links(&tree, &main.callees), ["fib 1/7 600"]);
+    assert!(!main.recursive);
+}
+
+#[test]
+fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
+    let tree = CallTree::build(&fixture::mutual_recursion(), |_| true);
+    let even = around(&tree, "even");
+    assert_eq!((even.outermost_calls, even.recursive_calls), (2, 4));
+    assert_eq!((even.self_ticks, even.total_ticks), (130, 191));
+    // What odd's inner call of even costs itself is even's own, and the leaf is called by that even.
+    assert_eq!(links(&tree, &even.callers), ["main 2/6 191", "odd 4/6 0 @"]);
+    assert_eq!(links(&tree, &even.callees), ["odd 9/10 54 @", "leaf 5/6 7"]);
+    let odd = around(&tree, "odd");
+    assert_eq!(
+        (odd.outermost_calls, odd.recursive_calls, odd.total_ticks),
+        (4, 6, 111)
+    );
+    assert_eq!(links(&tree, &odd.callers), ["even 9/10 91 @", "main 1/10 20"]);
+    assert_eq!(links(&tree, &odd.callees), ["even 4/6 37 @", "leaf 1/6 1"]);
+}
+
+#[test]
+fn times_are_estimates_as_those_of_their_rows_are() {
+    let mut snapshot = fixture::mutual_recursion();
+    // Of even's inner call and of what it calls; odd's own time below the outer call is exact.
+    for (node, self_error, total_error) in [(3, 30, 40), (4, 3, 3)] {
+        snapshot.estimates.push(Estimate {
+            node: NodeId(node),
+            timed: 1,
+            self_error,
+            total_error,
+        });
+    }
+    let tree = CallTree::build(&snapshot, |_| true);
+    let error = |link: &Link| link.spread.map(|spread| spread.total_error);
+    let even = around(&tree, "even");
+    let spread = even.spread.unwrap();
+    assert_eq!((spread.self_error, spread.total_error), (30.0, 0.0));
+    assert_eq!(even.callers.iter().map(error).collect::<Vec<_>>(), [None, None]);
+    assert_eq!(
+        even.callees.iter().map(error).collect::<Vec<_>>(),
+        [Some(40.0), Some(3.0)]
+    );
+    let odd = around(&tree, "odd");
+    assert_eq!(
+        odd.callees.iter().map(error).collect::<Vec<_>>(),
+        [Some(40.0), None]
+    );
+}
+
+#[test]
+fn a_function_without_a_call_has_no_neighbours() {
+    let tree = CallTree::build(&fixture::two_threads(), |thread| thread.0 == 2);
+    assert_eq!(Neighbours::of(&tree, FunctionId(0)), None);
+}
+
+proptest! {
+    #[test]
+    fn callers_are_the_total_and_so_are_callees_with_self(snapshot in fixtures::any_snapshot()) {
+        let tree = CallTree::build(&snapshot, |_| true);
+        for row in hot(&tree) {
+            let of = Neighbours::of(&tree, row.function).unwrap();
+            prop_assert_eq!((of.total_ns, of.self_ns), (row.total_ns, row.self_ns));
+            prop_assert_eq!((of.total_ticks, of.self_ticks), (row.total_ticks, row.self_ticks));
+            prop_assert_eq!(of.outermost_calls + of.recursive_calls, row.calls);
+            prop_assert_eq!((of.open, of.errors), (row.open, row.errors));
+            let sum = |links: &[Link], value: fn(&Link) -> u64| links.iter().map(value).sum::<u64>();
+            prop_assert_eq!(sum(&of.callers, |link| link.ns), of.total_ns);
+            prop_assert_eq!(sum(&of.callers, |link| link.ticks), of.total_ticks);
+            prop_assert_eq!(sum(&of.callers, |link| link.outermost_calls), of.outermost_calls);
+            prop_assert_eq!(sum(&of.callees, |link| link.ns) + of.self_ns, of.total_ns);
+            prop_assert_eq!(sum(&of.callees, |link| link.ticks) + of.self_ticks, of.total_ticks);
+            for links in [&of.callers, &of.callees] {
+                let mut seen: Vec<_> = links.iter().map(|link| link.function).collect();
+                prop_assert!(!seen.contains(&Some(row.function)), "itself is the row between them");
+                seen.sort();
+                seen.dedup();
+                prop_assert_eq!(seen.len(), links.len(), "each is listed once");
+                prop_assert!(links.iter().all(|link| link.calls <= link.of_calls));
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The runs of both sides over the same functions and paths.
+
+use std::collections::HashMap;
+
+use super::{Change, PathRow, Presence, Values, What, median};
+use crate::call_tree::CallTree;
+use crate::functions::{FunctionId, Functions};
+use crate::hotspots::hot;
+use crate::per_call::named;
+use tickscope_format::snapshot::Snapshot;
+
+/// A row in one run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    values: Values,
+    is_counter: bool,
+    self_estimated: bool,
+    total_estimated: bool,
+}
+
+/// A run: a cell for each row that was known when it came; those that came later are not in it.
+#[derive(Clone, Debug)]
+struct Run {
+    is_after: bool,
+    functions: Vec<Cell>,
+    paths: Vec<Cell>,
+    whole: Cell,
+}
+
+/// A path: the row above, and the function.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    parent: Option<u32>,
+    depth: u32,
+    function: FunctionId,
+}
+
+/// What of a row is not per call of the scope.
+#[derive(Clone, Copy, Debug, Default)]
+struct Basis {
+    calls_per_run: bool,
+    times_per_run: bool,
+    around_scope: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Merged {
+    pub(super) functions: Functions,
+    known_functions: HashMap<(String, String), FunctionId>,
+    paths: Vec<Path>,
+    known_paths: HashMap<(Option<u32>, FunctionId), u32>,
+    runs: Vec<Run>,
+    function_basis: Vec<Basis>,
+    path_basis: Vec<Basis>,
+    whole_basis: Basis,
+}
+
+// === impl Merged ===
+
+impl Merged {
+    /// Adds a run.
+    pub(super) fn add(&mut self, snapshot: &Snapshot, is_after: bool) {
+        let tree = CallTree::build(snapshot, |_| true);
+        let ids: Vec<FunctionId> = self.ids_of(&tree.functions);
+        let mut run = Run {
+            is_after,
+            functions: vec![Cell::default(); self.functions.list.len()],
+            paths: vec![Cell::default(); self.paths.len()],
+            whole: Cell::default(),
+        };
+        for row in hot(&tree) {
+            run.functions[ids[row.function.index()].index()] = Cell {
+                values: Values {
+                    calls: row.calls as f64,
+                    self_ns: row.self_ns as f64,
+                    total_ns: row.total_ns as f64,
+                    sum: row.sum.unwrap_or(0) as f64,
+                },
+                is_counter: row.sum.is_some(),
+                self_estimated: row.spread.is_some_and(|spread| spread.self_estimated),
+                total_estimated: row.spread.is_some_and(|spread| spread.total_estimated),
+            };
+        }
+        let mut path_of: Vec<u32> = Vec::with_capacity(tree.rows.len());
+        for (index, row) in (0..).zip(&tree.rows) {
+            let parent = row.parent.map(|parent| path_of[parent as usize]);
+            let path = self.path(parent, ids[row.function.index()]);
+            path_of.push(path);
+            run.paths.resize(self.paths.len(), Cell::default());
+            let spread = tree.spread(index).unwrap_or_default();
+            run.paths[path as usize] = Cell {
+                values: Values {
+                    calls: row.calls as f64,
+                    self_ns: row.self_ns as f64,
+                    total_ns: row.total_ns as f64,
+                    sum: row.sum.unwrap_or(0) as f64,
+                },
+                is_counter: row.sum.is_some(),
+                self_estimated: spread.self_estimated,
+                total_estimated: spread.total_estimated,
+            };
+        }
+        let measured = tree.measured_ns() as f64;
+        let estimated = tree.sum_of(tree.top()).is_some();
+        run.whole = Cell {
+            values: Values {
+                // Those of scopes, as reports have it.
+                calls: (run.functions.iter())
+                    .filter(|cell| !cell.is_counter)
+                    .map(|cell| cell.values.calls)
+                    .sum(),
+                self_ns: measured,
+                total_ns: measured,
+                sum: 0.0,
+            },
+            is_counter: false,
+            self_estimated: estimated,
+            total_estimated: estimated,
+        };
+        self.runs.push(run);
+    }
+
+    fn ids_of(&mut self, functions: &Functions) -> Vec<FunctionId> {
+        let all = &mut self.functions.list;
+        let ids = functions.list.iter().map(|function| {
+            let name = (function.module.clone(), function.name.clone());
+            *self.known_functions.entry(name).or_insert_with(|| {
+                all.push(function.clone());
+                FunctionId(all.len() as u32 - 1)
+            })
+        });
+        ids.collect()
+    }
+
+    fn path(&mut self, parent: Option<u32>, function: FunctionId) -> u32 {
+        let paths = &mut self.paths;
+        *self.known_paths.entry((parent, function)).or_insert_with(|| {
+            let depth = parent.map_or(0, |parent| paths[parent as usize].depth + 1);
+            paths.push(Path {
+                parent,
+                depth,
+                function,
+            });
+            paths.len() as u32 - 1
+        })
+    }
+
+    /// Divides each run by its calls of the scope called `name`, but for what stays per run.
+    pub(super) fn divide(&mut self, per_calls: &(Vec<u64>, Vec<u64>), name: &str) {
+        let per: Vec<f64> = per_calls
+            .0
+            .iter()
+            .chain(&per_calls.1)
+            .map(|&n| n as f64)
+            .collect();
+        let lengths_differ = per.iter().any(|&calls| calls != per[0]);
+        let scope = named(&self.functions, name);
+        let (inside, around) = self.inside_and_around(&scope);
+        let basis = |inside: bool, around: bool, as_often: bool| {
+            let per_run = lengths_differ && !inside && as_often;
+            Basis {
+                calls_per_run: per_run,
+                times_per_run: per_run && !around,
+                around_scope: lengths_differ && around,
+            }
+        };
+
+        let all = self.functions.list.len();
+        let (mut function_inside, mut function_around) = (vec![false; all], vec![false; all]);
+        for (index, path) in self.paths.iter().enumerate() {
+            function_inside[path.function.index()] |= inside[index];
+            function_around[path.function.index()] |= around[index];
+        }
+        self.function_basis = (0..all)
+            .map(|index| {
+                let as_often = all_equal(
+                    self.runs
+                        .iter()
+                        .map(|run| cell(&run.functions, index).values.calls),
+                );
+                basis(function_inside[index], function_around[index], as_often)
+            })
+            .collect();
+        self.path_basis = (0..self.paths.len())
+            .map(|index| {
+                let as_often = all_equal(self.runs.iter().map(|run| cell(&run.paths, index).values.calls));
+                basis(inside[index], around[index], as_often)
+            })
+            .collect();
+        self.whole_basis = basis(false, true, false);
+        for (run, &per) in self.runs.iter_mut().zip(&per) {
+            let (functions, paths) = (&mut run.functions, &mut run.paths);
+            let whole = [(&mut run.whole, &self.whole_basis)];
+            let cells = functions.iter_mut().zip(&self.function_basis);
+            for (cell, basis) in cells.chain(paths.iter_mut().zip(&self.path_basis)).chain(whole) {
+                cell.divide(per, basis);
+            }
+        }
+    }
+
+    /// Of each path, whether it goes through the scope, and whether it leads there without having come through it.
+    fn inside_and_around(&self, scope: &[FunctionId]) -> (Vec<bool>, Vec<bool>) {
+        let mut inside: Vec<bool> = Vec::with_capacity(self.paths.len());
+        let mut around = vec![false; self.paths.len()];
+        for path in &self.paths {
+            let above = path.parent.is_some_and(|parent| inside[parent as usize]);
+            inside.push(above || scope.contains(&path.function));
+        }
+        for (index, path) in self.paths.iter().enumerate().rev() {
+            if let Some(parent) = path.parent
+                && (inside[index] || around[index])
+                && !inside[parent as usize]
+            {
+                around[parent as usize] = true;
+            }
+        }
+        (inside, around)
+    }
+
+    pub(super) fn function_changes(&self) -> Vec<Change> {
+        let basis = |index: usize| self.function_basis.get(index).copied().unwrap_or_default();
+        let all = 0..self.functions.list.len();
+        all.map(|index| self.change(basis(index), |run| cell(&run.functions, index)))
+            .collect()
+    }
+
+    pub(super) fn path_changes(&self) -> Vec<PathRow> {
+        let rows = self.paths.iter().enumerate().map(|(index, path)| PathRow {
+            parent: path.parent,
+            depth: path.depth,
+            function: path.function,
+            change: self.change(self.path_basis.get(index).copied().unwrap_or_default(), |run| {
+                cell(&run.paths, index)
+            }),
+        });
+        rows.collect()
+    }
+
+    pub(super) fn whole_change(&self) -> Change {
+        self.change(self.whole_basis, |run| run.whole)
+    }
+
+    fn change(&self, basis: Basis, cell_of: impl Fn(&Run) -> Cell) -> Change {
+        let side = |is_after: bool| self.runs.iter().filter(move |run| run.is_after == is_after);
+        let values = |is_after: bool| {
+            let of = |what: What| median(side(is_after).map(|run| cell_of(run).values.get(what)));
+            Values {
+                calls: of(What::Calls),
+                self_ns: of(What::SelfTime),
+                total_ns: of(What::Total),
+                sum: of(What::Sum),
+            }
+        };
+        let counts = self.runs.iter().any(|run| cell_of(run).is_counter);
+        let is_other = |cell: Cell| !cell.is_counter && cell.values.is_something();
+        let is_counter = counts && !self.runs.iter().any(|run| is_other(cell_of(run)));
+        let there = |is_after: bool| side(is_after).any(|run| cell_of(run).values.is_something());
+        let agree = |is_after: bool| all_equal(side(is_after).map(|run| cell_of(run).values.calls));
+        Change {
+            before: values(false),
+            after: values(true),
+            presence: match (there(false), there(true)) {
+                (false, true) => Presence::New,
+                (true, false) => Presence::Gone,
+                (true, true) | (false, false) => Presence::Both,
+            },
+            is_counter,
+            calls_exact: agree(false) && agree(true),
+            self_estimated: self.runs.iter().any(|run| cell_of(run).self_estimated),
+            total_estimated: self.runs.iter().any(|run| cell_of(run).total_estimated),
+            calls_per_run: basis.calls_per_run,
+            times_per_run: basis.times_per_run,
+            around_scope: basis.around_scope,
+        }
+    }
+
+    pub(super) fn in_runs(&self, function: usize, what: What) -> (Vec<f64>, Vec<f64>) {
+        self.sides(|run| cell(&run.functions, function).values.get(what))
+    }
+
+    pub(super) fn path_in_runs(&self, path: usize, what: What) -> (Vec<f64>, Vec<f64>) {
+        self.sides(|run| cell(&run.paths, path).values.get(what))
+    }
+
+    pub(super) fn whole_in_runs(&self, what: What) -> (Vec<f64>, Vec<f64>) {
+        self.sides(|run| run.whole.values.get(what))
+    }
+
+    fn sides(&self, value: impl Fn(&Run) -> f64) -> (Vec<f64>, Vec<f64>) {
+        let side = |is_after: bool| {
+            let runs = self.runs.iter().filter(|run| run.is_after == is_after);
+            runs.map(&value).collect()
+        };
+        (side(false), side(true))
+    }
+}
+
+// === impl Cell ===
+
+impl Cell {
+    fn divide(&mut self, per: f64, basis: &Basis) {
+        if !basis.calls_per_run {
+            self.values.calls /= per;
+            self.values.sum /= per;
+        }
+        if !basis.times_per_run {
+            self.values.self_ns /= per;
+            self.values.total_ns /= per;
+        }
+    }
+}
+
+fn all_equal(mut values: impl Iterator<Item = f64>) -> bool {
+    let first = values.next();
+    values.all(|value| Some(value) == first)
+}
+
+/// The cell of a row, with nothing in it where the row came later.
+fn cell(cells: &[Cell], index: usize) -> Cell {
+    cells.get(index).copied().unwrap_or_default()
+}

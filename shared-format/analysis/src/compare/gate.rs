@@ -1,0 +1,268 @@
+//! Gates: conditions under which a comparison fails, for machines that decide whether a change goes in.
+//!
+//! `calls` is exact: counts have no noise, so one run a side is enough, and what differs has changed. A function that
+//! was not there before has grown by more than any percentage; one that is gone has not grown. Where the runs of a side do
+//! not agree (threads that share work as it comes), there is noise after all: over [`RUNS`] runs a side such a count is
+//! judged as times are, over fewer by its median.
+//!
+//! `time` (the total) and `self` are judged by a rank test over at least [`RUNS`] runs a side, see [`super::rank`]. Three
+//! decisions keep an unchanged program from failing by chance:
+//!
+//! - What is tested is the threshold itself: for `time > 10%`, whether the runs after are slower than the runs before
+//!   *each made 10 % longer*. That a function is measurably slower, but by 2 %, does not fail; and of an unchanged one the
+//!   noise would have to imitate the whole threshold.
+//! - Judged are the whole program and functions with at least [`JUDGED_SHARE`] of its time, and those asked for by name:
+//!   each function more is one chance more for a false alarm, and small ones have the most noise.
+//! - Of all that is judged together the level is Holm's (Scandinavian Journal of Statistics 6, 1979, 65-70): 5 % that *any*
+//!   alarm is false, however their times hang together. Five runs a side can show 1 in 252 at best, which is too little
+//!   for more than twelve functions; then a function fails only where each run after is slower than each run before
+//!   made longer, the clearest result there is.
+//!
+//! New and gone functions have no two times to compare: what a new one takes shows in its callers and in the whole.
+//! Where numbers are per call of a scope and runs are of different length, what is around that scope is left out: its
+//! time has set-up in it, too.
+
+mod condition;
+#[cfg(test)]
+mod tests;
+
+use crate::compare::diff::{Diff, Presence, What};
+use crate::compare::rank::{chance_of_greater, least_chance};
+use crate::functions::FunctionId;
+use crate::per_call::named;
+
+pub use condition::{Condition, Growth, NotACondition};
+
+/// At least so many runs a side for times.
+pub const RUNS: usize = 5;
+
+/// What has a smaller share of the time in scopes is not judged by time, unless by name.
+pub const JUDGED_SHARE: f64 = 0.01;
+
+/// How often an unchanged program may fail a gate of times by chance, at most.
+pub const LEVEL: f64 = 0.05;
+
+/// What was judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// The whole program.
+    Whole,
+    /// A function.
+    Function(FunctionId),
+}
+
+/// Something that a gate does not let pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Failure {
+    /// What it is.
+    pub of: Judged,
+    /// Its value before, a median.
+    pub before: f64,
+    /// Its value after, a median.
+    pub after: f64,
+    /// Where there is noise: the probability that the runs look so by chance.
+    pub chance: Option<f64>,
+}
+
+/// What a gate says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The gate.
+    pub condition: Condition,
+    /// How much was judged.
+    pub judged: usize,
+    /// What failed, the greatest change first; empty where it passed.
+    pub failures: Vec<Failure>,
+    /// What was found of the whole program, whether it failed or not; none where it was not judged.
+    pub whole: Option<Failure>,
+    /// Counts that do not agree among the runs of a side, of what failed: then they are medians.
+    pub inexact: usize,
+}
+
+/// Why a gate cannot be judged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotJudge {
+    /// Too few runs for times.
+    #[error(
+        "{condition} is judged over at least {RUNS} runs a side; found {before} before and {after} after (A1 A2 A3 A4 A5 -- B1 B2 B3 B4 B5)"
+    )]
+    TooFewRuns {
+        /// The gate.
+        condition: String,
+        /// Runs before.
+        before: usize,
+        /// Runs after.
+        after: usize,
+    },
+    /// Nobody is called so, on either side.
+    #[error(
+        "{condition}: no function or scope is called {name} before or after; the table without --fail-if shows all"
+    )]
+    NoFunction {
+        /// The gate.
+        condition: String,
+        /// The name.
+        name: String,
+    },
+}
+
+impl Verdict {
+    /// Whether nothing failed.
+    pub fn is_passed(&self) -> bool {
+        self.failures.is_empty()
+    }
+}
+
+/// Judges a comparison.
+///
+/// # Errors
+/// Too few runs, or a function that is not there: then nothing was judged, and nobody may think that it passed.
+pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, CannotJudge> {
+    let asked = match &condition.function {
+        None => None,
+        Some(name) => match named(&diff.functions, name) {
+            none if none.is_empty() => {
+                return Err(CannotJudge::NoFunction {
+                    condition: condition.to_string(),
+                    name: name.clone(),
+                });
+            }
+            some => Some(some),
+        },
+    };
+    let mut verdict = match condition.what {
+        What::Calls => judge_calls(diff, condition, asked),
+        What::Total | What::SelfTime | What::Sum => judge_times(diff, condition, asked)?,
+    };
+    let grown = |failure: &Failure| failure.after - failure.before;
+    verdict.failures.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
+    Ok(verdict)
+}
+
+fn judge_calls(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
+    let all = asked.unwrap_or_else(|| ids(diff).collect());
+    let (before, after) = diff.runs();
+    let can_tell = before.min(after) >= RUNS;
+    let mut failures = Vec::new();
+    let mut by_rank = Vec::new();
+    for &id in &all {
+        let change = &diff.by_function[id.index()];
+        let failure = Failure {
+            of: Judged::Function(id),
+            before: change.before.calls,
+            after: change.after.calls,
+            chance: None,
+        };
+        if can_tell && !change.calls_exact {
+            by_rank.push(tested(diff, condition, failure));
+        } else if condition.is_exceeded(failure.before, failure.after) {
+            failures.push(failure);
+        }
+    }
+    keep_significant(&mut by_rank, least_chance(before, after));
+    failures.append(&mut by_rank);
+    let is_exact = |failure: &&Failure| match failure.of {
+        Judged::Whole => true,
+        Judged::Function(id) => diff.by_function[id.index()].calls_exact,
+    };
+    Verdict {
+        condition: condition.clone(),
+        judged: all.len(),
+        whole: None,
+        inexact: failures.len() - failures.iter().filter(is_exact).count(),
+        failures,
+    }
+}
+
+fn judge_times(
+    diff: &Diff,
+    condition: &Condition,
+    asked: Option<Vec<FunctionId>>,
+) -> Result<Verdict, CannotJudge> {
+    let (before, after) = diff.runs();
+    if before < RUNS || after < RUNS {
+        return Err(CannotJudge::TooFewRuns {
+            condition: condition.to_string(),
+            before,
+            after,
+        });
+    }
+    let what = condition.what;
+    let mut all: Vec<Judged> = match asked {
+        Some(asked) => asked.into_iter().map(Judged::Function).collect(),
+        None => {
+            let least = diff.measured_ns() * JUDGED_SHARE;
+            let worth = |&id: &FunctionId| {
+                let change = &diff.by_function[id.index()];
+                let most = change.before.get(what).max(change.after.get(what));
+                change.presence == Presence::Both && !change.around_scope && most > 0.0 && most >= least
+            };
+            let whole = (!diff.whole.around_scope).then_some(Judged::Whole);
+            whole
+                .into_iter()
+                .chain(ids(diff).filter(worth).map(Judged::Function))
+                .collect()
+        }
+    };
+    // The whole has no self time of its own.
+    all.retain(|&judged| judged != Judged::Whole || what == What::Total);
+    let mut failures: Vec<Failure> = all
+        .iter()
+        .map(|&judged| {
+            let change = match judged {
+                Judged::Whole => &diff.whole,
+                Judged::Function(id) => &diff.by_function[id.index()],
+            };
+            let failure = Failure {
+                of: judged,
+                before: change.before.get(what),
+                after: change.after.get(what),
+                chance: None,
+            };
+            tested(diff, condition, failure)
+        })
+        .collect();
+    let whole = failures
+        .iter()
+        .find(|failure| failure.of == Judged::Whole)
+        .copied();
+    keep_significant(&mut failures, least_chance(before, after));
+    Ok(Verdict {
+        condition: condition.clone(),
+        judged: all.len(),
+        failures,
+        whole,
+        inexact: 0,
+    })
+}
+
+/// The same with the probability that the runs after have come so far above what is allowed by chance.
+fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
+    let (before, after) = match failure.of {
+        Judged::Whole => diff.whole_in_runs(condition.what),
+        Judged::Function(id) => diff.in_runs(id, condition.what),
+    };
+    let allowed: Vec<f64> = before.iter().map(|&value| condition.allowed(value)).collect();
+    Failure {
+        chance: Some(chance_of_greater(&allowed, &after)),
+        ..failure
+    }
+}
+
+/// Leaves those that are significant together: Holm's steps, none of them stricter than the clearest result there is.
+fn keep_significant(tested: &mut Vec<Failure>, clearest: f64) {
+    let chance = |failure: &Failure| failure.chance.unwrap_or(1.0);
+    tested.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
+    let all = tested.len();
+    let is_significant = |(step, failure): &(usize, &Failure)| {
+        let level = (LEVEL / (all - step) as f64).max(clearest);
+        // Both come from different sums: what is equal must not differ in the last bit.
+        chance(failure) <= level * (1.0 + 1e-9)
+    };
+    let significant = tested.iter().enumerate().take_while(is_significant).count();
+    tested.truncate(significant);
+}
+
+fn ids(diff: &Diff) -> impl Iterator<Item = FunctionId> {
+    (0..diff.by_function.len() as u32).map(FunctionId)
+}

@@ -1,0 +1,141 @@
+//! A condition as it is typed: `calls > 1%`, `time(parse) > 2ms`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::compare::diff::What;
+
+/// What was wanted instead of what cannot be understood.
+const WANTED: &str =
+    "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, or of one function calls(parse) > 0";
+
+/// How much more is too much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Growth {
+    /// By a share of what it was, in percent.
+    Percent(f64),
+    /// By calls, or nanoseconds.
+    Absolute(f64),
+}
+
+/// A condition under which a comparison fails: that something has grown too much.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// What.
+    pub what: What,
+    /// Of the functions that are called so; of all without it.
+    pub function: Option<String>,
+    /// Whether just so much is too much already (`>=`).
+    pub or_equal: bool,
+    /// How much.
+    pub growth: Growth,
+    text: String,
+}
+
+/// A condition that cannot be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct NotACondition {
+    why: &'static str,
+}
+
+// === impl Condition ===
+
+impl Condition {
+    /// Whether a count has grown too much.
+    pub fn is_exceeded(&self, before: f64, after: f64) -> bool {
+        let grown = after - before;
+        // Multiplied and not divided: counts stay whole numbers, and so exact.
+        let (grown, least) = match self.growth {
+            Growth::Percent(percent) => (grown * 100.0, percent * before),
+            Growth::Absolute(amount) => (grown, amount),
+        };
+        grown > least || (self.or_equal && grown == least)
+    }
+
+    /// What a value may become at most.
+    pub fn allowed(&self, before: f64) -> f64 {
+        match self.growth {
+            Growth::Percent(percent) => before * (1.0 + percent / 100.0),
+            Growth::Absolute(amount) => before + amount,
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for Condition {
+    type Err = NotACondition;
+
+    fn from_str(text: &str) -> Result<Self, NotACondition> {
+        let no = |why| NotACondition { why };
+        let text = text.trim();
+        // From behind: a name may have such a sign in it, as `<A as B>::c` has.
+        let at = text.rfind('>').ok_or(no(WANTED))?;
+        let (left, right) = (text[..at].trim_end(), &text[at + 1..]);
+        let (or_equal, amount) = match right.strip_prefix('=') {
+            Some(amount) => (true, amount.trim()),
+            None => (false, right.trim()),
+        };
+        let (what, function) = match left.split_once('(') {
+            Some((what, rest)) => {
+                let name = rest.strip_suffix(')').map(str::trim).unwrap_or_default();
+                if name.is_empty() {
+                    return Err(no(WANTED));
+                }
+                (what.trim_end(), Some(name.to_string()))
+            }
+            None => (left, None),
+        };
+        let what = match what {
+            "calls" => What::Calls,
+            "time" | "total" => What::Total,
+            "self" => What::SelfTime,
+            _ => return Err(no(WANTED)),
+        };
+        let growth = growth(what, amount).ok_or(no(match what {
+            What::Calls => "calls grow by a percentage or a number: calls > 1%, calls > 0",
+            What::Total | What::SelfTime | What::Sum => {
+                "times grow by a percentage or a duration: time > 10%, time > 2ms"
+            }
+        }))?;
+        let growth_is_zero = matches!(growth, Growth::Percent(0.0) | Growth::Absolute(0.0));
+        if or_equal && growth_is_zero {
+            return Err(no(">= 0 would fail where nothing has changed; wanted > 0"));
+        }
+        Ok(Self {
+            what,
+            function,
+            or_equal,
+            growth,
+            text: text.to_string(),
+        })
+    }
+}
+
+fn growth(what: What, text: &str) -> Option<Growth> {
+    let at = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = (text[..at].parse().ok()?, text[at..].trim());
+    match (what, unit) {
+        (_, "%") => Some(Growth::Percent(number)),
+        (What::Calls, "") => Some(Growth::Absolute(number)),
+        (What::Calls, _) => None,
+        (What::Total | What::SelfTime | What::Sum, unit) => {
+            let in_ns = match unit {
+                "" if number == 0.0 => 1.0,
+                "ns" => 1.0,
+                "us" | "µs" | "μs" => 1e3,
+                "ms" => 1e6,
+                "s" => 1e9,
+                _ => return None,
+            };
+            Some(Growth::Absolute(number * in_ns))
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Gates over comparisons made by hand.
+
+use super::*;
+use crate::compare::diff::tests::run;
+use tickscope_format::snapshot::Snapshot;
+
+fn condition(text: &str) -> Condition {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Runs of which the times are so many percent of the usual ones.
+fn runs(percent: &[u64], rows: &[(usize, &str, u64, u64)]) -> Vec<Snapshot> {
+    let scaled = |percent: u64| {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|&(depth, name, calls, ns)| (depth, name, calls, ns * percent))
+            .collect();
+        run(&rows)
+    };
+    percent.iter().map(|&percent| scaled(percent)).collect()
+}
+
+fn verdict(before: &[Snapshot], after: &[Snapshot], text: &str) -> Verdict {
+    let diff = Diff::of(before, after, None).unwrap();
+    judge(&diff, &condition(text)).unwrap()
+}
+
+fn failed(diff: &Diff, verdict: &Verdict) -> Vec<String> {
+    let name = |failure: &Failure| match failure.of {
+        Judged::Whole => "(all)".to_string(),
+        Judged::Function(id) => diff.functions.get(id).name.clone(),
+    };
+    verdict.failures.iter().map(name).collect()
+}
+
+const ROWS: [(usize, &str, u64, u64); 3] = [
+    (0, "main", 1, 10_000),
+    (1, "work", 100, 90_000),
+    (2, "tiny", 1, 10),
+];
+
+#[test]
+fn conditions_are_read() {
+    let read = condition(" calls(<A as B>::c) >= 1.5 % ");
+    assert_eq!(read.what, What::Calls);
+    assert_eq!(read.function.as_deref(), Some("<A as B>::c"));
+    assert_eq!((read.or_equal, read.growth), (true, Growth::Percent(1.5)));
+    assert_eq!(read.to_string(), "calls(<A as B>::c) >= 1.5 %");
+    assert_eq!(condition("calls>0").growth, Growth::Absolute(0.0));
+    assert_eq!(condition("time > 10%").what, What::Total);
+    assert_eq!(condition("total > 2ms").growth, Growth::Absolute(2e6));
+    assert_eq!(condition("self > 0").growth, Growth::Absolute(0.0));
+    for bad in [
+        "",
+        "calls",
+        "calls > ",
+        "calls > 1ms",
+        "calls > -1",
+        "calls > 1.2.3%",
+        "calls > nan%",
+        "calls > inf",
+        "time > 5",
+        "time < 5%",
+        "size > 1%",
+        "calls() > 1%",
+        "calls(x > 1%",
+        "calls >= 0",
+        "time >= 0%",
+    ] {
+        let error = bad.parse::<Condition>().unwrap_err().to_string();
+        assert!(error.contains("> "), "{bad}: {error}");
+    }
+}
+
+#[test]
+fn calls_are_exact() {
+    let before = run(&[(0, "main", 1, 1), (1, "work", 100, 1)]);
+    let with = |calls| run(&[(0, "main", 1, 1), (1, "work", calls, 1)]);
+    for (calls, text, passes) in [
+        (100, "calls > 0", true),
+        (101, "calls > 0", false),
+        (101, "calls > 1%", true),
+        (101, "calls >= 1%", false),
+        (102, "calls > 1%", false),
+        (99, "calls > 0", true),
+        (102, "calls(main) > 1%", true),
+        (102, "calls(app::work) > 1%", false),
+        (102, "calls > 2", true),
+    ] {
+        let verdict = verdict(std::slice::from_ref(&before), &[with(calls)], text);
+        assert_eq!(verdict.is_passed(), passes, "{calls} {text}");
+    }
+}
+
+#[test]
+fn a_new_function_has_grown_and_one_that_is_gone_has_not() {
+    let one = [run(&[(0, "main", 1, 1)])];
+    let two = [run(&[(0, "main", 1, 1), (1, "more", 1, 1)])];
+    let diff = Diff::of(&one, &two, None).unwrap();
+    let verdict = judge(&diff, &condition("calls > 1000%")).unwrap();
+    assert_eq!(failed(&diff, &verdict), ["more"]);
+    assert!(self::verdict(&two, &one, "calls > 0").is_passed());
+}
+
+#[test]
+fn counts_that_do_not_agree_are_told() {
+    let with = |calls| run(&[(0, "main", calls, 1)]);
+    let found = verdict(
+        &[with(1), with(2), with(3)],
+        &[with(4), with(4), with(4)],
+        "calls > 0",
+    );
+    assert_eq!((found.failures[0].before, found.inexact), (2.0, 1));
+}
+
+#[test]
+fn counts_with_noise_are_judged_by_rank_where_there_are_runs_enough() {
+    let runs = |calls: [u64; 5]| calls.map(|calls| run(&[(0, "main", calls, 1)]));
+    let (usual, other, more) = (
+        runs([100, 90, 110, 95, 105]),
+        runs([103, 112, 104, 93, 106]),
+        runs([130, 125, 140, 122, 133]),
+    );
+    assert!(verdict(&usual, &other, "calls > 1%").is_passed());
+    assert!(
+        !verdict(&usual[..4], &other[..4], "calls > 1%").is_passed(),
+        "by the median"
+    );
+    let found = verdict(&usual, &more, "calls > 1%");
+    assert_eq!((found.failures.len(), found.inexact), (1, 1));
+    assert!(found.failures[0].chance.is_some());
+}
+
+#[test]
+fn times_want_five_runs_a_side() {
+    let diff = Diff::of(&runs(&[100; 5], &ROWS), &runs(&[100; 4], &ROWS), None).unwrap();
+    let error = judge(&diff, &condition("time > 10%")).unwrap_err().to_string();
+    assert!(
+        error.contains("at least 5 runs a side; found 5 before and 4 after"),
+        "{error}"
+    );
+}
+
+#[test]
+fn slower_by_more_than_the_threshold_fails() {
+    let before = runs(&[98, 103, 100, 99, 105], &ROWS);
+    let slow = runs(&[121, 125, 130, 122, 128], &ROWS);
+    let diff = Diff::of(&before, &slow, None).unwrap();
+    let verdict = judge(&diff, &condition("time > 10%")).unwrap();
+    let mut names = failed(&diff, &verdict);
+    names.sort();
+    assert_eq!(
+        (names, verdict.judged),
+        (vec!["(all)".into(), "main".into(), "work".into()], 3)
+    );
+    assert!(verdict.failures[0].chance.unwrap() <= 1.0 / 252.0 + 1e-9);
+    let own = judge(&diff, &condition("self > 10%")).unwrap();
+    assert_eq!((own.judged, own.failures.len()), (2, 2));
+    // Measurably slower, and yet by less than that.
+    let little = runs(&[107, 108, 108, 107, 109], &ROWS);
+    assert!(self::verdict(&before, &little, "time > 10%").is_passed());
+    assert!(!self::verdict(&before, &little, "time > 0%").is_passed());
+    // One slow run is chance, and faster is no failure.
+    let once = runs(&[98, 103, 100, 99, 300], &ROWS);
+    assert!(self::verdict(&before, &once, "time > 10%").is_passed());
+    assert!(self::verdict(&slow, &before, "time > 10%").is_passed());
+    // What is small is judged where it is asked for.
+    assert!(!self::verdict(&before, &slow, "time(tiny) > 10%").is_passed());
+    let name = judge(&diff, &condition("time(tinny) > 10%"))
+        .unwrap_err()
+        .to_string();
+    assert!(name.contains("no function or scope is called tinny"), "{name}");
+}
+
+#[test]
+fn many_functions_take_a_clearer_result_and_never_an_impossible_one() {
+    let names: Vec<String> = (0..30).map(|n| format!("f{n}")).collect();
+    let rows: Vec<(usize, &str, u64, u64)> = names.iter().map(|name| (0, name.as_str(), 1, 1_000)).collect();
+    let before = runs(&[98, 103, 100, 99, 105], &rows);
+    let apart = runs(&[121, 125, 130, 122, 128], &rows);
+    assert_eq!(verdict(&before, &apart, "time > 10%").failures.len(), 31);
+    // U is 2: one in 63, which is significant for one function and not for 31.
+    let nearly = runs(&[111, 125, 130, 122, 128], &rows);
+    assert!(!verdict(&before, &nearly, "time(f1) > 10%").is_passed());
+    assert!(verdict(&before, &nearly, "time > 10%").is_passed());
+}
+
+#[test]
+fn new_functions_are_not_judged_by_time_but_the_whole_is() {
+    let before = runs(&[98, 103, 100, 99, 105], &ROWS);
+    let more = [ROWS[0], ROWS[1], (0, "extra", 1, 50_000)];
+    let after = runs(&[98, 103, 100, 99, 105], &more);
+    let diff = Diff::of(&before, &after, None).unwrap();
+    let verdict = judge(&diff, &condition("time > 10%")).unwrap();
+    assert_eq!(failed(&diff, &verdict), ["(all)"]);
+}
+
+#[test]
+fn what_is_around_the_scope_is_not_judged_by_time() {
+    let with = |frames: u64, set_up: u64| {
+        run(&[
+            (0, "main", 1, set_up),
+            (1, "frame", frames, 1_000 * frames),
+            (2, "work", frames, 500 * frames),
+        ])
+    };
+    let long: Vec<_> = (0..5).map(|n| with(1_000, 500_000 + n)).collect();
+    let short: Vec<_> = (0..5).map(|n| with(100, 500_000 + n)).collect();
+    let diff = Diff::of(&long, &short, Some("frame")).unwrap();
+    let verdict = judge(&diff, &condition("time > 10%")).unwrap();
+    assert_eq!(
+        (failed(&diff, &verdict), verdict.judged),
+        (Vec::<String>::new(), 2)
+    );
+    assert!(judge(&diff, &condition("calls > 0")).unwrap().is_passed());
+}

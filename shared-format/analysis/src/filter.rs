@@ -1,0 +1,321 @@
+//! A part of a snapshot, as a snapshot of its own: chosen threads, or what has a share worth showing.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::functions::{FunctionId, Functions};
+use crate::uncertainty::{Spread, spreads};
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
+use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Thread};
+
+/// The row below each parent that has what [`above`] leaves out there.
+pub const SMALL: &str = "(small)";
+
+/// The same snapshot with some of its threads only. What is said of the whole program (cost, losses, lifetime) stays.
+pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Snapshot {
+    Part::of(snapshot, chosen, &vec![true; snapshot.nodes.len()], Left::Summed)
+}
+
+/// The same snapshot with some of its rows only; one whose parent is left out stands at the top of its thread.
+pub(super) fn of_rows(snapshot: &Snapshot, kept: &[bool]) -> Snapshot {
+    Part::of(snapshot, |_| true, kept, Left::Out)
+}
+
+/// The same snapshot without the paths that have less than a share (0 to 1) of the measured time, all threads
+/// together. What they have stands in a row called [`SMALL`] below the same parent, so every total is what it was.
+pub fn above(snapshot: &Snapshot, share: f64) -> Snapshot {
+    let (path_of, ns_of) = paths(snapshot);
+    let measured: u64 = snapshot.self_nanos().iter().sum();
+    let least = measured as f64 * share;
+    let mut kept: Vec<bool> = path_of
+        .iter()
+        .map(|&path| ns_of[path as usize] as f64 >= least)
+        .collect();
+    // A counter has no time: it stays with what it stands in, unless a scope of its name is small there.
+    let mut has_scope = vec![false; ns_of.len()];
+    let mut counters = snapshot.counts.iter().map(|count| count.node.index()).peekable();
+    for (row, &path) in path_of.iter().enumerate() {
+        has_scope[path as usize] |= counters.next_if_eq(&row).is_none();
+    }
+    for count in &snapshot.counts {
+        let row = count.node.index();
+        let parent = snapshot.nodes.parent_of(count.node);
+        kept[row] |= !has_scope[path_of[row] as usize] && parent.is_none_or(|parent| kept[parent.index()]);
+    }
+    Part::of(snapshot, |_| true, &kept, Left::Summed)
+}
+
+/// The path of each row, the same number in every thread, and the total nanoseconds of each path.
+fn paths(snapshot: &Snapshot) -> (Vec<u32>, Vec<u64>) {
+    let nodes = &snapshot.nodes;
+    let functions = Functions::of(snapshot);
+    let totals = nodes.totals(&snapshot.self_nanos());
+    let mut known: HashMap<(u32, FunctionId), u32> = HashMap::with_capacity(nodes.len());
+    let mut path_of = Vec::with_capacity(nodes.len());
+    let mut ns_of: Vec<u64> = Vec::new();
+    for ((&parent, &site), &total) in nodes.parent.iter().zip(&nodes.site).zip(&totals) {
+        let above = match parent {
+            NO_PARENT => NO_PARENT,
+            parent => path_of[parent as usize],
+        };
+        let function = functions.of_site[site as usize];
+        let path = *known.entry((above, function)).or_insert_with(|| {
+            ns_of.push(0);
+            ns_of.len() as u32 - 1
+        });
+        path_of.push(path);
+        let ns = &mut ns_of[path as usize];
+        *ns = ns.saturating_add(total);
+    }
+    (path_of, ns_of)
+}
+
+/// What becomes of rows that are not taken over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// They and all below them are summed up below their parent.
+    Summed,
+    /// They are not there.
+    Out,
+}
+
+/// What is taken over, and where it stands now.
+struct Part<'a> {
+    whole: &'a Snapshot,
+    left: Left,
+    part: Snapshot,
+    /// The new row of each old one, [`NO_PARENT`] where it is left out.
+    row_of: Vec<u32>,
+    /// Of the whole.
+    total_ticks: Vec<u64>,
+    total_calls: Vec<u64>,
+    spreads: Vec<Spread>,
+    errors: HashMap<NodeId, u64>,
+}
+
+/// What was left out below one row.
+#[derive(Default)]
+struct Small {
+    calls: u64,
+    ticks: u64,
+    spread: Spread,
+    errors: u64,
+}
+
+// === impl Part ===
+
+impl<'a> Part<'a> {
+    fn of(whole: &'a Snapshot, chosen: impl Fn(ThreadId) -> bool, kept: &[bool], left: Left) -> Snapshot {
+        let mut errors = HashMap::new();
+        for error in &whole.errors {
+            *errors.entry(error.node).or_default() += error.count;
+        }
+        let mut part = Self {
+            whole,
+            left,
+            part: Snapshot {
+                threads: Vec::new(),
+                nodes: Nodes::default(),
+                errors: Vec::new(),
+                latencies: Default::default(),
+                estimates: Vec::new(),
+                counts: Vec::new(),
+                ..whole.clone()
+            },
+            row_of: vec![NO_PARENT; whole.nodes.len()],
+            total_ticks: whole.nodes.totals(&whole.nodes.self_ticks),
+            total_calls: whole.nodes.totals(&whole.nodes.calls),
+            spreads: spreads(whole),
+            errors,
+        };
+        for (index, thread) in whole.threads.iter().enumerate() {
+            let id = ThreadId(index as u32);
+            if chosen(id) {
+                part.add(thread, whole.rows_of(id), kept);
+            }
+        }
+        part.part
+    }
+
+    fn add(&mut self, thread: &Thread, rows: std::ops::Range<usize>, kept: &[bool]) {
+        let first_row = self.part.nodes.len() as u32;
+        // By the parent's new row, so that the order is that of the rows.
+        let mut small: BTreeMap<u32, Small> = BTreeMap::new();
+        for row in rows {
+            let (above, is_above_kept) = match self.whole.nodes.parent[row] {
+                NO_PARENT => (NO_PARENT, true),
+                parent => (self.row_of[parent as usize], kept[parent as usize]),
+            };
+            if self.left == Left::Out {
+                if kept[row] {
+                    self.take_over(row, above);
+                }
+            } else if kept[row] && is_above_kept {
+                self.take_over(row, above);
+            } else if is_above_kept {
+                self.leave_out(row, small.entry(above).or_default());
+            }
+        }
+        for (above, small) in small {
+            self.add_small(above, &small);
+        }
+        let open = thread.open.iter();
+        let open = open.filter_map(|frame| {
+            let row = *self.row_of.get(frame.node.index())?;
+            (row != NO_PARENT).then_some(OpenFrame {
+                node: NodeId(row),
+                ..*frame
+            })
+        });
+        self.part.threads.push(Thread {
+            first_row,
+            rows: self.part.nodes.len() as u32 - first_row,
+            open: open.collect(),
+            ..thread.clone()
+        });
+    }
+
+    fn take_over(&mut self, row: usize, above: u32) {
+        let old = NodeId(row as u32);
+        let nodes = &self.whole.nodes;
+        let new = self.part.nodes.push(
+            (above != NO_PARENT).then_some(NodeId(above)),
+            SiteId(nodes.site[row]),
+            nodes.calls[row],
+            nodes.self_ticks[row],
+        );
+        self.row_of[row] = new.0;
+        self.part.latencies.push(new.0, &self.whole.latencies.of(old.0));
+        if let Some(&count) = self.errors.get(&old) {
+            self.part.errors.push(NodeErrors { node: new, count });
+        }
+        if let Some(sum) = self.whole.sum_of(old) {
+            self.part.counts.push(Count { node: new, sum });
+        }
+        if let Some(estimate) = self.whole.estimate_of(old) {
+            self.part.estimates.push(Estimate {
+                node: new,
+                ..*estimate
+            });
+        }
+    }
+
+    fn leave_out(&self, row: usize, small: &mut Small) {
+        small.calls = small.calls.saturating_add(self.total_calls[row]);
+        small.ticks = small.ticks.saturating_add(self.total_ticks[row]);
+        let errors = self.errors.get(&NodeId(row as u32));
+        small.errors = small.errors.saturating_add(errors.copied().unwrap_or(0));
+        if let Some(spread) = self.spreads.get(row) {
+            small.spread.add_self(spread);
+            small.spread.add_total(spread);
+        }
+    }
+
+    fn add_small(&mut self, above: u32, small: &Small) {
+        let site = self.small_site();
+        let parent = (above != NO_PARENT).then_some(NodeId(above));
+        let node = self.part.nodes.push(parent, site, small.calls, small.ticks);
+        if small.errors > 0 {
+            self.part.errors.push(NodeErrors {
+                node,
+                count: small.errors,
+            });
+        }
+        if small.spread.self_estimated || small.spread.total_estimated {
+            // What was the total of the rows left out is this row's own time.
+            let error = small.spread.total_error.round() as u64;
+            self.part.estimates.push(Estimate {
+                node,
+                timed: small.spread.timed.min(small.calls),
+                self_error: error,
+                total_error: error,
+            });
+        }
+    }
+
+    /// The site of the rows called [`SMALL`], behind all others.
+    fn small_site(&mut self) -> SiteId {
+        let sites = &mut self.part.sites;
+        if sites.len() == self.whole.sites.len() {
+            sites.push(Site {
+                name: SMALL.into(),
+                ..Site::default()
+            });
+        }
+        SiteId(sites.len() as u32 - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::call_tree::CallTree;
+    use tickscope_format::codec;
+    use tickscope_format::fixture;
+    use tickscope_report::fixtures;
+
+    #[test]
+    fn one_thread_of_three() {
+        let whole = fixtures::order_sim_adaptive();
+        let id = ThreadId(1);
+        let part = of_threads(&whole, |thread| thread == id);
+        assert_eq!(part.threads.len(), 1);
+        assert_eq!(part.threads[0].name, "match-1");
+        let rows = whole.rows_of(id);
+        assert_eq!(part.nodes.self_ticks, whole.nodes.self_ticks[rows.clone()]);
+        for (new, old) in rows.enumerate() {
+            let (new, old) = (NodeId(new as u32), NodeId(old as u32));
+            assert_eq!(part.latencies.of(new.0), whole.latencies.of(old.0));
+            let errors = |s: &Snapshot, row| s.estimate_of(row).map(|e| (e.timed, e.self_error));
+            assert_eq!(errors(&part, new), errors(&whole, old));
+        }
+        let open: Vec<u32> = part.threads[0].open.iter().map(|frame| frame.node.0).collect();
+        assert_eq!(open, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn small_rows_become_one_below_their_parent() {
+        let whole = fixture::two_threads();
+        // 12 250 012 ticks in all, of them 250 000 in main.
+        let part = above(&whole, 0.05);
+        let names: Vec<&str> = (0..part.nodes.len())
+            .map(|row| part.site_of(NodeId(row as u32)).name.as_str())
+            .collect();
+        let worker = ["worker", "insert", "Tree::rebalance"];
+        assert_eq!(names, [&worker[..], &worker, &[SMALL]].concat());
+        assert_eq!(part.nodes.calls[6], 2);
+        assert_eq!(part.errors[0].node, NodeId(6), "its errors went along");
+        assert_eq!(part.threads[2].rows, 1);
+        assert_eq!(above(&whole, 0.0), whole, "nothing is below nothing");
+    }
+
+    proptest! {
+        #[test]
+        fn totals_of_what_stays_are_what_they_were(whole in fixtures::any_snapshot(), share in 0.0..1.0f64) {
+            let part = above(&whole, share);
+            prop_assert_eq!(part.measured_ticks(), whole.measured_ticks());
+            prop_assert_eq!(part.calls(), whole.calls());
+            let (all, some) = (CallTree::build(&whole, |_| true), CallTree::build(&part, |_| true));
+            for row in &some.rows {
+                if some.functions.get(row.function).name != SMALL {
+                    let same = all.rows.iter().find(|other| other.path == row.path).unwrap();
+                    prop_assert_eq!(same.total_ticks, row.total_ticks);
+                    let stays = same.total_ns as f64 >= all.measured_ns() as f64 * share;
+                    prop_assert!(stays || row.sum.is_some());
+                }
+            }
+            let mut bytes = Vec::new();
+            codec::encode(&part, &mut bytes).unwrap();
+            prop_assert_eq!(codec::decode(&bytes).unwrap(), part, "it is a sound snapshot");
+        }
+
+        #[test]
+        fn threads_apart_add_up_to_all(whole in fixtures::any_snapshot()) {
+            let ticks = (0..whole.threads.len() as u32)
+                .map(|id| of_threads(&whole, |thread| thread == ThreadId(id)).measured_ticks())
+                .sum::<u64>();
+            prop_assert_eq!(ticks, whole.measured_ticks());
+        }
+    }
+}

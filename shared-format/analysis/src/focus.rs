@@ -1,0 +1,173 @@
+//! The calls in focus as a snapshot again: only a function, or only what stands in one place of the tree.
+
+use crate::call_tree::PathId;
+use crate::filter;
+use crate::functions::Functions;
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::snapshot::Snapshot;
+
+/// What can be in focus, by what it is whatever the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// A function wherever it is called, by its key.
+    Function(u64),
+    /// A row of the tree and all below it.
+    Subtree(PathId),
+}
+
+/// The same snapshot with the calls in focus only; each focus is looked for in what the one before it leaves.
+///
+/// What is in focus stands at the top of its thread, with the rows below it as they were. Time outside any scope is
+/// none of it. What is said of the whole program (cost, losses, lifetime) stays. What the focus is on was chosen among
+/// functions, or where they were `grouped`.
+pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot {
+    let nodes = &snapshot.nodes;
+    let functions = match grouped {
+        true => Functions::grouped(snapshot),
+        false => Functions::of(snapshot),
+    };
+    let key_of = |row: usize| functions.list[functions.of_site[nodes.site[row] as usize].index()].key;
+    let mut paths: Vec<PathId> = Vec::with_capacity(nodes.len());
+    for (row, &parent) in nodes.parent.iter().enumerate() {
+        let above = match parent {
+            NO_PARENT => PathId::TOP,
+            parent => paths[parent as usize],
+        };
+        paths.push(above.below(key_of(row)));
+    }
+    let mut paths: Vec<Option<PathId>> = paths.into_iter().map(Some).collect();
+    for focus in focus {
+        for row in 0..paths.len() {
+            let above = match nodes.parent[row] {
+                NO_PARENT => None,
+                // Parents come first: this is whether it is in focus, and no longer whether it was.
+                parent => paths[parent as usize],
+            };
+            let Some(path) = paths[row] else { continue };
+            paths[row] = match (*focus, above) {
+                // Paths begin anew at a function, which may be in many places, and go on in a subtree.
+                (Focus::Function(_), Some(above)) => Some(above.below(key_of(row))),
+                (Focus::Function(key), None) => (key_of(row) == key).then(|| PathId::TOP.below(key)),
+                (Focus::Subtree(_), Some(_)) => Some(path),
+                (Focus::Subtree(wanted), None) => (path == wanted).then_some(path),
+            };
+        }
+    }
+    let in_focus: Vec<bool> = paths.iter().map(Option::is_some).collect();
+    let mut part = filter::of_rows(snapshot, &in_focus);
+    for thread in &mut part.threads {
+        thread.outside_ticks = 0;
+    }
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::call_tree::CallTree;
+    use crate::transform::{focus_function, focus_subtree};
+    use tickscope_format::codec;
+    use tickscope_format::fixture;
+    use tickscope_format::latency::Histogram;
+    use tickscope_report::fixtures;
+
+    /// What a tree tells, by path.
+    fn told(tree: &CallTree) -> Vec<(PathId, u64, u64, u64, Histogram)> {
+        let rows = (0u32..).zip(&tree.rows);
+        let mut told: Vec<_> = rows
+            .map(|(at, row)| {
+                (
+                    row.path,
+                    row.calls,
+                    row.self_ns,
+                    row.total_ticks,
+                    tree.latency(at).clone(),
+                )
+            })
+            .collect();
+        told.sort_by_key(|row| row.0);
+        told
+    }
+
+    #[test]
+    fn a_function_stands_at_the_top_with_what_it_calls() {
+        let whole = fixture::two_threads();
+        let tree = CallTree::build(&whole, |_| true);
+        let key = |name: &str| tree.functions.list.iter().find(|f| f.name == name).unwrap().key;
+        let part = in_focus(&whole, &[Focus::Function(key("insert"))], false);
+        let top: Vec<&str> = CallTree::build(&part, |_| true)
+            .top()
+            .iter()
+            .map(|&row| tree.functions.get(tree.rows[row as usize].function).name.as_str())
+            .collect();
+        assert_eq!(top.len(), 1);
+        assert!(part.threads.iter().all(|thread| thread.outside_ticks == 0));
+        assert_eq!(
+            part.threads.len(),
+            whole.threads.len(),
+            "idle threads are threads"
+        );
+        let none = in_focus(&whole, &[Focus::Function(1)], false);
+        assert_eq!(none.nodes.len(), 0);
+        assert!(none.threads.iter().all(|thread| thread.open.is_empty()));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_the_shape_of_the_tree_shows(
+            mut whole in fixtures::any_snapshot(),
+            groups in prop::collection::vec(prop::sample::select(vec!["", "a", "b"]), 8),
+            grouped in any::<bool>(),
+            picks in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 1..3),
+        ) {
+            for (site, group) in whole.sites.iter_mut().zip(groups) {
+                site.group = group.into();
+            }
+            let build = |snapshot: &Snapshot| {
+                let functions = match grouped {
+                    true => Functions::grouped(snapshot),
+                    false => Functions::of(snapshot),
+                };
+                CallTree::build_of(snapshot, Arc::new(functions), |_| true)
+            };
+            let mut tree = build(&whole);
+            let mut focus = Vec::new();
+            for (function, pick) in picks {
+                if tree.rows.is_empty() {
+                    break;
+                }
+                let row = tree.rows[pick.index(tree.rows.len())];
+                let (on, next) = match function {
+                    true => {
+                        let key = tree.functions.get(row.function).key;
+                        (Focus::Function(key), focus_function(&tree, row.function))
+                    }
+                    false => (Focus::Subtree(row.path), focus_subtree(&tree, row.path)),
+                };
+                focus.push(on);
+                tree = next;
+            }
+            let part = in_focus(&whole, &focus, grouped);
+            let built = build(&part);
+            prop_assert_eq!(built.measured_ns(), tree.measured_ns());
+            prop_assert_eq!(built.rows.len(), tree.rows.len());
+            // A place keeps its path on the screen; here what stands at the top begins one.
+            let by_numbers = |tree: &CallTree| {
+                let mut told: Vec<_> = told(tree).into_iter().map(|(_, calls, own, total, l)| (calls, own, total, l.max_ticks)).collect();
+                told.sort_unstable();
+                told
+            };
+            prop_assert_eq!(by_numbers(&built), by_numbers(&tree));
+            if focus.iter().all(|on| matches!(on, Focus::Function(_))) {
+                prop_assert_eq!(told(&built), told(&tree));
+            }
+            let mut bytes = Vec::new();
+            codec::encode(&part, &mut bytes).unwrap();
+            prop_assert_eq!(codec::decode(&bytes).unwrap(), part, "it is a sound snapshot");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Functions: what the sites of a snapshot name. A function is module + name; lines change between builds.
+
+use std::collections::HashMap;
+
+use tickscope_format::snapshot::Snapshot;
+
+/// An index into the function table of one snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId(pub u32);
+
+/// A function or a named scope; or a group in place of its members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The plain name; of a group `[group]`.
+    pub name: String,
+    /// The path of its module.
+    pub module: String,
+    /// The source file of the first site that has this name; a group has none.
+    pub file: String,
+    /// The line in it.
+    pub line: u32,
+    /// The group it is in, empty for none: that of the first of its sites that is in one.
+    pub group: String,
+    /// It stands for all members of its group.
+    pub is_group: bool,
+    /// The same for this function in every snapshot of every run: a hash of module and name.
+    pub key: u64,
+}
+
+/// The functions of a snapshot, in the order of their first site.
+#[derive(Clone, Debug, Default)]
+pub struct Functions {
+    /// The functions; the index is the [`FunctionId`].
+    pub list: Vec<Function>,
+    /// The function of each site.
+    pub of_site: Vec<FunctionId>,
+}
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo): keys stay the same in every build, as `std`'s hasher promises not to.
+pub(crate) fn fnv1a(seed: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(seed, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// Where [`fnv1a`] starts.
+pub(crate) const FNV_SEED: u64 = 0xcbf2_9ce4_8422_2325;
+
+// === impl FunctionId ===
+
+impl FunctionId {
+    /// The function as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+// === impl Function ===
+
+impl Function {
+    /// Module and name: `orderbook::book::insert`.
+    pub fn full_name(&self) -> String {
+        if self.module.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}::{}", self.module, self.name)
+        }
+    }
+}
+
+// === impl Functions ===
+
+impl Functions {
+    /// The functions of all sites of a snapshot.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        Self::build(snapshot, false)
+    }
+
+    /// The same with each group in place of its members: calls of one member by another are then recursion, and so time
+    /// counts once, in the outermost of them.
+    pub fn grouped(snapshot: &Snapshot) -> Self {
+        Self::build(snapshot, true)
+    }
+
+    fn build(snapshot: &Snapshot, grouped: bool) -> Self {
+        let mut known: HashMap<(bool, &str, &str), FunctionId> = HashMap::with_capacity(snapshot.sites.len());
+        let mut functions = Self::default();
+        for site in &snapshot.sites {
+            let is_group = grouped && !site.group.is_empty();
+            let named = match is_group {
+                true => (true, "", site.group.as_str()),
+                false => (false, site.module.as_str(), site.name.as_str()),
+            };
+            let id = *known.entry(named).or_insert_with(|| {
+                let (_, module, name) = named;
+                // It stands in no one place.
+                let (file, line) = match is_group {
+                    true => ("", 0),
+                    false => (site.file.as_str(), site.line),
+                };
+                // No module is called as a group's key begins.
+                let above = if is_group { "[group]" } else { module };
+                functions.list.push(Function {
+                    name: if is_group {
+                        format!("[{name}]")
+                    } else {
+                        name.to_owned()
+                    },
+                    module: module.to_owned(),
+                    file: file.to_owned(),
+                    line,
+                    group: site.group.clone(),
+                    is_group,
+                    key: fnv1a(fnv1a(fnv1a(FNV_SEED, above.as_bytes()), b"::"), name.as_bytes()),
+                });
+                FunctionId(functions.list.len() as u32 - 1)
+            });
+            let function = &mut functions.list[id.index()];
+            if function.group.is_empty() {
+                function.group.clone_from(&site.group);
+            }
+            functions.of_site.push(id);
+        }
+        functions
+    }
+
+    /// One function.
+    ///
+    /// # Panics
+    /// Where the id is of another snapshot.
+    pub fn get(&self, id: FunctionId) -> &Function {
+        &self.list[id.index()]
+    }
+}

@@ -1,0 +1,282 @@
+//! Groups: the time inside the outermost of their members, wherever they are called.
+
+use std::collections::HashMap;
+
+use crate::functions::{FunctionId, Functions};
+use crate::inclusive_time::{Inside, SetId, inside};
+use tickscope_format::ids::ThreadId;
+use tickscope_format::snapshot::Snapshot;
+
+/// One group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupRow {
+    /// Its name.
+    pub name: String,
+    /// What its members have together, in all threads in scope.
+    pub sum: Inside,
+    /// The same in each thread that was in it.
+    pub threads: Vec<(ThreadId, Inside)>,
+    /// Its functions, in the order of their ids.
+    pub members: Vec<FunctionId>,
+}
+
+/// The names of the groups that a snapshot's sites are in, in the order of their first site, and the group of each site.
+pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
+    let mut known: HashMap<&str, SetId> = HashMap::new();
+    let mut names = Vec::new();
+    let mut id_of = |group| {
+        *known.entry(group).or_insert_with(|| {
+            names.push(group);
+            names.len() as SetId - 1
+        })
+    };
+    let groups = snapshot.sites.iter().map(|site| site.group.as_str());
+    let of_site = groups
+        .map(|group| (!group.is_empty()).then(|| id_of(group)))
+        .collect();
+    (names, of_site)
+}
+
+/// The groups with a row in the threads that `in_scope` chooses: those with most time first, equal ones by name.
+///
+/// Members of groups are functions like any other, and a function may be below the members of several groups: the totals
+/// of groups do not add up to anything.
+pub fn groups(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -> Vec<GroupRow> {
+    let (names, of_site) = names(snapshot);
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let mut rows: Vec<GroupRow> = names
+        .iter()
+        .map(|name| GroupRow {
+            name: (*name).to_owned(),
+            sum: Inside::default(),
+            threads: Vec::new(),
+            members: Vec::new(),
+        })
+        .collect();
+    let functions = Functions::of(snapshot);
+    for (group, &function) in of_site.iter().zip(&functions.of_site) {
+        if let Some(group) = group {
+            rows[*group as usize].members.push(function);
+        }
+    }
+    for (index, sums) in inside(snapshot, &of_site).into_iter().enumerate() {
+        let thread = ThreadId(index as u32);
+        if in_scope(thread) {
+            for (group, sum) in sums {
+                rows[group as usize].sum.add(&sum);
+                rows[group as usize].threads.push((thread, sum));
+            }
+        }
+    }
+    rows.retain(|row| !row.threads.is_empty());
+    for row in &mut rows {
+        row.members.sort_unstable();
+        row.members.dedup();
+    }
+    rows.sort_by(|a, b| (b.sum.total_ns, &a.name).cmp(&(a.sum.total_ns, &b.name)));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::call_tree::CallTree;
+    use crate::hotspots::hot;
+    use tickscope_format::fixture;
+    use tickscope_format::ids::NodeId;
+    use tickscope_format::snapshot::{Estimate, OpenFrame};
+    use tickscope_report::fixtures::any_snapshot;
+
+    /// A snapshot with some of its sites in groups.
+    fn any_grouped() -> impl Strategy<Value = Snapshot> {
+        let groups = prop::collection::vec(prop::sample::select(vec!["", "a", "b", "[x]"]), 8);
+        (any_snapshot(), groups).prop_map(|(mut snapshot, groups)| {
+            for (site, group) in snapshot.sites.iter_mut().zip(groups) {
+                site.group = group.into();
+            }
+            // Sums of any numbers must not leave 64 bits.
+            for ticks in &mut snapshot.nodes.self_ticks {
+                *ticks %= 1 << 40;
+            }
+            snapshot
+        })
+    }
+
+    fn all(_: ThreadId) -> bool {
+        true
+    }
+
+    /// The same by looking up from every row: slow, and plainly right.
+    fn slowly(snapshot: &Snapshot, group: &str) -> (u64, u64, u64, u64) {
+        let nodes = &snapshot.nodes;
+        let in_group = |row: NodeId| snapshot.site_of(row).group == group;
+        let totals = nodes.totals(&snapshot.self_nanos());
+        let mut sums = (0, 0, 0, 0);
+        for row in (0..nodes.len() as u32).map(NodeId).filter(|&row| in_group(row)) {
+            let mut above = nodes.parent_of(row);
+            while let Some(at) = above.filter(|&at| !in_group(at)) {
+                above = nodes.parent_of(at);
+            }
+            sums.0 += nodes.calls[row.index()];
+            sums.2 += snapshot.nanos(nodes.self_ticks[row.index()]);
+            if above.is_none() {
+                sums.1 += nodes.calls[row.index()];
+                sums.3 += totals[row.index()];
+            }
+        }
+        sums
+    }
+
+    proptest! {
+        #[test]
+        fn totals_are_those_of_outermost_members(snapshot in any_grouped()) {
+            let measured: u64 = snapshot.self_nanos().iter().sum();
+            for row in groups(&snapshot, all) {
+                let Inside { calls, outermost_calls, self_ns, total_ns, .. } = row.sum;
+                prop_assert_eq!((calls, outermost_calls, self_ns, total_ns), slowly(&snapshot, &row.name));
+                prop_assert!(self_ns <= total_ns && total_ns <= measured);
+                prop_assert!(outermost_calls <= calls);
+                prop_assert_eq!(row.threads.iter().map(|(_, sum)| sum.total_ns).sum::<u64>(), total_ns);
+            }
+        }
+
+        #[test]
+        fn a_thread_alone_has_what_it_has_among_others(snapshot in any_grouped()) {
+            let together = groups(&snapshot, all);
+            for index in 0..snapshot.threads.len() as u32 {
+                let alone = groups(&snapshot, |id| id == ThreadId(index));
+                for row in &together {
+                    let of = row.threads.iter().find(|(id, _)| id.0 == index).map(|(_, sum)| *sum);
+                    let own = alone.iter().find(|own| own.name == row.name).map(|own| own.sum);
+                    prop_assert_eq!(of, own);
+                }
+            }
+        }
+
+        /// In the hotspots with groups in place of their members they have the same numbers, and the sum stays.
+        #[test]
+        fn hotspots_agree(snapshot in any_grouped()) {
+            let tree = CallTree::build_of(&snapshot, Arc::new(Functions::grouped(&snapshot)), all);
+            let hotspots = hot(&tree);
+            prop_assert_eq!(hotspots.iter().map(|row| row.self_ns).sum::<u64>(), tree.measured_ns());
+            let plain = CallTree::build(&snapshot, all);
+            prop_assert_eq!(plain.measured_ns(), tree.measured_ns());
+            let table = groups(&snapshot, all);
+            let merged: Vec<_> = hotspots.iter().filter(|row| tree.functions.get(row.function).is_group).collect();
+            prop_assert_eq!(merged.len(), table.len());
+            for row in merged {
+                let name = &tree.functions.get(row.function).group;
+                let group = table.iter().find(|group| &group.name == name);
+                let sum = group.map(|group| (group.sum.calls, group.sum.self_ns, group.sum.total_ns, group.sum.open));
+                prop_assert_eq!(sum, Some((row.calls, row.self_ns, row.total_ns, row.open)));
+            }
+        }
+
+        /// Also where it calls itself: recursion counts once in either table.
+        #[test]
+        fn a_group_of_one_function_is_that_function(snapshot in any_snapshot(), at in 0usize..8) {
+            let mut snapshot = snapshot;
+            for ticks in &mut snapshot.nodes.self_ticks {
+                *ticks %= 1 << 40;
+            }
+            let functions = Functions::of(&snapshot);
+            let function = functions.of_site[at];
+            for (site, of) in snapshot.sites.iter_mut().zip(&functions.of_site) {
+                if *of == function {
+                    site.group = "alone".into();
+                }
+            }
+            let tree = CallTree::build(&snapshot, all);
+            let own = hot(&tree).into_iter().find(|row| row.function == function);
+            let group = groups(&snapshot, all).pop();
+            prop_assert_eq!(
+                group.map(|row| (row.sum.calls, row.sum.self_ns, row.sum.total_ns, row.sum.total_ticks, row.sum.open)),
+                own.map(|row| (row.calls, row.self_ns, row.total_ns, row.total_ticks, row.open))
+            );
+        }
+    }
+
+    /// even and odd call each other, in one group; a leaf of another below them.
+    fn mutual() -> Snapshot {
+        let mut snapshot = fixture::mutual_recursion();
+        for site in &mut snapshot.sites {
+            site.group = match site.name.as_str() {
+                "even" | "odd" => "parity".into(),
+                "leaf" => "leaves".into(),
+                _ => String::new(),
+            };
+        }
+        snapshot
+    }
+
+    #[test]
+    fn members_below_members_count_no_time_twice() {
+        let mut snapshot = mutual();
+        snapshot.clock.ticks_per_second = 1e9;
+        snapshot.threads[0].open = (0..4)
+            .map(|row| OpenFrame {
+                node: NodeId(row),
+                began_tick: 1,
+            })
+            .collect();
+        let rows = groups(&snapshot, all);
+        let told: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                let sum = &row.sum;
+                let name = row.name.as_str();
+                (
+                    name,
+                    sum.calls,
+                    sum.outermost_calls,
+                    sum.self_ns,
+                    sum.total_ns,
+                    sum.open,
+                )
+            })
+            .collect();
+        assert_eq!(told, [("parity", 16, 3, 203, 211, 1), ("leaves", 6, 6, 8, 8, 0)]);
+        let functions = Functions::of(&snapshot);
+        let members: Vec<&str> = rows[0]
+            .members
+            .iter()
+            .map(|&id| functions.get(id).name.as_str())
+            .collect();
+        assert_eq!(members, ["even", "odd"]);
+        assert_eq!(functions.get(rows[1].members[0]).group, "leaves");
+    }
+
+    #[test]
+    fn estimates_are_told_and_no_groups_are_no_rows() {
+        let mut snapshot = mutual();
+        assert!(groups(&snapshot, |_| false).is_empty());
+        snapshot.estimates.push(Estimate {
+            node: NodeId(1),
+            timed: 1,
+            self_error: 3,
+            total_error: 3,
+        });
+        let estimated: Vec<bool> = groups(&snapshot, all)
+            .iter()
+            .map(|row| row.sum.estimated)
+            .collect();
+        assert_eq!(estimated, [true, false]);
+        assert!(groups(&fixture::two_threads(), all).is_empty());
+    }
+
+    #[test]
+    fn a_group_is_no_function_of_its_name() {
+        let mut snapshot = mutual();
+        snapshot.sites[1].name = "[parity]".into();
+        snapshot.sites[1].module = String::new();
+        let functions = Functions::grouped(&snapshot);
+        let keys: std::collections::HashSet<u64> = functions.list.iter().map(|f| f.key).collect();
+        assert_eq!((functions.list.len(), keys.len()), (3, 3));
+    }
+}

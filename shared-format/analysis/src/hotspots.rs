@@ -1,0 +1,153 @@
+//! Hotspots: what each function costs itself, wherever it is called; recursion counts once in totals.
+
+use crate::call_tree::{CallTree, both_sums};
+use crate::functions::FunctionId;
+use crate::uncertainty::Spread;
+use tickscope_format::latency::Histogram;
+
+/// One function over the whole tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HotRow {
+    /// The function.
+    pub function: FunctionId,
+    /// Its calls, recursive ones too.
+    pub calls: u64,
+    /// What it has added up where it is a counter, which has no time.
+    pub sum: Option<u64>,
+    /// Ticks in itself.
+    pub self_ticks: u64,
+    /// Ticks in its outermost calls and all below.
+    pub total_ticks: u64,
+    /// Nanoseconds in itself.
+    pub self_ns: u64,
+    /// Nanoseconds in its outermost calls and all below.
+    pub total_ns: u64,
+    /// In how many threads it is open now, recursive calls not counted again.
+    pub open: u32,
+    /// Clock errors.
+    pub errors: u64,
+    /// How long its finished calls took, recursive ones too; empty where none has finished, or histograms are off.
+    pub latency: Histogram,
+    /// How far its times are estimates; none where they are exact.
+    pub spread: Option<Spread>,
+    /// Rows of the tree in which it stands.
+    pub rows: Vec<u32>,
+}
+
+/// The functions of a tree, in the order of their ids; functions without a row are left out.
+pub fn hot(tree: &CallTree) -> Vec<HotRow> {
+    let mut table: Vec<HotRow> = (0..tree.functions.list.len() as u32)
+        .map(|id| HotRow {
+            function: FunctionId(id),
+            calls: 0,
+            sum: Some(0),
+            self_ticks: 0,
+            total_ticks: 0,
+            self_ns: 0,
+            total_ns: 0,
+            open: 0,
+            errors: 0,
+            latency: Histogram::default(),
+            spread: None,
+            rows: Vec::new(),
+        })
+        .collect();
+    tree.visit(|index, outermost| {
+        let row = &tree.rows[index as usize];
+        let entry = &mut table[row.function.index()];
+        entry.calls += row.calls;
+        entry.sum = both_sums(entry.sum, row.sum);
+        entry.self_ticks += row.self_ticks;
+        entry.self_ns += row.self_ns;
+        entry.errors += row.errors;
+        entry.rows.push(index);
+        let latency = tree.latency(index);
+        if !latency.is_empty() {
+            entry.latency.add(latency);
+        }
+        if outermost {
+            entry.total_ticks += row.total_ticks;
+            entry.total_ns += row.total_ns;
+            entry.open += row.open;
+        }
+        if let Some(spread) = tree.merged_spread(index) {
+            let sum = entry.spread.get_or_insert_default();
+            sum.add_self(&spread);
+            if outermost {
+                sum.add_total(&spread);
+            }
+        }
+    });
+    table.retain(|row| !row.rows.is_empty());
+    for row in &mut table {
+        row.spread = row.spread.and_then(Spread::if_estimated);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickscope_format::fixture;
+    use tickscope_format::ids::NodeId;
+    use tickscope_format::latency::bucket_of;
+    use tickscope_format::snapshot::{Estimate, OpenFrame};
+
+    #[test]
+    fn latencies_and_errors_of_recursion() {
+        let mut snapshot = fixture::recursion();
+        for (row, ticks, count) in [(1, 600, 1), (2, 400, 2), (3, 100, 4)] {
+            snapshot.latencies.push(
+                row,
+                &Histogram {
+                    buckets: vec![(bucket_of(ticks) as u16, count)],
+                    max_ticks: ticks,
+                },
+            );
+            snapshot.estimates.push(Estimate {
+                node: NodeId(row),
+                timed: 1,
+                self_error: 10 * u64::from(row),
+                total_error: 100,
+            });
+        }
+        let tree = CallTree::build(&snapshot, |_| true);
+        let rows = hot(&tree);
+        let of = |name: &str| {
+            let row = rows
+                .iter()
+                .find(|row| tree.functions.get(row.function).name == name);
+            row.unwrap()
+        };
+        let fib = of("fib");
+        assert_eq!((fib.latency.count(), fib.latency.max()), (7, Some((600, true))));
+        let spread = fib.spread.unwrap();
+        assert_eq!(spread.timed, 3);
+        assert!((spread.self_error - 1_400f64.sqrt()).abs() < 1e-9, "{spread:?}");
+        assert_eq!(spread.total_error, 100.0, "of the outermost calls alone");
+        assert_eq!(of("main").spread, None);
+    }
+
+    #[test]
+    fn recursion_is_counted_once_in_totals() {
+        let mut snapshot = fixture::recursion();
+        snapshot.threads[0].open = (0..4)
+            .map(|row| OpenFrame {
+                node: NodeId(row),
+                began_tick: 1,
+            })
+            .collect();
+        let tree = CallTree::build(&snapshot, |_| true);
+        let rows = hot(&tree);
+        let fib = rows
+            .iter()
+            .find(|row| tree.functions.get(row.function).name == "fib");
+        let fib = fib.expect("fib is there");
+        assert_eq!((fib.calls, fib.self_ticks, fib.total_ticks), (7, 600, 600));
+        assert_eq!(fib.open, 1, "one thread is in it");
+        assert_eq!(
+            rows.iter().map(|row| row.self_ns).sum::<u64>(),
+            tree.measured_ns()
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! Time inside some sites, by thread: of those that belong together only the outermost call counts, so that nothing is
+//! counted twice.
+
+use crate::uncertainty::spreads;
+use tickscope_format::ids::{NO_PARENT, ThreadId};
+use tickscope_format::snapshot::Snapshot;
+
+/// A set of sites that belong together: an index into a table of the caller's.
+pub type SetId = u32;
+
+/// What some sites have together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inside {
+    /// Their calls, those below one another too.
+    pub calls: u64,
+    /// Their calls below none of them.
+    pub outermost_calls: u64,
+    /// Ticks in themselves.
+    pub self_ticks: u64,
+    /// Ticks in the outermost of them and all below.
+    pub total_ticks: u64,
+    /// Nanoseconds in themselves.
+    pub self_ns: u64,
+    /// Nanoseconds in the outermost of them and all below.
+    pub total_ns: u64,
+    /// How many threads are in them now.
+    pub open: u32,
+    /// Whether the total time is an estimate.
+    pub estimated: bool,
+}
+
+// === impl Inside ===
+
+impl Inside {
+    /// Adds what is of another thread, or of another stretch of time.
+    pub fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.outermost_calls = self.outermost_calls.saturating_add(other.outermost_calls);
+        self.self_ticks = self.self_ticks.saturating_add(other.self_ticks);
+        self.total_ticks = self.total_ticks.saturating_add(other.total_ticks);
+        self.self_ns = self.self_ns.saturating_add(other.self_ns);
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.open += other.open;
+        self.estimated |= other.estimated;
+    }
+}
+
+/// By thread, the sets that have a row in it, in the order of their ids. `set_of_site` says to which set each site
+/// belongs, if to any.
+pub fn inside(snapshot: &Snapshot, set_of_site: &[Option<SetId>]) -> Vec<Vec<(SetId, Inside)>> {
+    let nodes = &snapshot.nodes;
+    let self_ns = snapshot.self_nanos();
+    let total_ns = nodes.totals(&self_ns);
+    let total_ticks = nodes.totals(&nodes.self_ticks);
+    let spreads = spreads(snapshot);
+    let set_of = |row: usize| set_of_site.get(nodes.site[row] as usize).copied().flatten();
+    let children = Children::of(&nodes.parent);
+    let sets = set_of_site
+        .iter()
+        .flatten()
+        .max()
+        .map_or(0, |&most| most as usize + 1);
+    // How many rows of a set the walk stands in, and where its sum is in the list of its thread.
+    let mut depth = vec![0u32; sets];
+    let mut place = vec![usize::MAX; sets];
+    let mut stack: Vec<(u32, bool)> = Vec::new();
+    let mut threads = Vec::with_capacity(snapshot.threads.len());
+    for (index, thread) in snapshot.threads.iter().enumerate() {
+        let mut sums: Vec<(SetId, Inside)> = Vec::new();
+        let rows = snapshot.rows_of(ThreadId(index as u32));
+        stack.extend(
+            rows.filter(|&row| nodes.parent[row] == NO_PARENT)
+                .map(|row| (row as u32, false)),
+        );
+        while let Some((row, leaving)) = stack.pop() {
+            let at = row as usize;
+            if leaving {
+                if let Some(set) = set_of(at) {
+                    depth[set as usize] -= 1;
+                }
+                continue;
+            }
+            if let Some(set) = set_of(at) {
+                let place = &mut place[set as usize];
+                if *place == usize::MAX {
+                    *place = sums.len();
+                    sums.push((set, Inside::default()));
+                }
+                let outermost = depth[set as usize] == 0;
+                sums[*place].1.add(&Inside {
+                    calls: nodes.calls[at],
+                    self_ticks: nodes.self_ticks[at],
+                    self_ns: self_ns[at],
+                    ..Inside::default()
+                });
+                if outermost {
+                    sums[*place].1.add(&Inside {
+                        outermost_calls: nodes.calls[at],
+                        total_ticks: total_ticks[at],
+                        total_ns: total_ns[at],
+                        estimated: spreads.get(at).is_some_and(|spread| spread.total_estimated),
+                        ..Inside::default()
+                    });
+                }
+                depth[set as usize] += 1;
+            }
+            stack.push((row, true));
+            stack.extend(children.of_row(row).map(|child| (child, false)));
+        }
+        for frame in &thread.open {
+            let set = nodes
+                .site
+                .get(frame.node.index())
+                .and_then(|_| set_of(frame.node.index()));
+            if let Some((_, sum)) = set.and_then(|set| sums.get_mut(place[set as usize])) {
+                sum.open = 1;
+            }
+        }
+        for (set, _) in &sums {
+            place[*set as usize] = usize::MAX;
+        }
+        sums.sort_by_key(|&(set, _)| set);
+        threads.push(sums);
+    }
+    threads
+}
+
+/// The rows below each row, as lists within two columns.
+struct Children {
+    first: Vec<u32>,
+    next: Vec<u32>,
+}
+
+// === impl Children ===
+
+impl Children {
+    fn of(parents: &[u32]) -> Self {
+        let mut first = vec![NO_PARENT; parents.len()];
+        let mut next = vec![NO_PARENT; parents.len()];
+        for (row, &parent) in parents.iter().enumerate().rev() {
+            if parent != NO_PARENT {
+                next[row] = std::mem::replace(&mut first[parent as usize], row as u32);
+            }
+        }
+        Self { first, next }
+    }
+
+    fn of_row(&self, row: u32) -> impl Iterator<Item = u32> {
+        let at = |row: u32| (row != NO_PARENT).then_some(row);
+        std::iter::successors(at(self.first[row as usize]), move |&row| {
+            at(self.next[row as usize])
+        })
+    }
+}

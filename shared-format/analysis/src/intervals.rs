@@ -1,0 +1,340 @@
+//! What each thread spent inside groups or functions, interval by interval, from the snapshots of a program as they come.
+//!
+//! The time of calls that are still open is in it: a call that is open through three intervals fills each of them.
+//! Resets and their undoing go unnoticed where the closing snapshots come as well.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::functions::Functions;
+use crate::groups;
+use crate::inclusive_time::{Inside, SetId, inside};
+use crate::window::{between, same_epoch};
+use tickscope_format::latency::Latencies;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread};
+
+/// What is followed.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The groups of these names.
+    pub groups: Vec<String>,
+    /// The functions with a site that one of these matches.
+    pub functions: Vec<Pattern>,
+}
+
+/// A group or a function.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// The group of this name.
+    Group(String),
+    /// The function of this full name.
+    Function(String),
+}
+
+/// What one thread spent inside one of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The thread's id; 0 for threads that have ended, but for one that alone of its name did so.
+    pub tid: u32,
+    /// Its name; threads that have ended share a line by name.
+    pub thread: String,
+    /// The group or function.
+    pub subject: Subject,
+    /// Calls begun in the interval, recursive ones too.
+    pub calls: u64,
+    /// Nanoseconds inside the outermost of its calls.
+    pub inside_ns: u64,
+    /// Whether that is an estimate.
+    pub estimated: bool,
+}
+
+/// An interval that has passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The wall clock at its end: nanoseconds since the Unix epoch.
+    pub unix_ns: u64,
+    /// How long it was by the program's clock, in nanoseconds.
+    pub ns: u64,
+    /// Where there was something, by thread and then by name; live threads first.
+    pub lines: Vec<Line>,
+    /// Whether any site met so far is what is followed.
+    pub any_met: bool,
+}
+
+/// Intervals in the making.
+#[derive(Debug)]
+pub struct Intervals {
+    every_ns: u64,
+    choice: Choice,
+    /// The snapshot up to which all is counted.
+    last: Option<Snapshot>,
+    /// What closed the reset epoch before: where counts stand again when the reset is undone.
+    closed: Option<Snapshot>,
+    /// The program's clock when the interval began.
+    began_tick: u64,
+    /// The first snapshot is not where it begins, but what has happened in it since the reset.
+    from_start: bool,
+    sums: BTreeMap<(Who, Subject), Sum>,
+    any_met: bool,
+}
+
+/// A thread: whether it has ended, its id and its name.
+type Who = (bool, u32, String);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    calls: u64,
+    ticks: u64,
+    estimated: bool,
+}
+
+// === impl Choice ===
+
+impl Choice {
+    /// All groups: what is followed where nothing was chosen.
+    pub fn is_all_groups(&self) -> bool {
+        self.groups.is_empty() && self.functions.is_empty()
+    }
+
+    /// The groups that are followed, and to which of them each site belongs.
+    fn groups(&self, snapshot: &Snapshot) -> (Vec<Subject>, Vec<Option<SetId>>) {
+        let (names, mut of_site) = groups::names(snapshot);
+        let chosen = |name: &str| self.is_all_groups() || self.groups.iter().any(|group| group == name);
+        for group in &mut of_site {
+            *group = group.filter(|&group| chosen(names[group as usize]));
+        }
+        let subjects = names.into_iter().map(|name| Subject::Group(name.to_owned()));
+        (subjects.collect(), of_site)
+    }
+
+    /// The functions that are followed, and to which of them each site belongs.
+    fn functions(&self, snapshot: &Snapshot) -> (Vec<Subject>, Vec<Option<SetId>>) {
+        if self.functions.is_empty() {
+            return Default::default();
+        }
+        let functions = Functions::of(snapshot);
+        let mut chosen = vec![false; functions.list.len()];
+        for (site, id) in snapshot.sites.iter().zip(&functions.of_site) {
+            let chosen = &mut chosen[id.index()];
+            *chosen = *chosen || self.functions.iter().any(|pattern| pattern.matches(site));
+        }
+        let of_site = functions
+            .of_site
+            .iter()
+            .map(|id| chosen[id.index()].then_some(id.0));
+        let of_site = of_site.collect();
+        let subjects = functions.list.iter().map(|f| Subject::Function(f.full_name()));
+        (subjects.collect(), of_site)
+    }
+
+    /// Whether a site that was met is followed.
+    pub fn is_met(&self, snapshot: &Snapshot) -> bool {
+        [self.groups(snapshot), self.functions(snapshot)]
+            .iter()
+            .any(|(_, of_site)| of_site.iter().any(Option::is_some))
+    }
+}
+
+// === impl Intervals ===
+
+impl Intervals {
+    /// Intervals of this length, or a little more: each ends with a snapshot.
+    pub fn new(every: Duration, choice: Choice) -> Self {
+        Self {
+            every_ns: every.as_nanos() as u64,
+            choice,
+            last: None,
+            closed: None,
+            began_tick: 0,
+            from_start: false,
+            sums: BTreeMap::new(),
+            any_met: false,
+        }
+    }
+
+    /// The same from the program's reset on, or from its start.
+    pub fn from_start(every: Duration, choice: Choice) -> Self {
+        Self {
+            from_start: true,
+            ..Self::new(every, choice)
+        }
+    }
+
+    /// Whether it has taken any snapshot.
+    pub fn has_begun(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Takes the next snapshot of the program and gives the interval that it completes. The first one begins the first
+    /// interval. Between two of them may be others of the same reset epoch, but no closing ones.
+    pub fn take(&mut self, snapshot: &Snapshot) -> Option<Interval> {
+        let snapshot = without_latencies(snapshot);
+        let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
+        let reset_tick = snapshot
+            .capture
+            .tick
+            .saturating_sub(ticks(snapshot.capture.since_reset_ns));
+        let mut done = None;
+        match &self.last {
+            None if self.from_start => {
+                self.began_tick = reset_tick;
+                self.count(&snapshot);
+            }
+            None => self.began_tick = snapshot.capture.tick,
+            Some(last) => {
+                let window = self.window(&snapshot);
+                if snapshot.clock.epoch != last.clock.epoch {
+                    // Its ticks are of another kind.
+                    done = self.finish();
+                    self.began_tick = reset_tick;
+                }
+                if let Some(window) = window {
+                    self.count(&window);
+                }
+            }
+        }
+        let passed_ns = self.passed_ns(&snapshot);
+        // A snapshot that is nearer to the interval's end than the next one will be ends it.
+        let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
+        // A closing one is followed by the first of the next epoch.
+        let closes = snapshot.capture.kind == CaptureKind::Closing;
+        if closes {
+            self.closed = Some(snapshot.clone());
+        }
+        self.last = Some(snapshot);
+        let may_end = passed_ns > 0 && !closes;
+        if may_end && passed_ns.saturating_add(slack_ns) >= self.every_ns {
+            done = done.or_else(|| self.finish());
+        }
+        done
+    }
+
+    /// The interval so far, where it is not empty; the next one begins here.
+    pub fn finish(&mut self) -> Option<Interval> {
+        let last = self.last.as_ref()?;
+        let ns = self.passed_ns(last);
+        if ns == 0 {
+            return None;
+        }
+        let sums = std::mem::take(&mut self.sums);
+        let sums = sums.into_iter().filter(|(_, sum)| sum.calls > 0 || sum.ticks > 0);
+        let lines = sums.map(|(((_, tid, thread), subject), sum)| Line {
+            tid,
+            thread,
+            subject,
+            calls: sum.calls,
+            inside_ns: last.nanos(sum.ticks),
+            estimated: sum.estimated,
+        });
+        let lines = lines.collect();
+        self.began_tick = last.capture.tick;
+        Some(Interval {
+            unix_ns: last.capture.unix_ns,
+            ns,
+            lines,
+            any_met: self.any_met,
+        })
+    }
+
+    fn passed_ns(&self, snapshot: &Snapshot) -> u64 {
+        snapshot.nanos(snapshot.capture.tick.saturating_sub(self.began_tick))
+    }
+
+    /// What happened since the last snapshot; none where that cannot be told.
+    fn window(&self, now: &Snapshot) -> Option<Snapshot> {
+        let last = self.last.as_ref()?;
+        let as_of = |snapshot: &Snapshot, other: &Snapshot| {
+            let mut snapshot = snapshot.clone();
+            snapshot.capture.reset_epoch = other.capture.reset_epoch;
+            snapshot
+        };
+        if same_epoch(now, last) {
+            return Some(between(now, last));
+        }
+        let Some(withdrawn) = now.capture.withdraws else {
+            // All since a reset that came after the last one.
+            return Some(now.clone());
+        };
+        if last.capture.reset_epoch == withdrawn {
+            return Some(between(&as_of(now, last), last));
+        }
+        // Counts go on from where they stood at the reset, and what was counted since is in them too.
+        let closed = self.closed.as_ref();
+        let closed = closed.filter(|closed| closed.capture.reset_epoch == withdrawn)?;
+        let since = between(&as_of(now, closed), closed);
+        Some(between(&as_of(&since, last), last))
+    }
+
+    /// The id of a thread, also of the one that is the only one of its name to have ended since the last snapshot; else 0.
+    fn tid_of(&self, thread: &Thread, window: &Snapshot) -> u32 {
+        let Some(last) = self.last.as_ref().filter(|_| thread.tid == 0) else {
+            return thread.tid;
+        };
+        let known = |threads: &[Thread], tid: u32| {
+            let one = threads
+                .iter()
+                .find(|other| other.tid == tid && other.name == thread.name);
+            one.map_or(0, |one| one.count)
+        };
+        let ended = thread.count.saturating_sub(known(&last.threads, 0));
+        let live = last
+            .threads
+            .iter()
+            .filter(|other| other.tid != 0 && other.name == thread.name);
+        let mut gone = live.filter(|other| known(&window.threads, other.tid) == 0);
+        match (ended, gone.next(), gone.next()) {
+            (1, Some(one), None) => one.tid,
+            _ => 0,
+        }
+    }
+
+    fn count(&mut self, window: &Snapshot) {
+        for (subjects, of_site) in [self.choice.groups(window), self.choice.functions(window)] {
+            self.any_met |= of_site.iter().any(Option::is_some);
+            if !of_site.iter().any(Option::is_some) {
+                continue;
+            }
+            for (thread, sums) in window.threads.iter().zip(inside(window, &of_site)) {
+                let tid = self.tid_of(thread, window);
+                for (set, sum) in sums {
+                    let who = (tid == 0, tid, thread.name.clone());
+                    let subject = subjects[set as usize].clone();
+                    self.sums.entry((who, subject)).or_default().add(&sum);
+                }
+            }
+        }
+    }
+}
+
+/// A copy without what is not needed here: most of a snapshot's bytes.
+fn without_latencies(snapshot: &Snapshot) -> Snapshot {
+    Snapshot {
+        process: snapshot.process.clone(),
+        clock: snapshot.clock.clone(),
+        capture: snapshot.capture.clone(),
+        lifetime: snapshot.lifetime,
+        threads: snapshot.threads.clone(),
+        sites: snapshot.sites.clone(),
+        nodes: snapshot.nodes.clone(),
+        errors: snapshot.errors.clone(),
+        measuring: snapshot.measuring.clone(),
+        latencies: Latencies::default(),
+        estimates: snapshot.estimates.clone(),
+        counts: Vec::new(),
+        window: snapshot.window,
+    }
+}
+
+// === impl Sum ===
+
+impl Sum {
+    fn add(&mut self, inside: &Inside) {
+        self.calls = self.calls.saturating_add(inside.calls);
+        self.ticks = self.ticks.saturating_add(inside.total_ticks);
+        self.estimated |= inside.estimated;
+    }
+}
+
+#[cfg(test)]
+mod tests;

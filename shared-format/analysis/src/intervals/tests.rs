@@ -1,0 +1,251 @@
+use super::*;
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::CaptureKind::{Closing, Periodic};
+use tickscope_format::snapshot::{CaptureKind, OpenFrame, Site, Thread, ThreadState};
+
+const MS: u64 = 1_000_000;
+
+/// main, in it read and write of the group io, and in write another read; a thread that sleeps in a read. A tick is a
+/// nanosecond, a record comes each 100 ms.
+fn program(ms: u64, epoch: u64, kind: CaptureKind) -> Snapshot {
+    let mut s = Snapshot::default();
+    s.process.pid = 7;
+    s.capture.tick = ms * MS;
+    s.capture.unix_ns = ms * MS;
+    s.capture.interval_ns = 100 * MS;
+    s.capture.reset_epoch = epoch;
+    s.capture.kind = kind;
+    for (name, group) in [("main", ""), ("read", "io"), ("write", "io")] {
+        s.sites.push(Site {
+            name: name.into(),
+            module: "app".into(),
+            group: group.into(),
+            ..Site::default()
+        });
+    }
+    let main = s.nodes.push(None, SiteId(0), 1, 0);
+    let write = s.nodes.push(Some(main), SiteId(2), 0, 0);
+    s.nodes.push(Some(write), SiteId(1), 0, 0);
+    let sleeps = s.nodes.push(None, SiteId(1), 0, 0);
+    for (name, tid, first_row, rows) in [("main", 7, 0, 3), ("reader", 8, 3, 1)] {
+        s.threads.push(Thread {
+            name: name.into(),
+            tid,
+            state: ThreadState::Running,
+            count: 1,
+            first_row,
+            rows,
+            ..Thread::default()
+        });
+    }
+    s.threads[1].open.push(OpenFrame {
+        node: sleeps,
+        began_tick: 1,
+    });
+    s
+}
+
+/// Counts of write, of the read in it, and ticks of the sleeper.
+fn with(mut s: Snapshot, calls: [u64; 2], self_ms: [u64; 2], asleep_ms: u64) -> Snapshot {
+    for at in 0..2 {
+        s.nodes.calls[1 + at] = calls[at];
+        s.nodes.self_ticks[1 + at] = self_ms[at] * MS;
+    }
+    s.nodes.self_ticks[3] = asleep_ms * MS;
+    s
+}
+
+fn take(intervals: &mut Intervals, snapshot: Snapshot) -> Option<Interval> {
+    intervals.take(&snapshot)
+}
+
+fn all_groups() -> Intervals {
+    Intervals::new(Duration::from_secs(1), Choice::default())
+}
+
+/// Thread, name, calls and milliseconds inside.
+fn told(interval: &Interval) -> Vec<(u32, &str, u64, u64)> {
+    let lines = interval.lines.iter();
+    lines
+        .map(|line| {
+            let (Subject::Group(name) | Subject::Function(name)) = &line.subject;
+            (line.tid, name.as_str(), line.calls, line.inside_ns / MS)
+        })
+        .collect()
+}
+
+#[test]
+fn a_call_open_through_three_intervals_fills_each() {
+    let mut intervals = all_groups();
+    assert_eq!(
+        take(&mut intervals, program(500, 0, Periodic)),
+        None,
+        "begins the first"
+    );
+    for second in 1..4u64 {
+        let before = second - 1;
+        let half = with(
+            program(second * 1000, 0, Periodic),
+            [3 * before + 1, 3 * before],
+            [90 * before, 10 * before],
+            second * 1000 - 500,
+        );
+        assert_eq!(take(&mut intervals, half), None, "half of it");
+        let whole = with(
+            program(second * 1000 + 500, 0, Periodic),
+            [3 * second, 3 * second],
+            [90 * second, 10 * second],
+            second * 1000,
+        );
+        let interval = take(&mut intervals, whole).unwrap();
+        assert_eq!(
+            (interval.ns, interval.unix_ns),
+            (1000 * MS, (second * 1000 + 500) * MS)
+        );
+        // A read in a write counts no time twice; a call that began before has no call.
+        assert_eq!(told(&interval), [(7, "io", 6, 100), (8, "io", 0, 1000)]);
+    }
+}
+
+#[test]
+fn from_the_start_the_first_snapshot_counts() {
+    let mut intervals = Intervals::from_start(Duration::from_secs(1), Choice::default());
+    let mut first = with(program(5_300, 0, Periodic), [2, 1], [20, 10], 300);
+    first.capture.since_reset_ns = 300 * MS;
+    assert!(!intervals.has_begun() && take(&mut intervals, first.clone()).is_none());
+    assert!(intervals.has_begun());
+    let interval = intervals.finish().unwrap();
+    assert_eq!(
+        (interval.ns, told(&interval)),
+        (300 * MS, vec![(7, "io", 3, 30), (8, "io", 0, 300)])
+    );
+}
+
+#[test]
+fn nothing_is_an_interval_without_lines() {
+    let mut intervals = all_groups();
+    take(&mut intervals, program(0, 0, Periodic));
+    let interval = take(&mut intervals, program(1010, 0, Periodic)).unwrap();
+    assert_eq!(
+        (interval.ns, interval.lines.len(), interval.any_met),
+        (1010 * MS, 0, true)
+    );
+    assert_eq!(intervals.finish(), None, "no time has passed since");
+    let mut plain = program(0, 0, Periodic);
+    for site in &mut plain.sites {
+        site.group.clear();
+    }
+    let mut intervals = all_groups();
+    take(&mut intervals, plain.clone());
+    plain.capture.tick = 950 * MS;
+    let interval = take(&mut intervals, plain).unwrap();
+    assert!(!interval.any_met, "and it is near enough to its end");
+}
+
+#[test]
+fn resets_are_not_seen() {
+    let mut intervals = all_groups();
+    take(
+        &mut intervals,
+        with(program(0, 0, Periodic), [9, 9], [50, 50], 900),
+    );
+    let closing = with(program(300, 0, Closing), [10, 9], [60, 50], 1200);
+    assert_eq!(take(&mut intervals, closing), None);
+    let after = with(program(1000, 1, Periodic), [1, 1], [5, 5], 700);
+    let interval = take(&mut intervals, after).unwrap();
+    assert_eq!(told(&interval), [(7, "io", 3, 20), (8, "io", 0, 1000)]);
+    // Another one, seen only afterwards: all since it.
+    let interval = take(
+        &mut intervals,
+        with(program(2000, 5, Periodic), [1, 0], [1, 0], 10),
+    )
+    .unwrap();
+    assert_eq!(told(&interval), [(7, "io", 1, 1), (8, "io", 0, 10)]);
+}
+
+#[test]
+fn neither_is_the_undoing_of_a_reset() {
+    let withdrawing = |ms, calls, self_ms, asleep_ms| {
+        let mut s = with(program(ms, 2, Periodic), calls, self_ms, asleep_ms);
+        s.capture.withdraws = Some(0);
+        s
+    };
+    let begin = || {
+        let mut intervals = all_groups();
+        take(
+            &mut intervals,
+            with(program(0, 0, Periodic), [9, 9], [50, 50], 900),
+        );
+        take(
+            &mut intervals,
+            with(program(300, 0, Closing), [10, 9], [60, 50], 1200),
+        );
+        intervals
+    };
+    // Calls 11 and 9: one before the reset, two after it, of which the first was seen in its own epoch.
+    for seen in [true, false] {
+        let mut intervals = begin();
+        if seen {
+            take(
+                &mut intervals,
+                with(program(500, 1, Periodic), [1, 0], [3, 0], 200),
+            );
+        }
+        let interval = take(&mut intervals, withdrawing(1000, [12, 9], [66, 50], 1900)).unwrap();
+        assert_eq!(told(&interval), [(7, "io", 3, 16), (8, "io", 0, 1000)], "{seen}");
+        let next = take(&mut intervals, withdrawing(2000, [12, 9], [66, 50], 2900)).unwrap();
+        assert_eq!(told(&next), [(8, "io", 0, 1000)]);
+    }
+    // Where the reset was not seen, nothing can be told of the time until it is undone.
+    let mut intervals = all_groups();
+    take(
+        &mut intervals,
+        with(program(500, 1, Periodic), [1, 0], [3, 0], 200),
+    );
+    let interval = take(&mut intervals, withdrawing(1500, [12, 9], [66, 50], 1900)).unwrap();
+    assert_eq!(interval.lines, []);
+}
+
+#[test]
+fn functions_are_followed_by_pattern_and_ended_threads_by_name() {
+    let choice = Choice {
+        groups: vec!["none".into()],
+        functions: vec![Pattern::new("read").unwrap()],
+    };
+    let mut intervals = Intervals::new(Duration::from_secs(1), choice.clone());
+    take(&mut intervals, with(program(0, 0, Periodic), [0, 0], [0, 0], 100));
+    let mut later = with(program(1000, 0, Periodic), [4, 5], [50, 30], 400);
+    later.threads[1].tid = 0;
+    later.threads[1].open.clear();
+    assert!(choice.is_met(&later));
+    let interval = take(&mut intervals, later.clone()).unwrap();
+    assert_eq!(
+        told(&interval),
+        [(7, "app::read", 5, 30), (8, "app::read", 0, 300)],
+        "it is the only one that has ended"
+    );
+    // Whatever comes to that row later is of others.
+    later.capture.tick += 1_000 * MS;
+    later.nodes.self_ticks[3] += 20 * MS;
+    later.threads[1].count = 3;
+    let interval = take(&mut intervals, later).unwrap();
+    assert_eq!(told(&interval), [(0, "app::read", 0, 20)]);
+}
+
+#[test]
+fn a_clock_that_broke_ends_the_interval() {
+    let mut intervals = all_groups();
+    take(&mut intervals, program(0, 0, Periodic));
+    take(
+        &mut intervals,
+        with(program(400, 0, Closing), [1, 0], [20, 0], 400),
+    );
+    let mut other = with(program(90_000, 1, Periodic), [1, 0], [30, 0], 600);
+    other.clock.epoch = 1;
+    other.capture.since_reset_ns = 600 * MS;
+    let interval = take(&mut intervals, other.clone()).unwrap();
+    assert_eq!((interval.ns, told(&interval)[0]), (400 * MS, (7, "io", 1, 20)));
+    other.capture.tick += 400 * MS;
+    let interval = take(&mut intervals, other).unwrap();
+    assert_eq!((interval.ns, told(&interval)[0]), (1000 * MS, (7, "io", 1, 30)));
+}

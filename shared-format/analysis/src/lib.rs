@@ -1,0 +1,44 @@
+//! What is derived from snapshots, each one table: pure functions, nothing here is stored in a file.
+//!
+//! ```text
+//! Snapshot -> sites
+//!          -> functions -> per_call
+//!          -> inclusive_time (time in the outermost of some sites, by thread) -> groups
+//!          -> functions, uncertainty -> call_tree (threads merged by path) -> hotspots (per function)
+//!                                                                          -> transform -> call_tree
+//!                                                                          -> callers (and callees) -> call_graph
+//!          -> overhead_correction, filter, focus -> Snapshot
+//! two of a run -> window -> Snapshot
+//! many of a run -> merge -> Snapshot
+//!               -> history_window (merge, window) -> Snapshot
+//! those of a run as they come -> intervals (what each thread spent inside groups and functions)
+//! two of any runs -> align -> two Snapshots with the same rows
+//! many of two builds -> compare/diff -> compare/gate (by rank)
+//! ```
+
+#![warn(missing_docs)]
+
+pub mod align;
+pub mod call_graph;
+pub mod call_tree;
+pub mod callers;
+pub mod compare;
+pub mod filter;
+pub mod focus;
+pub mod functions;
+pub mod groups;
+pub mod history_window;
+pub mod hotspots;
+pub mod inclusive_time;
+pub mod intervals;
+pub mod merge;
+pub mod overhead_correction;
+mod parts;
+pub mod per_call;
+pub mod sites;
+pub mod transform;
+pub mod uncertainty;
+pub mod window;
+
+#[cfg(test)]
+mod pairs_of_snapshots;

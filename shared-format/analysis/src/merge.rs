@@ -1,0 +1,318 @@
+//! Several snapshots of one run added up, as a snapshot again: what was counted in any of them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
+use tickscope_format::latency::{Histogram, Latencies};
+use tickscope_format::snapshot::{
+    Count, Estimate, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Thread, ThreadState,
+};
+
+/// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
+/// `since_reset_ns` is the time that all of them counted for.
+///
+/// Rows are matched by thread (name and id) and path of sites. Threads that the last one does not show any more go to
+/// the finished ones of their name.
+pub fn sum(parts: &[&Snapshot]) -> Snapshot {
+    let Some((last, earlier)) = parts.split_last() else {
+        return Snapshot::default();
+    };
+    if earlier.is_empty() {
+        return (*last).clone();
+    }
+    let mut adder = Adder::new(last);
+    adder.add_threads(last, earlier);
+    adder.add_rows(last, earlier)
+}
+
+/// The threads and sites of the sum.
+struct Adder<'a> {
+    threads: Vec<Thread>,
+    /// For each thread: of which part and which of its threads it is made.
+    made_of: Vec<Vec<(usize, ThreadId)>>,
+    sites: Sites,
+    known_sites: HashMap<&'a Site, u32>,
+}
+
+/// What the rows of a sum hold beside the tree.
+#[derive(Default)]
+struct Beside {
+    errors: BTreeMap<u32, u64>,
+    counts: BTreeMap<u32, u64>,
+    estimates: BTreeMap<u32, (u64, f64, f64)>,
+    latencies: BTreeMap<u32, Histogram>,
+}
+
+// === impl Adder ===
+
+impl<'a> Adder<'a> {
+    fn new(last: &'a Snapshot) -> Self {
+        let mut known_sites = HashMap::new();
+        for (index, site) in (0..).zip(&last.sites) {
+            known_sites.entry(site).or_insert(index);
+        }
+        Self {
+            threads: last.threads.clone(),
+            made_of: Vec::new(),
+            sites: last.sites.clone(),
+            known_sites,
+        }
+    }
+
+    fn add_threads(&mut self, last: &Snapshot, earlier: &[&Snapshot]) {
+        let mut known: HashMap<(String, u32), usize> = HashMap::new();
+        let part_of_last = earlier.len();
+        for (index, thread) in last.threads.iter().enumerate() {
+            known.entry((thread.name.clone(), thread.tid)).or_insert(index);
+            self.made_of.push(vec![(part_of_last, ThreadId(index as u32))]);
+        }
+        for (part, snapshot) in earlier.iter().enumerate() {
+            for (index, thread) in snapshot.threads.iter().enumerate() {
+                let of = |tid| known.get(&(thread.name.clone(), tid)).copied();
+                let at = of(thread.tid).or_else(|| of(0)).unwrap_or(self.threads.len());
+                if at == self.threads.len() {
+                    known.insert((thread.name.clone(), 0), at);
+                    self.threads.push(Thread {
+                        name: thread.name.clone(),
+                        state: ThreadState::Finished,
+                        count: thread.count,
+                        ..Thread::default()
+                    });
+                    self.made_of.push(Vec::new());
+                }
+                let to = &mut self.threads[at];
+                to.outside_ticks = to.outside_ticks.saturating_add(thread.outside_ticks);
+                to.cpu_ns = match (to.cpu_ns, thread.cpu_ns) {
+                    (Some(one), Some(other)) => Some(one.saturating_add(other)),
+                    (one, other) => one.or(other),
+                };
+                self.made_of[at].push((part, ThreadId(index as u32)));
+            }
+        }
+    }
+
+    fn add_rows(mut self, last: &'a Snapshot, earlier: &[&'a Snapshot]) -> Snapshot {
+        let parts: Vec<&Snapshot> = earlier.iter().chain([&last]).copied().collect();
+        let site_of: Vec<Vec<u32>> = parts.iter().map(|part| self.sites_of(part)).collect();
+        let mut nodes = Nodes::default();
+        nodes.reserve(last.nodes.len());
+        let mut row_of: Vec<Vec<u32>> = parts
+            .iter()
+            .map(|part| vec![NO_PARENT; part.nodes.len()])
+            .collect();
+        for (thread, made_of) in self.threads.iter_mut().zip(&self.made_of) {
+            thread.first_row = nodes.len() as u32;
+            let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+            for &(part, of) in made_of {
+                let from = &parts[part].nodes;
+                for row in parts[part].rows_of(of) {
+                    let parent = match from.parent[row] {
+                        NO_PARENT => NO_PARENT,
+                        above => row_of[part][above as usize],
+                    };
+                    let site = site_of[part][from.site[row] as usize];
+                    let to = match known.get(&(parent, site)) {
+                        // Rows of the last one stay apart, whatever they are.
+                        Some(&to) if part < earlier.len() => to,
+                        _ => {
+                            let above = (parent != NO_PARENT).then_some(NodeId(parent));
+                            let to = nodes.push(above, SiteId(site), 0, 0).0;
+                            *known.entry((parent, site)).or_insert(to)
+                        }
+                    };
+                    row_of[part][row] = to;
+                    let to = to as usize;
+                    let ticks = ticks_of(parts[part], last, from.self_ticks[row]);
+                    nodes.calls[to] = nodes.calls[to].saturating_add(from.calls[row]);
+                    nodes.self_ticks[to] = nodes.self_ticks[to].saturating_add(ticks);
+                }
+            }
+            thread.rows = nodes.len() as u32 - thread.first_row;
+            let moved = |frame: &OpenFrame| OpenFrame {
+                node: NodeId(row_of[earlier.len()][frame.node.index()]),
+                ..*frame
+            };
+            thread.open = thread.open.iter().map(moved).collect();
+        }
+        let mut beside = Beside::default();
+        for (part, rows) in parts.iter().zip(&row_of) {
+            beside.add(part, rows);
+        }
+        let mut out = beside.put_into(Snapshot {
+            threads: self.threads,
+            sites: self.sites,
+            nodes,
+            window: true,
+            ..last.clone()
+        });
+        for part in earlier {
+            let since = &mut out.capture.since_reset_ns;
+            *since = since.saturating_add(part.capture.since_reset_ns);
+            let samples = &mut out.measuring.samples;
+            *samples = samples.saturating_add(part.measuring.samples);
+        }
+        hold(&mut out);
+        out
+    }
+
+    /// Where the sites of a part stand among those of the sum.
+    fn sites_of(&mut self, part: &'a Snapshot) -> Vec<u32> {
+        let places = part.sites.iter().map(|site| {
+            *self.known_sites.entry(site).or_insert_with(|| {
+                self.sites.push(site.clone());
+                self.sites.len() as u32 - 1
+            })
+        });
+        places.collect()
+    }
+}
+
+/// Keeps what readers add up within what a decoder lets through, where hostile parts together are beyond it: what comes
+/// last is less then.
+fn hold(sum: &mut Snapshot) {
+    let longest_ns = (u64::MAX / 4) as f64 * 0.999;
+    let most_ticks = (longest_ns * sum.clock.ticks_per_second / 1e9) as u64;
+    let threads = &mut sum.threads;
+    hold_each(&mut threads.iter_mut().map(|thread| &mut thread.count), u64::MAX);
+    hold_each(
+        &mut threads.iter_mut().map(|thread| &mut thread.outside_ticks),
+        most_ticks,
+    );
+    hold_each(&mut sum.nodes.calls.iter_mut(), u64::MAX);
+    hold_each(&mut sum.nodes.self_ticks.iter_mut(), most_ticks);
+    hold_each(&mut sum.errors.iter_mut().map(|error| &mut error.count), u64::MAX);
+}
+
+fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
+    for number in numbers {
+        *number = (*number).min(room);
+        room -= *number;
+    }
+}
+
+// === impl Beside ===
+
+impl Beside {
+    fn add(&mut self, part: &Snapshot, row_of: &[u32]) {
+        for error in &part.errors {
+            let count = self.errors.entry(row_of[error.node.index()]).or_default();
+            *count = count.saturating_add(error.count);
+        }
+        for count in &part.counts {
+            let sum = self.counts.entry(row_of[count.node.index()]).or_default();
+            *sum = sum.saturating_add(count.sum);
+        }
+        let square = |error: u64| error as f64 * error as f64;
+        for estimate in &part.estimates {
+            // Errors of independent times add up by their squares.
+            let of = self.estimates.entry(row_of[estimate.node.index()]).or_default();
+            of.0 = of.0.saturating_add(estimate.timed);
+            of.1 += square(estimate.self_error);
+            of.2 += square(estimate.total_error);
+        }
+        for &row in &part.latencies.row {
+            let all = self.latencies.entry(row_of[row as usize]).or_default();
+            all.add(&part.latencies.of(row));
+        }
+    }
+
+    fn put_into(self, mut out: Snapshot) -> Snapshot {
+        let errors = self.errors.into_iter().map(|(row, count)| NodeErrors {
+            node: NodeId(row),
+            count,
+        });
+        out.errors = errors.collect();
+        let counts = self.counts.into_iter().map(|(row, sum)| Count {
+            node: NodeId(row),
+            sum,
+        });
+        out.counts = counts.collect();
+        let estimates = self
+            .estimates
+            .into_iter()
+            .map(|(row, (timed, own, total))| Estimate {
+                node: NodeId(row),
+                timed,
+                self_error: own.sqrt().round() as u64,
+                total_error: total.sqrt().round() as u64,
+            });
+        out.estimates = estimates.collect();
+        out.latencies = Latencies::default();
+        for (row, histogram) in self.latencies {
+            out.latencies.push(row, &histogram);
+        }
+        out
+    }
+}
+
+/// Ticks of a part in ticks of the last one: a clock that broke in between has another rate.
+fn ticks_of(part: &Snapshot, last: &Snapshot, ticks: u64) -> u64 {
+    if part.clock.epoch == last.clock.epoch {
+        return ticks;
+    }
+    let rate = last.clock.ticks_per_second / part.clock.ticks_per_second;
+    (ticks as f64 * rate).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::less;
+    use tickscope_format::fixture;
+
+    #[test]
+    fn nothing_is_lost_and_rows_of_the_same_path_are_one() {
+        let one = fixture::two_threads();
+        let other = fixture::recursion();
+        let sum = sum(&[&other, &one, &one]);
+        assert_eq!(sum.calls(), other.calls() + 2 * one.calls());
+        assert_eq!(
+            sum.measured_ticks(),
+            other.measured_ticks() + 2 * one.measured_ticks()
+        );
+        assert_eq!(sum.capture.since_reset_ns, 12_000_000);
+        assert_eq!(sum.sites.len(), 6);
+        assert_eq!(sum.threads.len(), 3, "main is one thread in both");
+        assert_eq!(sum.nodes.len(), one.nodes.len() + other.nodes.len());
+        assert_eq!(sum.errors[0].count, 4);
+        let mut payload = Vec::new();
+        tickscope_format::codec::encode(&sum, &mut payload).unwrap();
+        assert_eq!(tickscope_format::codec::decode(&payload).unwrap(), sum);
+    }
+
+    #[test]
+    fn what_was_added_can_be_taken_away_again() {
+        let one = fixture::two_threads();
+        let both = sum(&[&one, &one]);
+        let less = less(&both, &one);
+        assert_eq!(less.nodes, one.nodes);
+        assert_eq!(less.capture.since_reset_ns, one.capture.since_reset_ns);
+        assert_eq!(less.threads, one.threads);
+        assert_eq!(sum(&[&one]), one);
+    }
+
+    #[test]
+    fn sums_of_counters_add_up() {
+        let one = tickscope_report::fixtures::order_sim_counting();
+        let both = sum(&[&one, &one]);
+        let sums = |s: &Snapshot| s.counts.iter().map(|count| count.sum).collect::<Vec<_>>();
+        assert!(!one.counts.is_empty());
+        assert_eq!(
+            sums(&both),
+            sums(&one).iter().map(|sum| 2 * sum).collect::<Vec<_>>()
+        );
+        assert_eq!(less(&both, &one).counts, one.counts);
+    }
+
+    #[test]
+    fn who_has_ended_goes_to_the_finished_ones() {
+        let now = fixture::two_threads();
+        let mut then = now.clone();
+        then.threads[0].name = "gone".into();
+        let both = sum(&[&then, &now]);
+        let gone = both.threads.last().unwrap();
+        assert_eq!((gone.name.as_str(), gone.tid, gone.rows), ("gone", 0, 3));
+        assert_eq!(gone.state, ThreadState::Finished);
+        assert_eq!(both.calls(), 2 * now.calls());
+    }
+}

@@ -1,0 +1,371 @@
+//! What holds of any two snapshots: windows are never negative and add up, and two that are aligned have the same
+//! rows with their own counts.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use crate::align::align;
+use crate::call_tree::CallTree;
+use crate::window::between;
+use tickscope_format::ids::{NodeId, SiteId, ThreadId};
+use tickscope_format::latency::{Histogram, Latencies, bucket_of};
+use tickscope_format::snapshot::{Count, Lifetime, Mode, Nodes, Snapshot, Thread, ThreadState};
+use tickscope_report::fixtures::{any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies};
+
+/// What a program may have done since: every row counted more, and some threads have ended.
+fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
+    let mut s = snapshot.clone();
+    let step = |at: usize| u64::from(steps.get(at % steps.len().max(1)).copied().unwrap_or(0));
+    for row in 0..s.nodes.len() {
+        s.nodes.calls[row] += step(row);
+        if s.sum_of(NodeId(row as u32)).is_none() {
+            s.nodes.self_ticks[row] += step(row + 1) * 1_000;
+        }
+    }
+    for count in &mut s.counts {
+        count.sum += step(count.node.index() + 2) * 10;
+    }
+    for (index, thread) in s.threads.iter_mut().enumerate() {
+        thread.outside_ticks += step(index);
+    }
+    s.capture.since_reset_ns += 1_000_000_000;
+    s.capture.tick += 2_500_000_000;
+    s.lifetime = Lifetime {
+        calls: s.calls(),
+        ticks: s.measured_ticks(),
+    };
+    let ends = |index: usize| ended.get(index).copied().unwrap_or(false);
+    finish(&s, ends)
+}
+
+/// The chosen threads as the collector shows them once they have ended: folded by name, behind the others.
+fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
+    let mut out = Snapshot {
+        threads: Vec::new(),
+        nodes: Nodes::default(),
+        errors: Vec::new(),
+        estimates: Vec::new(),
+        latencies: Latencies::default(),
+        counts: Vec::new(),
+        ..s.clone()
+    };
+    let sums = s.sums();
+    let mut sums_of_out: Vec<Option<u64>> = Vec::new();
+    let gone = |index: usize, thread: &Thread| thread.tid == 0 || ends(index);
+    let mut folded: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut order: Vec<Vec<usize>> = Vec::new();
+    for (index, thread) in s.threads.iter().enumerate() {
+        if !gone(index, thread) {
+            order.push(vec![index]);
+        } else if let Some((_, all)) = folded.iter_mut().find(|(name, _)| *name == thread.name) {
+            all.push(index);
+        } else {
+            folded.push((thread.name.clone(), vec![index]));
+        }
+    }
+    let live = order.len();
+    order.extend(folded.into_iter().map(|(_, all)| all));
+    for (at, indices) in order.iter().enumerate() {
+        let first_row = out.nodes.len() as u32;
+        // Like the collector's folding: one row for each path.
+        let mut rows: Vec<(Option<u32>, u32, u32)> = Vec::new();
+        let mut place: Vec<Option<u32>> = vec![None; s.nodes.len()];
+        for &index in indices {
+            for row in s.rows_of(ThreadId(index as u32)) {
+                let parent = s
+                    .nodes
+                    .parent_of(NodeId(row as u32))
+                    .and_then(|parent| place[parent.index()]);
+                let site = s.nodes.site[row];
+                let found = rows
+                    .iter()
+                    .find(|(p, known, _)| (*p, *known) == (parent, site))
+                    .filter(|_| at >= live)
+                    .map(|&(_, _, id)| id);
+                let id = found.unwrap_or_else(|| {
+                    let id = out.nodes.push(parent.map(NodeId), SiteId(site), 0, 0);
+                    rows.push((parent, site, id.0));
+                    id.0
+                });
+                out.nodes.calls[id as usize] += s.nodes.calls[row];
+                out.nodes.self_ticks[id as usize] += s.nodes.self_ticks[row];
+                sums_of_out.resize(out.nodes.len(), Some(0));
+                let sum = &mut sums_of_out[id as usize];
+                *sum = sum.zip(sums[row]).map(|(a, b)| a + b);
+                place[row] = Some(id);
+            }
+        }
+        let ticks = indices.iter().map(|&index| s.threads[index].outside_ticks).sum();
+        let first = &s.threads[indices[0]];
+        out.threads.push(Thread {
+            first_row,
+            rows: out.nodes.len() as u32 - first_row,
+            outside_ticks: ticks,
+            open: Vec::new(),
+            tid: if at >= live { 0 } else { first.tid },
+            state: if at >= live {
+                ThreadState::Finished
+            } else {
+                first.state
+            },
+            ..first.clone()
+        });
+    }
+    out.counts = (0..)
+        .zip(sums_of_out)
+        .filter_map(|(row, sum)| {
+            Some(Count {
+                node: NodeId(row),
+                sum: sum?,
+            })
+        })
+        .collect();
+    out
+}
+
+/// Counts that no sum of them leaves 64 bits with.
+fn small(mut s: Snapshot) -> Snapshot {
+    for ticks in &mut s.nodes.self_ticks {
+        *ticks %= 1 << 40;
+    }
+    for count in &mut s.counts {
+        count.sum %= 1 << 40;
+    }
+    s.lifetime = Lifetime {
+        calls: s.calls(),
+        ticks: s.measured_ticks(),
+    };
+    s
+}
+
+fn outside(s: &Snapshot) -> u64 {
+    s.threads.iter().map(|thread| thread.outside_ticks).sum()
+}
+
+/// Self, and all below, and sums of counters, by path of functions.
+fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
+    let tree = CallTree::build(s, |_| true);
+    let rows = tree.rows.iter();
+    rows.map(|row| (row.path.0, (row.calls, row.self_ticks, row.total_ticks, row.sum)))
+        .collect()
+}
+
+#[test]
+fn nothing_happens_between_a_snapshot_and_itself() {
+    for snapshot in [order_sim_with_latencies(), order_sim_adaptive()] {
+        let none = between(&snapshot, &snapshot);
+        assert_eq!((none.calls(), none.measured_ticks(), outside(&none)), (0, 0, 0));
+        assert!(none.latencies.row.is_empty());
+        assert_eq!(none.capture.since_reset_ns, 0);
+        assert_eq!(
+            none.nodes.parent, snapshot.nodes.parent,
+            "its rows are still there"
+        );
+        let errors = none
+            .estimates
+            .iter()
+            .map(|e| (e.timed, e.self_error, e.total_error));
+        assert!(
+            errors.clone().all(|e| e == (0, 0, 0)),
+            "{:?}",
+            errors.collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn behind_a_reset_all_is_new() {
+    let earlier = order_sim();
+    let mut later = earlier.clone();
+    later.capture.reset_epoch += 1;
+    later.capture.since_reset_ns = 5;
+    assert_eq!(between(&later, &earlier), later);
+    later.capture.reset_epoch -= 1;
+    later.process.started_unix_ns += 1;
+    assert_eq!(between(&later, &earlier), later, "another run");
+    assert!(!later.window, "it is all since that reset");
+}
+
+#[test]
+fn what_goes_on_behind_a_reset_that_was_taken_back_is_one_run() {
+    let mut earlier = order_sim();
+    earlier.capture.reset_epoch = 4;
+    let mut later = grown(&earlier, &[3], &[]);
+    later.capture.reset_epoch = 6;
+    assert_eq!(between(&later, &earlier), later, "two resets");
+    later.capture.withdraws = Some(4);
+    let window = between(&later, &earlier);
+    assert_eq!(window.calls(), 3 * earlier.nodes.len() as u64);
+    assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
+    // What was counted while the reset held is no part of it.
+    earlier.capture.reset_epoch = 5;
+    assert_eq!(between(&later, &earlier), later);
+}
+
+#[test]
+fn latencies_are_those_of_the_time_between() {
+    let earlier = order_sim_with_latencies();
+    let mut later = earlier.clone();
+    let mut all = Latencies::default();
+    for row in 0..later.nodes.len() as u32 {
+        let mut latency = earlier.latencies.of(row);
+        if row == 4 {
+            latency.add(&Histogram {
+                buckets: vec![(bucket_of(1_000) as u16, 3)],
+                max_ticks: 1_000,
+            });
+        }
+        all.push(row, &latency);
+    }
+    later.latencies = all;
+    let window = between(&later, &earlier);
+    assert_eq!(window.latencies.row, [4]);
+    assert_eq!(window.latencies.of(4).buckets, [(bucket_of(1_000) as u16, 3)]);
+    let ended = finish(&later, |_| false);
+    assert_eq!(ended.nodes.len(), later.nodes.len(), "nothing to fold there");
+}
+
+#[test]
+fn a_window_that_begins_without_latencies_has_none_of_before() {
+    let later = order_sim_with_latencies();
+    let mut coarse = later.clone();
+    coarse.latencies = Latencies::default();
+    assert!(between(&later, &coarse).latencies.row.is_empty());
+    assert!(between(&coarse, &later).latencies.row.is_empty());
+    // Where no call had finished, all that have are of this time.
+    let open: Vec<NodeId> = (coarse.threads.iter())
+        .flat_map(|thread| &thread.open)
+        .map(|frame| frame.node)
+        .collect();
+    assert!(!open.is_empty());
+    for row in 0..coarse.nodes.len() {
+        coarse.nodes.calls[row] = u64::from(open.contains(&NodeId(row as u32)));
+    }
+    assert_eq!(between(&later, &coarse).latencies, later.latencies);
+}
+
+#[test]
+fn a_row_of_another_build_is_found_by_its_function() {
+    let earlier = order_sim();
+    let mut later = earlier.clone();
+    later.process.pid += 1;
+    later.process.started_unix_ns += 1;
+    for (index, site) in later.sites.iter_mut().enumerate() {
+        site.line += 7;
+        if index == 4 {
+            site.name = "rebalance_fast".into();
+        }
+    }
+    for thread in &mut later.threads {
+        thread.tid += if thread.tid > 0 { 1_000 } else { 0 };
+    }
+    let (now, then) = align(&later, &earlier);
+    assert_eq!(
+        now.threads.len(),
+        earlier.threads.len(),
+        "threads are found by name"
+    );
+    // The renamed one stands in two rows of both matchers.
+    assert_eq!(now.nodes.len(), earlier.nodes.len() + 2);
+    assert_eq!(now.sites.len(), earlier.sites.len() + 1);
+    assert_eq!(then.measured_ticks(), earlier.measured_ticks());
+}
+
+/// A counter of one side was none as soon as the other side had a scope of its name in another thread.
+#[test]
+fn what_was_a_counter_in_one_thread_and_a_scope_in_the_others_was_no_counter() {
+    let mut one = order_sim();
+    one.counts.clear();
+    let thread = &one.threads[0];
+    let (first, rows) = (thread.first_row, thread.rows);
+    let leaf = (first..first + rows)
+        .rfind(|row| !one.nodes.parent.contains(row))
+        .unwrap();
+    let mut other = one.clone();
+    one.nodes.self_ticks[leaf as usize] = 0;
+    one.counts.push(Count {
+        node: NodeId(leaf),
+        sum: 5,
+    });
+    one.threads.truncate(1);
+    other.threads[0].name = "another".into();
+    let path = by_path(&one)
+        .into_iter()
+        .find(|(_, figures)| figures.3 == Some(5))
+        .unwrap();
+    let (now, then) = align(&one, &other);
+    assert_eq!(by_path(&now).get(&path.0), Some(&path.1));
+    assert_eq!(by_path(&then)[&path.0].3, None);
+}
+
+proptest! {
+    #[test]
+    fn a_window_holds_what_was_added(
+        first in any_snapshot().prop_map(small),
+        steps in prop::collection::vec(0u32..5, 1..40),
+        ended in prop::collection::vec(any::<bool>(), 5),
+    ) {
+        let earlier = finish(&first, |_| false);
+        let later = grown(&earlier, &steps, &ended);
+        let window = between(&later, &earlier);
+        prop_assert_eq!(window.calls(), later.lifetime.calls - first.lifetime.calls);
+        prop_assert_eq!(window.measured_ticks(), later.lifetime.ticks - first.lifetime.ticks);
+        prop_assert_eq!(outside(&window), outside(&later) - outside(&earlier));
+        prop_assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
+        prop_assert_eq!(&window.nodes.parent, &later.nodes.parent);
+        // And path by path: what was and what has happened make what is.
+        let (then, now) = (by_path(&earlier), by_path(&later));
+        for (path, (calls, own, total, sum)) in by_path(&window) {
+            let before = then.get(&path).copied().unwrap_or((0, 0, 0, Some(0)));
+            let after = now[&path];
+            let sum = before.3.zip(sum).map(|(before, sum)| before + sum);
+            prop_assert_eq!((before.0 + calls, before.1 + own, before.2 + total, sum), after);
+        }
+    }
+
+    #[test]
+    fn of_any_two_nothing_is_negative(one in any_snapshot(), other in any_snapshot()) {
+        let window = between(&one, &other);
+        for row in 0..one.nodes.len() {
+            prop_assert!(window.nodes.calls[row] <= one.nodes.calls[row]);
+            prop_assert!(window.nodes.self_ticks[row] <= one.nodes.self_ticks[row]);
+        }
+        prop_assert!(outside(&window) <= outside(&one));
+    }
+
+    #[test]
+    fn aligned_snapshots_have_the_same_rows_and_their_own_counts(
+        one in any_snapshot().prop_map(small),
+        other in any_snapshot().prop_map(small),
+        mode in prop::sample::select(vec![Mode::Exact, Mode::Sampled]),
+    ) {
+        let (mut one, other) = (one, other);
+        one.capture.mode = mode;
+        let (now, then) = align(&one, &other);
+        prop_assert_eq!(&now.nodes.parent, &then.nodes.parent);
+        prop_assert_eq!(&now.nodes.site, &then.nodes.site);
+        prop_assert_eq!(&now.sites, &then.sites);
+        for (side, from) in [(&now, &one), (&then, &other)] {
+            prop_assert_eq!(side.calls(), from.calls());
+            prop_assert_eq!(outside(side), outside(from));
+            let errors = |s: &Snapshot| s.errors.iter().map(|error| error.count).sum::<u64>();
+            prop_assert_eq!(errors(side), errors(from));
+            let all = by_path(side);
+            for (path, figures) in by_path(from) {
+                prop_assert_eq!(all.get(&path).copied(), Some(figures));
+            }
+        }
+        let (a, b) = (CallTree::build(&now, |_| true), CallTree::build(&then, |_| true));
+        prop_assert_eq!(a.rows.len(), b.rows.len());
+        for (index, (a_row, b_row)) in a.rows.iter().zip(&b.rows).enumerate() {
+            prop_assert_eq!((a_row.path, a_row.parent, a_row.function), (b_row.path, b_row.parent, b_row.function));
+            // The differences add up as the sides do.
+            let change = |a: u64, b: u64| i128::from(a) - i128::from(b);
+            let below: i128 = a.children(index as u32).iter()
+                .map(|&c| change(a.rows[c as usize].total_ns, b.rows[c as usize].total_ns))
+                .sum();
+            prop_assert_eq!(change(a_row.self_ns, b_row.self_ns) + below, change(a_row.total_ns, b_row.total_ns));
+        }
+    }
+}

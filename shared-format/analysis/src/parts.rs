@@ -1,0 +1,107 @@
+//! Which rows of the tree as it was built a row was made of, and the histograms of those. They are summed up when first
+//! asked for: few rows of a large tree are ever looked at.
+
+use std::sync::{Arc, OnceLock};
+
+use tickscope_format::latency::Histogram;
+
+/// What the rows of a tree were made of, and their latencies.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parts {
+    /// By row of the tree as it was built; empty where no node has a histogram.
+    built: Arc<Vec<Histogram>>,
+    /// Which of those belong to a row; none where they are the rows themselves.
+    merged: Option<Merged>,
+}
+
+#[derive(Clone, Debug)]
+struct Merged {
+    /// Rows of the tree as it was built, those of one row side by side.
+    parts: Vec<u32>,
+    /// By row, where its parts end; they begin where those of the row before end.
+    ends: Vec<u32>,
+    sums: Vec<OnceLock<Box<Histogram>>>,
+}
+
+static EMPTY: Histogram = Histogram {
+    buckets: Vec::new(),
+    max_ticks: 0,
+};
+
+// === impl Parts ===
+
+impl Parts {
+    /// By row; empty where no node has a histogram.
+    pub(super) fn built(histograms: Vec<Histogram>) -> Self {
+        Self {
+            built: Arc::new(histograms),
+            merged: None,
+        }
+    }
+
+    /// Those of a tree of so many rows that was made of this one: pairs of its row and a row that is a part of it.
+    pub(super) fn merge(&self, rows: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut ends = vec![0u32; rows];
+        for (row, part) in pairs {
+            ends[*row as usize] += self.rows(part).len() as u32;
+        }
+        let mut next = 0;
+        for end in &mut ends {
+            // For now where they begin; filling them in moves it to the end.
+            next += std::mem::replace(end, next);
+        }
+        let mut parts = vec![0; next as usize];
+        for (row, part) in pairs {
+            let end = &mut ends[*row as usize];
+            for &built in self.rows(part) {
+                parts[*end as usize] = built;
+                *end += 1;
+            }
+        }
+        Self {
+            built: Arc::clone(&self.built),
+            merged: Some(Merged {
+                parts,
+                ends,
+                sums: vec![OnceLock::new(); rows],
+            }),
+        }
+    }
+
+    /// The rows of the tree as it was built that are part of one.
+    pub(super) fn rows<'a>(&'a self, row: &'a u32) -> &'a [u32] {
+        match &self.merged {
+            Some(merged) => merged.parts(*row),
+            None => std::slice::from_ref(row),
+        }
+    }
+
+    /// Those of one row.
+    pub(super) fn latency(&self, row: u32) -> &Histogram {
+        let Some(merged) = &self.merged else {
+            return self.built.get(row as usize).unwrap_or(&EMPTY);
+        };
+        let parts = merged.parts(row).iter();
+        let mut parts = parts.map(|&part| self.built.get(part as usize).unwrap_or(&EMPTY));
+        match (parts.next(), parts.len()) {
+            (None, _) => &EMPTY,
+            (Some(only), 0) => only,
+            (Some(first), _) => merged.sums[row as usize].get_or_init(|| {
+                let mut sum = first.clone();
+                parts
+                    .filter(|part| !part.is_empty())
+                    .for_each(|part| sum.add(part));
+                Box::new(sum)
+            }),
+        }
+    }
+}
+
+// === impl Merged ===
+
+impl Merged {
+    fn parts(&self, row: u32) -> &[u32] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.parts[start as usize..self.ends[row as usize] as usize]
+    }
+}

@@ -1,0 +1,174 @@
+//! How often one function or scope was called, by its name: what numbers are divided by (per frame, per request).
+
+use crate::functions::{FunctionId, Functions};
+use tickscope_format::snapshot::Snapshot;
+
+/// So many names are told where one does not say enough.
+const NAMED: usize = 4;
+
+/// Whose calls numbers are divided by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerCall {
+    /// The name of the function or scope, as it was asked for.
+    pub name: String,
+    /// How often it was called; never 0.
+    pub calls: u64,
+}
+
+/// Why a name gives no calls to divide by.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PerError {
+    /// Nothing is called so.
+    #[error("no function or scope is called {name}; most calls have {there}")]
+    None {
+        /// The name.
+        name: String,
+        /// What there is instead.
+        there: String,
+    },
+    /// A group is called so.
+    #[error("{name} is a group, and numbers are per call of one function or scope; in it are {there}")]
+    Group {
+        /// The name.
+        name: String,
+        /// The functions in it.
+        there: String,
+    },
+    /// It was not called since the reset, or in the window.
+    #[error("{name} was not called, so nothing is per call of it")]
+    NoCalls {
+        /// The name.
+        name: String,
+    },
+    /// Several functions are called so.
+    #[error("{name} may be {there}; give more of its path")]
+    Several {
+        /// The name.
+        name: String,
+        /// The functions of that name.
+        there: String,
+    },
+}
+
+// === impl PerCall ===
+
+impl PerCall {
+    /// The one of this name; see [`calls_of`].
+    ///
+    /// # Errors
+    /// As [`calls_of`].
+    pub fn of(snapshot: &Snapshot, name: &str) -> Result<Self, PerError> {
+        Ok(Self {
+            name: name.to_owned(),
+            calls: calls_of(snapshot, name)?,
+        })
+    }
+}
+
+/// The calls of the function that is called `name`: its plain name, or any number of the last parts of its path
+/// (`frame`, `app::frame`).
+///
+/// # Errors
+/// None or several are called so, or the one that is was never called.
+pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerError> {
+    let functions = Functions::of(snapshot);
+    let mut calls = vec![0u64; functions.list.len()];
+    for (&site, &node) in snapshot.nodes.site.iter().zip(&snapshot.nodes.calls) {
+        let function = functions.of_site[site as usize];
+        calls[function.index()] = calls[function.index()].saturating_add(node);
+    }
+    let called = named(&functions, name);
+    let told = |ids: &[FunctionId]| {
+        let names: Vec<String> = ids.iter().map(|&id| functions.get(id).full_name()).collect();
+        let shown = names[..names.len().min(NAMED)].join(", ");
+        match names.len() {
+            0 => "nothing".into(),
+            all if all > NAMED => format!("{shown} and {} more", all - NAMED),
+            _ => shown,
+        }
+    };
+    let name = name.to_owned();
+    match called[..] {
+        [one] if calls[one.index()] > 0 => Ok(calls[one.index()]),
+        [_] => Err(PerError::NoCalls { name }),
+        [] if snapshot.sites.iter().any(|site| site.group == name) => {
+            let sites = snapshot.sites.iter().zip(&functions.of_site);
+            let mut members: Vec<FunctionId> = sites
+                .filter(|(site, _)| site.group == name)
+                .map(|(_, &function)| function)
+                .collect();
+            members.sort();
+            members.dedup();
+            let there = told(&members);
+            Err(PerError::Group { name, there })
+        }
+        [] => {
+            let mut others: Vec<FunctionId> = (0..functions.list.len() as u32).map(FunctionId).collect();
+            others.sort_by_key(|id| std::cmp::Reverse(calls[id.index()]));
+            others.truncate(NAMED);
+            let there = told(&others);
+            Err(PerError::None { name, there })
+        }
+        _ => {
+            let there = told(&called);
+            Err(PerError::Several { name, there })
+        }
+    }
+}
+
+/// The functions that are called `name`: its plain name, or any number of the last parts of its path. Where one is called
+/// just so, at the top of a crate, those that end alike are not meant.
+pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
+    let mut called = Vec::new();
+    for id in (0..functions.list.len() as u32).map(FunctionId) {
+        let full = functions.get(id).full_name();
+        match full.strip_suffix(name) {
+            Some("") => return vec![id],
+            Some(before) if before.ends_with("::") => called.push(id),
+            Some(_) | None => {}
+        }
+    }
+    called
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickscope_format::fixture;
+    use tickscope_format::snapshot::Site;
+
+    #[test]
+    fn a_name_is_the_last_parts_of_a_path() {
+        let mut snapshot = fixture::two_threads();
+        let site = snapshot.sites[1].clone();
+        let full = format!("{}::{}", site.module, site.name);
+        assert_eq!(calls_of(&snapshot, &site.name), Ok(800));
+        assert_eq!(calls_of(&snapshot, &full), Ok(800));
+        let part = &site.name[1..];
+        let none = calls_of(&snapshot, part).unwrap_err().to_string();
+        assert!(none.contains("no function or scope is called"), "{none}");
+        assert!(none.contains(&full), "names what is there: {none}");
+
+        snapshot.sites[1].group = "io".into();
+        let group = calls_of(&snapshot, "io").unwrap_err().to_string();
+        assert!(
+            group.starts_with("io is a group,") && group.ends_with(&full),
+            "{group}"
+        );
+
+        let other = Site {
+            module: "elsewhere".into(),
+            ..site.clone()
+        };
+        snapshot.sites.push(other);
+        let several = calls_of(&snapshot, &site.name).unwrap_err().to_string();
+        assert!(several.contains("elsewhere::"), "{several}");
+        assert!(several.ends_with("; give more of its path"), "{several}");
+        let uncalled = calls_of(&snapshot, &format!("elsewhere::{}", site.name));
+        let said = uncalled.unwrap_err().to_string();
+        assert!(
+            said.ends_with(" was not called, so nothing is per call of it"),
+            "{said}"
+        );
+    }
+}

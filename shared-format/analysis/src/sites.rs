@@ -1,0 +1,63 @@
+//! The places in the source that were met: how often, and whether they are switched off.
+
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::Snapshot;
+
+/// A place in the source over all threads and all places of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SiteRow {
+    /// The site.
+    pub site: SiteId,
+    /// Calls begun since the reset.
+    pub calls: u64,
+    /// Whether it is switched off now.
+    pub off: bool,
+}
+
+/// Every site of a snapshot, in its order. Rows that sum up others, such as "(pruned)", stand nowhere in the source and
+/// are none.
+pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
+    let mut rows: Vec<SiteRow> = (0..snapshot.sites.len() as u32)
+        .map(|site| SiteRow {
+            site: SiteId(site),
+            calls: 0,
+            off: false,
+        })
+        .collect();
+    for (&site, &calls) in snapshot.nodes.site.iter().zip(&snapshot.nodes.calls) {
+        rows[site as usize].calls += calls;
+    }
+    for site in &snapshot.measuring.off_sites {
+        rows[site.index()].off = true;
+    }
+    rows.retain(|row| {
+        let site = &snapshot.sites[row.site.index()];
+        !site.file.is_empty()
+    });
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickscope_format::fixture;
+    use tickscope_format::snapshot::Site;
+
+    #[test]
+    fn calls_of_all_threads_and_what_is_off() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.measuring.off_sites = vec![SiteId(2)];
+        snapshot.sites.push(Site {
+            name: "(pruned)".into(),
+            ..Site::default()
+        });
+        let rows: Vec<_> = sites(&snapshot)
+            .iter()
+            .map(|row| (row.site.0, row.calls, row.off))
+            .collect();
+        assert_eq!(
+            rows,
+            [(0, 2, false), (1, 800, false), (2, 200, true), (3, 2, false)]
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! How far times are estimates: the standard errors of rows and functions, combined from those of nodes.
+
+use tickscope_format::snapshot::{Mode, Snapshot};
+
+/// How far the times of a node, a row or a function are estimates. Those of several together are the root of the
+/// sum of squares: nodes are timed independently.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// Calls that were timed.
+    pub timed: u64,
+    /// Standard error of the self time, in ticks.
+    pub self_error: f64,
+    /// Standard error of the total time, in ticks.
+    pub total_error: f64,
+    /// Whether the self time is an estimate; one may be without a known error.
+    pub self_estimated: bool,
+    /// Whether the total time is one.
+    pub total_estimated: bool,
+}
+
+// === impl Spread ===
+
+impl Spread {
+    /// Adds what belongs to the self time of another.
+    pub(super) fn add_self(&mut self, other: &Self) {
+        self.timed = self.timed.saturating_add(other.timed);
+        self.self_error = self.self_error.hypot(other.self_error);
+        self.self_estimated |= other.self_estimated;
+    }
+
+    /// Adds what belongs to the total time of another.
+    pub(super) fn add_total(&mut self, other: &Self) {
+        self.total_error = self.total_error.hypot(other.total_error);
+        self.total_estimated |= other.total_estimated;
+    }
+
+    /// Itself, where any time is an estimate.
+    pub(super) fn if_estimated(self) -> Option<Self> {
+        (self.self_estimated || self.total_estimated).then_some(self)
+    }
+}
+
+/// The spread of every node; empty where all times are exact.
+///
+/// A total may be exact though what is below is not: in adaptive mode the time of calls that were not timed is handed
+/// from a parent to its children.
+pub fn spreads(snapshot: &Snapshot) -> Vec<Spread> {
+    let sampled = snapshot.capture.mode == Mode::Sampled;
+    if snapshot.estimates.is_empty() && !sampled {
+        return Vec::new();
+    }
+    let calls = &snapshot.nodes.calls;
+    let mut spreads: Vec<Spread> = calls
+        .iter()
+        .map(|&calls| Spread {
+            timed: if sampled { 0 } else { calls },
+            self_estimated: sampled,
+            total_estimated: sampled,
+            ..Spread::default()
+        })
+        .collect();
+    for estimate in &snapshot.estimates {
+        let row = estimate.node.index();
+        let untimed = sampled || estimate.timed < calls[row];
+        spreads[row] = Spread {
+            timed: estimate.timed,
+            self_error: estimate.self_error as f64,
+            total_error: estimate.total_error as f64,
+            self_estimated: untimed || estimate.self_error > 0,
+            total_estimated: untimed || estimate.total_error > 0,
+        };
+    }
+    // Counters have no time to be wrong about.
+    for count in &snapshot.counts {
+        spreads[count.node.index()] = Spread::default();
+    }
+    spreads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickscope_format::fixture;
+    use tickscope_format::ids::NodeId;
+    use tickscope_format::snapshot::Estimate;
+
+    fn estimate(row: u32, timed: u64, self_error: u64, total_error: u64) -> Estimate {
+        Estimate {
+            node: NodeId(row),
+            timed,
+            self_error,
+            total_error,
+        }
+    }
+
+    fn flags(snapshot: &Snapshot) -> Vec<(bool, bool)> {
+        spreads(snapshot)
+            .iter()
+            .map(|spread| (spread.self_estimated, spread.total_estimated))
+            .collect()
+    }
+
+    #[test]
+    fn exact_times_have_none() {
+        assert_eq!(spreads(&fixture::two_threads()), []);
+    }
+
+    #[test]
+    fn what_a_parent_gives_to_its_children_leaves_its_total_exact() {
+        let mut snapshot = fixture::two_threads();
+        // 1, 400 and 100 calls.
+        snapshot.estimates = vec![estimate(1, 400, 40, 0), estimate(2, 7, 40, 40)];
+        let (exact, own, both) = ((false, false), (true, false), (true, true));
+        assert_eq!(flags(&snapshot)[..4], [exact, own, both, exact]);
+        let timed: Vec<u64> = spreads(&snapshot).iter().map(|spread| spread.timed).collect();
+        assert_eq!(timed[..4], [1, 400, 7, 1]);
+    }
+
+    #[test]
+    fn calls_that_were_not_timed_make_an_estimate_also_where_its_error_is_not_known() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.estimates = vec![estimate(2, 1, 0, 0)];
+        assert_eq!(flags(&snapshot)[2], (true, true));
+    }
+
+    #[test]
+    fn all_that_was_sampled_is_an_estimate() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.capture.mode = Mode::Sampled;
+        assert_eq!(flags(&snapshot), [(true, true); 7]);
+    }
+}

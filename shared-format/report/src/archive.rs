@@ -1,0 +1,83 @@
+//! Files that carry a snapshot: kept ones (`.tks`), and reports as HTML pages.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::Path;
+
+use crate::html;
+use tickscope_format::FormatError;
+use tickscope_format::file::open::open_plain;
+use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot_file;
+
+/// How a page begins.
+const PAGE: &[u8] = b"<!doctype html>";
+
+/// A longer page is not read: one of 100 000 nodes has some 12 MB.
+const LONGEST_PAGE: u64 = 1 << 30;
+
+/// Whether a file begins like one that carries a snapshot, or is called like one.
+pub fn is_archive(path: &Path) -> bool {
+    let ending = path.extension();
+    ending == Some(OsStr::new(snapshot_file::KEPT_ENDING)) || snapshot_file::is_kept(path) || is_page(path)
+}
+
+/// Reads the snapshot of a file, as it was measured.
+///
+/// # Errors
+/// What is there instead of one that this build can read.
+pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
+    if !is_page(path) {
+        return snapshot_file::read(path);
+    }
+    let failed = |error| FormatError::io("read", path, error);
+    let mut text = String::new();
+    open_plain(path, false)?
+        .take(LONGEST_PAGE)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    html::snapshot_of(&text)
+}
+
+fn is_page(path: &Path) -> bool {
+    let mut start = [0; PAGE.len()];
+    let read = open_plain(path, false).map(|mut file| file.read_exact(&mut start));
+    matches!(read, Ok(Ok(()))) && start.eq_ignore_ascii_case(PAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::PageOptions;
+    use tickscope_format::fixture;
+
+    #[test]
+    fn a_page_and_a_kept_snapshot_are_read_alike() {
+        let dir = tempfile::tempdir().unwrap();
+        let snapshot = fixture::two_threads();
+        // A name says nothing where the file does.
+        let (kept, page) = (dir.path().join("kept"), dir.path().join("page"));
+        snapshot_file::write(&kept, &snapshot).unwrap();
+        let text = html::page(&snapshot, &PageOptions::default()).unwrap();
+        std::fs::write(&page, text).unwrap();
+        for path in [kept, page] {
+            assert!(is_archive(&path));
+            assert_eq!(read(&path).unwrap(), snapshot);
+        }
+    }
+
+    #[test]
+    fn other_files_say_what_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.html");
+        std::fs::write(&path, "<!DOCTYPE HTML><p>nothing").unwrap();
+        assert!(is_archive(&path));
+        let why = read(&path).unwrap_err().to_string();
+        assert!(why.contains("report -f html"), "{why}");
+        std::fs::write(&path, "nothing at all, and longer than a page's head").unwrap();
+        assert!(read(&path).is_err());
+        let other = dir.path().join("a.txt");
+        std::fs::write(&other, "nothing at all").unwrap();
+        assert!(!is_archive(&other));
+    }
+}

@@ -1,0 +1,173 @@
+use std::collections::HashMap;
+use std::process::Command;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::fixtures;
+use tickscope_analysis::hotspots::hot;
+use tickscope_format::fixture;
+
+fn callgrind(snapshot: &Snapshot) -> String {
+    let mut out = Vec::new();
+    write(snapshot, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// For golden texts: the same in every version.
+fn unversioned(snapshot: &Snapshot) -> String {
+    callgrind(snapshot).replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}
+
+#[test]
+fn golden() {
+    insta::assert_snapshot!(unversioned(&fixture::two_threads()));
+}
+
+#[test]
+fn recursion() {
+    insta::assert_snapshot!(unversioned(&fixture::recursion()));
+}
+
+#[test]
+fn nothing_measured() {
+    insta::assert_snapshot!(unversioned(&fixtures::empty()));
+}
+
+/// What a reader makes of it: (nanoseconds, calls) of each function itself and with all it calls.
+#[derive(Debug, Default)]
+struct Read {
+    summary: (u64, u64),
+    own: HashMap<String, (u64, u64)>,
+    inclusive: HashMap<String, (u64, u64)>,
+}
+
+fn add(map: &mut HashMap<String, (u64, u64)>, name: &str, (ns, calls): (u64, u64)) {
+    let sum = map.entry(name.to_string()).or_default();
+    *sum = (sum.0 + ns, sum.1 + calls);
+}
+
+/// Reads as the published format says: inclusive costs are the sums of all calls of a function.
+fn read(text: &str) -> Read {
+    let mut read = Read::default();
+    let mut names: HashMap<String, String> = HashMap::new();
+    let mut name_of = |position: &str| {
+        let (number, name) = position.split_once(' ').unwrap_or((position, ""));
+        assert!(number.starts_with('(') && number.ends_with(')'), "{position}");
+        if !name.is_empty() {
+            assert_eq!(names.insert(number.into(), name.into()), None, "named once");
+        }
+        names.get(number).expect("a name before its number").clone()
+    };
+    let (mut caller, mut callee, mut is_call) = (String::new(), String::new(), false);
+    for line in text.split("events: Ns Calls\n").nth(1).unwrap().split('\n') {
+        let pair = |text: &str| {
+            let (ns, calls) = text.split_once(' ').unwrap();
+            (ns.parse().unwrap(), calls.parse().unwrap())
+        };
+        match line.split_once('=') {
+            Some(("fn", name)) => caller = name_of(name),
+            Some(("cfn", name)) => callee = name_of(name),
+            Some(("calls", count)) => {
+                assert!(
+                    !count.starts_with('0'),
+                    "without a call it is the caller's own: {count}"
+                );
+                is_call = true;
+            }
+            Some(("fl" | "cfl", file)) => assert!(file.starts_with('('), "{file}"),
+            Some(_) => panic!("{line}"),
+            None if line.is_empty() => {}
+            None => match line.strip_prefix("summary: ") {
+                Some(summary) => read.summary = pair(summary),
+                None => {
+                    let costs = pair(line.split_once(' ').unwrap().1);
+                    if std::mem::take(&mut is_call) {
+                        add(&mut read.inclusive, &callee, costs);
+                    } else {
+                        add(&mut read.own, &caller, costs);
+                    }
+                }
+            },
+        }
+    }
+    read
+}
+
+/// The numbers in the file are those of the list of functions.
+fn check(snapshot: &Snapshot) {
+    let read = read(&callgrind(snapshot));
+    let tree = CallTree::build(snapshot, |_| true);
+    let names = full_names(&tree.functions, str::to_string);
+    let rows = hot(&tree);
+    for row in &rows {
+        let name = &names[row.function.index()];
+        let of = |costs: &HashMap<String, _>| costs.get(name).copied().unwrap_or_default();
+        assert_eq!(of(&read.own), (row.self_ns, row.calls), "{name}");
+        assert_eq!(of(&read.inclusive).0, row.total_ns, "{name}");
+    }
+    assert_eq!(
+        read.own.values().map(|own| own.0).sum::<u64>(),
+        tree.measured_ns()
+    );
+    let calls = rows.iter().map(|row| row.calls).sum();
+    assert_eq!(read.summary, (tree.measured_ns(), calls));
+}
+
+#[test]
+fn names_that_look_like_lines() {
+    check(&fixtures::stumbling());
+}
+
+proptest! {
+    #[test]
+    fn self_and_inclusive_costs_are_ours(snapshot in fixtures::any_snapshot()) {
+        check(&snapshot);
+    }
+}
+
+/// Skipped where valgrind is not there.
+#[test]
+fn callgrind_annotate_shows_our_numbers() {
+    for snapshot in [
+        fixture::two_threads(),
+        fixture::recursion(),
+        fixtures::stumbling(),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("callgrind.out"), callgrind(&snapshot)).unwrap();
+        let annotate = |inclusive: &str| {
+            let mut command = Command::new("callgrind_annotate");
+            command.args([
+                "--auto=no",
+                "--threshold=100",
+                "--show-percs=no",
+                inclusive,
+                "callgrind.out",
+            ]);
+            let output = command.current_dir(dir.path()).output().ok()?;
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+            Some(String::from_utf8(output.stdout).unwrap())
+        };
+        let (Some(own), Some(inclusive)) = (annotate("--inclusive=no"), annotate("--inclusive=yes")) else {
+            eprintln!("skipped: no callgrind_annotate here");
+            return;
+        };
+        let tree = CallTree::build(&snapshot, |_| true);
+        let names = full_names(&tree.functions, str::to_string);
+        let ns_of = |text: &str, name: &str| {
+            let end = format!(":{name}");
+            let line = text.lines().find(|line| line.ends_with(&end));
+            let line = line.unwrap_or_else(|| panic!("{name} in {text}"));
+            let first = line.split_whitespace().next().unwrap();
+            first.replace(',', "").parse::<u64>().unwrap_or(0)
+        };
+        for row in hot(&tree) {
+            let name = &names[row.function.index()];
+            assert_eq!(ns_of(&own, name), row.self_ns, "{name}");
+            assert_eq!(ns_of(&inclusive, name), row.total_ns, "{name}");
+        }
+        let program = format!("[{}]", in_one_line(&snapshot.process.name, UNKNOWN));
+        assert_eq!(ns_of(&inclusive, &program), tree.measured_ns());
+    }
+}

@@ -1,0 +1,318 @@
+//! A comparison of two builds as something to read: text, markdown for pull requests, JSON, and a page.
+
+mod doubts;
+#[cfg(feature = "json")]
+pub mod json;
+pub mod markdown;
+mod numbers;
+pub mod page;
+mod rows;
+pub mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::escape::visible;
+use crate::glyphs::Glyphs;
+use crate::label::labels;
+use crate::number;
+use tickscope_analysis::compare::diff::{Change, Diff, What};
+use tickscope_analysis::compare::gate::{Failure, Judged, LEVEL, Verdict};
+use tickscope_format::snapshot::{Mode, Snapshot};
+
+pub use doubts::doubts;
+
+use numbers::Numbers;
+use rows::Rest;
+
+/// Of a gate's failures so many are named in its sentence.
+const NAMED: usize = 3;
+
+/// Of a side's runs so many are named.
+const RUNS_NAMED: usize = 6;
+
+/// What the whole program is called among functions.
+const WHOLE: &str = "(all)";
+
+/// Which tables there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tables {
+    /// Both.
+    #[default]
+    Both,
+    /// By function.
+    Functions,
+    /// By path.
+    Paths,
+}
+
+/// A run that was compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// What was typed for it.
+    pub target: String,
+    /// The program's name.
+    pub program: String,
+    /// How it was measured.
+    pub mode: Mode,
+}
+
+/// A comparison and what was made of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'a> {
+    /// The numbers.
+    pub diff: &'a Diff,
+    /// The runs before, and those after.
+    pub runs: (&'a [Run], &'a [Run]),
+    /// What numbers are per call of.
+    pub per: Option<&'a str>,
+    /// What the gates say.
+    pub verdicts: &'a [Verdict],
+    /// What is doubtful, a sentence each.
+    pub doubts: &'a [String],
+    /// Which tables.
+    pub tables: Tables,
+    /// Rows whose calls are the same are shown where a time has changed by at least this share of the whole.
+    pub min_share: f64,
+    /// Nothing but ASCII, in the text.
+    pub ascii: bool,
+}
+
+/// A piece of a sentence: names are escaped in another way than words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Words(String),
+    Name(String),
+}
+
+// === impl Run ===
+
+impl Run {
+    /// What is told of a run.
+    pub fn of(target: &str, snapshot: &Snapshot) -> Self {
+        Self {
+            target: target.into(),
+            program: snapshot.process.name.clone(),
+            mode: snapshot.capture.mode,
+        }
+    }
+}
+
+// === impl Comparison ===
+
+impl Comparison<'_> {
+    /// What is written of it.
+    fn written(&self, write: fn(&mut String, &Comparison<'_>) -> fmt::Result) -> String {
+        let mut out = String::new();
+        // A String takes whatever is written.
+        let _ = write(&mut out, self);
+        out
+    }
+
+    /// The same for forms that are UTF-8, whatever the terminal's.
+    fn in_utf8(&self) -> Self {
+        Self {
+            ascii: false,
+            ..*self
+        }
+    }
+
+    fn numbers(&self) -> Numbers {
+        Numbers { ascii: self.ascii }
+    }
+
+    /// The names of functions as they are shown, not escaped for any form yet.
+    fn labels(&self) -> Vec<String> {
+        labels(&self.diff.functions, self.ascii)
+    }
+
+    /// Rows whose calls are the same and whose times have changed by less are not shown.
+    fn least_ns(&self) -> f64 {
+        self.diff.measured_ns() * self.min_share
+    }
+
+    /// What is compared.
+    fn title(&self) -> String {
+        let runs = |count: usize| match count {
+            1 => "1 run".to_string(),
+            many => format!("{many} runs"),
+        };
+        let (before, after) = self.diff.runs();
+        let medians = if before + after > 2 { ", medians" } else { "" };
+        let per = match self.per {
+            Some(name) => format!(", per call of {}", visible(name, self.ascii)),
+            None => String::new(),
+        };
+        format!("{} before, {} after{medians}{per}", runs(before), runs(after))
+    }
+
+    /// The runs of a side, and how they were measured.
+    fn side(&self, runs: &[Run]) -> String {
+        let shown = runs.iter().take(RUNS_NAMED);
+        let mut text: Vec<String> = shown
+            .map(|run| visible(&run.target, self.ascii).into_owned())
+            .collect();
+        if runs.len() > RUNS_NAMED {
+            text.push(format!("and {} more", runs.len() - RUNS_NAMED));
+        }
+        let mut of: Vec<String> = runs
+            .iter()
+            .map(|run| format!("{}, {}", visible(&run.program, self.ascii), run.mode.as_str()))
+            .collect();
+        of.dedup();
+        of.truncate(NAMED);
+        format!("{} ({})", text.join(" "), of.join("; "))
+    }
+
+    /// What is to be told of a row behind its name: what it is not per call of, and whose time does not compare.
+    fn remark(&self, change: &Change) -> Option<String> {
+        let scope = || visible(self.per.unwrap_or_default(), self.ascii);
+        match (change.calls_per_run, change.around_scope) {
+            (_, true) => Some(format!("(around {})", scope())),
+            (true, false) => Some("(per run)".into()),
+            (false, false) => None,
+        }
+    }
+
+    /// Explains the sums of counters and the remark on what is around the scope, where one has it.
+    fn about_remarks(&self) -> Option<String> {
+        let scope = visible(self.per.unwrap_or_default(), self.ascii);
+        let counters = self.diff.by_function.iter().any(|change| change.is_counter);
+        let sums = counters.then(|| {
+            let sum = Glyphs::of(self.ascii).sum;
+            format!("{sum} is what a counter has added up in its calls; it has no time")
+        });
+        let around = self.diff.whole.around_scope.then(|| {
+            format!(
+                "(around {scope}), (all): their times have what passes outside of {scope} as well, and do not compare \
+                 between runs of different length"
+            )
+        });
+        let about: Vec<String> = sums.into_iter().chain(around).collect();
+        (!about.is_empty()).then(|| about.join(". "))
+    }
+
+    /// The rows that are not shown, in one sentence; none where all are.
+    fn rest(&self, rest: Rest, of: &str) -> Option<String> {
+        if rest.rows == 0 {
+            return None;
+        }
+        let many = if rest.rows == 1 { "" } else { "s" };
+        let by_chance = if self.diff.can_tell_noise() {
+            " or by chance"
+        } else {
+            ""
+        };
+        // Medians do not add up.
+        let together = if self.diff.runs() == (1, 1) {
+            let numbers = self.numbers();
+            format!(
+                "; self together {} {} {}",
+                numbers.value(What::SelfTime, rest.before_ns),
+                numbers.arrow(),
+                numbers.value(What::SelfTime, rest.after_ns),
+            )
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "{} more {of}{many} with the same calls, and times that differ by less than {} of the whole{by_chance}{together}",
+            rest.rows,
+            number::percent(self.min_share),
+        ))
+    }
+
+    fn is_failed(&self) -> bool {
+        self.verdicts.iter().any(|verdict| !verdict.is_passed())
+    }
+
+    /// What a gate says, and why.
+    fn sentence(&self, verdict: &Verdict, labels: &[String]) -> Vec<Piece> {
+        let numbers = self.numbers();
+        let of_times = verdict.condition.what != What::Calls;
+        let judged = verdict.judged;
+        if verdict.is_passed() {
+            let how = if of_times {
+                let (before, after) = self.diff.runs();
+                format!(
+                    "none is slower by more than that (rank test, {before} and {after} runs, level {}%)",
+                    LEVEL * 100.0
+                )
+            } else {
+                "none is called more often than that".into()
+            };
+            return vec![Piece::Words(format!("{judged} judged, {how}"))];
+        }
+        let mut pieces = Vec::new();
+        for (index, failure) in verdict.failures.iter().take(NAMED).enumerate() {
+            let comma = if index > 0 { "; " } else { "" };
+            pieces.push(Piece::Words(comma.into()));
+            pieces.push(self.name_of(failure, labels));
+            pieces.push(Piece::Words(numbers.failure(verdict.condition.what, failure)));
+        }
+        let more = verdict.failures.len().saturating_sub(NAMED);
+        if more > 0 {
+            pieces.push(Piece::Words(format!("; and {more} more of {judged} judged")));
+        }
+        if let Some(why) = self.why_not_the_whole(verdict) {
+            pieces.push(Piece::Words(why));
+        }
+        if verdict.inexact > 0 {
+            pieces.push(Piece::Words(format!(
+                " (in {} of them the runs of a side do not agree)",
+                number::count(verdict.inexact as u64)
+            )));
+        }
+        pieces
+    }
+
+    /// Why the whole program is not among the failures, where its time has grown by more than what is allowed.
+    fn why_not_the_whole(&self, verdict: &Verdict) -> Option<String> {
+        let condition = &verdict.condition;
+        let whole = &self.diff.whole;
+        let grown = condition.is_exceeded(whole.before.total_ns, whole.after.total_ns);
+        let is_failure = |failure: &Failure| failure.of == Judged::Whole;
+        if condition.what != What::Total
+            || condition.function.is_some()
+            || !grown
+            || verdict.failures.iter().any(is_failure)
+        {
+            return None;
+        }
+        let change = self.numbers().change(whole, What::Total);
+        let why = match verdict.whole.and_then(|whole| whole.chance) {
+            Some(chance) => format!("not significant, p = {}", numbers::three_digits(chance)),
+            None => "not judged: it has time outside of the scope as well".into(),
+        };
+        Some(format!("; {WHOLE} {change} is {why}"))
+    }
+
+    fn name_of(&self, failure: &Failure, labels: &[String]) -> Piece {
+        match failure.of {
+            Judged::Whole => Piece::Words(WHOLE.into()),
+            Judged::Function(id) => Piece::Name(labels[id.index()].clone()),
+        }
+    }
+
+    /// What the gates that failed say, a line each, for logs.
+    pub fn failures(&self) -> Vec<String> {
+        let labels = self.labels();
+        let failed = self.verdicts.iter().filter(|verdict| !verdict.is_passed());
+        failed
+            .map(|verdict| {
+                let pieces = self.sentence(verdict, &labels);
+                let condition = verdict.condition.to_string();
+                format!("{} failed: {}", visible(&condition, self.ascii), plain(&pieces))
+            })
+            .collect()
+    }
+}
+
+fn plain(pieces: &[Piece]) -> String {
+    let texts = pieces.iter().map(|piece| match piece {
+        Piece::Words(text) | Piece::Name(text) => text.as_str(),
+    });
+    texts.collect()
+}

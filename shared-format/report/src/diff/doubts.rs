@@ -1,0 +1,64 @@
+//! What keeps two sides from being compared as they are.
+
+use std::collections::BTreeSet;
+
+use crate::escape::visible;
+use tickscope_format::snapshot::{Mode, Snapshot};
+
+/// So many names or modes are told.
+const TOLD: usize = 4;
+
+/// What is doubtful about a comparison of these runs, a sentence each.
+pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let all = || before.iter().chain(after);
+    let list = |words: BTreeSet<String>| {
+        let shown: Vec<String> = words.into_iter().take(TOLD).collect();
+        shown.join(", ")
+    };
+    let modes = |runs: &[Snapshot]| -> BTreeSet<String> {
+        let modes = runs.iter().map(|run| run.capture.mode.as_str().to_string());
+        modes.collect()
+    };
+    if modes(before) != modes(after) || modes(before).len() > 1 {
+        doubts.push(format!(
+            "measured in different modes ({} before, {} after): their times do not compare, their calls do",
+            list(modes(before)),
+            list(modes(after))
+        ));
+    } else if all().any(|run| matches!(run.capture.mode, Mode::Adaptive | Mode::Sampled)) {
+        doubts.push(format!(
+            "times are estimates (mode {}); calls are exact",
+            list(modes(before))
+        ));
+    }
+    let names: BTreeSet<String> = all()
+        .map(|run| visible(&run.process.name, false).into_owned())
+        .collect();
+    if names.len() > 1 {
+        doubts.push(format!("different programs: {}", list(names)));
+    }
+    let off = |runs: &[Snapshot]| -> BTreeSet<(String, String)> {
+        let off = runs.iter().flat_map(|run| {
+            let sites = run.measuring.off_sites.iter();
+            let sites = sites.filter_map(|site| run.sites.get(site.index()));
+            sites.map(|site| (site.module.clone(), site.name.clone()))
+        });
+        off.collect()
+    };
+    if off(before) != off(after) {
+        doubts.push("different sites are switched off: what is off on one side looks new or gone".into());
+    }
+    let dropped: u64 = all().map(|run| run.capture.dropped).fold(0, u64::saturating_add);
+    if dropped > 0 {
+        doubts.push(format!(
+            "{dropped} calls found no place in their program: counts are not complete"
+        ));
+    }
+    if all().any(|run| run.capture.pruned > 0) {
+        doubts.push(
+            "rows were summed up as (pruned) where a program had too many: counts by function are not complete".into(),
+        );
+    }
+    doubts
+}

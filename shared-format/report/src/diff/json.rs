@@ -1,0 +1,191 @@
+//! The comparison for programs: every function and every path, whatever has changed.
+//!
+//! Members keep their order and meaning within version 1; new ones come after the old.
+
+use serde::Serialize;
+
+use super::{Comparison, Run};
+use tickscope_analysis::compare::diff::{Change, Presence, What};
+use tickscope_analysis::compare::gate::{Judged, Verdict};
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: u32,
+    per: Option<&'a str>,
+    /// None without gates.
+    passed: Option<bool>,
+    gates: Vec<Gate<'a>>,
+    notes: &'a [String],
+    before: Vec<RunOf<'a>>,
+    after: Vec<RunOf<'a>>,
+    whole: Row,
+    functions: Vec<Function<'a>>,
+    paths: Vec<Path>,
+}
+
+#[derive(Serialize)]
+struct RunOf<'a> {
+    target: &'a str,
+    program: &'a str,
+    mode: &'static str,
+    per_calls: u64,
+}
+
+#[derive(Serialize)]
+struct Gate<'a> {
+    condition: String,
+    passed: bool,
+    judged: usize,
+    failures: Vec<FailureOf<'a>>,
+}
+
+#[derive(Serialize)]
+struct FailureOf<'a> {
+    /// None for the whole program.
+    function: Option<usize>,
+    module: Option<&'a str>,
+    name: Option<&'a str>,
+    before: f64,
+    after: f64,
+    chance: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    id: usize,
+    module: &'a str,
+    name: &'a str,
+    #[serde(flatten)]
+    row: Row,
+}
+
+#[derive(Serialize)]
+struct Path {
+    id: usize,
+    parent: Option<u32>,
+    function: usize,
+    #[serde(flatten)]
+    row: Row,
+}
+
+#[derive(Serialize)]
+struct Row {
+    presence: &'static str,
+    calls: Sides,
+    calls_exact: bool,
+    calls_per_run: bool,
+    total_ns: Sides,
+    total_estimated: bool,
+    self_ns: Sides,
+    self_estimated: bool,
+    times_per_run: bool,
+    /// None of what is no counter.
+    sum: Option<Sides>,
+}
+
+#[derive(Serialize)]
+struct Sides {
+    before: f64,
+    after: f64,
+    change: f64,
+}
+
+/// The JSON text of a comparison, ending in a newline. The same snapshots always give the same text.
+pub fn report(comparison: &Comparison<'_>) -> String {
+    let diff = comparison.diff;
+    let functions = diff.functions.list.iter().zip(&diff.by_function).enumerate();
+    let document = Document {
+        format: "tickscope-diff",
+        version: 1,
+        per: comparison.per,
+        passed: (!comparison.verdicts.is_empty()).then(|| !comparison.is_failed()),
+        gates: comparison
+            .verdicts
+            .iter()
+            .map(|verdict| gate(comparison, verdict))
+            .collect(),
+        notes: comparison.doubts,
+        before: runs_of(comparison.runs.0, &diff.per_calls.0),
+        after: runs_of(comparison.runs.1, &diff.per_calls.1),
+        whole: row(&diff.whole),
+        functions: functions
+            .map(|(id, (function, change))| Function {
+                id,
+                module: &function.module,
+                name: &function.name,
+                row: row(change),
+            })
+            .collect(),
+        paths: diff
+            .paths
+            .iter()
+            .enumerate()
+            .map(|(id, path)| Path {
+                id,
+                parent: path.parent,
+                function: path.function.index(),
+                row: row(&path.change),
+            })
+            .collect(),
+    };
+    crate::json::written(&document, diff.paths.len() + diff.by_function.len())
+}
+
+fn runs_of<'a>(runs: &'a [Run], per: &[u64]) -> Vec<RunOf<'a>> {
+    let runs = runs.iter().zip(per).map(|(run, &per_calls)| RunOf {
+        target: &run.target,
+        program: &run.program,
+        mode: run.mode.as_str(),
+        per_calls,
+    });
+    runs.collect()
+}
+
+fn gate<'a>(comparison: &'a Comparison<'_>, verdict: &Verdict) -> Gate<'a> {
+    let failures = verdict.failures.iter().map(|failure| {
+        let id = match failure.of {
+            Judged::Whole => None,
+            Judged::Function(id) => Some(id),
+        };
+        let function = id.map(|id| comparison.diff.functions.get(id));
+        FailureOf {
+            function: id.map(|id| id.index()),
+            module: function.map(|function| function.module.as_str()),
+            name: function.map(|function| function.name.as_str()),
+            before: failure.before,
+            after: failure.after,
+            chance: failure.chance,
+        }
+    });
+    Gate {
+        condition: verdict.condition.to_string(),
+        passed: verdict.is_passed(),
+        judged: verdict.judged,
+        failures: failures.collect(),
+    }
+}
+
+fn row(change: &Change) -> Row {
+    let sides = |what: What| Sides {
+        before: change.before.get(what),
+        after: change.after.get(what),
+        change: change.of(what),
+    };
+    Row {
+        presence: match change.presence {
+            Presence::Both => "both",
+            Presence::New => "new",
+            Presence::Gone => "gone",
+        },
+        calls: sides(What::Calls),
+        calls_exact: change.calls_exact,
+        calls_per_run: change.calls_per_run,
+        total_ns: sides(What::Total),
+        total_estimated: change.total_estimated,
+        self_ns: sides(What::SelfTime),
+        self_estimated: change.self_estimated,
+        times_per_run: change.times_per_run,
+        sum: change.is_counter.then(|| sides(What::Sum)),
+    }
+}

@@ -1,0 +1,174 @@
+//! Numbers of two sides: medians and quotients, with their change as a sign and a percentage.
+
+use crate::glyphs::Glyphs;
+use crate::number;
+use tickscope_analysis::compare::diff::{Change, Presence, What};
+use tickscope_analysis::compare::gate::Failure;
+
+/// From here on a factor is easier to read than a percentage.
+const LAST_PERCENT: f64 = 1_000.0;
+
+/// How numbers are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub(super) ascii: bool,
+}
+
+// === impl Numbers ===
+
+impl Numbers {
+    /// A value of one side.
+    pub(super) fn value(self, what: What, value: f64) -> String {
+        match what {
+            What::Calls => count(value),
+            What::Total | What::SelfTime => self.duration(value),
+            What::Sum => format!("{} {}", Glyphs::of(self.ascii).sum, count(value)),
+        }
+    }
+
+    fn duration(self, ns: f64) -> String {
+        let text = if ns < 100.0 && ns.fract() != 0.0 {
+            format!("{}ns", three_digits(ns))
+        } else {
+            number::duration(ns.round() as u64)
+        };
+        if self.ascii { number::ascii(text) } else { text }
+    }
+
+    /// Both sides of a row, with a sign where they are estimates.
+    pub(super) fn sides(self, change: &Change, what: What) -> [String; 2] {
+        if change.is_counter && what == What::SelfTime {
+            return ["-", "-"].map(str::to_string);
+        }
+        let about = match what {
+            What::Sum => false,
+            What::Calls => !change.calls_exact,
+            What::Total => change.total_estimated,
+            What::SelfTime => change.self_estimated,
+        };
+        let sign = if about { "~" } else { "" };
+        [&change.before, &change.after].map(|side| format!("{sign}{}", self.value(what, side.get(what))))
+    }
+
+    /// What has become of a value.
+    pub(super) fn change(self, change: &Change, what: What) -> String {
+        if change.is_counter && what == What::SelfTime {
+            return "-".into();
+        }
+        match change.presence {
+            Presence::New => "new".into(),
+            Presence::Gone => "gone".into(),
+            Presence::Both => self.growth(change.before.get(what), change.after.get(what)),
+        }
+    }
+
+    fn growth(self, before: f64, after: f64) -> String {
+        if before == after {
+            return "=".into();
+        }
+        if before == 0.0 {
+            return "from 0".into();
+        }
+        let percent = (after - before) / before * 100.0;
+        let sign = if percent > 0.0 { '+' } else { '-' };
+        match percent.abs() {
+            tiny if tiny < 0.01 => format!("{sign}<0.01%"),
+            small if small < 1.0 => format!("{sign}{small:.2}%"),
+            middle if middle < 100.0 => format!("{sign}{middle:.1}%"),
+            large if large < LAST_PERCENT => format!("{sign}{large:.0}%"),
+            _ => format!("{}{}", self.times(), count(after / before)),
+        }
+    }
+
+    fn times(self) -> char {
+        if self.ascii { 'x' } else { '×' }
+    }
+
+    pub(super) fn arrow(self) -> &'static str {
+        if self.ascii { "->" } else { "→" }
+    }
+
+    /// What a gate says behind the name.
+    pub(super) fn failure(self, what: What, failure: &Failure) -> String {
+        let (before, after) = (failure.before, failure.after);
+        let unit = match what {
+            What::Calls => " calls",
+            What::Total => " total",
+            What::SelfTime => " self",
+            What::Sum => " in sum",
+        };
+        let chance = failure
+            .chance
+            .map(|chance| format!(", p = {}", three_digits(chance)))
+            .unwrap_or_default();
+        let (then, now) = (self.value(what, before), self.value(what, after));
+        format!(
+            " {then} {} {now}{unit} ({}{chance})",
+            self.arrow(),
+            self.growth(before, after)
+        )
+    }
+}
+
+/// A count, or a quotient of counts.
+fn count(value: f64) -> String {
+    if value >= 999.5 || value.fract() == 0.0 {
+        number::count(value.round() as u64)
+    } else {
+        three_digits(value)
+    }
+}
+
+/// A number below 1000 with three digits, or as many as it takes to see that it is not 0.
+pub(super) fn three_digits(value: f64) -> String {
+    match value {
+        tiny if tiny < 0.000_5 => format!("{tiny:.1e}"),
+        small if small < 0.1 => format!("{small:.3}"),
+        one if one < 9.995 => format!("{one:.2}"),
+        ten if ten < 99.95 => format!("{ten:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_a_sign_and_never_look_like_none() {
+        let numbers = Numbers { ascii: false };
+        for (before, after, text) in [
+            (3.0, 3.0, "="),
+            (0.0, 3.0, "from 0"),
+            (3.0, 0.0, "-100%"),
+            (1e6, 1_000_001.0, "+<0.01%"),
+            (1_000.0, 999.0, "-0.10%"),
+            (100.0, 112.3, "+12.3%"),
+            (1.0, 3.5, "+250%"),
+            (1.0, 61.0, "×61"),
+            (2.0, 61.0, "×30.5"),
+            (1.0, 12_345.0, "×12.3k"),
+        ] {
+            assert_eq!(numbers.growth(before, after), text, "{before} {after}");
+        }
+    }
+
+    #[test]
+    fn quotients_keep_three_digits() {
+        let numbers = Numbers { ascii: true };
+        for (value, text) in [
+            (0.0, "0"),
+            (3.0, "3"),
+            (1_234.4, "1.23k"),
+            (8.912, "8.91"),
+            (0.05, "0.050"),
+            (0.000_01, "1.0e-5"),
+            (99.97, "100"),
+        ] {
+            assert_eq!(numbers.value(What::Calls, value), text);
+        }
+        for (ns, text) in [(0.0, "0ns"), (7.25, "7.25ns"), (1_500.4, "1.50us")] {
+            assert_eq!(numbers.value(What::Total, ns), text);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The comparison as one page that needs nothing else: tables that sort by any column, in light and dark.
+
+use std::fmt::{self, Write};
+
+use super::rows::{self, Rest};
+use super::{Comparison, Piece, Tables, WHOLE};
+use crate::escape::visible;
+use crate::html::escape;
+use tickscope_analysis::compare::diff::{Change, What};
+
+/// So many paths a page has at most, so that it stays quick; the text has all.
+const PATHS: usize = 2_000;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The page. The same snapshots always give the same text.
+pub fn report(comparison: &Comparison<'_>) -> String {
+    comparison.in_utf8().written(write)
+}
+
+fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
+    let labels = comparison.labels();
+    out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    writeln!(
+        out,
+        "<title>tickscope diff</title>\n<style>\n{STYLE}</style>\n</head>\n<body>"
+    )?;
+    writeln!(
+        out,
+        "<h1>tickscope diff</h1>\n<p>{}</p>",
+        text(&comparison.title())
+    )?;
+    for (name, runs) in [("before", comparison.runs.0), ("after", comparison.runs.1)] {
+        writeln!(
+            out,
+            "<p class=\"side\"><b>{name}</b> {}</p>",
+            text(&comparison.side(runs))
+        )?;
+    }
+    if !comparison.verdicts.is_empty() || !comparison.doubts.is_empty() {
+        out.push_str("<ul>\n");
+        for verdict in comparison.verdicts {
+            let (class, word) = if verdict.is_passed() {
+                ("passed", "passed")
+            } else {
+                ("failed", "FAILED")
+            };
+            write!(
+                out,
+                "<li class=\"{class}\"><b>{word}</b> <code>{}</code>: ",
+                text(&verdict.condition.to_string())
+            )?;
+            for piece in comparison.sentence(verdict, &labels) {
+                match piece {
+                    Piece::Words(words) => out.push_str(&text(&words)),
+                    Piece::Name(name) => write!(out, "<code>{}</code>", text(&name))?,
+                }
+            }
+            out.push_str("</li>\n");
+        }
+        for doubt in comparison.doubts {
+            writeln!(out, "<li class=\"note\"><b>note</b> {}</li>", text(doubt))?;
+        }
+        out.push_str("</ul>\n");
+    }
+    if comparison.tables != Tables::Paths {
+        let (shown, rest) = rows::functions(comparison);
+        titles(out, "Functions", "Function", true)?;
+        for index in shown {
+            let change = &comparison.diff.by_function[index];
+            row(out, comparison, change, 0, &labels[index])?;
+        }
+        out.push_str("</tbody>\n<tfoot>\n");
+        row(out, comparison, &comparison.diff.whole, 0, WHOLE)?;
+        end(out, comparison, "tfoot", rest, "function")?;
+    }
+    if comparison.tables != Tables::Functions {
+        let (shown, rest) = rows::paths(comparison);
+        titles(out, "Paths", "Path", false)?;
+        let more = shown.len().saturating_sub(PATHS);
+        for index in shown.into_iter().take(PATHS) {
+            let path = &comparison.diff.paths[index];
+            let label = &labels[path.function.index()];
+            row(out, comparison, &path.change, path.depth, label)?;
+        }
+        end(out, comparison, "tbody", rest, "path")?;
+        if more > 0 {
+            writeln!(
+                out,
+                "<p class=\"rest\">{more} paths more have changed; -f text and -f json have all of them</p>"
+            )?;
+        }
+    }
+    if let Some(about) = comparison.about_remarks() {
+        writeln!(out, "<p class=\"rest\">{}</p>", text(&about))?;
+    }
+    writeln!(out, "<script>\n{SCRIPT}</script>\n</body>\n</html>")
+}
+
+fn titles(out: &mut String, title: &str, first: &str, sorts: bool) -> fmt::Result {
+    // A tree has an order of its own.
+    let class = if sorts { " class=\"sorts\"" } else { "" };
+    writeln!(
+        out,
+        "<h2>{title}</h2>\n<div class=\"wide\"><table{class}>\n<thead>"
+    )?;
+    out.push_str("<tr><th></th><th colspan=\"3\">Calls</th><th colspan=\"3\">Total</th>");
+    writeln!(
+        out,
+        "<th colspan=\"3\">Self</th></tr>\n<tr><th scope=\"col\">{first}</th>"
+    )?;
+    for _ in 0..3 {
+        out.push_str(
+            "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>\n",
+        );
+    }
+    writeln!(out, "</tr></thead>\n<tbody>")
+}
+
+fn row(
+    out: &mut String,
+    comparison: &Comparison<'_>,
+    change: &Change,
+    depth: u32,
+    name: &str,
+) -> fmt::Result {
+    let numbers = comparison.numbers();
+    let remark = comparison.remark(change).filter(|_| name != WHOLE);
+    let remark = remark.map(|remark| format!(" <small>{}</small>", text(&remark)));
+    let remark = remark.unwrap_or_default();
+    let indent = match depth {
+        0 => String::new(),
+        depth => format!(" style=\"padding-left:calc(8px + {}em)\"", depth.min(40)),
+    };
+    write!(out, "<tr><th scope=\"row\"{indent}>{}{remark}</th>", text(name))?;
+    for what in change.columns() {
+        let [before, after] = numbers.sides(change, what);
+        let by = change.of(what);
+        let class = match by {
+            more if more > 0.0 => "more",
+            less if less < 0.0 => "less",
+            _ => "same",
+        };
+        // A sum is no time, and takes no place among times.
+        let (then, now, by) = match what {
+            What::Sum => (0.0, 0.0, 0.0),
+            What::Calls | What::Total | What::SelfTime => {
+                (change.before.get(what), change.after.get(what), by)
+            }
+        };
+        write!(
+            out,
+            "<td data-n=\"{then}\">{}</td><td data-n=\"{now}\">{}</td><td data-n=\"{by}\" class=\"{class}\">{}</td>",
+            text(&before),
+            text(&after),
+            text(&numbers.change(change, what))
+        )?;
+    }
+    writeln!(out, "</tr>")
+}
+
+fn end(out: &mut String, comparison: &Comparison<'_>, body: &str, rest: Rest, of: &str) -> fmt::Result {
+    writeln!(out, "</{body}></table></div>")?;
+    match comparison.rest(rest, of) {
+        Some(sentence) => writeln!(out, "<p class=\"rest\">{}</p>", text(&sentence)),
+        None => Ok(()),
+    }
+}
+
+/// Text between tags.
+fn text(words: &str) -> String {
+    let mut out = String::new();
+    escape(&mut out, &visible(words, false));
+    out
+}

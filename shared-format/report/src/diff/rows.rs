@@ -1,0 +1,94 @@
+//! Which rows are shown, and in which order: the greatest change first.
+
+use std::cmp::Ordering;
+
+use super::Comparison;
+use tickscope_analysis::compare::diff::{Change, What};
+use tickscope_analysis::functions::FunctionId;
+
+/// The functions or paths that are not shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Rest {
+    pub(super) rows: usize,
+    /// Self time of all of them, before and after.
+    pub(super) before_ns: f64,
+    pub(super) after_ns: f64,
+}
+
+// === impl Rest ===
+
+impl Rest {
+    fn add(&mut self, change: &Change) {
+        self.rows += 1;
+        self.before_ns += change.before.self_ns;
+        self.after_ns += change.after.self_ns;
+    }
+}
+
+/// By the change of a time, whatever its sign, then by that of calls.
+fn order(a: &Change, b: &Change, time: What) -> Ordering {
+    let by = |what: What| b.of(what).abs().total_cmp(&a.of(what).abs());
+    by(time).then_with(|| by(What::Sum)).then_with(|| by(What::Calls))
+}
+
+/// The functions to show, by the change of their self time, and the others.
+pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
+    let least = comparison.least_ns();
+    let mut rest = Rest::default();
+    let mut shown = Vec::new();
+    for (index, change) in comparison.diff.by_function.iter().enumerate() {
+        if comparison.diff.is_function_worth(FunctionId(index as u32), least) {
+            shown.push(index);
+        } else if change.before.is_something() || change.after.is_something() {
+            rest.add(change);
+        }
+    }
+    let changes = &comparison.diff.by_function;
+    shown.sort_by(|&a, &b| {
+        let (first, second) = (&changes[a], &changes[b]);
+        // What does not compare comes last.
+        let around = first.around_scope.cmp(&second.around_scope);
+        around
+            .then_with(|| order(first, second, What::SelfTime))
+            .then(a.cmp(&b))
+    });
+    (shown, rest)
+}
+
+/// The paths to show: those that have changed and what leads to them, each below its caller, siblings by the change of
+/// their total; and the others.
+pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
+    let (rows, least) = (&comparison.diff.paths, comparison.least_ns());
+    let mut is_shown = vec![false; rows.len()];
+    let mut rest = Rest::default();
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+    let mut top = Vec::new();
+    // Children come after their parents: from behind, all is known of what is below.
+    for (index, row) in rows.iter().enumerate().rev() {
+        is_shown[index] |= comparison.diff.is_path_worth(index, least);
+        if !is_shown[index] {
+            rest.add(&row.change);
+            continue;
+        }
+        match row.parent {
+            Some(parent) => {
+                is_shown[parent as usize] = true;
+                children[parent as usize].push(index);
+            }
+            None => top.push(index),
+        }
+    }
+    let sort = |siblings: &mut Vec<usize>| {
+        siblings.sort_by(|&a, &b| order(&rows[b].change, &rows[a].change, What::Total).then(b.cmp(&a)));
+    };
+    // A stack gives the last one first.
+    sort(&mut top);
+    let (mut stack, mut shown) = (top, Vec::new());
+    while let Some(index) = stack.pop() {
+        shown.push(index);
+        let mut below = std::mem::take(&mut children[index]);
+        sort(&mut below);
+        stack.append(&mut below);
+    }
+    (shown, rest)
+}

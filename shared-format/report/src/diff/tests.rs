@@ -1,0 +1,326 @@
+//! Golden texts of each form, and names that want to be more than names.
+
+use insta::assert_snapshot;
+
+use super::*;
+use crate::fixtures;
+use tickscope_analysis::compare::diff::tests::run;
+use tickscope_analysis::compare::gate::{Condition, judge};
+
+/// A game before, and with a linear search in place of a lookup.
+fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {
+    let compared = if searches { 61 } else { 9 };
+    let ns = |ns: u64| ns * frames * percent / 100;
+    let mut rows = vec![
+        (0, "main", 1, 40_000 * percent),
+        (1, "load", 1, 2_000_000),
+        (1, "frame", frames, ns(1_500)),
+        (2, "update", frames, ns(4_000)),
+        (3, "find", 10 * frames, ns(800)),
+        (4, "is_before", compared * 10 * frames, ns(compared * 60)),
+        (2, "draw", frames, ns(20_000)),
+        (3, "blit", 4 * frames, ns(100)),
+    ];
+    if searches {
+        rows.push((3, "count_misses", 2 * frames, ns(30)));
+    } else {
+        rows.push((3, "remember", 3 * frames, ns(20)));
+    }
+    run(&rows)
+}
+
+/// What stands around a comparison in these tests.
+struct Made {
+    diff: Diff,
+    verdicts: Vec<Verdict>,
+    doubts: Vec<String>,
+    runs: (Vec<Run>, Vec<Run>),
+    per: Option<&'static str>,
+}
+
+impl Made {
+    fn new(before: &[Snapshot], after: &[Snapshot], per: Option<&'static str>, gates: &[&str]) -> Self {
+        let diff = Diff::of(before, after, per).unwrap();
+        let verdicts = gates.iter().map(|gate| {
+            let condition: Condition = gate.parse().unwrap();
+            judge(&diff, &condition).unwrap()
+        });
+        let runs = |name: &str, all: &[Snapshot]| {
+            let all = all.iter().enumerate();
+            all.map(|(n, run)| Run::of(&format!("{name}{}.tks", n + 1), run))
+                .collect()
+        };
+        Self {
+            verdicts: verdicts.collect(),
+            doubts: doubts(before, after),
+            runs: (runs("a", before), runs("b", after)),
+            diff,
+            per,
+        }
+    }
+
+    fn comparison(&self) -> Comparison<'_> {
+        Comparison {
+            diff: &self.diff,
+            runs: (&self.runs.0, &self.runs.1),
+            per: self.per,
+            verdicts: &self.verdicts,
+            doubts: &self.doubts,
+            tables: Tables::Both,
+            min_share: 0.01,
+            ascii: false,
+        }
+    }
+}
+
+fn regression() -> Made {
+    let before: Vec<_> = [100, 103, 98, 101, 99].map(|p| game(200, p, false)).into();
+    let after: Vec<_> = [101, 99, 104, 100, 97].map(|p| game(300, p, true)).into();
+    Made::new(
+        &before,
+        &after,
+        Some("frame"),
+        &["calls > 1%", "time > 10%", "self(draw) > 0.5%"],
+    )
+}
+
+/// One side without these names, one with them.
+fn hostile() -> Made {
+    let one = run(&[(0, "main", 1, 1_000)]);
+    let mut rows = vec![(0, "main", 1, 1_000)];
+    let long = "long".repeat(2_500);
+    let names = [
+        "<script>alert(1)</script>",
+        "a|b",
+        "tick`s",
+        "back\\|slash",
+        "line\nbreak\ttab",
+        "@somebody #1 ~~x~~ **b** [l](x)",
+        "&amp;",
+        "语言",
+        "",
+        long.as_str(),
+    ];
+    for (n, name) in names.into_iter().enumerate() {
+        rows.push((1, name, 1, 900_000 + n as u64));
+    }
+    Made::new(&[one], &[run(&rows)], None, &["calls > 0"])
+}
+
+#[test]
+fn text_of_a_regression() {
+    assert_snapshot!(text::report(&regression().comparison()));
+}
+
+#[test]
+fn markdown_of_a_regression() {
+    assert_snapshot!(markdown::report(&regression().comparison()));
+}
+
+#[test]
+fn counters_have_calls_and_a_sum() {
+    let before = fixtures::order_sim_counting();
+    let mut after = before.clone();
+    after.counts[0].sum += 4 * 1_234_567;
+    let made = Made::new(&[before], &[after], None, &[]);
+    let text = text::report(&made.comparison());
+    let line = text.lines().find(|line| line.contains("wire::bytes")).unwrap();
+    assert!(line.contains("Σ 4.94M  Σ 9.88M"), "{line}");
+    assert!(
+        line.contains("+100%") && line.ends_with("  wire::bytes"),
+        "{line}"
+    );
+    assert!(!line.contains("ns"), "{line}");
+}
+
+#[test]
+fn a_failed_gate_of_times_says_why_the_whole_is_not_among_them() {
+    let failed = |before: &[Snapshot], after: &[Snapshot], per| {
+        let made = Made::new(before, after, per, &["time > 10%"]);
+        made.comparison().failures().join("\n")
+    };
+    let five = |runs: [u64; 5], make: &dyn Fn(u64) -> Snapshot| -> Vec<Snapshot> { runs.map(make).into() };
+    let before = five([98, 99, 100, 101, 102], &|n| {
+        run(&[(0, "waits", 1, 1_000 * n), (0, "works", 1, 20_000)])
+    });
+    let after = five([10, 20, 200, 210, 220], &|n| {
+        run(&[(0, "waits", 1, 1_000 * n), (0, "works", 1, 30_000)])
+    });
+    let text = failed(&before, &after, None);
+    assert!(text.contains("app::works 20.0µs → 30.0µs total"), "{text}");
+    assert!(
+        text.contains("; (all) +91.7% is not significant, p = 0."),
+        "{text}"
+    );
+
+    let frames = |frames: u64, start: u64, each: u64| {
+        run(&[(0, "main", 1, start), (1, "frame", frames, frames * each)])
+    };
+    let before = five([98, 99, 100, 101, 102], &|n| frames(100, 1_000_000, 100 * n));
+    let after = five([98, 99, 100, 101, 102], &|n| frames(200, 3_000_000, 200 * n));
+    let text = failed(&before, &after, Some("frame"));
+    assert!(
+        text.contains("; (all) +75.0% is not judged: it has time outside of the scope as well"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_has_not_changed_is_one_line() {
+    let runs: Vec<_> = [100, 103, 98, 101, 99].map(|p| game(200, p, false)).into();
+    let again: Vec<_> = [101, 99, 104, 100, 97].map(|p| game(200, p, false)).into();
+    let made = Made::new(&runs, &again, None, &["calls > 0", "time > 10%"]);
+    assert_snapshot!(text::report(&made.comparison()));
+    assert!(made.comparison().failures().is_empty());
+    assert!(markdown::report(&made.comparison()).starts_with("**tickscope diff: passed**"));
+}
+
+#[test]
+fn failures_are_a_line_each() {
+    let failures = regression().comparison().failures();
+    assert_eq!(failures.len(), 2, "{failures:?}");
+    assert!(
+        failures[0].starts_with("calls > 1% failed: app::is_before 90 → 610 calls (+578%)"),
+        "{}",
+        failures[0]
+    );
+}
+
+#[test]
+fn hostile_names_in_text() {
+    let made = hostile();
+    let comparison = Comparison {
+        ascii: true,
+        ..made.comparison()
+    };
+    let text = text::report(&comparison);
+    assert!(text.is_ascii() && text.lines().all(|line| line.len() < 200));
+    assert_snapshot!(text);
+}
+
+#[test]
+fn hostile_names_in_markdown() {
+    let text = markdown::report(&hostile().comparison());
+    assert!(!text.contains("<script") && !text.contains('\t'));
+    for line in text.lines().filter(|line| line.starts_with('|')) {
+        assert_eq!(line.matches('|').count(), 8, "{line}");
+    }
+    assert_snapshot!(text);
+}
+
+#[test]
+fn hostile_names_in_a_page() {
+    let made = hostile();
+    let page = page::report(&made.comparison());
+    assert_eq!(page.matches("<script").count(), 1, "the page's own");
+    assert!(page.contains("&lt;script&gt;alert(1)"));
+    assert!(!page.contains("http:") && !page.contains("https:"));
+    let body = page
+        .split_once("<body>")
+        .unwrap()
+        .1
+        .split_once("<script>")
+        .unwrap()
+        .0;
+    assert_snapshot!(body);
+}
+
+#[cfg(feature = "json")]
+#[test]
+fn json_has_everything_and_sums_hold() {
+    for made in [regression(), hostile()] {
+        let text = json::report(&made.comparison());
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["passed"], false);
+        let functions = value["functions"].as_array().unwrap();
+        assert_eq!(functions.len(), made.diff.by_function.len());
+        assert_eq!(value["paths"].as_array().unwrap().len(), made.diff.paths.len());
+        let names: Vec<&str> = functions.iter().map(|f| f["name"].as_str().unwrap()).collect();
+        let listed = made.diff.functions.list.iter().map(|f| f.name.as_str());
+        assert!(names.iter().copied().eq(listed), "as they are");
+        assert_eq!(text, json::report(&made.comparison()));
+    }
+    let made = regression();
+    let value: serde_json::Value = serde_json::from_str(&json::report(&made.comparison())).unwrap();
+    assert_eq!(value["gates"][0]["failures"][0]["name"], "is_before");
+    assert_eq!(value["before"][0]["per_calls"], 200);
+}
+
+#[test]
+fn nothing_at_all_is_compared() {
+    let made = Made::new(&[fixtures::empty()], &[fixtures::empty()], None, &["calls > 0"]);
+    assert_snapshot!(text::report(&made.comparison()));
+    assert!(markdown::report(&made.comparison()).contains("passed"));
+    assert!(page::report(&made.comparison()).contains("(all)"));
+}
+
+#[test]
+fn modes_and_programs_that_differ_are_told() {
+    let exact = game(10, 100, false);
+    let mut sampled = exact.clone();
+    sampled.capture.mode = Mode::Sampled;
+    sampled.process.name = "other\n".into();
+    sampled.capture.dropped = 7;
+    let told = doubts(std::slice::from_ref(&exact), std::slice::from_ref(&sampled));
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[0].contains("exact before, sampled after"), "{told:?}");
+    assert!(told[1].contains("other\\n"), "{told:?}");
+    let both = doubts(std::slice::from_ref(&sampled), std::slice::from_ref(&sampled));
+    assert!(both[0].contains("estimates (mode sampled)"), "{both:?}");
+    assert!(doubts(std::slice::from_ref(&exact), std::slice::from_ref(&exact)).is_empty());
+}
+
+#[test]
+fn a_counter_has_a_sum_and_no_time_in_every_form() {
+    let counting = |calls: u64, bytes: u64| {
+        let mut snapshot = run(&[(0, "frame", 10, 5_000), (1, "bytes", calls, 0)]);
+        snapshot.counts = vec![tickscope_format::snapshot::Count {
+            node: tickscope_format::ids::NodeId(1),
+            sum: bytes,
+        }];
+        snapshot
+    };
+    // As many calls, and twice as much: that is a change.
+    let made = Made::new(&[counting(20, 1_000)], &[counting(20, 2_000)], None, &[]);
+    let comparison = made.comparison();
+    let line = |text: &str, name: &str| -> String {
+        let found = text.lines().find(|line| line.contains(name));
+        let words: Vec<&str> = found.unwrap().split_whitespace().collect();
+        words.join(" ")
+    };
+    let text = text::report(&comparison);
+    assert_eq!(
+        line(&text, "bytes"),
+        "20 20 = Σ 1.00k Σ 2.00k +100% - - - app::bytes"
+    );
+    assert_eq!(
+        line(&text, "(all)"),
+        "10 10 = 5.00µs 5.00µs = 5.00µs 5.00µs = (all)",
+        "calls are those of scopes, as in reports"
+    );
+    assert!(text.contains("Σ is what a counter has added up"), "{text}");
+    let ascii = Comparison {
+        ascii: true,
+        ..comparison
+    };
+    assert!(text::report(&ascii).contains("sum 1.00k sum 2.00k"), "in ASCII");
+    let markdown = markdown::report(&comparison);
+    assert!(
+        markdown.contains("| 20 | = | Σ 1.00k → Σ 2.00k | +100% | - | - |"),
+        "{markdown}"
+    );
+    let page = page::report(&comparison);
+    assert!(
+        page.contains(">Σ 1.00k</td>") && page.contains("class=\"more\">+100%"),
+        "{page}"
+    );
+    #[cfg(feature = "json")]
+    {
+        let document: serde_json::Value = serde_json::from_str(&json::report(&comparison)).unwrap();
+        assert_eq!(document["functions"][1]["sum"]["change"], 1_000.0);
+        assert_eq!(document["functions"][0]["sum"], serde_json::Value::Null);
+    }
+    let per = Made::new(&[counting(20, 1_000)], &[counting(20, 1_000)], Some("frame"), &[]);
+    let bytes = &per.diff.by_function[1];
+    assert_eq!((bytes.before.calls, bytes.before.sum), (2.0, 100.0));
+}

@@ -1,0 +1,89 @@
+//! Text from a traced program, made safe to print: what it says must not move the cursor or turn lines around.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
+use crate::number;
+
+/// The text with everything that has no shape of its own written as an escape: `\n`, `\u{1b}`, `\u{202e}`.
+/// For ASCII output every other letter as well.
+pub(crate) fn visible(text: &str, ascii: bool) -> Cow<'_, str> {
+    if !text.chars().any(|c| shapeless(c) || (ascii && !c.is_ascii())) {
+        return Cow::Borrowed(text);
+    }
+    let text = if ascii {
+        number::ascii(text.to_owned())
+    } else {
+        text.to_owned()
+    };
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if shapeless(c) || (ascii && !c.is_ascii()) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Control characters, line and paragraph separators, zero-width and direction marks, tags.
+pub(crate) fn shapeless(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// A text as JSON that may stand in a page: nothing in it ends a script or begins a tag.
+pub(crate) struct Json<'a>(pub(crate) &'a str);
+
+// === impl Json ===
+
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                '<' | '>' | '&' => write!(f, "\\u{:04x}", u32::from(c))?,
+                c if shapeless(c) => {
+                    for unit in c.encode_utf16(&mut [0; 2]) {
+                        write!(f, "\\u{unit:04x}")?;
+                    }
+                }
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_without_a_shape_gets_through() {
+        let table = [
+            ("book::insert", "book::insert", "book::insert"),
+            ("a\nb\t\u{1b}[31m", r"a\nb\t\u{1b}[31m", r"a\nb\t\u{1b}[31m"),
+            ("x\u{202e}y\u{2066}", r"x\u{202e}y\u{2066}", r"x\u{202e}y\u{2066}"),
+            ("größe 5µs", "größe 5µs", r"gr\u{f6}\u{df}e 5us"),
+        ];
+        for (text, unicode, ascii) in table {
+            assert_eq!(visible(text, false), unicode);
+            assert_eq!(visible(text, true), ascii);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The snapshot that a page carries: the bytes of a record, as text, with their version and checksum.
+
+use std::fmt::Write;
+
+use super::base64;
+use tickscope_format::FormatError;
+use tickscope_format::checksum::checksum;
+use tickscope_format::codec;
+use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
+use tickscope_format::snapshot::Snapshot;
+
+/// What stands before the version. The page's own script tags differ, and in names there is no `<`.
+const OPENING: &str = "<script type=\"application/x-tickscope\" id=\"snapshot\" data-format=\"";
+
+const CLOSING: &str = "</script>";
+
+/// Appends the element.
+pub(super) fn write(out: &mut String, snapshot: &Snapshot) -> Result<(), FormatError> {
+    let mut payload = Vec::new();
+    codec::encode(snapshot, &mut payload)?;
+    // Writing into a String does not fail.
+    let _ = writeln!(
+        out,
+        "{OPENING}{FORMAT_MAJOR}.{FORMAT_MINOR}\" data-crc32=\"{:08x}\">",
+        checksum(&[], &payload)
+    );
+    base64::encode(&payload, out);
+    out.push_str(CLOSING);
+    Ok(())
+}
+
+/// The snapshot that a page carries, as it was measured.
+///
+/// # Errors
+/// What is there instead of one that this build can read.
+pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
+    let not_ours = |found: String| FormatError::NotOurs {
+        found,
+        wanted: "an HTML page with <script id=\"snapshot\">, as `tickscope report -f html` writes it".into(),
+    };
+    let Some(at) = text.find(OPENING) else {
+        let start: String = text.chars().take(20).collect();
+        return Err(not_ours(format!("\"{}\"", start.escape_debug())));
+    };
+    let element = &text[at + OPENING.len()..];
+    let head = element.split_once(">").and_then(|(attributes, body)| {
+        let (version, rest) = attributes.split_once("\" data-crc32=\"")?;
+        let sum = u64::from_str_radix(rest.strip_suffix('"')?, 16).ok()?;
+        Some((version, sum, body))
+    });
+    let Some((version, sum, body)) = head else {
+        return Err(not_ours("a snapshot without version and checksum".into()));
+    };
+    let major = version.split_once('.').map_or(version, |(major, _)| major);
+    if major.parse() != Ok(FORMAT_MAJOR) {
+        return Err(FormatError::Version {
+            found: version.into(),
+            wanted: format!("{FORMAT_MAJOR}.x"),
+        });
+    }
+    let offset = (text.len() - body.len()) as u64;
+    let Some((body, _)) = body.split_once(CLOSING) else {
+        return Err(FormatError::Truncated {
+            found: text.len() as u64,
+            wanted: text.len() as u64 + CLOSING.len() as u64,
+        });
+    };
+    let damaged = |what, at: usize, found: String, wanted: String| FormatError::Damaged {
+        what,
+        offset: offset + at as u64,
+        found,
+        wanted,
+    };
+    let payload = base64::decode(body).map_err(|at| {
+        let found = body.get(at..).and_then(|rest| rest.chars().next());
+        let found = found.map_or_else(|| "its end".into(), |c| format!("{c:?}"));
+        damaged("snapshot", at, found, "base64".into())
+    })?;
+    let found = checksum(&[], &payload);
+    if found != sum {
+        return Err(damaged(
+            "snapshot's checksum",
+            0,
+            format!("{found:08x}"),
+            format!("{sum:08x}"),
+        ));
+    }
+    codec::decode(&payload)
+}

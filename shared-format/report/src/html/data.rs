@@ -1,0 +1,339 @@
+//! What the page's scripts read: the snapshot as columns of JSON, written by hand so that the collector needs no
+//! library for it.
+//!
+//! Short names and texts of the head are made here, once and by the rules of the text report. Numbers stay numbers:
+//! nanoseconds of self time by node; the scripts merge threads and sum up.
+
+use std::fmt::{Display, Write};
+
+use super::PageOptions;
+use crate::escape::{Json, visible};
+use crate::label::{labels, place};
+use crate::{ProcessState, clock, extent, number, text};
+use tickscope_analysis::functions::Functions;
+use tickscope_analysis::groups;
+use tickscope_analysis::uncertainty::spreads;
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::snapshot::{Mode, Snapshot};
+
+/// From here on measuring is dear enough to be named among the doubts.
+const DEAR_SHARE: f64 = 0.1;
+
+/// Appends the document.
+pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOptions) {
+    out.push('{');
+    facts(out, snapshot, raw, options);
+    functions(out, snapshot);
+    threads(out, snapshot);
+    nodes(out, snapshot);
+    latencies(out, snapshot);
+    estimates(out, snapshot);
+    counters(out, snapshot);
+    // The last member, so that every other may end in a comma.
+    let chosen = options
+        .thread
+        .filter(|thread| thread.index() < snapshot.threads.len());
+    member(
+        out,
+        "thread",
+        chosen.map_or_else(|| "null".into(), |t| t.0.to_string()),
+    );
+    out.push_str("}\n");
+}
+
+fn member(out: &mut String, name: &str, value: impl Display) {
+    let _ = write!(out, "\n\"{name}\":{value}");
+}
+
+fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOptions) {
+    let Snapshot {
+        process,
+        capture,
+        clock,
+        ..
+    } = snapshot;
+    let (lower, upper) = raw.cost_share();
+    let focus = options.extent.focus_words().unwrap_or_default();
+    let texts = [
+        ("program", visible(&process.name, false).into_owned()),
+        ("state", options.state.explained().to_string()),
+        ("taken", clock::utc(capture.unix_ns)),
+        ("span", extent::name(snapshot).to_string()),
+        ("since_reset", options.extent.length(snapshot)),
+        ("focus", visible(&focus, false).into_owned()),
+        ("mode", capture.mode.as_str().to_string()),
+        ("cost_lower", number::percent(lower)),
+        ("cost_upper", number::percent(upper)),
+    ];
+    for (name, text) in texts {
+        member(out, name, Json(&text));
+        out.push(',');
+    }
+    for (name, value) in [
+        ("doubtful_below_ns", snapshot.doubtful_below_ns()),
+        ("ticks_per_second", clock.ticks_per_second),
+    ] {
+        member(out, name, if value.is_finite() { value } else { 0.0 });
+        out.push(',');
+    }
+    member(out, "pid", process.pid);
+    out.push(',');
+    // Milliseconds, as scripts count.
+    member(out, "unix_ms", capture.unix_ns / 1_000_000);
+    out.push(',');
+    member(out, "compensated", options.compensated);
+    out.push(',');
+    let (per_name, per_calls) = match &options.per {
+        Some(per) => (visible(&per.name, false), per.calls.to_string()),
+        None => ("".into(), "null".into()),
+    };
+    member(out, "per_name", Json(&per_name));
+    out.push(',');
+    member(out, "per_calls", per_calls);
+    out.push(',');
+    member(out, "histograms", snapshot.measuring.histograms);
+    out.push(',');
+    list(out, "doubts", doubts(raw, options).iter().map(|text| Json(text)));
+    let facts = text::facts(raw, &options.as_text());
+    let pairs = facts
+        .iter()
+        .map(|(name, text)| format!("[{},{}]", Json(name), Json(text)));
+    list(out, "facts", pairs);
+}
+
+/// Why numbers could be other than they look, one sentence each.
+fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
+    let Snapshot {
+        process,
+        capture,
+        clock,
+        ..
+    } = snapshot;
+    let mut doubts: Vec<String> = process
+        .warnings
+        .iter()
+        .map(|warning| visible(warning, false).into_owned())
+        .collect();
+    let mut doubt = |is: bool, text: &dyn Fn() -> String| {
+        if is {
+            doubts.push(text());
+        }
+    };
+    let (_, upper) = snapshot.cost_share();
+    doubt(
+        matches!(options.state, ProcessState::Crashed | ProcessState::Stale),
+        &|| format!("the program is {}", options.state.explained()),
+    );
+    doubt(upper >= DEAR_SHARE, &|| {
+        let most = number::percent(upper);
+        format!("measuring itself is up to {most} of all time in scopes")
+    });
+    doubt(
+        capture.mode == Mode::Sampled || !snapshot.estimates.is_empty(),
+        &|| "times with ~ are estimates".into(),
+    );
+    doubt(clock.errors > 0, &|| {
+        format!("{} clock errors: these gaps were not charged", clock.errors)
+    });
+    doubt(capture.dropped > 0, &|| {
+        format!(
+            "{} calls found no place (over a limit): they are not counted, their time is their callers'",
+            capture.dropped
+        )
+    });
+    doubt(capture.unbalanced > 0, &|| {
+        format!("{} scopes were leaked or closed out of order", capture.unbalanced)
+    });
+    doubt(capture.pruned > 0, &|| {
+        format!("{} rows are summed up in rows called (pruned)", capture.pruned)
+    });
+    doubts
+}
+
+/// Columns, by function: its short name, its whole name where that is another, its place, its whole place likewise,
+/// and where it stands in the order of short names.
+fn functions(out: &mut String, snapshot: &Snapshot) {
+    let functions = Functions::of(snapshot);
+    let labels = labels(&functions, false);
+    let mut by_name: Vec<usize> = (0..labels.len()).collect();
+    by_name.sort_by_key(|&at| (&labels[at], at));
+    let mut rank = vec![0; labels.len()];
+    by_name
+        .iter()
+        .enumerate()
+        .for_each(|(at, &function)| rank[function] = at);
+    list(out, "label", labels.iter().map(|label| Json(label)));
+    let all = || functions.list.iter().zip(&labels);
+    let names = all().map(|(function, label)| {
+        let name = visible(&function.full_name(), false).into_owned();
+        if name == *label { String::new() } else { name }
+    });
+    strings(out, "name", names);
+    let short = |file: &str, line: u32| place(file, line, false);
+    strings(
+        out,
+        "place",
+        functions.list.iter().map(|f| short(&f.file, f.line)),
+    );
+    let whole = functions.list.iter().map(|f| {
+        let whole = format!("{}:{}", visible(&f.file, false), f.line);
+        if f.line == 0 || short(&f.file, f.line) == whole {
+            String::new()
+        } else {
+            whole
+        }
+    });
+    strings(out, "whole_place", whole);
+    list(out, "rank", rank.iter());
+    if functions.list.iter().any(|function| !function.group.is_empty()) {
+        groups(out, snapshot, &functions, &labels);
+    }
+    list(
+        out,
+        "function_of_site",
+        functions.of_site.iter().map(|function| function.0),
+    );
+}
+
+/// By function, what is to be said of its group; empty where it is in none. By group, the texts of its line in their
+/// table: its name, calls, total and self time, and members.
+fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: &[String]) {
+    let rows = groups::groups(snapshot, |_| true);
+    let told = |group: &str| {
+        let name = visible(group, false);
+        let Some(row) = rows.iter().find(|row| row.name == group) else {
+            return format!("in group {name}");
+        };
+        let about = if row.sum.estimated { "~" } else { "" };
+        format!(
+            "in group {name}: {about}{} inside its outermost members, {} calls, in all threads",
+            number::duration(row.sum.total_ns),
+            number::count(row.sum.calls),
+        )
+    };
+    let all = functions
+        .list
+        .iter()
+        .map(|function| match function.group.as_str() {
+            "" => String::new(),
+            group => told(group),
+        });
+    strings(out, "group", all);
+    let lines = rows.iter().map(|row| {
+        let about = if row.sum.estimated { "~" } else { "" };
+        let time = |ns| format!("{about}{}", number::duration(ns));
+        let members = row.members.iter().map(|id| labels[id.index()].as_str());
+        let texts = [
+            visible(&row.name, false).into_owned(),
+            number::count(row.sum.calls),
+            time(row.sum.total_ns),
+            time(row.sum.self_ns),
+            members.collect::<Vec<_>>().join(", "),
+        ];
+        format!("[{}]", texts.map(|text| Json(&text).to_string()).join(","))
+    });
+    list(out, "group_rows", lines);
+}
+
+fn threads(out: &mut String, snapshot: &Snapshot) {
+    let threads = &snapshot.threads;
+    strings(
+        out,
+        "thread_name",
+        threads.iter().map(|t| visible(&t.name, false).into_owned()),
+    );
+    strings(
+        out,
+        "thread_state",
+        threads.iter().map(|t| t.state.as_str().to_string()),
+    );
+    list(out, "thread_tid", threads.iter().map(|t| t.tid));
+    list(out, "thread_count", threads.iter().map(|t| t.count));
+    list(out, "thread_rows", threads.iter().map(|t| t.rows));
+    let outside = threads.iter().map(|t| snapshot.nanos(t.outside_ticks));
+    list(out, "thread_outside_ns", outside);
+    let open = threads.iter().flat_map(|t| &t.open).map(|frame| frame.node.0);
+    list(out, "open", open);
+}
+
+/// A parent is told by how many rows it stands above, 0 at the top of a thread: most are near.
+fn nodes(out: &mut String, snapshot: &Snapshot) {
+    let nodes = &snapshot.nodes;
+    let up = (0u32..).zip(&nodes.parent).map(|(row, &parent)| match parent {
+        NO_PARENT => 0,
+        parent => row - parent,
+    });
+    list(out, "up", up);
+    list(out, "site", nodes.site.iter());
+    list(out, "calls", nodes.calls.iter());
+    list(out, "self_ns", snapshot.self_nanos().iter());
+    let errors = snapshot.errors.iter();
+    list(
+        out,
+        "errors",
+        errors.map(|error| format!("[{},{}]", error.node.0, error.count)),
+    );
+}
+
+/// By node that has one: the node, its longest call, then bucket and count in turns.
+fn latencies(out: &mut String, snapshot: &Snapshot) {
+    let latencies = &snapshot.latencies;
+    let texts = latencies.row.iter().map(|&row| {
+        let histogram = latencies.of(row);
+        let mut text = format!("[{row},{}", histogram.max_ticks);
+        for (bucket, count) in &histogram.buckets {
+            let _ = write!(text, ",{bucket},{count}");
+        }
+        text.push(']');
+        text
+    });
+    list(out, "latencies", texts);
+}
+
+/// By node whose times are estimates: the node, 1 for its self time and 2 for its total, timed calls, standard errors
+/// of both in ticks.
+fn estimates(out: &mut String, snapshot: &Snapshot) {
+    let spreads = spreads(snapshot);
+    let estimated = spreads.iter().enumerate().map(|(row, spread)| {
+        let which = u8::from(spread.self_estimated) + 2 * u8::from(spread.total_estimated);
+        format!(
+            "[{row},{which},{},{},{}]",
+            spread.timed, spread.self_error, spread.total_error
+        )
+    });
+    list(out, "estimates", estimated);
+}
+
+/// By node that is a counter: the node, and what it has added up. Nothing where there is none.
+fn counters(out: &mut String, snapshot: &Snapshot) {
+    if !snapshot.counts.is_empty() {
+        let sums = snapshot.counts.iter();
+        let sums = sums.map(|count| format!("[{},{}]", count.node.0, count.sum));
+        list(out, "counters", sums);
+    }
+}
+
+fn strings(out: &mut String, name: &str, values: impl Iterator<Item = String>) {
+    let _ = write!(out, "\n\"{name}\":[");
+    join(out, values, |out, value| {
+        let _ = write!(out, "{}", Json(&value));
+    });
+    out.push_str("],");
+}
+
+fn list<T: Display>(out: &mut String, name: &str, values: impl Iterator<Item = T>) {
+    let _ = write!(out, "\n\"{name}\":[");
+    join(out, values, |out, value| {
+        let _ = write!(out, "{value}");
+    });
+    out.push_str("],");
+}
+
+fn join<T>(out: &mut String, values: impl Iterator<Item = T>, one: impl Fn(&mut String, T)) {
+    for (at, value) in values.enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        one(out, value);
+    }
+}

@@ -1,0 +1,260 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::fixtures;
+use tickscope_format::codec;
+use tickscope_format::fixture;
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::{Site, Thread};
+
+mod in_browser;
+
+fn page_of(snapshot: &Snapshot) -> String {
+    page(snapshot, &PageOptions::default()).unwrap()
+}
+
+fn encoded(snapshot: &Snapshot) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    codec::encode(snapshot, &mut bytes).unwrap();
+    bytes
+}
+
+/// A program whose every name tries to be something else.
+fn wicked() -> Snapshot {
+    let mut s = fixtures::order_sim_with_latencies();
+    let names = [
+        "<script>window.ran = true</script>",
+        "</script><img src=x onerror=\"window.ran = true\">",
+        "<!--<script>",
+        "]]>&lt;b&gt;&amp;",
+        "quote\"apostrophe'backslash\\u003c",
+        "semi;colon\ttab\nline",
+        "{{data}}",
+        "名前::größe",
+        "\u{202e}backwards\u{0}\u{2028}",
+        &"long".repeat(2_500),
+    ];
+    s.process.name = names[1].into();
+    s.process.warnings = names.map(str::to_string).into();
+    let first_row = s.nodes.len() as u32;
+    let mut parent = None;
+    for (name, calls) in names.into_iter().zip(1..) {
+        let site = SiteId(s.sites.len() as u32);
+        s.sites.push(Site {
+            name: name.into(),
+            module: "<m>".into(),
+            file: format!("src/{name}"),
+            line: 3,
+            group: String::new(),
+        });
+        parent = Some(s.nodes.push(parent, site, calls, 1_000_000 * calls));
+    }
+    s.threads.push(Thread {
+        name: names[0].into(),
+        count: 1,
+        first_row,
+        rows: s.nodes.len() as u32 - first_row,
+        ..Thread::default()
+    });
+    s
+}
+
+/// Every tag is closed by its own, and nothing looks like a tag that is none.
+fn assert_well_formed(html: &str) {
+    let mut open = Vec::new();
+    let mut rest = html;
+    while let Some((text, tag)) = rest.split_once('<') {
+        assert!(!text.contains('>'), "a > that ends nothing: {text}");
+        let (tag, after) = tag.split_once('>').expect("a tag that ends");
+        rest = after;
+        assert!(tag.matches('"').count() % 2 == 0, "quotes in <{tag}>");
+        let name = tag.split_whitespace().next().unwrap();
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "what </{name}> closes");
+        } else if matches!(name, "script" | "style") {
+            let end = rest.to_ascii_lowercase().find(&format!("</{name}"));
+            rest = &rest[end.expect("an end of the raw text")..];
+            open.push(name);
+        } else if !matches!(name, "!doctype" | "meta" | "input") {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new(), "left open");
+}
+
+/// The page without what is the same in all of them.
+fn own_part(html: &str) -> String {
+    let mut own = html.replace(STYLE, "(style)\n");
+    for script in SCRIPTS {
+        own = own.replace(script, "(script)\n");
+    }
+    own
+}
+
+#[test]
+fn a_small_page() {
+    insta::assert_snapshot!(own_part(&page_of(&fixture::two_threads())));
+}
+
+#[test]
+fn estimates_latencies_and_doubts() {
+    let options = PageOptions {
+        state: ProcessState::Crashed,
+        thread: Some(ThreadId(1)),
+        compensated: true,
+        ..PageOptions::default()
+    };
+    let mut snapshot = fixtures::order_sim_adaptive();
+    snapshot.capture.dropped = 3;
+    snapshot.capture.unbalanced = 2;
+    snapshot.capture.pruned = 1;
+    snapshot.clock.errors = 4;
+    let html = page(&snapshot, &options).unwrap();
+    let (_, data) = html.split_once("id=\"data\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    insta::assert_snapshot!(data);
+}
+
+#[test]
+fn every_tag_is_closed_and_nothing_is_fetched() {
+    for snapshot in [
+        fixture::two_threads(),
+        fixtures::empty(),
+        fixtures::hostile(),
+        fixtures::order_sim_sampled(),
+        wicked(),
+    ] {
+        let html = page_of(&snapshot);
+        assert_well_formed(&html);
+        let own = html.to_ascii_lowercase();
+        for fetched in [
+            "http://", "https://", " src=", " href=", "url(", "@import", "<link", "<img", "fetch(",
+        ] {
+            // What names say is text.
+            let in_names = page_of(&snapshot).matches("img src=x").count();
+            let found = own.matches(fetched).count();
+            let allowed = if fetched == " src=" { in_names } else { 0 };
+            assert_eq!(found, allowed, "{fetched}");
+        }
+    }
+}
+
+#[test]
+fn the_data_is_json_whatever_names_say() {
+    for snapshot in [
+        wicked(),
+        fixtures::hostile(),
+        fixtures::order_sim_adaptive(),
+        fixtures::off(),
+    ] {
+        let html = page_of(&snapshot);
+        let (_, data) = html.split_once("id=\"data\">").unwrap();
+        let (data, _) = data.split_once("</script>").unwrap();
+        assert!(!data.contains(['<', '&']), "{data}");
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        let self_ns: Vec<u64> = serde_json::from_value(data["self_ns"].clone()).unwrap();
+        assert_eq!(self_ns, snapshot.self_nanos());
+        assert_eq!(data["calls"], serde_json::json!(snapshot.nodes.calls));
+        let functions = data["label"].as_array().unwrap().len();
+        for column in ["name", "place", "whole_place", "rank"] {
+            assert_eq!(data[column].as_array().unwrap().len(), functions, "{column}");
+        }
+    }
+}
+
+#[test]
+fn a_compensated_page_carries_what_was_measured() {
+    let snapshot = fixture::two_threads();
+    let options = PageOptions {
+        compensated: true,
+        ..PageOptions::default()
+    };
+    let html = page(&snapshot, &options).unwrap();
+    assert_ne!(html, page_of(&snapshot));
+    assert_eq!(snapshot_of(&html).unwrap(), snapshot);
+}
+
+#[test]
+fn a_snapshot_survives_what_mail_and_editors_do() {
+    let snapshot = wicked();
+    let html = page_of(&snapshot);
+    assert_eq!(snapshot_of(&html).unwrap(), snapshot);
+    assert_eq!(snapshot_of(&html.replace('\n', "\r\n")).unwrap(), snapshot);
+}
+
+#[test]
+fn what_carries_no_snapshot_says_so() {
+    let html = page_of(&fixture::two_threads());
+    let at = html.find("data-crc32=\"").unwrap() + "data-crc32=\"01234567\">\n".len();
+    let changed = |from: &str, to: &str| html.replacen(from, to, 1);
+    let mut damaged = html.clone();
+    damaged.replace_range(
+        at + 70..at + 71,
+        if &html[at + 70..=at + 70] == "A" { "B" } else { "A" },
+    );
+    let mut letter = html.clone();
+    letter.replace_range(at + 70..at + 71, "%");
+    for (text, says) in [
+        (String::new(), "begins with \"\""),
+        (
+            "<!doctype html>\n<p>other</p>".into(),
+            "begins with \"<!doctype html>\\n<p>o\"",
+        ),
+        (changed("data-format=\"1.", "data-format=\"2."), "ring format 2."),
+        (
+            changed("data-crc32=\"", "data-sum=\""),
+            "without version and checksum",
+        ),
+        (html[..at + 100].into(), "truncated"),
+        (damaged, "checksum"),
+        (letter, "found '%', wanted base64"),
+    ] {
+        let error = snapshot_of(&text).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn a_row_takes_few_bytes() {
+    let bytes = |rows| page_of(&fixtures::large(rows)).len() as u64;
+    // Half of them snapshot, the other half what the scripts read; five buckets of latencies each.
+    assert!((bytes(5_000) - bytes(1_000)) / 4_000 < 150);
+    assert!(page_of(&fixtures::empty()).len() < 150_000, "scripts and style");
+}
+
+proptest! {
+    #[test]
+    fn a_page_gives_its_snapshot_back_and_is_always_the_same(snapshot in fixtures::any_snapshot()) {
+        let html = page_of(&snapshot);
+        // Bytes rather than values: a cost may be no number, which equals nothing.
+        let bytes = encoded(&snapshot);
+        if codec::decode(&bytes).is_ok() {
+            prop_assert_eq!(encoded(&snapshot_of(&html).unwrap()), bytes);
+        }
+        prop_assert_eq!(page_of(&snapshot), html);
+    }
+
+    #[test]
+    fn any_text_is_refused_or_read(at in any::<prop::sample::Index>(), with in "[<>\"A-C=]{0,3}") {
+        let mut html = page_of(&fixture::recursion());
+        let at = html.find("application/x-tickscope").unwrap() + at.index(400);
+        html.replace_range(at..at + 1, &with);
+        let _ = snapshot_of(&html);
+    }
+}
+
+#[test]
+fn functions_tell_their_group() {
+    let without = page_of(&fixtures::order_sim());
+    assert!(!without.contains("\"group\":["), "not where there are none");
+    assert!(!without.contains("\"group_rows\":["), "and no table of them");
+    let text = page_of(&fixtures::order_sim_in_groups());
+    let (_, rows) = text.split_once("\"group_rows\":[").expect("a table of groups");
+    let line = rows.split('\n').next().unwrap_or_default();
+    assert!(
+        line.contains("[\"wire\",") && line.contains("wire::"),
+        "a name and its members: {line}"
+    );
+    assert!(text.contains("in group wire: "), "the numbers of its group");
+    assert!(!text.contains("in group <b>"), "names are escaped");
+}

@@ -1,0 +1,303 @@
+//! What the page's scripts do, where there is something to run them: Node.js for numbers, a browser for the page.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use super::*;
+use crate::number;
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::callers::{Link, Neighbours};
+use tickscope_analysis::functions::FunctionId;
+
+const BROWSERS: [&str; 4] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
+
+fn on_path(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    names
+        .iter()
+        .flat_map(|name| places.iter().map(move |place| place.join(name)))
+        .find(|program| program.is_file())
+}
+
+fn output_of(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What the document holds once its scripts have run; none without a browser.
+fn document(html: &str) -> Option<String> {
+    let Some(browser) = on_path(&BROWSERS) else {
+        eprintln!("skipped: none of {BROWSERS:?} on PATH (Debian: apt-get install chromium)");
+        return None;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("page.html");
+    fs::write(&file, html).unwrap();
+    let document = output_of(
+        Command::new(browser)
+            // The page is our own; as root the browser refuses to start with its sandbox.
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--window-size=1400,900",
+                "--dump-dom",
+            ])
+            .arg(format!(
+                "--user-data-dir={}",
+                dir.path().join("profile").display()
+            ))
+            .arg(format!("file://{}#test", file.display())),
+    );
+    if document.contains("id=\"app\"") {
+        return Some(document);
+    }
+    // Those in a box of their own (snap) do not see everybody's temporary files.
+    eprintln!("skipped: the browser found nothing in {}", file.display());
+    None
+}
+
+/// The page's checks of itself, and its table of all rows.
+fn outcome(html: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let document = document(html)?;
+    let (_, outcome) = document.split_once("id=\"outcome\">").expect("an outcome");
+    let (outcome, _) = outcome.split_once("</pre>").unwrap();
+    let outcome = outcome
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&nbsp;", "\u{a0}")
+        .replace("&amp;", "&");
+    let (table, checks) = outcome
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(str::to_string)
+        .partition(|line| line.contains('\t'));
+    Some((checks, table))
+}
+
+/// Rows of the text report, columns and name, as the page writes them down.
+fn rows_of_text(snapshot: &Snapshot, per: Option<PerCall>) -> Vec<String> {
+    let options = TextOptions {
+        top: usize::MAX,
+        width: 200,
+        per,
+        ..TextOptions::default()
+    };
+    let text = text::report(snapshot, &options);
+    // Where there is no histogram, neither report has its three columns.
+    let columns = if snapshot.latencies.row.is_empty() { 6 } else { 9 };
+    let mut table = "";
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        if line.ends_with("FUNCTION") {
+            table = "tree";
+        } else if line.ends_with("WHERE") {
+            table = "hot";
+        } else if line.is_empty() || line.contains("(outside)") {
+            table = "";
+        } else if !table.is_empty() {
+            let mut rest = line;
+            let mut cells: Vec<&str> = Vec::new();
+            while cells.len() < columns {
+                let (cell, after) = rest.trim_start().split_once(' ').unwrap();
+                cells.push(cell);
+                rest = after;
+            }
+            let branches = |c: char| " ├└│─".contains(c);
+            let name = rest.trim_start_matches(branches);
+            let name = if table == "hot" {
+                name.split("  ").next().unwrap()
+            } else {
+                name
+            };
+            rows.push(format!("{table}\t{}\t{}", cells.join("\t"), name.trim_end()));
+        }
+    }
+    rows
+}
+
+/// Callers and callees of a function, as the page writes them down.
+fn links_of(tree: &CallTree, function: u32) -> Vec<String> {
+    let found = Neighbours::of(tree, FunctionId(function)).unwrap();
+    let line = |which: &str, link: &Link| {
+        let other = link.function.map_or("-1".to_string(), |id| id.0.to_string());
+        let estimated = link.spread.is_some_and(|spread| spread.total_estimated);
+        let mark = if estimated { "~" } else { "" };
+        format!(
+            "graph\t{function}\t{which}\t{other}\t{}\t{}\t{mark}",
+            link.ns, link.calls
+        )
+    };
+    let callers = found.callers.iter().map(|link| line("from", link));
+    callers
+        .chain(found.callees.iter().map(|link| line("to", link)))
+        .collect()
+}
+
+fn assert_links_hold(snapshot: &Snapshot, mut found: Vec<String>) {
+    let tree = CallTree::build(snapshot, |_| true);
+    let functions: BTreeSet<u32> = found
+        .iter()
+        .map(|line| line.split('\t').nth(1).unwrap().parse().unwrap())
+        .collect();
+    let mut wanted: Vec<String> = functions.into_iter().flat_map(|id| links_of(&tree, id)).collect();
+    found.sort();
+    wanted.sort();
+    assert!(!wanted.is_empty());
+    assert_eq!(found, wanted);
+}
+
+fn assert_checks_hold(snapshot: &Snapshot) {
+    assert_checks_hold_per(snapshot, None);
+}
+
+fn assert_checks_hold_per(snapshot: &Snapshot, per: Option<PerCall>) {
+    let options = PageOptions {
+        per: per.clone(),
+        ..PageOptions::default()
+    };
+    let Some((checks, table)) = outcome(&page(snapshot, &options).unwrap()) else {
+        return;
+    };
+    assert!(checks.len() >= 14, "{checks:#?}");
+    let failed: Vec<&String> = checks.iter().filter(|line| !line.starts_with("ok ")).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    let (links, table): (Vec<String>, Vec<String>) =
+        table.into_iter().partition(|line| line.starts_with("graph\t"));
+    assert_links_hold(snapshot, links);
+    let wanted = rows_of_text(snapshot, per);
+    assert!(wanted.len() >= 10, "{wanted:#?}");
+    for (found, wanted) in table.iter().zip(&wanted) {
+        // The text's list of functions does not say what is open.
+        let found = if wanted.starts_with("hot") {
+            found.replace(" •", "")
+        } else {
+            found.clone()
+        };
+        assert_eq!(&found, wanted);
+    }
+    assert_eq!(table.len(), wanted.len());
+}
+
+#[test]
+fn wicked_names_are_text_and_all_numbers_are_those_of_the_text_report() {
+    assert_checks_hold(&wicked());
+}
+
+#[test]
+fn estimates_are_those_of_the_text_report() {
+    assert_checks_hold(&fixtures::order_sim_adaptive());
+    assert_checks_hold(&fixtures::order_sim_sampled());
+}
+
+#[test]
+fn numbers_per_call_are_those_of_the_text_report() {
+    let per = PerCall {
+        name: "</script> & frame".into(),
+        calls: 8_410_000,
+    };
+    assert_checks_hold_per(&fixtures::order_sim_adaptive(), Some(per.clone()));
+    assert_checks_hold_per(&fixtures::order_sim_counting(), Some(per));
+}
+
+#[test]
+fn counters_are_those_of_the_text_report() {
+    assert_checks_hold(&fixtures::order_sim_counting());
+}
+
+#[test]
+fn groups_have_a_table() {
+    assert_checks_hold(&fixtures::order_sim_in_groups());
+}
+
+#[test]
+fn thousands_of_rows_are_those_of_the_text_report() {
+    assert_checks_hold(&fixtures::large(2_000));
+}
+
+#[test]
+fn without_rows_the_page_works_as_well() {
+    if let Some((checks, table)) = outcome(&page_of(&fixtures::empty())) {
+        assert_eq!(checks.iter().find(|line| !line.starts_with("ok ")), None);
+        assert_eq!(table, Vec::<String>::new());
+    }
+}
+
+/// All around the places where texts change, and every magnitude.
+fn values() -> Vec<u64> {
+    let mut values = vec![0, u64::MAX];
+    let mut random = 1u64;
+    for shift in 0..64 {
+        for _ in 0..40 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            values.push(random >> shift);
+        }
+    }
+    let units = [1, 60, 3_600, 86_400, 31_536_000].map(|seconds| seconds * 1_000_000_000);
+    for unit in units.into_iter().chain((0..20).map(|power| 10u64.pow(power))) {
+        for times in [1, 2, 9, 10, 99, 100, 300, 999, 1_000] {
+            for part in [0, unit / 200, unit / 20, unit / 2] {
+                let value = unit.saturating_mul(times);
+                values.extend([value.saturating_sub(part), value.saturating_sub(part + 1)]);
+            }
+        }
+    }
+    values
+}
+
+#[test]
+fn scripts_write_numbers_as_the_text_report_does() {
+    let Some(node) = on_path(&["node", "nodejs"]) else {
+        eprintln!("skipped: no Node.js on PATH (Debian: apt-get install nodejs)");
+        return;
+    };
+    let values = values();
+    // Halves of the last digit that are exact in binary, and shares as they come.
+    let shares: Vec<f64> = (0..=8_000)
+        .map(|at| f64::from(at) / 8_000.0)
+        .chain((0..4_096).map(|at| f64::from(at) / 4_096.0))
+        .chain([-1.0, 2.0, 1e-9])
+        .collect();
+    let numbers = values.iter().map(u64::to_string).collect::<Vec<_>>().join("n,");
+    let script = format!(
+        "{}\nfor (const n of [{numbers}n]) console.log(duration(n), twoDigits(n), count(n), quotient(n, 1n), quotient(n, 777n));
+         for (const share of {shares:?}) console.log(percent(share));",
+        SCRIPTS[0]
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("numbers.js");
+    fs::write(&file, script).unwrap();
+    let found = output_of(Command::new(node).arg(&file));
+    let wanted = values
+        .iter()
+        .map(|&n| {
+            let texts = [
+                number::duration(n),
+                number::two_digits(n),
+                number::count(n),
+                number::quotient(n, 1),
+                number::quotient(n, 777),
+            ];
+            (texts.join(" "), n.to_string())
+        })
+        .chain(
+            shares
+                .iter()
+                .map(|&share| (number::percent(share), share.to_string())),
+        );
+    let mut lines = found.lines();
+    for (wanted, value) in wanted {
+        assert_eq!(lines.next(), Some(wanted.as_str()), "{value}");
+    }
+    assert_eq!(lines.next(), None);
+}

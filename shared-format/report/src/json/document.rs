@@ -1,0 +1,244 @@
+//! The JSON document as structs: the order of fields is the order of members.
+
+use serde::Serialize;
+
+use super::groups::{Group, groups};
+use super::node::{Node, nodes};
+use super::raw::{Estimate, Histogram, estimates, latencies};
+use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
+use crate::part::Part;
+use crate::{Extent, ProcessState};
+use tickscope_analysis::per_call::PerCall;
+use tickscope_format::snapshot::Snapshot;
+
+/// The version of this document.
+pub(super) const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    tickscope: u32,
+    process: Process<'a>,
+    clock: Clock<'a>,
+    mode: &'static str,
+    cost: Cost,
+    reset_epoch: u64,
+    since_reset_ns: u64,
+    seq: u64,
+    interval_ns: u64,
+    dropped: u64,
+    unbalanced: u64,
+    lifetime: Lifetime,
+    threads: Vec<Thread<'a>>,
+    nodes: Vec<Node<'a>>,
+    kind: &'static str,
+    unix_ns: u64,
+    withdraws: Option<u64>,
+    viewers: u32,
+    pruned: u64,
+    warnings: &'a [String],
+    histograms: bool,
+    /// 0 unless sampled.
+    sampling_hz: f64,
+    samples: u64,
+    /// Whether what measuring costs at least was taken off the times.
+    compensated: bool,
+    sites: Vec<Site<'a>>,
+    rules: Vec<Rule<'a>>,
+    groups: Vec<Group>,
+    /// Whether all of it is what happened in the last `since_reset_ns`, and the counters ran for longer.
+    window: bool,
+    /// What it is all of, each in the one before it; nothing where it is of the whole program.
+    focus: &'a [String],
+    tick: u64,
+    /// Whose calls times and calls are divided by; null where they are as they are.
+    per: Option<Per<'a>>,
+    other_sites: Vec<OtherSite<'a>>,
+    latencies: Vec<Histogram>,
+    estimates: Vec<Estimate>,
+}
+
+/// Of no number in it are there parts: it says how many parts there are.
+#[derive(Serialize)]
+struct Per<'a> {
+    name: &'a str,
+    calls: u64,
+}
+
+#[derive(Serialize)]
+struct Process<'a> {
+    name: &'a str,
+    pid: u32,
+    state: &'static str,
+    started_unix_ns: u64,
+    uptime_ns: u64,
+}
+
+#[derive(Serialize)]
+struct Clock<'a> {
+    source: &'static str,
+    ticks_per_second: f64,
+    reason: &'a str,
+    errors: u64,
+    epoch: u32,
+}
+
+#[derive(Serialize)]
+struct Cost {
+    lower_ns: f64,
+    upper_ns: f64,
+    share_lower: f64,
+    share_upper: f64,
+    publisher_share: f64,
+    publisher_cpu_ns: u64,
+}
+
+#[derive(Serialize)]
+struct Lifetime {
+    calls: u64,
+    ticks: u64,
+}
+
+#[derive(Serialize)]
+struct Thread<'a> {
+    id: u32,
+    name: &'a str,
+    tid: u32,
+    state: &'static str,
+    count: u64,
+    cpu_ns: Option<Part>,
+    outside_ns: Part,
+    /// Ids of nodes, outermost first.
+    open: Vec<u32>,
+    outside_ticks: Part,
+    /// When the open ones began, by the program's clock; 0 where that was not measured.
+    began_ticks: Vec<u64>,
+}
+
+/// JSON has no NaN and no infinity.
+fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
+// === impl Document ===
+
+impl<'a> Document<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, per: Option<&'a PerCall>, state: ProcessState) -> Self {
+        let Snapshot {
+            process,
+            clock,
+            capture,
+            lifetime,
+            measuring,
+            ..
+        } = snapshot;
+        Self {
+            tickscope: VERSION,
+            process: Process {
+                name: &process.name,
+                pid: process.pid,
+                state: state.as_str(),
+                started_unix_ns: process.started_unix_ns,
+                uptime_ns: process.uptime_ns,
+            },
+            clock: Clock {
+                source: clock.source.as_str(),
+                ticks_per_second: finite(clock.ticks_per_second),
+                reason: &clock.reason,
+                errors: clock.errors,
+                epoch: clock.epoch,
+            },
+            mode: capture.mode.as_str(),
+            cost: cost(snapshot),
+            reset_epoch: capture.reset_epoch,
+            since_reset_ns: capture.since_reset_ns,
+            seq: capture.seq,
+            interval_ns: capture.interval_ns,
+            dropped: capture.dropped,
+            unbalanced: capture.unbalanced,
+            lifetime: Lifetime {
+                calls: lifetime.calls,
+                ticks: lifetime.ticks,
+            },
+            threads: threads(snapshot, per),
+            nodes: nodes(snapshot, per),
+            kind: capture.kind.as_str(),
+            unix_ns: capture.unix_ns,
+            withdraws: capture.withdraws,
+            viewers: capture.viewers,
+            pruned: capture.pruned,
+            warnings: &process.warnings,
+            histograms: measuring.histograms,
+            sampling_hz: finite(measuring.sampling_hz),
+            samples: measuring.samples,
+            compensated: false,
+            sites: sites(snapshot, per),
+            rules: rules(snapshot),
+            groups: groups(snapshot, per),
+            tick: capture.tick,
+            per: per.map(|per| Per {
+                name: &per.name,
+                calls: per.calls,
+            }),
+            other_sites: other_sites(snapshot),
+            latencies: latencies(snapshot),
+            estimates: estimates(snapshot),
+            window: snapshot.window,
+            focus: &[],
+        }
+    }
+
+    /// The same of a part of the run.
+    pub(super) fn within(self, extent: &'a Extent) -> Self {
+        Self {
+            focus: &extent.focus,
+            ..self
+        }
+    }
+
+    /// The compensated view of a snapshot; what measuring costs is a share of what was measured.
+    pub(super) fn compensated(
+        less: &'a Snapshot,
+        raw: &Snapshot,
+        per: Option<&'a PerCall>,
+        state: ProcessState,
+    ) -> Self {
+        Self {
+            cost: cost(raw),
+            compensated: true,
+            ..Self::new(less, per, state)
+        }
+    }
+}
+
+fn cost(snapshot: &Snapshot) -> Cost {
+    let cost = &snapshot.capture.cost;
+    let (share_lower, share_upper) = snapshot.cost_share();
+    // Of what is written as 0 there is no share.
+    let share = |share: f64, of: f64| if of.is_finite() { finite(share) } else { 0.0 };
+    Cost {
+        lower_ns: finite(cost.lower_ns),
+        upper_ns: finite(cost.upper_ns),
+        share_lower: share(share_lower, cost.lower_ns),
+        share_upper: share(share_upper, cost.upper_ns),
+        publisher_share: finite(cost.publisher_share),
+        publisher_cpu_ns: cost.publisher_cpu_ns,
+    }
+}
+
+fn threads<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Thread<'a>> {
+    let threads = snapshot.threads.iter().enumerate();
+    threads
+        .map(|(index, thread)| Thread {
+            id: index as u32,
+            name: &thread.name,
+            tid: thread.tid,
+            state: thread.state.as_str(),
+            count: thread.count,
+            cpu_ns: thread.cpu_ns.map(|ns| Part::of(ns, per)),
+            outside_ns: Part::of(snapshot.nanos(thread.outside_ticks), per),
+            open: thread.open.iter().map(|frame| frame.node.0).collect(),
+            outside_ticks: Part::of(thread.outside_ticks, per),
+            began_ticks: thread.open.iter().map(|frame| frame.began_tick).collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,94 @@
+//! The groups of the document: one line each.
+
+use serde::Serialize;
+
+use crate::part::Part;
+use tickscope_analysis::functions::Functions;
+use tickscope_analysis::groups::groups as rows;
+use tickscope_analysis::inclusive_time::Inside;
+use tickscope_analysis::per_call::PerCall;
+use tickscope_format::snapshot::Snapshot;
+
+#[derive(Serialize)]
+pub(super) struct Group {
+    name: String,
+    #[serde(flatten)]
+    sum: Sum,
+    /// Its functions and scopes, by their full names.
+    members: Vec<String>,
+    threads: Vec<InThread>,
+}
+
+/// What its members have together; totals are those of the outermost of them.
+#[derive(Serialize)]
+struct Sum {
+    calls: Part,
+    outermost_calls: Part,
+    total_ns: Part,
+    self_ns: Part,
+    total_ticks: Part,
+    self_ticks: Part,
+    /// How many threads are in it now.
+    open: u32,
+    estimated: bool,
+}
+
+#[derive(Serialize)]
+struct InThread {
+    thread: u32,
+    #[serde(flatten)]
+    sum: Sum,
+}
+
+// === impl Sum ===
+
+impl Sum {
+    fn of(sum: Inside, per: Option<&PerCall>) -> Self {
+        let Inside {
+            calls,
+            outermost_calls,
+            self_ticks,
+            total_ticks,
+            self_ns,
+            total_ns,
+            open,
+            estimated,
+        } = sum;
+        let part = |whole| Part::of(whole, per);
+        Self {
+            calls: part(calls),
+            outermost_calls: part(outermost_calls),
+            total_ns: part(total_ns),
+            self_ns: part(self_ns),
+            total_ticks: part(total_ticks),
+            self_ticks: part(self_ticks),
+            open,
+            estimated,
+        }
+    }
+}
+
+/// Those with most time first.
+pub(super) fn groups(snapshot: &Snapshot, per: Option<&PerCall>) -> Vec<Group> {
+    let functions = Functions::of(snapshot);
+    let groups = rows(snapshot, |_| true).into_iter();
+    groups
+        .map(|row| Group {
+            name: row.name,
+            sum: Sum::of(row.sum, per),
+            members: row
+                .members
+                .iter()
+                .map(|&id| functions.get(id).full_name())
+                .collect(),
+            threads: row
+                .threads
+                .into_iter()
+                .map(|(thread, sum)| InThread {
+                    thread: thread.0,
+                    sum: Sum::of(sum, per),
+                })
+                .collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,100 @@
+//! Where line breaks go: the members of the document and the elements of its lists stand on lines of their
+//! own, everything inside of them stays on one line. Short enough to read, and `grep` finds whole nodes.
+
+use std::io::{self, Write};
+
+use serde_json::ser::Formatter;
+
+use crate::escape::shapeless;
+
+/// How deep in brackets the writer is, and whether the second level is a list.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    depth: usize,
+    in_list: bool,
+    /// Whether the bracket closed last had something in it.
+    filled: bool,
+}
+
+// === impl Lines ===
+
+impl Lines {
+    fn broken(&self) -> bool {
+        self.depth == 1 || (self.depth == 2 && self.in_list)
+    }
+
+    fn open<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.depth += 1;
+        self.filled = false;
+        if self.depth == 2 {
+            self.in_list = bracket == b"[";
+        }
+        writer.write_all(bracket)
+    }
+
+    fn close<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        if self.broken() && self.filled {
+            writer.write_all(b"\n")?;
+            indent(writer, self.depth - 1)?;
+        }
+        self.depth -= 1;
+        self.filled = true;
+        writer.write_all(bracket)
+    }
+
+    fn next<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.filled = true;
+        if self.broken() {
+            writer.write_all(if first { b"\n" } else { b",\n" })?;
+            return indent(writer, self.depth);
+        }
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+}
+
+fn indent<W: ?Sized + Write>(writer: &mut W, depth: usize) -> io::Result<()> {
+    (0..depth).try_for_each(|_| writer.write_all(b"  "))
+}
+
+impl Formatter for Lines {
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"[")
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"]")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.next(writer, first)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.next(writer, first)
+    }
+
+    /// The same text to whoever parses it, and nothing that moves a terminal's cursor or turns its lines around.
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((at, c)) = rest.char_indices().find(|&(_, c)| shapeless(c)) {
+            writer.write_all(&rest.as_bytes()[..at])?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            rest = &rest[at + c.len_utf8()..];
+        }
+        writer.write_all(rest.as_bytes())
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+}

@@ -1,0 +1,150 @@
+//! The nodes of the document: one line each.
+
+use serde::Serialize;
+
+use crate::part::Part;
+use tickscope_analysis::per_call::PerCall;
+use tickscope_analysis::uncertainty::{Spread, spreads};
+use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_format::latency::Histogram;
+use tickscope_format::snapshot::Snapshot;
+
+#[derive(Serialize)]
+pub(crate) struct Node<'a> {
+    /// The row: unique within one snapshot.
+    pub(crate) id: u32,
+    pub(crate) parent: Option<u32>,
+    pub(crate) thread: u32,
+    pub(crate) name: &'a str,
+    pub(crate) module: &'a str,
+    pub(crate) file: &'a str,
+    pub(crate) line: u32,
+    pub(crate) calls: Part,
+    /// What it has added up; only of a counter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sum: Option<Part>,
+    pub(crate) total_ns: Part,
+    pub(crate) self_ns: Part,
+    pub(crate) total_ticks: Part,
+    pub(crate) self_ticks: Part,
+    pub(crate) open: bool,
+    pub(crate) errors: u64,
+    #[serde(flatten)]
+    pub(crate) latency: Latency,
+    #[serde(flatten)]
+    pub(crate) estimate: Estimate,
+    /// The id of its site.
+    pub(crate) site: u32,
+}
+
+/// How long finished calls took, callees included; null where none has finished, or histograms are off.
+#[derive(Serialize)]
+pub(crate) struct Latency {
+    /// The middle of a bucket, within 6.3 %.
+    pub(crate) p50_ns: Option<u64>,
+    pub(crate) p90_ns: Option<u64>,
+    pub(crate) p99_ns: Option<u64>,
+    pub(crate) p999_ns: Option<u64>,
+    /// The longest; where it is not exact, no call took longer.
+    pub(crate) max_ns: Option<u64>,
+    pub(crate) max_exact: Option<bool>,
+}
+
+/// How far the times are estimates.
+#[derive(Serialize)]
+pub(crate) struct Estimate {
+    pub(crate) estimated: bool,
+    /// Standard errors; null where the time is exact.
+    pub(crate) self_error_ns: Option<Part>,
+    pub(crate) total_error_ns: Option<Part>,
+    pub(crate) timed_calls: Part,
+}
+
+// === impl Latency ===
+
+impl Latency {
+    fn of(snapshot: &Snapshot, histogram: &Histogram) -> Self {
+        let quantile = |share: f64| histogram.quantile(share).map(|ticks| snapshot.nanos(ticks));
+        let max = histogram.max();
+        Self {
+            p50_ns: quantile(0.5),
+            p90_ns: quantile(0.9),
+            p99_ns: quantile(0.99),
+            p999_ns: quantile(0.999),
+            max_ns: max.map(|(ticks, _)| snapshot.nanos(ticks)),
+            max_exact: max.map(|(_, exact)| exact),
+        }
+    }
+}
+
+// === impl Estimate ===
+
+impl Estimate {
+    fn of(snapshot: &Snapshot, spread: Option<&Spread>, timeable: u64, per: Option<&PerCall>) -> Self {
+        let ns = |ticks: f64| Part::of(snapshot.nanos(ticks.round() as u64), per);
+        let own = spread.filter(|spread| spread.self_estimated);
+        let total = spread.filter(|spread| spread.total_estimated);
+        Self {
+            estimated: own.is_some() || total.is_some(),
+            self_error_ns: own.map(|spread| ns(spread.self_error)),
+            total_error_ns: total.map(|spread| ns(spread.total_error)),
+            timed_calls: Part::of(spread.map_or(timeable, |spread| spread.timed), per),
+        }
+    }
+}
+
+/// By thread, and within it as the snapshot has them: parents before children. Times and calls are divided by those
+/// calls that numbers are per.
+pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Node<'a>> {
+    let columns = &snapshot.nodes;
+    let self_ns = snapshot.self_nanos();
+    let total_ns = columns.totals(&self_ns);
+    let total_ticks = columns.totals(&columns.self_ticks);
+    let mut open = vec![false; columns.len()];
+    for frame in snapshot.threads.iter().flat_map(|thread| &thread.open) {
+        if let Some(open) = open.get_mut(frame.node.index()) {
+            *open = true;
+        }
+    }
+    let mut errors = vec![0u64; columns.len()];
+    for error in &snapshot.errors {
+        if let Some(errors) = errors.get_mut(error.node.index()) {
+            *errors = errors.saturating_add(error.count);
+        }
+    }
+    let spreads = spreads(snapshot);
+    let sums = snapshot.sums();
+    let threads = 0..snapshot.threads.len() as u32;
+    threads
+        .flat_map(|thread| snapshot.rows_of(ThreadId(thread)).map(move |row| (thread, row)))
+        .map(|(thread, row)| {
+            let id = NodeId(row as u32);
+            let site = snapshot.site_of(id);
+            Node {
+                id: id.0,
+                parent: columns.parent_of(id).map(|parent| parent.0),
+                thread,
+                name: &site.name,
+                module: &site.module,
+                file: &site.file,
+                line: site.line,
+                calls: Part::of(columns.calls[row], per),
+                sum: sums[row].map(|sum| Part::of(sum, per)),
+                total_ns: Part::of(total_ns[row], per),
+                self_ns: Part::of(self_ns[row], per),
+                total_ticks: Part::of(total_ticks[row], per),
+                self_ticks: Part::of(columns.self_ticks[row], per),
+                open: open[row],
+                errors: errors[row],
+                latency: Latency::of(snapshot, &snapshot.latencies.of(id.0)),
+                estimate: Estimate::of(
+                    snapshot,
+                    spreads.get(row),
+                    sums[row].map_or(columns.calls[row], |_| 0),
+                    per,
+                ),
+                site: columns.site[row],
+            }
+        })
+        .collect()
+}

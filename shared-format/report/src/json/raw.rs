@@ -1,0 +1,63 @@
+//! Lists of what only some nodes have, as it was measured.
+
+use serde::Serialize;
+
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::{self, Snapshot};
+
+/// How long the finished calls of a node took.
+#[derive(Serialize)]
+pub(super) struct Histogram {
+    pub(super) node: u32,
+    /// The longest call where it is known exactly, else 0.
+    pub(super) max_ticks: u64,
+    /// Bucket and calls in it.
+    pub(super) buckets: Vec<(u16, u64)>,
+}
+
+/// How far the times of a node are estimates.
+#[derive(Serialize)]
+pub(super) struct Estimate {
+    pub(super) node: u32,
+    pub(super) timed: u64,
+    pub(super) self_error_ticks: u64,
+    pub(super) total_error_ticks: u64,
+}
+
+pub(super) fn latencies(snapshot: &Snapshot) -> Vec<Histogram> {
+    let latencies = &snapshot.latencies;
+    let histogram = |&node: &u32| {
+        let histogram = latencies.of(node);
+        Histogram {
+            node,
+            max_ticks: histogram.max_ticks,
+            buckets: histogram.buckets,
+        }
+    };
+    latencies.row.iter().map(histogram).collect()
+}
+
+pub(super) fn estimates(snapshot: &Snapshot) -> Vec<Estimate> {
+    let estimates = snapshot.estimates.iter();
+    estimates
+        .map(|estimate| Estimate {
+            node: estimate.node.0,
+            timed: estimate.timed,
+            self_error_ticks: estimate.self_error,
+            total_error_ticks: estimate.total_error,
+        })
+        .collect()
+}
+
+// === impl Estimate ===
+
+impl From<Estimate> for snapshot::Estimate {
+    fn from(estimate: Estimate) -> Self {
+        Self {
+            node: NodeId(estimate.node),
+            timed: estimate.timed,
+            self_error: estimate.self_error_ticks,
+            total_error: estimate.total_error_ticks,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::escape::shapeless;
+use crate::fixtures;
+use tickscope_analysis::overhead_correction::compensated;
+use tickscope_format::fixture;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::latency::{Histogram, bucket_of};
+use tickscope_format::snapshot::{Estimate, Mode, Rule};
+
+/// The document with what measuring costs at least taken off the times.
+pub(super) fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
+    of_part(
+        &compensated(snapshot),
+        Some(snapshot),
+        None,
+        state,
+        &Extent::default(),
+    )
+}
+
+#[test]
+fn two_threads() {
+    insta::assert_snapshot!(report(&fixture::two_threads(), ProcessState::Running));
+}
+
+#[test]
+fn hostile() {
+    insta::assert_snapshot!(report(&fixtures::hostile(), ProcessState::Kept));
+}
+
+#[test]
+fn empty() {
+    insta::assert_snapshot!(report(&fixtures::empty(), ProcessState::Exited));
+}
+
+#[test]
+fn percentiles_estimates_and_sites() {
+    let mut snapshot = fixture::two_threads();
+    snapshot.capture.mode = Mode::Adaptive;
+    snapshot.measuring.histograms = true;
+    snapshot.measuring.rules = vec![
+        Rule {
+            pattern: "book".into(),
+            off: true,
+        },
+        Rule {
+            pattern: "rebalance".into(),
+            off: false,
+        },
+    ];
+    snapshot.measuring.off_sites = vec![SiteId(1)];
+    let bucket = |ticks: u64| bucket_of(ticks) as u16;
+    snapshot.latencies.push(
+        1,
+        &Histogram {
+            buckets: vec![(bucket(5_000), 390), (bucket(90_000), 9), (bucket(400_000), 1)],
+            max_ticks: 410_000,
+        },
+    );
+    snapshot.latencies.push(
+        2,
+        &Histogram {
+            buckets: vec![(bucket(30_000), 100)],
+            max_ticks: 0,
+        },
+    );
+    snapshot.estimates = vec![Estimate {
+        node: NodeId(2),
+        timed: 25,
+        self_error: 50_000,
+        total_error: 50_000,
+    }];
+    insta::assert_snapshot!(report(&snapshot, ProcessState::Running));
+    insta::assert_snapshot!("sites", sites(&snapshot, ProcessState::Running));
+}
+
+#[test]
+fn the_compensated_view_says_so_and_adds_up() {
+    let snapshot = fixture::two_threads();
+    let value = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
+    let raw = value(&report(&snapshot, ProcessState::Running));
+    let less = value(&compensated_report(&snapshot, ProcessState::Running));
+    assert_eq!(
+        (&raw["compensated"], &less["compensated"]),
+        (&false.into(), &true.into())
+    );
+    assert_eq!(raw["cost"], less["cost"], "the share is of what was measured");
+    // 400 calls cost 6 ns each, half of it in the row; half of 100 more come from below.
+    assert_eq!(raw["nodes"][1]["self_ns"], 800_001);
+    assert_eq!(less["nodes"][1]["self_ns"], 798_501);
+}
+
+#[test]
+fn numbers_per_call_are_parts_of_the_whole() {
+    let snapshot = fixtures::order_sim_adaptive();
+    let per = PerCall {
+        name: "step".into(),
+        calls: 8_000,
+    };
+    let value = |text: String| -> Value { serde_json::from_str(&text).expect("JSON") };
+    let whole = value(report(&snapshot, ProcessState::Running));
+    let part = value(of_part(
+        &snapshot,
+        None,
+        Some(&per),
+        ProcessState::Running,
+        &Extent::default(),
+    ));
+    assert_eq!(part["per"], serde_json::json!({"name": "step", "calls": 8_000}));
+    assert_eq!(whole["per"], Value::Null);
+    let is_part = |list: &str, members: &[&str]| {
+        for (whole, part) in whole[list]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(part[list].as_array().unwrap())
+        {
+            for &member in members {
+                let divided = whole[member].as_f64().map(|number| number / 8_000.0);
+                assert_eq!(part[member].as_f64(), divided, "{member}");
+            }
+        }
+    };
+    is_part(
+        "nodes",
+        &[
+            "calls",
+            "total_ns",
+            "self_ns",
+            "total_ticks",
+            "self_ticks",
+            "total_error_ns",
+            "timed_calls",
+        ],
+    );
+    is_part("threads", &["outside_ns", "cpu_ns"]);
+    is_part("sites", &["calls"]);
+    for same in ["p50_ns", "errors", "estimated", "name"] {
+        assert_eq!(part["nodes"][3][same], whole["nodes"][3][same], "{same}");
+    }
+    assert_eq!(part["lifetime"], whole["lifetime"]);
+    let less = tickscope_analysis::overhead_correction::compensated(&snapshot);
+    let less = value(of_part(
+        &less,
+        Some(&snapshot),
+        Some(&per),
+        ProcessState::Running,
+        &Extent::default(),
+    ));
+    assert_eq!(
+        (&less["compensated"], &less["cost"]),
+        (&true.into(), &whole["cost"])
+    );
+}
+
+#[test]
+fn sampled() {
+    let document = report(&fixtures::order_sim_sampled(), ProcessState::Running);
+    let value: Value = serde_json::from_str(&document).expect("JSON");
+    assert_eq!(value["mode"], "sampled");
+    assert_eq!(
+        (&value["sampling_hz"], &value["samples"]),
+        (&996.4.into(), &133_518.into())
+    );
+    let node = &value["nodes"][1];
+    assert_eq!(
+        (&node["estimated"], &node["timed_calls"]),
+        (&true.into(), &0.into())
+    );
+    assert!(node["self_error_ns"].as_u64() > Some(0), "{node}");
+    assert_eq!(node["p50_ns"], Value::Null);
+}
+
+#[test]
+fn numbers_that_json_has_not_are_zero() {
+    let mut snapshot = fixture::two_threads();
+    snapshot.capture.cost.lower_ns = f64::NAN;
+    snapshot.capture.cost.upper_ns = f64::INFINITY;
+    snapshot.clock.ticks_per_second = f64::NAN;
+    let value: Value = serde_json::from_str(&report(&snapshot, ProcessState::Running)).expect("JSON");
+    assert_eq!(value["cost"]["lower_ns"], 0.0);
+    assert_eq!(value["cost"]["upper_ns"], 0.0);
+    assert_eq!(value["clock"]["ticks_per_second"], 0.0);
+    assert!(value["cost"]["share_lower"].is_number());
+}
+
+proptest! {
+    #[test]
+    fn it_parses_and_adds_up(snapshot in fixtures::any_snapshot()) {
+        let text = report(&snapshot, ProcessState::Running);
+        prop_assert!(text.ends_with("}\n"), "ends in a newline");
+        let value: Value = serde_json::from_str(&text).expect("JSON");
+        prop_assert!(!text.chars().any(|c| shapeless(c) && c != '\n'), "printable");
+        let nodes = value["nodes"].as_array().expect("nodes");
+        prop_assert_eq!(nodes.len(), snapshot.nodes.len());
+        let number = |value: &Value| value.as_u64().expect("a number");
+        for what in ["ns", "ticks"] {
+            let (total, own) = (format!("total_{what}"), format!("self_{what}"));
+            let mut sums: Vec<u64> = nodes.iter().map(|node| number(&node[&own])).collect();
+            for node in nodes {
+                if let Some(parent) = node["parent"].as_u64() {
+                    prop_assert!(parent < number(&node["id"]), "parents come first");
+                    prop_assert_eq!(&nodes[parent as usize]["thread"], &node["thread"]);
+                    sums[parent as usize] += number(&node[&total]);
+                }
+            }
+            for (node, sum) in nodes.iter().zip(sums) {
+                prop_assert_eq!(number(&node[&total]), sum);
+            }
+        }
+        let own: u64 = nodes.iter().map(|node| number(&node["self_ticks"])).sum();
+        prop_assert_eq!(own, snapshot.measured_ticks());
+        for (id, node) in nodes.iter().enumerate() {
+            prop_assert_eq!(number(&node["id"]), id as u64);
+            let site = snapshot.site_of(NodeId(id as u32));
+            prop_assert_eq!(node["name"].as_str(), Some(site.name.as_str()));
+            prop_assert_eq!(node["module"].as_str(), Some(site.module.as_str()));
+        }
+    }
+}
+
+#[test]
+fn groups_of_the_document() {
+    let snapshot = fixtures::order_sim_in_groups();
+    let text = report(&snapshot, ProcessState::Running);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let groups = &text[text.find("\n  \"groups\"").unwrap()..];
+    insta::assert_snapshot!(groups);
+    let book = &value["groups"][0];
+    let number = |value: &Value| value.as_u64().unwrap();
+    assert!(number(&book["self_ns"]) < number(&book["total_ns"]));
+    let threads = book["threads"].as_array().unwrap();
+    let sum: u64 = threads.iter().map(|thread| number(&thread["total_ns"])).sum();
+    assert_eq!(sum, number(&book["total_ns"]));
+}

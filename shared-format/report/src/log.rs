@@ -1,0 +1,214 @@
+//! The log: a line for each thread and each group or function that it was inside of in an interval; one for an interval
+//! in which there was nothing, so that one sees that it goes on.
+//!
+//! ```text
+//! TIME              TID  THREAD           INSIDE / INTERVAL ms        %      CALLS  NAME
+//! 14:02:11.250Z    4711  main             17.024 /    1007.102     1.7%     101966  [malloc]
+//! ```
+
+use std::fmt::{self, Write};
+
+use crate::clock;
+use crate::escape::{Json, visible};
+use tickscope_analysis::intervals::{Interval, Line, Subject};
+
+/// How lines are to look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogOptions {
+    /// Seconds from UTC to local time; none for times in UTC, which end in a Z.
+    pub utc_offset_s: Option<i32>,
+    /// Nothing but ASCII.
+    pub ascii: bool,
+}
+
+/// The line above all others, ending in a newline; says how far the times are from UTC where they do not end in a Z.
+pub fn header(options: &LogOptions) -> String {
+    let [tid, thread] = ["TID", "THREAD"];
+    let time = match options.utc_offset_s.map(|seconds| seconds / 60) {
+        None => "TIME".to_string(),
+        Some(minutes) => {
+            let sign = if minutes < 0 { '-' } else { '+' };
+            let minutes = minutes.unsigned_abs();
+            format!("TIME {sign}{:02}:{:02}", minutes / 60, minutes % 60)
+        }
+    };
+    format!(
+        "{time:<13} {tid:>8}  {thread:<15} {:>23}  {:>7} {:>10}  NAME\n",
+        "INSIDE / INTERVAL ms", "%", "CALLS"
+    )
+}
+
+/// The lines of an interval, each ending in a newline.
+pub fn lines(interval: &Interval, options: &LogOptions) -> String {
+    let mut out = String::new();
+    // Writing into a String does not fail.
+    let _ = write_lines(&mut out, interval, options);
+    out
+}
+
+fn write_lines(out: &mut String, interval: &Interval, options: &LogOptions) -> fmt::Result {
+    let time = time_of_day(interval.unix_ns, options.utc_offset_s);
+    let mut line = |tid: &str, thread: &str, (inside_ns, about): (u64, &str), calls: u64, name: &str| {
+        let inside = format!("{about}{}", ms(inside_ns));
+        let share = format!("{about}{}", percent(inside_ns, interval.ns));
+        let whole = ms(interval.ns);
+        writeln!(
+            out,
+            "{time:<13} {tid:>8}  {thread:<15} {inside:>10} / {whole:>10}  {share:>7} {calls:>10}  {name}"
+        )
+    };
+    for of in &interval.lines {
+        let tid = match of.tid {
+            0 => "ended".to_string(),
+            tid => tid.to_string(),
+        };
+        let about = if of.estimated { "~" } else { "" };
+        let name = match &of.subject {
+            Subject::Group(name) => format!("[{}]", visible(name, options.ascii)),
+            Subject::Function(name) => visible(name, options.ascii).into_owned(),
+        };
+        let thread = visible(&of.thread, options.ascii);
+        line(&tid, &thread, (of.inside_ns, about), of.calls, &name)?;
+    }
+    if interval.lines.is_empty() {
+        line("-", "-", (0, ""), 0, nothing(interval))?;
+    }
+    Ok(())
+}
+
+/// Why there is nothing.
+fn nothing(interval: &Interval) -> &'static str {
+    if interval.any_met {
+        "(nothing)"
+    } else {
+        "(no group or function to follow was met yet)"
+    }
+}
+
+/// The same as JSON: an object a line, in an interval without anything one without a thread.
+pub fn json_lines(interval: &Interval) -> String {
+    let mut out = String::new();
+    let _ = write_json(&mut out, interval);
+    out
+}
+
+fn write_json(out: &mut String, interval: &Interval) -> fmt::Result {
+    let Interval { unix_ns, ns, .. } = interval;
+    for of in &interval.lines {
+        let Line {
+            tid,
+            calls,
+            inside_ns,
+            estimated,
+            ..
+        } = of;
+        let (kind, name) = match &of.subject {
+            Subject::Group(name) => ("group", Json(name)),
+            Subject::Function(name) => ("function", Json(name)),
+        };
+        writeln!(
+            out,
+            "{{\"unix_ns\":{unix_ns},\"interval_ns\":{ns},\"tid\":{tid},\"thread\":{},\"{kind}\":{name},\
+             \"inside_ns\":{inside_ns},\"share\":{},\"estimated\":{estimated},\"calls\":{calls}}}",
+            Json(&of.thread),
+            share(*inside_ns, *ns),
+        )?;
+    }
+    if interval.lines.is_empty() {
+        writeln!(out, "{{\"unix_ns\":{unix_ns},\"interval_ns\":{ns}}}")?;
+    }
+    Ok(())
+}
+
+/// A part of a whole; several threads that have ended may have more than the whole.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.1}%", share(part, whole) * 100.0)
+}
+
+/// Milliseconds to the microsecond, halves up.
+fn ms(ns: u64) -> String {
+    let us = ns / 1_000 + u64::from(ns % 1_000 >= 500);
+    format!("{}.{:03}", us / 1_000, us % 1_000)
+}
+
+fn time_of_day(unix_ns: u64, utc_offset_s: Option<i32>) -> String {
+    let (_, second) = clock::split(unix_ns, utc_offset_s.unwrap_or(0));
+    let zone = if utc_offset_s.is_some() { "" } else { "Z" };
+    let millis = unix_ns / 1_000_000 % 1_000;
+    format!("{}.{millis:03}{zone}", clock::of_day(second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval() -> Interval {
+        let line = |tid, thread: &str, subject, calls, inside_ns, estimated| Line {
+            tid,
+            thread: thread.into(),
+            subject,
+            calls,
+            inside_ns,
+            estimated,
+        };
+        let group = |name: &str| Subject::Group(name.into());
+        Interval {
+            unix_ns: 1_763_000_134_250_999_999,
+            ns: 1_007_102_499,
+            lines: vec![
+                line(4711, "main", group("malloc"), 101_966, 17_024_500, false),
+                line(
+                    4711,
+                    "main",
+                    Subject::Function("app::frame".into()),
+                    60,
+                    1_007_102_499,
+                    false,
+                ),
+                line(4712, "wor\nker;\"1", group("a\u{202e}<b>"), 1, 100, true),
+                line(
+                    0,
+                    "a pool of ended ones",
+                    group("malloc"),
+                    12,
+                    3_000_000_000,
+                    false,
+                ),
+            ],
+            any_met: true,
+        }
+    }
+
+    #[test]
+    fn golden() {
+        let offset = LogOptions {
+            utc_offset_s: Some(3600),
+            ascii: true,
+        };
+        let of = |minutes: i32| {
+            let utc_offset_s = Some(minutes * 60);
+            header(&LogOptions {
+                utc_offset_s,
+                ..offset
+            })
+        };
+        assert!(of(60).starts_with("TIME +01:00        TID  "));
+        assert!(of(-570).starts_with("TIME -09:30        TID  "));
+        let mut text = header(&LogOptions::default()) + &lines(&interval(), &LogOptions::default());
+        let mut nothing = interval();
+        nothing.lines.clear();
+        text += &lines(&nothing, &offset);
+        nothing.any_met = false;
+        text += &lines(&nothing, &offset);
+        insta::assert_snapshot!(text);
+        insta::assert_snapshot!(json_lines(&interval()) + &json_lines(&nothing));
+    }
+}

@@ -1,0 +1,71 @@
+//! Names of functions and files for formats of plain lines, which cannot hold every letter.
+
+use std::collections::HashSet;
+
+use crate::escape::visible;
+use tickscope_analysis::functions::{Function, Functions};
+
+/// What stands for a name that is empty.
+const UNNAMED: &str = "(unnamed)";
+
+/// The full name of every function, by its id: in one line, not empty, and no two alike. `tame` replaces what the
+/// format cannot hold.
+pub(crate) fn full_names(functions: &Functions, tame: impl Fn(&str) -> String) -> Vec<String> {
+    let mut taken: HashSet<String> = HashSet::with_capacity(functions.list.len());
+    functions
+        .list
+        .iter()
+        .map(Function::full_name)
+        .map(|name| unlike(&mut taken, tame(&in_one_line(&name, UNNAMED))))
+        .collect()
+}
+
+/// The text without anything that has no shape, and without blanks around it; another where nothing remains.
+pub(crate) fn in_one_line(text: &str, if_empty: &str) -> String {
+    match visible(text, false).trim() {
+        "" => if_empty.to_string(),
+        text => text.to_string(),
+    }
+}
+
+/// The name, with a number behind it where another function has it already.
+fn unlike(taken: &mut HashSet<String>, name: String) -> String {
+    let mut free = name.clone();
+    let mut number = 1;
+    while !taken.insert(free.clone()) {
+        number += 1;
+        free = format!("{name}#{number}");
+    }
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickscope_format::snapshot::{Site, Snapshot};
+
+    #[test]
+    fn names_stay_apart_and_in_their_line() {
+        let sites = ["", " ", "a\nb", r"a\nb", "a;b", "a:b", "größe <script>"];
+        let snapshot = Snapshot {
+            sites: sites
+                .map(|name| Site {
+                    name: name.into(),
+                    ..Site::default()
+                })
+                .into(),
+            ..Snapshot::default()
+        };
+        let names = full_names(&Functions::of(&snapshot), |name| name.replace(';', ":"));
+        let expected = [
+            "(unnamed)",
+            "(unnamed)#2",
+            r"a\nb",
+            r"a\nb#2",
+            "a:b",
+            "a:b#2",
+            "größe <script>",
+        ];
+        assert_eq!(names, expected);
+    }
+}

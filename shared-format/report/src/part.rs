@@ -1,0 +1,47 @@
+//! A number as it is, or a call's part of it.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use tickscope_analysis::per_call::PerCall;
+
+/// A number, and by what it is divided: the last thing that is done to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    whole: u64,
+    calls: Option<u64>,
+}
+
+// === impl Part ===
+
+impl Part {
+    pub(crate) fn of(whole: u64, per: Option<&PerCall>) -> Self {
+        Self {
+            whole,
+            calls: per.map(|per| per.calls.max(1)),
+        }
+    }
+
+    fn quotient(self, calls: u64) -> f64 {
+        self.whole as f64 / calls as f64
+    }
+}
+
+impl Serialize for Part {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.calls {
+            None => serializer.serialize_u64(self.whole),
+            Some(calls) => serializer.serialize_f64(self.quotient(calls)),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.calls {
+            None => self.whole.fmt(f),
+            Some(calls) => self.quotient(calls).fmt(f),
+        }
+    }
+}

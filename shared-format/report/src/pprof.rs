@@ -1,0 +1,207 @@
+//! The format of pprof: a gzipped `profile.proto`, for `go tool pprof` and all that reads its profiles.
+//!
+//! One sample for each node of each thread, with two values: `calls`, and `time`, its own in nanoseconds. A sample
+//! carries its thread's name and id as the labels `thread` and `tid`.
+
+mod message;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::iter::successors;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use prost::Message;
+
+use self::message::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
+use crate::names::{full_names, in_one_line};
+use tickscope_analysis::functions::Functions;
+use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_format::snapshot::{Mode, Snapshot, Thread};
+
+/// So many bytes are handed to the compressor at once.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// The one mapping: the program, whose names are all here already.
+const MAPPING: u64 = 1;
+
+/// Writes the profile.
+///
+/// # Errors
+/// What writing gives.
+pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
+    let mut strings = Strings::default();
+    let tables = tables(snapshot, &mut strings);
+    let labels: Vec<Vec<Label>> = snapshot
+        .threads
+        .iter()
+        .map(|thread| labels(thread, &mut strings))
+        .collect();
+    let profile = Profile {
+        string_table: strings.list,
+        ..tables
+    };
+    let mut out = GzEncoder::new(out, Compression::default());
+    let mut buffer = profile.encode_to_vec();
+    let self_ns = snapshot.self_nanos();
+    for (index, labels) in labels.iter().enumerate() {
+        for row in snapshot.rows_of(ThreadId(index as u32)) {
+            let values = [snapshot.nodes.calls[row], self_ns[row]];
+            if values == [0, 0] {
+                continue;
+            }
+            // Messages one behind another are one message: no more than a sample need be in memory.
+            let one = Profile {
+                sample: vec![Sample {
+                    location_id: stack(snapshot, row),
+                    value: values.map(signed).into(),
+                    label: labels.clone(),
+                }],
+                ..Profile::default()
+            };
+            buffer.extend(one.encode_to_vec());
+            if buffer.len() >= CHUNK_BYTES {
+                out.write_all(&buffer)?;
+                buffer.clear();
+            }
+        }
+    }
+    out.write_all(&buffer)?;
+    out.finish().map(|_| ())
+}
+
+/// All but the samples and the strings.
+fn tables(snapshot: &Snapshot, strings: &mut Strings) -> Profile {
+    let functions = Functions::of(snapshot);
+    let names = full_names(&functions, str::to_string);
+    let capture = &snapshot.capture;
+    let since_reset_ns = signed(capture.since_reset_ns);
+    let calls = strings.value_type("calls", "count");
+    let time = strings.value_type("time", "nanoseconds");
+    let hz = snapshot.measuring.sampling_hz;
+    let (period_type, period) = match capture.mode {
+        Mode::Sampled if hz > 0.0 => (time, (1e9 / hz).round() as i64),
+        Mode::Sampled | Mode::Exact | Mode::Adaptive | Mode::Off | _ => (calls, 1),
+    };
+    let comments = [
+        concat!("tickscope ", env!("CARGO_PKG_VERSION")).to_string(),
+        format!("mode {}", capture.mode.as_str()),
+    ];
+    Profile {
+        sample_type: vec![calls, time],
+        mapping: vec![Mapping {
+            id: MAPPING,
+            filename: strings.number(&in_one_line(&snapshot.process.name, "")),
+            has_functions: true,
+            has_filenames: true,
+            has_line_numbers: true,
+        }],
+        location: locations(snapshot, &functions),
+        function: functions
+            .list
+            .iter()
+            .zip(&names)
+            .zip(1..)
+            .map(|((function, name), id)| {
+                let name = strings.number(name);
+                Function {
+                    id,
+                    name,
+                    system_name: name,
+                    filename: strings.number(&in_one_line(&function.file, "")),
+                    start_line: function.line.into(),
+                }
+            })
+            .collect(),
+        time_nanos: signed(capture.unix_ns).saturating_sub(since_reset_ns),
+        duration_nanos: since_reset_ns,
+        period_type: Some(period_type),
+        period,
+        comment: comments.map(|text| strings.number(&text)).into(),
+        default_sample_type: time.r#type,
+        ..Profile::default()
+    }
+}
+
+/// One for each site: a function may have scopes of the same name on several lines.
+fn locations(snapshot: &Snapshot, functions: &Functions) -> Vec<Location> {
+    let sites = snapshot.sites.iter().zip(&functions.of_site);
+    sites
+        .zip(1..)
+        .map(|((site, function), id)| Location {
+            id,
+            mapping_id: MAPPING,
+            line: vec![Line {
+                function_id: u64::from(function.0) + 1,
+                line: site.line.into(),
+            }],
+        })
+        .collect()
+}
+
+fn labels(thread: &Thread, strings: &mut Strings) -> Vec<Label> {
+    let mut labels = vec![Label {
+        key: strings.number("thread"),
+        str: strings.number(&in_one_line(&thread.name, "")),
+        num: 0,
+    }];
+    if thread.tid > 0 {
+        labels.push(Label {
+            key: strings.number("tid"),
+            str: 0,
+            num: thread.tid.into(),
+        });
+    }
+    labels
+}
+
+/// The locations of a row and of all above it, the row first.
+fn stack(snapshot: &Snapshot, row: usize) -> Vec<u64> {
+    let nodes = &snapshot.nodes;
+    let rows = successors(Some(NodeId(row as u32)), |&row| nodes.parent_of(row));
+    rows.map(|row| u64::from(nodes.site[row.index()]) + 1).collect()
+}
+
+/// The format's integers have a sign.
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// The table of strings; the first is empty.
+struct Strings {
+    list: Vec<String>,
+    known: HashMap<String, i64>,
+}
+
+// === impl Strings ===
+
+impl Default for Strings {
+    fn default() -> Self {
+        Self {
+            list: vec![String::new()],
+            known: HashMap::from([(String::new(), 0)]),
+        }
+    }
+}
+
+impl Strings {
+    fn number(&mut self, text: &str) -> i64 {
+        if let Some(&number) = self.known.get(text) {
+            return number;
+        }
+        let number = self.list.len() as i64;
+        self.list.push(text.to_string());
+        self.known.insert(text.to_string(), number);
+        number
+    }
+
+    fn value_type(&mut self, r#type: &str, unit: &str) -> ValueType {
+        ValueType {
+            r#type: self.number(r#type),
+            unit: self.number(unit),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use proptest::prelude::*;
+
+use super::*;
+use crate::fixtures;
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::hotspots::hot;
+use tickscope_format::fixture;
+
+fn bytes(snapshot: &Snapshot) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(snapshot, &mut out).unwrap();
+    out
+}
+
+fn decoded(snapshot: &Snapshot) -> Profile {
+    let mut raw = Vec::new();
+    GzDecoder::new(&bytes(snapshot)[..])
+        .read_to_end(&mut raw)
+        .unwrap();
+    Profile::decode(&raw[..]).unwrap()
+}
+
+/// The profile as a text, strings in place of their numbers.
+fn text(profile: &Profile) -> String {
+    let string = |number: i64| profile.string_table[number as usize].as_str();
+    let mut out = String::new();
+    let unit = |of: &ValueType| format!("{}/{}", string(of.r#type), string(of.unit));
+    let types: Vec<String> = profile.sample_type.iter().map(unit).collect();
+    writeln!(
+        out,
+        "types {types:?}, shown first: {}",
+        string(profile.default_sample_type)
+    )
+    .unwrap();
+    writeln!(
+        out,
+        "period {} {}",
+        profile.period,
+        unit(&profile.period_type.unwrap())
+    )
+    .unwrap();
+    writeln!(
+        out,
+        "began {}, took {}",
+        profile.time_nanos, profile.duration_nanos
+    )
+    .unwrap();
+    for &comment in &profile.comment {
+        writeln!(out, "comment {}", string(comment)).unwrap();
+    }
+    for mapping in &profile.mapping {
+        writeln!(out, "mapping {} {}", mapping.id, string(mapping.filename)).unwrap();
+    }
+    for function in &profile.function {
+        let (name, file) = (string(function.name), string(function.filename));
+        writeln!(
+            out,
+            "function {} {name} {file}:{}",
+            function.id, function.start_line
+        )
+        .unwrap();
+    }
+    for location in &profile.location {
+        let lines: Vec<_> = location
+            .line
+            .iter()
+            .map(|line| (line.function_id, line.line))
+            .collect();
+        writeln!(out, "location {} {lines:?}", location.id).unwrap();
+    }
+    for sample in &profile.sample {
+        let labels = sample.label.iter();
+        let labels: Vec<String> = labels
+            .map(|label| match label.str {
+                0 => format!("{}={}", string(label.key), label.num),
+                text => format!("{}={}", string(label.key), string(text)),
+            })
+            .collect();
+        writeln!(
+            out,
+            "{:?} at {:?} {}",
+            sample.value,
+            sample.location_id,
+            labels.join(" ")
+        )
+        .unwrap();
+    }
+    out
+}
+
+#[test]
+fn golden() {
+    let snapshot = fixture::two_threads();
+    let text = text(&decoded(&snapshot));
+    insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
+    assert_eq!(bytes(&snapshot), bytes(&snapshot));
+}
+
+#[test]
+fn samples_have_a_period() {
+    let profile = decoded(&fixtures::order_sim_sampled());
+    assert_eq!(profile.period, 1_003_613);
+    let unit = profile.period_type.unwrap().unit;
+    assert_eq!(profile.string_table[unit as usize], "nanoseconds");
+}
+
+/// What the published schema says of numbers and ids, and that flat and cumulative times are ours.
+fn check(snapshot: &Snapshot) {
+    let profile = decoded(snapshot);
+    assert_eq!(profile.string_table[0], "");
+    let is_string = |number: i64| assert!((0..profile.string_table.len() as i64).contains(&number));
+    let unique = |ids: &mut dyn Iterator<Item = u64>| {
+        let mut seen = HashSet::new();
+        for id in ids {
+            assert!(id != 0 && seen.insert(id));
+        }
+        seen
+    };
+    let mappings = unique(&mut profile.mapping.iter().map(|mapping| mapping.id));
+    let functions = unique(&mut profile.function.iter().map(|function| function.id));
+    let locations = unique(&mut profile.location.iter().map(|location| location.id));
+    for function in &profile.function {
+        for number in [function.name, function.system_name, function.filename] {
+            is_string(number);
+        }
+        assert_ne!(function.name, 0);
+    }
+    let mut function_of = HashMap::new();
+    for location in &profile.location {
+        assert!(mappings.contains(&location.mapping_id));
+        let [line] = &location.line[..] else {
+            panic!("one line")
+        };
+        assert!(functions.contains(&line.function_id));
+        function_of.insert(location.id, line.function_id);
+    }
+    let (mut flat, mut cumulative, mut calls) = (HashMap::new(), HashMap::new(), HashMap::new());
+    for sample in &profile.sample {
+        assert_eq!(sample.value.len(), profile.sample_type.len());
+        assert!(sample.location_id.iter().all(|id| locations.contains(id)));
+        for label in &sample.label {
+            is_string(label.key);
+            is_string(label.str);
+            assert!(label.str == 0 || label.num == 0, "one of both");
+        }
+        let stack: Vec<u64> = sample.location_id.iter().map(|id| function_of[id]).collect();
+        *calls.entry(stack[0]).or_insert(0) += sample.value[0] as u64;
+        *flat.entry(stack[0]).or_insert(0) += sample.value[1] as u64;
+        for function in stack.into_iter().collect::<HashSet<_>>() {
+            *cumulative.entry(function).or_insert(0) += sample.value[1] as u64;
+        }
+    }
+    let tree = CallTree::build(snapshot, |_| true);
+    for row in hot(&tree) {
+        let id = u64::from(row.function.0) + 1;
+        let of = |map: &HashMap<u64, u64>| map.get(&id).copied().unwrap_or(0);
+        assert_eq!((of(&calls), of(&flat)), (row.calls, row.self_ns));
+        assert_eq!(of(&cumulative), row.total_ns);
+    }
+    assert_eq!(flat.values().sum::<u64>(), tree.measured_ns());
+}
+
+#[test]
+fn any_name_and_none() {
+    check(&fixtures::stumbling());
+    check(&fixtures::empty());
+}
+
+proptest! {
+    #[test]
+    fn the_schema_and_the_sums_hold(snapshot in fixtures::any_snapshot()) {
+        check(&snapshot);
+    }
+}

@@ -1,0 +1,139 @@
+//! The places in the source that were met, which of them are switched off, and the rules that say so.
+
+use std::fmt::{self, Write};
+
+use crate::escape::visible;
+use crate::label::place;
+use crate::{ProcessState, number};
+use tickscope_analysis::sites;
+use tickscope_format::snapshot::{Site, Snapshot};
+
+/// A longer path pushes its own place to the right rather than everybody's.
+const MAX_PATH_COLUMN: usize = 60;
+
+/// The list of sites by their paths, ending in a newline.
+pub fn sites(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
+    let mut out = String::new();
+    // Writing into a String does not fail.
+    let _ = write(&mut out, snapshot, state, ascii);
+    out
+}
+
+fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> fmt::Result {
+    writeln!(
+        out,
+        "tickscope sites: {}, pid {}, {}",
+        visible(&snapshot.process.name, ascii),
+        snapshot.process.pid,
+        state.explained(),
+    )?;
+    let mut rows: Vec<(String, sites::SiteRow)> = sites::sites(snapshot)
+        .into_iter()
+        .map(|row| (path(&snapshot.sites[row.site.index()], ascii), row))
+        .collect();
+    rows.sort();
+    if rows.is_empty() {
+        writeln!(out, "\nno scope has been entered yet")?;
+    } else {
+        let off = rows.iter().filter(|(_, row)| row.off).count();
+        writeln!(
+            out,
+            "{} met, {off} switched off; calls since the reset\n",
+            rows.len()
+        )?;
+        list(out, snapshot, &rows, ascii)?;
+    }
+    rules(out, snapshot, ascii)
+}
+
+fn path(site: &Site, ascii: bool) -> String {
+    let path = match site.module.as_str() {
+        "" => site.name.clone(),
+        module => format!("{module}::{}", site.name),
+    };
+    visible(&path, ascii).into_owned()
+}
+
+fn list(
+    out: &mut String,
+    snapshot: &Snapshot,
+    rows: &[(String, sites::SiteRow)],
+    ascii: bool,
+) -> fmt::Result {
+    let width = rows
+        .iter()
+        .map(|(path, _)| path.chars().count())
+        .max()
+        .unwrap_or(0)
+        .clamp("SITE".len(), MAX_PATH_COLUMN);
+    writeln!(out, "STATE  CALLS  {:<width$}  WHERE", "SITE")?;
+    for (path, row) in rows {
+        let site = &snapshot.sites[row.site.index()];
+        writeln!(
+            out,
+            "{:<5}  {:>5}  {path:<width$}  {}",
+            state_word(row.off),
+            number::count(row.calls),
+            place(&site.file, site.line, ascii),
+        )?;
+    }
+    Ok(())
+}
+
+fn rules(out: &mut String, snapshot: &Snapshot, ascii: bool) -> fmt::Result {
+    let rules = &snapshot.measuring.rules;
+    if rules.is_empty() {
+        return writeln!(
+            out,
+            "\nno rule is in force; `tickscope off PATTERN` switches sites off"
+        );
+    }
+    writeln!(
+        out,
+        "\nrules in force, oldest first; the last that matches a site decides:"
+    )?;
+    for rule in rules {
+        writeln!(
+            out,
+            "  {:<3}  {}",
+            state_word(rule.off),
+            visible(&rule.pattern, ascii)
+        )?;
+    }
+    Ok(())
+}
+
+fn state_word(off: bool) -> &'static str {
+    if off { "off" } else { "on" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use tickscope_format::snapshot::Rule;
+
+    #[test]
+    fn sites_by_path_and_the_rules() {
+        let mut snapshot = fixtures::order_sim();
+        fixtures::switch_off(&mut snapshot, "wire::*");
+        snapshot.measuring.rules.push(Rule {
+            pattern: "checksum".into(),
+            off: false,
+        });
+        snapshot.measuring.off_sites.pop();
+        insta::assert_snapshot!(sites(&snapshot, ProcessState::Running, false));
+    }
+
+    #[test]
+    fn hostile_sites_in_ascii() {
+        let text = sites(&fixtures::hostile(), ProcessState::Kept, true);
+        assert!(text.is_ascii());
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn nothing_was_met() {
+        insta::assert_snapshot!(sites(&fixtures::off(), ProcessState::Exited, false));
+    }
+}

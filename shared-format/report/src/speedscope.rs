@@ -1,0 +1,156 @@
+//! The file format of speedscope: one profile for each thread, in nanoseconds.
+//!
+//! A snapshot knows how long, and not when. The profiles are *evented*: each function opens, has its own time first
+//! and then its callees one after another, in the order in which they were first called. So the length of the file
+//! grows with the number of nodes and not with their depth.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use tickscope_analysis::functions::{Function, Functions};
+use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
+use tickscope_format::snapshot::{Snapshot, Thread, ThreadState};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct File<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    exporter: &'static str,
+    name: &'a str,
+    active_profile_index: usize,
+    shared: Shared<'a>,
+    profiles: Vec<Profile>,
+}
+
+#[derive(Serialize)]
+struct Shared<'a> {
+    frames: Vec<Frame<'a>>,
+}
+
+#[derive(Serialize)]
+struct Frame<'a> {
+    name: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Profile {
+    r#type: &'static str,
+    name: String,
+    unit: &'static str,
+    start_value: u64,
+    end_value: u64,
+    events: Vec<Event>,
+}
+
+#[derive(Serialize)]
+struct Event {
+    r#type: &'static str,
+    frame: u32,
+    at: u64,
+}
+
+/// Writes one profile for each thread that has entered a scope; the busiest is the one that is shown first.
+///
+/// # Errors
+/// What writing gives.
+pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
+    let functions = Functions::of(snapshot);
+    let self_ns = snapshot.self_nanos();
+    let threads = snapshot.threads.iter().enumerate();
+    let mut profiles: Vec<Profile> = threads
+        .filter(|(_, thread)| thread.rows > 0)
+        .map(|(index, thread)| {
+            let (end_value, events) = events(snapshot, &functions, &self_ns, ThreadId(index as u32));
+            profile(name(thread), end_value, events)
+        })
+        .collect();
+    if profiles.is_empty() {
+        // The reader takes a file without a profile for a broken one.
+        profiles.push(profile("nothing was measured".into(), 0, vec![]));
+    }
+    let busiest = profiles.iter().enumerate().rev();
+    let busiest = busiest.max_by_key(|(_, profile)| profile.end_value);
+    let file = File {
+        schema: "https://www.speedscope.app/file-format-schema.json",
+        exporter: concat!("tickscope@", env!("CARGO_PKG_VERSION")),
+        name: &snapshot.process.name,
+        active_profile_index: busiest.map_or(0, |(index, _)| index),
+        shared: Shared {
+            frames: functions.list.iter().map(frame).collect(),
+        },
+        profiles,
+    };
+    serde_json::to_writer(&mut *out, &file)?;
+    out.write_all(b"\n")
+}
+
+fn frame(function: &Function) -> Frame<'_> {
+    Frame {
+        name: function.full_name(),
+        file: &function.file,
+        line: (function.line > 0).then_some(function.line),
+    }
+}
+
+fn profile(name: String, end_value: u64, events: Vec<Event>) -> Profile {
+    Profile {
+        r#type: "evented",
+        name,
+        unit: "nanoseconds",
+        start_value: 0,
+        end_value,
+        events,
+    }
+}
+
+fn name(thread: &Thread) -> String {
+    if thread.state == ThreadState::Finished {
+        format!("{} ({} finished)", thread.name, thread.count)
+    } else {
+        format!("{} (tid {})", thread.name, thread.tid)
+    }
+}
+
+/// Where the thread's frames open and close, and where all ends: the sum of its self times.
+fn events(
+    snapshot: &Snapshot,
+    functions: &Functions,
+    self_ns: &[u64],
+    thread: ThreadId,
+) -> (u64, Vec<Event>) {
+    let rows = snapshot.rows_of(thread);
+    let first = rows.start;
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+    let mut stack: Vec<(usize, bool)> = Vec::new();
+    // Counters take no time, and a reader that draws time has no place for them.
+    let is_counter = |row: usize| snapshot.sum_of(NodeId(row as u32)).is_some();
+    for row in rows.clone().rev().filter(|&row| !is_counter(row)) {
+        match snapshot.nodes.parent[row] {
+            NO_PARENT => stack.push((row, false)),
+            parent => below[parent as usize - first].push(row),
+        }
+    }
+    let mut events = Vec::with_capacity(2 * rows.len());
+    let mut at = 0u64;
+    while let Some((row, is_closing)) = stack.pop() {
+        let frame = functions.of_site[snapshot.nodes.site[row] as usize].0;
+        let r#type = if is_closing { "C" } else { "O" };
+        events.push(Event { r#type, frame, at });
+        if !is_closing {
+            at = at.saturating_add(self_ns[row]);
+            stack.push((row, true));
+            stack.extend(below[row - first].iter().map(|&child| (child, false)));
+        }
+    }
+    (at, events)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::fixtures;
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::hotspots::hot;
+use tickscope_format::fixture;
+
+fn written(snapshot: &Snapshot) -> Value {
+    let mut out = Vec::new();
+    write(snapshot, &mut out).unwrap();
+    serde_json::from_slice(&out).unwrap()
+}
+
+#[test]
+fn golden() {
+    let mut out = Vec::new();
+    write(&fixture::two_threads(), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    // An event a line.
+    let text = text
+        .replace("{\"type\"", "\n{\"type\"")
+        .replace("{\"name\"", "\n{\"name\"");
+    insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
+}
+
+/// What the published schema requires, that frames open and close in order, and that the sums are ours.
+fn check(snapshot: &Snapshot) {
+    let file = written(snapshot);
+    assert_eq!(
+        file["$schema"],
+        "https://www.speedscope.app/file-format-schema.json"
+    );
+    let frames = file["shared"]["frames"].as_array().unwrap();
+    let mut self_ns = vec![0u64; frames.len()];
+    for frame in frames {
+        assert!(frame["name"].is_string());
+        assert!(frame.get("file").is_none_or(Value::is_string));
+        assert!(frame.get("line").is_none_or(Value::is_u64));
+    }
+    let profiles = file["profiles"].as_array().unwrap();
+    assert!((file["activeProfileIndex"].as_u64().unwrap() as usize) < profiles.len());
+    for profile in profiles {
+        assert_eq!(profile["type"], "evented");
+        assert_eq!(profile["unit"], "nanoseconds");
+        assert_eq!(profile["startValue"], 0);
+        assert!(profile["name"].is_string());
+        let mut open: Vec<u64> = Vec::new();
+        let mut last = 0;
+        for event in profile["events"].as_array().unwrap() {
+            let (at, frame) = (event["at"].as_u64().unwrap(), event["frame"].as_u64().unwrap());
+            if let Some(&top) = open.last() {
+                self_ns[top as usize] += at - last;
+            } else {
+                assert_eq!(at, last, "there is always a frame open");
+            }
+            last = at;
+            match event["type"].as_str().unwrap() {
+                "O" => open.push(frame),
+                "C" => assert_eq!(open.pop(), Some(frame), "the innermost closes first"),
+                other => panic!("{other}"),
+            }
+        }
+        assert!(open.is_empty());
+        assert_eq!(profile["endValue"], last);
+    }
+    let tree = CallTree::build(snapshot, |_| true);
+    for row in hot(&tree) {
+        assert_eq!(self_ns[row.function.index()], row.self_ns);
+        let name = &frames[row.function.index()]["name"];
+        assert_eq!(*name, tree.functions.get(row.function).full_name());
+    }
+    assert_eq!(self_ns.iter().sum::<u64>(), tree.measured_ns());
+}
+
+#[test]
+fn any_name_and_none() {
+    check(&fixtures::stumbling());
+    check(&fixtures::empty());
+}
+
+#[test]
+fn the_busiest_thread_is_shown_first() {
+    let file = written(&fixtures::order_sim());
+    let names = file["profiles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|profile| &profile["name"]);
+    let names: Vec<&str> = names.map(|name| name.as_str().unwrap()).collect();
+    assert_eq!(names[0], "match-0 (tid 41874)");
+    assert_eq!(names[4], "helper (17 finished)");
+    assert_eq!(file["activeProfileIndex"], 0);
+}
+
+proptest! {
+    #[test]
+    fn frames_nest_and_sums_hold(snapshot in fixtures::any_snapshot()) {
+        check(&snapshot);
+    }
+}

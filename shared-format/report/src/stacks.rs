@@ -1,0 +1,205 @@
+//! Where every live thread is right now: its open scopes, outermost first, and how long they have been open.
+
+use std::fmt::{self, Write};
+
+use crate::escape::visible;
+use crate::label::{labels, place};
+use crate::{ProcessState, number};
+use tickscope_analysis::functions::Functions;
+use tickscope_format::ids::ThreadId;
+use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread, ThreadState};
+
+/// A longer name pushes its own place to the right rather than everybody's.
+const MAX_NAME_COLUMN: usize = 48;
+
+/// What the list of stacks shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StacksOptions {
+    /// How the program is doing.
+    pub state: ProcessState,
+    /// The one thread to show; none shows all that live.
+    pub thread: Option<ThreadId>,
+    /// Nothing but ASCII.
+    pub ascii: bool,
+}
+
+/// The open scopes of every live thread, ending in a newline.
+pub fn stacks(snapshot: &Snapshot, options: &StacksOptions) -> String {
+    let mut out = String::new();
+    // Writing into a String does not fail.
+    let _ = write(&mut out, snapshot, options);
+    out
+}
+
+fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt::Result {
+    let functions = Functions::of(snapshot);
+    let labels = labels(&functions, options.ascii);
+    let shown: Vec<&Thread> = snapshot
+        .threads
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| options.thread.is_none_or(|chosen| chosen.index() == *index))
+        .map(|(_, thread)| thread)
+        .filter(|thread| thread.state != ThreadState::Finished)
+        .collect();
+    let busy = shown.iter().filter(|thread| !thread.open.is_empty()).count();
+    writeln!(
+        out,
+        "tickscope stacks: {}, pid {}, {}",
+        visible(&snapshot.process.name, options.ascii),
+        snapshot.process.pid,
+        options.state.explained(),
+    )?;
+    let all = shown.len();
+    let ended = match options.state {
+        ProcessState::Exited | ProcessState::Crashed => true,
+        ProcessState::Running | ProcessState::Stale => false,
+        ProcessState::Kept => snapshot.capture.kind == CaptureKind::Final,
+    };
+    if ended && busy == 0 {
+        return writeln!(
+            out,
+            "\nthe program has ended; none of its threads was inside a scope then"
+        );
+    }
+    if shown.is_empty() {
+        return writeln!(out, "\nno thread that lives has entered a scope");
+    }
+    if ended {
+        write!(
+            out,
+            "the program has ended; inside a scope were then {busy} of {all} threads"
+        )?;
+    } else {
+        write!(out, "{busy} of {all} live threads inside a scope")?;
+    }
+    writeln!(out, "; outermost scope first, with its age")?;
+    for thread in shown {
+        thread_stack(out, snapshot, thread, options.ascii, |site| {
+            functions
+                .of_site
+                .get(site as usize)
+                .map_or("?", |function| labels[function.index()].as_str())
+        })?;
+    }
+    Ok(())
+}
+
+fn thread_stack<'a>(
+    out: &mut String,
+    snapshot: &Snapshot,
+    thread: &Thread,
+    ascii: bool,
+    label: impl Fn(u32) -> &'a str,
+) -> fmt::Result {
+    writeln!(
+        out,
+        "\n{}, tid {}, {}{}",
+        visible(&thread.name, ascii),
+        thread.tid,
+        thread.state.said(),
+        if thread.open.is_empty() {
+            ": in no scope"
+        } else {
+            ""
+        },
+    )?;
+    let frames: Vec<(Option<u64>, u32)> = thread
+        .open
+        .iter()
+        .filter_map(|frame| {
+            let site = *snapshot.nodes.site.get(frame.node.index())?;
+            // A frame that began while the picture was taken has no age yet.
+            let age = snapshot.capture.tick.saturating_sub(frame.began_tick);
+            Some(((frame.began_tick > 0).then(|| snapshot.nanos(age)), site))
+        })
+        .collect();
+    let width = frames
+        .iter()
+        .map(|&(_, site)| label(site).chars().count())
+        .max()
+        .unwrap_or(0)
+        .min(MAX_NAME_COLUMN);
+    for (age, site) in frames {
+        // Where no clock was read there is none.
+        let mut age = age.map_or_else(|| "-".to_string(), number::duration);
+        if ascii {
+            age = number::ascii(age);
+        }
+        let place = snapshot
+            .sites
+            .get(site as usize)
+            .map_or_else(|| "-".to_string(), |site| place(&site.file, site.line, ascii));
+        writeln!(out, "  {age:>6}  {:<width$}  {place}", label(site))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    #[test]
+    fn every_live_thread() {
+        insta::assert_snapshot!(stacks(&fixtures::order_sim(), &StacksOptions::default()));
+    }
+
+    #[test]
+    fn a_scope_without_a_clock_read_has_no_age() {
+        let mut snapshot = fixtures::order_sim();
+        snapshot.threads[0].open[1].began_tick = 0;
+        let text = stacks(&snapshot, &StacksOptions::default());
+        assert!(text.contains("\n       -  match::step   engine/"), "{text}");
+    }
+
+    #[test]
+    fn hostile_names_in_ascii() {
+        let options = StacksOptions {
+            ascii: true,
+            state: ProcessState::Stale,
+            ..StacksOptions::default()
+        };
+        let text = stacks(&fixtures::hostile(), &options);
+        assert!(text.is_ascii());
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_program_that_has_ended_has_no_live_threads() {
+        let mut snapshot = fixtures::order_sim();
+        let of = |snapshot: &Snapshot, state| {
+            let options = StacksOptions {
+                state,
+                ..StacksOptions::default()
+            };
+            stacks(snapshot, &options)
+        };
+        let text = of(&snapshot, ProcessState::Crashed);
+        assert!(
+            text.contains("\nthe program has ended; inside a scope were then "),
+            "{text}"
+        );
+        for thread in &mut snapshot.threads {
+            thread.open.clear();
+        }
+        assert!(of(&snapshot, ProcessState::Kept).contains("live threads"));
+        snapshot.capture.kind = CaptureKind::Final;
+        for state in [ProcessState::Exited, ProcessState::Kept] {
+            let text = of(&snapshot, state);
+            assert!(
+                text.ends_with("\n\nthe program has ended; none of its threads was inside a scope then\n"),
+                "{text}"
+            );
+            assert!(!text.contains("live"), "{text}");
+        }
+        // Also where all its threads had ended before.
+        let text = of(&fixtures::empty(), ProcessState::Exited);
+        assert!(text.contains("\nthe program has ended; none"), "{text}");
+    }
+
+    #[test]
+    fn nobody_lives() {
+        insta::assert_snapshot!(stacks(&fixtures::empty(), &StacksOptions::default()));
+    }
+}

@@ -1,0 +1,158 @@
+//! The columns of numbers, the same in the tree and in the list of functions.
+
+use std::fmt::{self, Write};
+
+use super::Page;
+use super::scale::{Time, tilde};
+use crate::unit::Unit;
+use tickscope_format::latency::Histogram;
+
+/// Before the name of a row in 100 cells there is room for the percentiles, and 28 are left.
+pub(super) const WIDTH_FOR_TREE: usize = 100;
+
+/// Behind the name of a function stands its place.
+pub(super) const WIDTH_FOR_TOP: usize = 120;
+
+/// Which columns there are beside the six that are always there.
+#[derive(Clone, Copy)]
+pub(super) struct Columns {
+    /// Cells of a time, and what stands before it.
+    pub(super) cells: (usize, &'static str),
+    pub(super) latencies: bool,
+    pub(super) errors: bool,
+}
+
+/// What stands in the columns, from left to right.
+pub(super) struct Cells {
+    pub(super) share: String,
+    pub(super) time: String,
+    pub(super) other_time: String,
+    pub(super) other_share: String,
+    pub(super) calls: String,
+    pub(super) average: String,
+    pub(super) latency: [String; 3],
+    pub(super) errors: String,
+}
+
+// === impl Columns ===
+
+impl Columns {
+    pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
+        let (cells, gap) = page.time_cells();
+        // There are three columns of times, and three more where they are in both units.
+        let more = if page.options.unit == Unit::Both {
+            3 * (cells + gap.len())
+        } else {
+            0
+        };
+        Self {
+            cells: page.time_cells(),
+            latencies: page.options.width >= width + more && !page.snapshot.latencies.row.is_empty(),
+            errors: false,
+        }
+    }
+
+    pub(super) fn write(self, out: &mut String, cells: &Cells) -> fmt::Result {
+        // Before the first there is no gap. Times in both units come as wide as they are.
+        let (width, gap) = self.cells;
+        let Cells {
+            share,
+            time,
+            other_time,
+            other_share,
+            calls,
+            average,
+            latency: [p50, p99, max],
+            errors,
+        } = cells;
+        write!(
+            out,
+            "{share:>width$}{gap}{time:>width$}{gap}{other_time:>width$}{gap}{other_share:>width$}  {calls:>5}\
+             {gap}{average:>width$}  "
+        )?;
+        if self.latencies {
+            write!(out, "{p50:>6}  {p99:>6}  {max:>7}  ")?;
+        }
+        if self.errors {
+            write!(out, "{errors:>5}  ")?;
+        }
+        Ok(())
+    }
+}
+
+// === impl Cells ===
+
+impl Cells {
+    /// Nothing in any column.
+    pub(super) fn nothing(page: &Page<'_>) -> Self {
+        let text = || "-".to_string();
+        let time = || page.nothing(page.time_cells().0);
+        Self {
+            share: text(),
+            time: time(),
+            other_time: time(),
+            other_share: text(),
+            calls: text(),
+            average: time(),
+            latency: [text(), text(), text()],
+            errors: text(),
+        }
+    }
+
+    /// Those of a counter: what it has added up stands where times do, and behind a sign that it is none.
+    pub(super) fn counter(page: &Page<'_>, calls: u64, sum: u64) -> Self {
+        Self {
+            share: page.glyphs.sum.into(),
+            time: page.no_time(&page.count(sum), page.time_cells().0),
+            calls: page.count(calls),
+            ..Self::nothing(page)
+        }
+    }
+
+    /// Titles; the first four are the reader's choice.
+    pub(super) fn titles(page: &Page<'_>, [share, time, other_time, other_share]: [&str; 4]) -> Self {
+        let title = |text: &str| page.title(text, page.time_cells().0);
+        Self {
+            share: share.into(),
+            time: title(time),
+            other_time: title(other_time),
+            other_share: other_share.into(),
+            calls: "CALLS".into(),
+            average: title("AVG"),
+            latency: ["P50", "P99", "MAX"].map(str::to_string),
+            errors: "ERR".into(),
+        }
+    }
+}
+
+// === impl Page ===
+
+impl Page<'_> {
+    pub(super) fn share_of(&self, time: Time) -> String {
+        tilde(time.estimated, self.percent(time.ns))
+    }
+
+    /// Says what counters are, where there are some.
+    pub(super) fn write_counters(&self, out: &mut String) -> fmt::Result {
+        if self.snapshot.counts.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "{} is what a counter has added up in its CALLS; it has no time",
+            self.glyphs.sum
+        )
+    }
+
+    /// Half of the finished calls, 99 of 100, and all of them took no longer than this.
+    pub(super) fn latency(&self, latency: &Histogram) -> [String; 3] {
+        let text = |ticks: u64| self.length(ticks);
+        let quantile = |share: f64| latency.quantile(share).map_or_else(|| "-".to_string(), text);
+        let max = match latency.max() {
+            None => "-".to_string(),
+            Some((ticks, true)) => text(ticks),
+            Some((ticks, false)) => format!("<={}", text(ticks)),
+        };
+        [quantile(0.5), quantile(0.99), max]
+    }
+}

@@ -1,0 +1,81 @@
+//! The groups: what the outermost of their members took. They stand apart, because members are functions as well.
+
+use std::fmt::{self, Write};
+
+use super::Page;
+use super::columns::{Cells, Columns};
+use super::scale::Time;
+use crate::escape::visible;
+use tickscope_analysis::groups::{GroupRow, groups};
+
+/// So many members are named behind a group.
+const NAMED: usize = 3;
+
+/// A longer name pushes its own members to the right rather than everybody's.
+const MAX_NAME_COLUMN: usize = 24;
+
+/// Writes the list, if there are groups.
+pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
+    let chosen = page.options.thread;
+    let rows = groups(page.snapshot, |thread| chosen.is_none_or(|one| one == thread));
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let name = |row: &GroupRow| visible(&row.name, page.options.ascii).into_owned();
+    let width = rows
+        .iter()
+        .map(|row| name(row).chars().count())
+        .max()
+        .unwrap_or(0)
+        .clamp("GROUP".len(), MAX_NAME_COLUMN);
+    writeln!(
+        out,
+        "\nGroups ({}): TOTAL is inside the outermost member, OUTER its calls; members are functions of the list above\n",
+        rows.len(),
+    )?;
+    let columns = Columns {
+        cells: page.time_cells(),
+        latencies: false,
+        errors: false,
+    };
+    columns.write(out, &Cells::titles(page, ["%TOT", "TOTAL", "SELF", "%SELF"]))?;
+    writeln!(out, "{:>5}  {:<width$}  MEMBERS", "OUTER", "GROUP")?;
+    for row in &rows {
+        let sum = &row.sum;
+        let time = |ns, ticks| Time {
+            ns,
+            ticks,
+            estimated: sum.estimated,
+        };
+        let total = time(sum.total_ns, sum.total_ticks);
+        let own = time(sum.self_ns, sum.self_ticks);
+        let (cells, _) = page.time_cells();
+        let cells = Cells {
+            share: page.share_of(total),
+            time: page.cell(total, cells),
+            other_time: page.cell(own, cells),
+            other_share: page.share_of(own),
+            calls: page.count(sum.calls),
+            average: page.average(total, sum.outermost_calls, cells),
+            ..Cells::nothing(page)
+        };
+        columns.write(out, &cells)?;
+        writeln!(
+            out,
+            "{:>5}  {:<width$}  {}",
+            page.count(sum.outermost_calls),
+            name(row),
+            members(page, row)
+        )?;
+    }
+    Ok(())
+}
+
+fn members(page: &Page<'_>, row: &GroupRow) -> String {
+    let names = row.members.iter().map(|id| page.labels[id.index()].as_str());
+    let mut text = names.take(NAMED).collect::<Vec<_>>().join(", ");
+    if let Some(more @ 1..) = row.members.len().checked_sub(NAMED) {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}

@@ -1,0 +1,277 @@
+//! The top of the report: which program, how measured, and everything that could make the numbers doubtful.
+
+use std::fmt::{self, Write};
+
+use super::Page;
+use super::scale::Time;
+use crate::escape::visible;
+use crate::unit::Unit;
+use crate::{extent, number};
+use tickscope_format::snapshot::{CaptureKind, Mode, Snapshot, ThreadState};
+
+/// So many of the sites that are switched off are named.
+const SITES_NAMED: usize = 2;
+
+pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
+    let ascii = page.options.ascii;
+    let process = &page.snapshot.process;
+    writeln!(
+        out,
+        "tickscope report: {}, pid {}, {}",
+        visible(&process.name, ascii),
+        process.pid,
+        page.options.state.explained(),
+    )?;
+    writeln!(out)?;
+    for (name, text) in facts(page) {
+        writeln!(out, "  {name:<11}  {text}")?;
+    }
+    writeln!(out)
+}
+
+/// What there is to know of the program and its measuring, each with its name.
+pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
+    let part = &page.options.extent;
+    let mut facts = Vec::new();
+    let when = part.when.as_ref().filter(|_| !page.snapshot.window);
+    facts.extend(when.map(|moment| ("moment", moment.clone())));
+    facts.push((extent::name(page.snapshot), reset(page)));
+    let focus = part.focus_words();
+    facts.extend(focus.map(|text| ("focus", visible(&text, page.options.ascii).into_owned())));
+    facts.push(("mode", mode(page)));
+    facts.extend(estimates(page).map(|text| ("estimates", text)));
+    facts.extend(unit(page).map(|text| ("unit", text)));
+    facts.extend(per_call(page).map(|text| ("numbers", text)));
+    facts.push(("measured", measured(page)));
+    facts.extend(switched_off(page).map(|text| ("sites", text)));
+    facts.push(("threads", threads(page)));
+    facts.push(("clock", clock(page)));
+    facts.push(("cost", cost(page)));
+    if page.options.compensated {
+        facts.push(("compensated", compensation(page)));
+    }
+    facts.push(("lost", lost(page)));
+    for warning in &page.snapshot.process.warnings {
+        facts.push(("warning", visible(warning, page.options.ascii).into_owned()));
+    }
+    facts
+}
+
+fn reset(page: &Page<'_>) -> String {
+    let capture = &page.snapshot.capture;
+    let kind = match capture.kind {
+        CaptureKind::Periodic => "",
+        CaptureKind::Closing => ", closed by a reset",
+        CaptureKind::Final => ", final",
+        _ => "",
+    };
+    format!(
+        "{} (epoch {}{kind}; program up {})",
+        page.in_charset(page.options.extent.length(page.snapshot)),
+        capture.reset_epoch,
+        page.duration(page.snapshot.process.uptime_ns),
+    )
+}
+
+fn measured(page: &Page<'_>) -> String {
+    let calls = page
+        .tree
+        .rows
+        .iter()
+        // Counters are inside scopes, and none.
+        .filter(|row| row.sum.is_none())
+        .fold(0u64, |sum, row| sum.saturating_add(row.calls));
+    let time = Time {
+        estimated: page
+            .measured_spread()
+            .is_some_and(|spread| spread.total_estimated),
+        ..page.measured()
+    };
+    let seen = match time.is_unseen() {
+        true => "nobody looked while time passed".to_string(),
+        false => page.time(time),
+    };
+    format!("{seen} inside scopes, {} calls", page.count(calls))
+}
+
+fn mode(page: &Page<'_>) -> String {
+    let Snapshot {
+        capture, measuring, ..
+    } = page.snapshot;
+    let name = capture.mode.as_str();
+    match capture.mode {
+        Mode::Exact => format!("{name}: every call is timed"),
+        Mode::Adaptive => {
+            format!("{name}: calls of short functions are timed now and then; counts are exact")
+        }
+        Mode::Sampled => format!(
+            "{name}: {:.0} looks a second, {} {}; counts are exact",
+            measuring.sampling_hz,
+            number::count(measuring.samples),
+            extent::words(page.snapshot),
+        ),
+        Mode::Off | _ => format!("{name}: nothing is measured; `tickscope mode exact` switches it on"),
+    }
+}
+
+/// What `~` means, and how far all of it together is known.
+fn estimates(page: &Page<'_>) -> Option<String> {
+    page.has_estimates.then(|| match page.measured_spread() {
+        None => "times with ~; the sum of all is exact".to_string(),
+        // Samples of threads that never left their scopes tell nothing of the sum.
+        Some(spread) if spread.total_error < 0.5 => "times with ~".to_string(),
+        Some(spread) => {
+            let error_ns = page.snapshot.nanos(spread.total_error.round() as u64);
+            format!(
+                "times with ~; the standard error of the sum of all is {} ({})",
+                page.time(Time {
+                    ns: error_ns,
+                    ticks: spread.total_error.round() as u64,
+                    estimated: false,
+                }),
+                page.percent(error_ns),
+            )
+        }
+    })
+}
+
+/// What a tick is, where times are in ticks.
+fn unit(page: &Page<'_>) -> Option<String> {
+    let per_ns = page.snapshot.clock.ticks_per_second / 1e9;
+    let ticks = format!("ticks of the clock, {per_ns:.2} of them a nanosecond");
+    match page.options.unit {
+        Unit::Ns => None,
+        Unit::Ticks => Some(format!("times in {ticks}")),
+        Unit::Both => Some(format!("times also in {ticks}")),
+    }
+}
+
+/// What all times and calls are divided by.
+fn per_call(page: &Page<'_>) -> Option<String> {
+    let per = page.options.per.as_ref()?;
+    Some(format!(
+        "per call of {} ({} calls)",
+        visible(&per.name, page.options.ascii),
+        per.calls
+    ))
+}
+
+fn switched_off(page: &Page<'_>) -> Option<String> {
+    let off = &page.snapshot.measuring.off_sites;
+    let mut names: Vec<&str> = off
+        .iter()
+        .filter_map(|site| page.tree.functions.of_site.get(site.index()))
+        .map(|function| page.labels[function.index()].as_str())
+        .take(SITES_NAMED)
+        .collect();
+    if off.len() > SITES_NAMED {
+        names.push(page.glyphs.cut);
+    }
+    let sites = if off.len() == 1 { "site" } else { "sites" };
+    (!off.is_empty()).then(|| {
+        format!(
+            "switched off: {} {sites} ({}), whose time is their callers'",
+            off.len(),
+            names.join(", ")
+        )
+    })
+}
+
+fn compensation(page: &Page<'_>) -> String {
+    format!(
+        "at least {:.1} ns a scope taken off, half in it, half in its caller{}",
+        page.raw.capture.cost.lower_ns,
+        if page.snapshot.latencies.row.is_empty() {
+            ""
+        } else {
+            "; percentiles are raw"
+        }
+    )
+}
+
+fn threads(page: &Page<'_>) -> String {
+    let threads = &page.snapshot.threads;
+    let finished = |state: ThreadState| state == ThreadState::Finished;
+    let live = threads.iter().filter(|t| !finished(t.state)).count();
+    let ended: u64 = threads
+        .iter()
+        .filter(|t| finished(t.state))
+        .fold(0, |sum, t| sum.saturating_add(t.count));
+    let mut text = format!("{live} live, {ended} finished");
+    if let Some(chosen) = page.options.thread {
+        text.push_str(&match threads.get(chosen.index()) {
+            Some(thread) => {
+                let name = visible(&thread.name, page.options.ascii);
+                if finished(thread.state) {
+                    format!("; shown: only {name} ({} finished)", thread.count)
+                } else {
+                    format!(
+                        "; shown: only {name} (tid {}, {})",
+                        thread.tid,
+                        thread.state.said()
+                    )
+                }
+            }
+            None => format!("; shown: none, there is no thread {}", chosen.0),
+        });
+    }
+    text
+}
+
+fn clock(page: &Page<'_>) -> String {
+    let clock = &page.snapshot.clock;
+    let mut text = format!("{}, {}", clock.source.as_str(), frequency(clock.ticks_per_second));
+    if !clock.reason.is_empty() {
+        text.push_str(&format!(" ({})", visible(&clock.reason, page.options.ascii)));
+    }
+    text.push_str(&format!(", {} errors", clock.errors));
+    if clock.errors > 0 {
+        text.push_str(" (gaps not charged)");
+    }
+    if clock.epoch > 0 {
+        text.push_str(&format!(", broke {} times", clock.epoch));
+    }
+    text
+}
+
+fn frequency(ticks_per_second: f64) -> String {
+    let (value, unit) = match ticks_per_second {
+        hz if hz >= 1e9 => (hz / 1e9, "GHz"),
+        hz if hz >= 1e6 => (hz / 1e6, "MHz"),
+        hz if hz >= 1e3 => (hz / 1e3, "kHz"),
+        hz => (hz, "Hz"),
+    };
+    format!("{value:.3} {unit}")
+}
+
+fn cost(page: &Page<'_>) -> String {
+    let cost = &page.snapshot.capture.cost;
+    let (lower, upper) = page.raw.cost_share();
+    let (lower, upper) = (number::percent(lower), number::percent(upper));
+    let share = match lower == upper {
+        true => upper,
+        false => format!("{lower} to {upper}"),
+    };
+    format!(
+        "{share} of all time in scopes ({:.1} to {:.1} ns each); publisher {} of a core",
+        cost.lower_ns,
+        cost.upper_ns,
+        number::percent(cost.publisher_share),
+    )
+}
+
+fn lost(page: &Page<'_>) -> String {
+    let capture = &page.snapshot.capture;
+    let why = |count: u64, why: &'static str| if count > 0 { why } else { "" };
+    let pruned = match capture.pruned {
+        0 => String::new(),
+        rows => format!(", {rows} rows pruned (give a larger ring)"),
+    };
+    format!(
+        "{} calls dropped{}, {} scopes unbalanced{}{pruned}",
+        capture.dropped,
+        why(capture.dropped, " (over a limit)"),
+        capture.unbalanced,
+        why(capture.unbalanced, " (leaked or closed out of order)"),
+    )
+}

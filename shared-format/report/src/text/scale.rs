@@ -1,0 +1,158 @@
+//! Times and counts in the unit that was chosen, of all calls or per call of one function.
+//!
+//! Ticks and nanoseconds are divided last, and rounded once. Shares, means and percentiles are the same whatever numbers
+//! are per.
+
+use super::Page;
+use crate::number;
+use crate::unit::Unit;
+use tickscope_analysis::call_graph::Amount;
+use tickscope_analysis::uncertainty::Spread;
+
+/// A time and what goes with it.
+#[derive(Clone, Copy)]
+pub(super) struct Time {
+    pub(super) ns: u64,
+    pub(super) ticks: u64,
+    pub(super) estimated: bool,
+}
+
+// === impl Time ===
+
+impl Time {
+    pub(super) fn own(ns: u64, ticks: u64, spread: Option<Spread>) -> Self {
+        let estimated = spread.is_some_and(|spread| spread.self_estimated);
+        Self { ns, ticks, estimated }
+    }
+
+    pub(super) fn total(ns: u64, ticks: u64, spread: Option<Spread>) -> Self {
+        let estimated = spread.is_some_and(|spread| spread.total_estimated);
+        Self { ns, ticks, estimated }
+    }
+
+    /// The same of a row that was called or not: what was not took no time, and that is no estimate.
+    pub(super) fn if_called(self, was_called: bool) -> Self {
+        Self {
+            estimated: self.estimated && (was_called || self.ns > 0),
+            ..self
+        }
+    }
+
+    /// Nobody looked while it passed: it is short, but nobody knows how short.
+    pub(super) fn is_unseen(self) -> bool {
+        self.estimated && self.ns == 0
+    }
+
+    pub(super) fn of(amount: Amount, estimated: bool) -> Self {
+        let Amount { ns, ticks } = amount;
+        Self { ns, ticks, estimated }
+    }
+}
+
+// === impl Page ===
+
+impl Page<'_> {
+    /// A time in a sentence.
+    pub(super) fn time(&self, time: Time) -> String {
+        let in_ticks = || format!("{} ticks", self.ticks(time));
+        match self.options.unit {
+            Unit::Ns => self.nanos(time),
+            Unit::Ticks => in_ticks(),
+            Unit::Both => format!("{} ({})", self.nanos(time), in_ticks()),
+        }
+    }
+
+    /// A time in a column that is so wide; in both units it is the first of two.
+    pub(super) fn cell(&self, time: Time, width: usize) -> String {
+        if time.is_unseen() {
+            return self.nothing(width);
+        }
+        match self.options.unit {
+            Unit::Ns => self.nanos(time),
+            Unit::Ticks => self.ticks(time),
+            Unit::Both => self.side_by_side(&self.nanos(time), &self.ticks(time), width),
+        }
+    }
+
+    /// The title of such a column.
+    pub(super) fn title(&self, title: &str, width: usize) -> String {
+        match self.options.unit {
+            Unit::Ns | Unit::Ticks => title.into(),
+            Unit::Both => self.side_by_side(title, "TICKS", width),
+        }
+    }
+
+    /// What stands in such a column where there is no time.
+    pub(super) fn nothing(&self, width: usize) -> String {
+        self.no_time("-", width)
+    }
+
+    /// Something else in place of a time.
+    pub(super) fn no_time(&self, text: &str, width: usize) -> String {
+        match self.options.unit {
+            Unit::Ns | Unit::Ticks => text.into(),
+            Unit::Both => self.side_by_side(text, "-", width),
+        }
+    }
+
+    fn side_by_side(&self, first: &str, second: &str, width: usize) -> String {
+        let (cells, gap) = self.time_cells();
+        format!("{first:>width$}{gap}{second:>cells$}")
+    }
+
+    /// How wide a column of times is, and what stands before it: a tilde takes one of the two cells between columns.
+    pub(super) fn time_cells(&self) -> (usize, &'static str) {
+        if self.has_estimates { (7, " ") } else { (6, "  ") }
+    }
+
+    /// The mean of a call, in a column; unknown where no call began since the reset, though one may still be open.
+    pub(super) fn average(&self, total: Time, calls: u64, width: usize) -> String {
+        let mean = total.ns.checked_div(calls).filter(|_| !total.is_unseen());
+        let Some(ns) = mean else {
+            return self.nothing(width);
+        };
+        let nanos = tilde(total.estimated, self.duration(ns));
+        let ticks = || tilde(total.estimated, number::quotient(total.ticks, calls));
+        match self.options.unit {
+            Unit::Ns => nanos,
+            Unit::Ticks => ticks(),
+            Unit::Both => self.side_by_side(&nanos, &ticks(), width),
+        }
+    }
+
+    /// How long a call took, with the two digits that a histogram knows.
+    pub(super) fn length(&self, ticks: u64) -> String {
+        match self.options.unit {
+            Unit::Ns | Unit::Both => self.in_charset(number::two_digits(self.snapshot.nanos(ticks))),
+            Unit::Ticks => number::count(ticks),
+        }
+    }
+
+    /// Calls, or what else is counted.
+    pub(super) fn count(&self, calls: u64) -> String {
+        match &self.options.per {
+            None => number::count(calls),
+            Some(per) => number::quotient(calls, per.calls),
+        }
+    }
+
+    fn nanos(&self, time: Time) -> String {
+        let text = match &self.options.per {
+            None => self.duration(time.ns),
+            Some(per) => match number::rounded(time.ns, per.calls.max(1)) {
+                // Little is not nothing.
+                0 if time.ns > 0 => "<1ns".into(),
+                ns => self.duration(ns),
+            },
+        };
+        tilde(time.estimated, text)
+    }
+
+    fn ticks(&self, time: Time) -> String {
+        tilde(time.estimated, self.count(time.ticks))
+    }
+}
+
+pub(super) fn tilde(estimated: bool, text: String) -> String {
+    if estimated { format!("~{text}") } else { text }
+}

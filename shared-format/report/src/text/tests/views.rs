@@ -1,0 +1,249 @@
+//! The graph and the threads, and what numbers are in and per.
+
+use super::*;
+use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_format::snapshot::{Mode, OpenFrame, ThreadState};
+
+#[test]
+fn counters_in_a_call_graph_have_calls_and_a_sum_and_are_not_doubtful() {
+    let text = viewed(&fixtures::order_sim_counting(), View::Graph, 0.1);
+    let blocks: Vec<&str> = text.lines().filter(|line| line.contains("wire::bytes")).collect();
+    assert_eq!(blocks.len(), 3, "its entry, its caller's and the index: {text}");
+    for line in &blocks[..2] {
+        assert!(
+            line.contains("Σ") && line.contains("4.94M") && !line.contains('†'),
+            "{line}"
+        );
+    }
+    assert!(!text.contains("†"), "{text}");
+}
+
+#[test]
+fn a_call_graph_like_gprofs() {
+    insta::assert_snapshot!(viewed(&fixtures::order_sim_adaptive(), View::Graph, 0.08));
+    insta::assert_snapshot!("graph_recursion", viewed(&fixture::recursion(), View::Graph, 0.0));
+    insta::assert_snapshot!(
+        "graph_cycle",
+        viewed(&fixture::mutual_recursion(), View::Graph, 0.0)
+    );
+}
+
+#[test]
+fn threads_with_their_open_paths() {
+    insta::assert_snapshot!(viewed(&fixtures::order_sim_sampled(), View::Threads, 0.0));
+}
+
+#[test]
+fn a_deep_path_is_cut_and_an_age_that_nobody_knows_is_left_out() {
+    let mut snapshot = fixtures::deep(20);
+    let frame = |row| OpenFrame {
+        node: NodeId(row),
+        began_tick: if row == 19 { 0 } else { 1 },
+    };
+    snapshot.threads[0].open = (0..20).map(frame).collect();
+    let text = viewed(&snapshot, View::Threads, 0.0);
+    assert!(text.contains("    open: +12 above > app::dive "), "{text}");
+    assert!(text.ends_with(" app::dive\n"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn one_thread_alone() {
+    let options = TextOptions {
+        view: View::Threads,
+        thread: Some(ThreadId(1)),
+        ..TextOptions::default()
+    };
+    let text = report(&fixture::two_threads(), &options);
+    assert!(text.contains("match-1\n") && !text.contains("match-0"), "{text}");
+}
+
+/// A thread that slept inside a scope was "running".
+#[test]
+fn a_thread_inside_a_scope_runs_only_where_that_is_known() {
+    let mut snapshot = fixture::two_threads();
+    let since_ns = snapshot.capture.since_reset_ns;
+    snapshot.threads[0].state = ThreadState::Running;
+    let of = |snapshot: &Snapshot, window| {
+        let options = TextOptions {
+            view: View::Threads,
+            ..TextOptions::default()
+        };
+        let snapshot = Snapshot {
+            window,
+            ..snapshot.clone()
+        };
+        let text = report(&snapshot, &options);
+        let words = ["in scope  match-0", "running   match-0", "waiting   match-0"];
+        words.map(|word| text.contains(word))
+    };
+    for (cpu_ns, in_window) in [
+        (None, [true, false, false]),
+        (Some(since_ns), [false, true, false]),
+        (Some(since_ns / 1000), [false, false, true]),
+    ] {
+        snapshot.threads[0].cpu_ns = cpu_ns;
+        assert_eq!(of(&snapshot, false), [true, false, false]);
+        assert_eq!(of(&snapshot, true), in_window, "{cpu_ns:?}");
+    }
+}
+
+fn measured_in(view: View, unit: Unit, per: Option<u64>) -> TextOptions {
+    TextOptions {
+        view,
+        unit,
+        per: per.map(|calls| PerCall {
+            name: "frame\n".into(),
+            calls,
+        }),
+        ..TextOptions::default()
+    }
+}
+
+const VIEWS: [View; 6] = [
+    View::Both,
+    View::Tree,
+    View::Hot,
+    View::Flat,
+    View::Graph,
+    View::Threads,
+];
+
+#[test]
+fn both_units_stand_side_by_side() {
+    let snapshot = fixtures::order_sim_adaptive();
+    let all: Vec<String> = [View::Tree, View::Flat, View::Graph, View::Threads]
+        .map(|view| report(&snapshot, &measured_in(view, Unit::Both, None)))
+        .iter()
+        .map(|text| text.lines().skip(9).take(12).collect::<Vec<_>>().join("\n"))
+        .collect();
+    insta::assert_snapshot!(all.join("\n\n"));
+}
+
+#[test]
+fn ticks_alone_have_the_columns_of_times() {
+    let snapshot = fixtures::order_sim();
+    for view in VIEWS {
+        let lines = |unit| {
+            let text = report(&snapshot, &measured_in(view, unit, None));
+            text.lines().map(str::to_string).collect::<Vec<_>>()
+        };
+        let (ns, ticks) = (lines(Unit::Ns), lines(Unit::Ticks));
+        assert_eq!(ticks.len(), ns.len() + 1, "it says what a tick is");
+        assert!(
+            ticks
+                .iter()
+                .any(|line| line.contains("times in ticks of the clock, 2.50 of"))
+        );
+        let titles = |lines: &[String]| {
+            let title = |line: &&String| line.contains("  CALLS  ") || line.contains("  CALLED  ");
+            lines.iter().find(title).cloned()
+        };
+        assert_eq!(titles(&ns), titles(&ticks));
+        assert!(titles(&ns).is_some());
+    }
+}
+
+#[test]
+fn numbers_per_call() {
+    let snapshot = fixture::two_threads();
+    let per = report(&snapshot, &measured_in(View::Tree, Unit::Both, Some(1_600)));
+    insta::assert_snapshot!(per);
+    for view in VIEWS {
+        let text = report(&snapshot, &measured_in(view, Unit::Ns, Some(800)));
+        assert!(
+            text.contains(r"  numbers      per call of frame\n (800 calls)"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_is_per_one_call_is_the_whole() {
+    for mode in [Mode::Exact, Mode::Sampled] {
+        let mut snapshot = fixtures::order_sim();
+        snapshot.capture.mode = mode;
+        for view in VIEWS {
+            let lines = |per| {
+                let text = report(&snapshot, &measured_in(view, Unit::Ns, per));
+                let kept = text.lines().filter(|line| !line.contains("  numbers "));
+                kept.map(str::to_string).collect::<Vec<_>>()
+            };
+            for (whole, per) in lines(None).iter().zip(&lines(Some(1))) {
+                let cells = whole.split([' ', '/', '+']).filter(|cell| !cell.is_empty());
+                let of_one = per.split([' ', '/', '+']).filter(|cell| !cell.is_empty());
+                // Counts below 100 have decimals where they are quotients.
+                let same = |(cell, per): (&str, &str)| {
+                    per.strip_prefix(cell)
+                        .is_some_and(|rest| ["", ".0", ".00", ".0,", ".00,"].contains(&rest))
+                };
+                assert!(cells.zip(of_one).all(same), "{whole}\n{per}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_view_is_printable_whatever_is_in_it(
+        snapshot in fixtures::any_snapshot(),
+        view in prop::sample::select(VIEWS.to_vec()),
+        unit in prop::sample::select(vec![Unit::Ns, Unit::Ticks, Unit::Both]),
+        per in prop::option::of(1..u64::MAX),
+        min_share in 0.0..0.5f64,
+        width in 0usize..200,
+    ) {
+        let options = TextOptions {
+            ascii: true,
+            min_share,
+            width,
+            ..measured_in(view, unit, per)
+        };
+        let text = report(&snapshot, &options);
+        prop_assert!(text.is_ascii());
+        prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+        prop_assert_eq!(&text, &report(&snapshot, &options));
+    }
+
+    #[test]
+    fn the_graph_has_a_block_for_each_function(snapshot in fixtures::any_snapshot()) {
+        let text = report(&snapshot, &TextOptions { view: View::Graph, ..ascii() });
+        if snapshot.nodes.is_empty() {
+            return Ok(());
+        }
+        let tree = CallTree::build(&snapshot, |_| true);
+        let functions = tickscope_analysis::hotspots::hot(&tree).len();
+        let blocks: Vec<&str> = text.lines().filter(|line| line.starts_with('[')).collect();
+        let cycles = blocks.iter().filter(|line| line.contains("<cycle ") && line.contains(" as a whole>")).count();
+        prop_assert_eq!(blocks.len(), functions + cycles);
+        let title = format!("({functions} of {functions})");
+        prop_assert!(text.contains(&title));
+        for at in 1..=blocks.len() {
+            let number = format!("[{at}]");
+            prop_assert!(text.matches(&number).count() >= 3, "in its block twice, and in the index: {number}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn calls_of_counters_are_no_calls_of_threads() {
+    let snapshot = fixtures::order_sim_counting();
+    let threads = 0..snapshot.threads.len() as u32;
+    let calls: u64 = threads.map(|id| snapshot.scope_calls_of(ThreadId(id))).sum();
+    assert_eq!(calls, snapshot.scope_calls());
+    assert!(calls < snapshot.calls());
+    let view = |snapshot: &Snapshot| {
+        let options = TextOptions {
+            view: View::Threads,
+            ..TextOptions::default()
+        };
+        let text = report(snapshot, &options);
+        text[text.find("Threads:").unwrap()..].to_string()
+    };
+    // The same without its counters.
+    let mut none = snapshot.clone();
+    for count in std::mem::take(&mut none.counts) {
+        none.nodes.calls[count.node.index()] = 0;
+    }
+    assert_eq!(view(&snapshot), view(&none));
+}

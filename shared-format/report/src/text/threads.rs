@@ -1,0 +1,198 @@
+//! The threads: what each does, where its time went, and where it is now.
+
+use std::cmp::Reverse;
+use std::fmt::{self, Write};
+
+use super::Page;
+use super::scale::Time;
+use crate::escape::visible;
+use crate::extent;
+use crate::number;
+use tickscope_analysis::uncertainty::spreads;
+use tickscope_format::ids::{NO_PARENT, ThreadId};
+use tickscope_format::snapshot::{Mode, Thread, ThreadState};
+
+/// Of a deep path the innermost scopes are named.
+const NAMED: usize = 8;
+
+/// Where the names of open scopes begin.
+const OPEN_INDENT: usize = 4;
+
+/// Cells of the columns of times that have a width of their own.
+const OUTSIDE: usize = "OUTSIDE".len();
+const CPU: usize = 6;
+
+/// A thread inside a scope with less of a core than this waits, as on screen.
+const WAITING_BELOW: f64 = 0.1;
+
+/// What a thread has since the reset.
+struct Row<'a> {
+    thread: &'a Thread,
+    inside: Time,
+    calls: u64,
+}
+
+/// Writes the table.
+pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
+    writeln!(
+        out,
+        "Threads: TOTAL in scopes, OUTSIDE of any; 100% = {} in scopes; %CPU of the time {};\n\
+         below a thread its open scopes, outermost first, with their ages\n",
+        page.time(page.measured()),
+        extent::words(page.snapshot),
+    )?;
+    let (width, _) = page.time_cells();
+    let titles = [
+        "%TOT",
+        &page.title("TOTAL", width),
+        &page.title("OUTSIDE", OUTSIDE),
+        &page.title("CPU", CPU),
+        "%CPU",
+        "CALLS",
+        "COUNT",
+        "TID",
+        "STATE",
+    ];
+    line(out, page, titles, "THREAD")?;
+    for row in rows(page) {
+        let Row {
+            thread,
+            inside,
+            calls,
+        } = row;
+        let outside = Time {
+            ns: page.snapshot.nanos(thread.outside_ticks),
+            ticks: thread.outside_ticks,
+            estimated: page.snapshot.capture.mode == Mode::Sampled,
+        };
+        let cpu = thread.cpu_ns.map(|ns| Time::own(ns, ticks_of(page, ns), None));
+        let cells = [
+            &page.share_of(inside),
+            &page.cell(inside, width),
+            &page.cell(outside, OUTSIDE),
+            &cpu.map_or_else(|| page.nothing(CPU), |cpu| page.cell(cpu, CPU)),
+            &cpu_share(page, thread),
+            &page.count(calls),
+            &number::count(thread.count),
+            &match thread.tid {
+                0 => "-".to_string(),
+                tid => tid.to_string(),
+            },
+            &state(page, thread).to_string(),
+        ];
+        let name = visible(&thread.name, page.options.ascii);
+        line(out, page, cells.map(String::as_str), &name)?;
+        open_path(out, page, thread)?;
+    }
+    Ok(())
+}
+
+fn line(out: &mut String, page: &Page<'_>, cells: [&str; 9], name: &str) -> fmt::Result {
+    let (width, gap) = page.time_cells();
+    let [share, inside, outside, cpu, cpu_share, calls, count, tid, state] = cells;
+    writeln!(
+        out,
+        "{share:>width$}{gap}{inside:>width$}{gap}{outside:>OUTSIDE$}{gap}{cpu:>CPU$}  {cpu_share:>6}  {calls:>5}  \
+         {count:>5}  {tid:>7}  {state:<8}  {name}"
+    )
+}
+
+/// The threads that are shown, those that were longest in scopes first.
+fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
+    let snapshot = page.snapshot;
+    let (self_ns, spreads) = (snapshot.self_nanos(), spreads(snapshot));
+    let chosen = |id: &ThreadId| page.options.thread.is_none_or(|chosen| chosen == *id);
+    let all = (0..snapshot.threads.len() as u32).map(ThreadId).filter(chosen);
+    let mut rows: Vec<Row<'_>> = all
+        .map(|id| {
+            let nodes = snapshot.rows_of(id);
+            let is_estimate = |row: usize| spreads.get(row).is_some_and(|spread| spread.total_estimated);
+            let at_top = |row: &usize| snapshot.nodes.parent[*row] == NO_PARENT;
+            Row {
+                thread: &snapshot.threads[id.index()],
+                inside: Time {
+                    ns: self_ns[nodes.clone()].iter().sum(),
+                    ticks: snapshot.nodes.self_ticks[nodes.clone()].iter().sum(),
+                    estimated: nodes.filter(at_top).any(is_estimate),
+                },
+                calls: snapshot.scope_calls_of(id),
+            }
+        })
+        .collect();
+    rows.sort_by_key(|row| (Reverse(row.inside.ns), Reverse(row.calls)));
+    rows
+}
+
+/// The system tells CPU times in nanoseconds.
+fn ticks_of(page: &Page<'_>, ns: u64) -> u64 {
+    (ns as f64 * page.snapshot.clock.ticks_per_second / 1e9).round() as u64
+}
+
+/// What a thread does. Of a window it is known whether a thread that is inside a scope computed or waited.
+fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
+    let window_ns = page.snapshot.capture.since_reset_ns;
+    match (thread.state, thread.cpu_ns) {
+        (ThreadState::Running, Some(cpu_ns)) if page.snapshot.window && window_ns > 0 => {
+            if (cpu_ns as f64) < WAITING_BELOW * window_ns as f64 {
+                "waiting"
+            } else {
+                "running"
+            }
+        }
+        (state, _) => state.said(),
+    }
+}
+
+/// Of one core since the reset; of threads that have ended nobody knows how long they lived.
+fn cpu_share(page: &Page<'_>, thread: &Thread) -> String {
+    let since_ns = page.snapshot.capture.since_reset_ns;
+    match thread.cpu_ns {
+        Some(ns) if thread.state != ThreadState::Finished && since_ns > 0 => {
+            number::percent(ns as f64 / since_ns as f64)
+        }
+        _ => "-".into(),
+    }
+}
+
+fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread) -> fmt::Result {
+    if thread.open.is_empty() {
+        return Ok(());
+    }
+    let snapshot = page.snapshot;
+    let above = thread.open.len().saturating_sub(NAMED);
+    let mut pieces: Vec<String> = Vec::new();
+    if above > 0 {
+        pieces.push(format!("+{above} above"));
+    }
+    for frame in &thread.open[above..] {
+        let site = snapshot.nodes.site.get(frame.node.index());
+        let function = site.and_then(|&site| page.tree.functions.of_site.get(site as usize));
+        let name = function.map_or("?", |function| page.labels[function.index()].as_str());
+        // Where no clock was read there is no age; a frame that began while the picture was taken has none yet.
+        pieces.push(match frame.began_tick {
+            0 => name.to_string(),
+            tick => {
+                let age = snapshot.capture.tick.saturating_sub(tick);
+                format!("{name} {}", page.duration(snapshot.nanos(age)))
+            }
+        });
+    }
+    // Filled as words are.
+    let mut cells = page.options.width.max(1);
+    for (at, piece) in pieces.iter().enumerate() {
+        let then = if at == 0 { "" } else { " > " };
+        let wide = then.chars().count() + piece.chars().count();
+        if at > 0 && cells + wide <= page.options.width {
+            write!(out, "{then}{piece}")?;
+            cells += wide;
+            continue;
+        }
+        if at > 0 {
+            writeln!(out, " >")?;
+        }
+        let lead = if at == 0 { "open: " } else { "" };
+        write!(out, "{:OPEN_INDENT$}{lead:<6}{piece}", "")?;
+        cells = OPEN_INDENT + 6 + piece.chars().count() + " >".len();
+    }
+    writeln!(out)
+}

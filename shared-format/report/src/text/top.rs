@@ -1,0 +1,151 @@
+//! The functions that cost most themselves, wherever they are called.
+
+use std::cmp::Reverse;
+use std::fmt::{self, Write};
+
+use super::columns::{Cells, Columns, WIDTH_FOR_TOP};
+use super::scale::Time;
+use super::{Page, View};
+use crate::label::place;
+use crate::number;
+use tickscope_analysis::hotspots::{HotRow, hot};
+
+/// A longer name pushes its own place to the right rather than everybody's.
+const MAX_NAME_COLUMN: usize = 36;
+
+/// Writes the list of so many functions at most; tells whether a row is marked as doubtful.
+pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bool, fmt::Error> {
+    if most == 0 || page.tree.rows.is_empty() {
+        return Ok(false);
+    }
+    let mut rows = by_self_time(page);
+    let all = rows.len();
+    // Below the tree the list is short anyway.
+    let hidden = (page.options.view == View::Hot).then(|| hide_small(page, &mut rows));
+    rows.truncate(most);
+    let marked = |row: &HotRow| marked(page, row);
+    let width = rows
+        .iter()
+        .map(|row| marked(row).chars().count())
+        .max()
+        .unwrap_or(0)
+        .clamp("FUNCTION".len(), MAX_NAME_COLUMN);
+    if page.options.view == View::Both {
+        writeln!(out)?;
+    }
+    writeln!(
+        out,
+        "Top functions by self time ({} of {all}): all their places added up, recursion once in TOTAL",
+        rows.len(),
+    )?;
+    if rows.iter().any(|row| row.sum.is_some()) {
+        page.write_counters(out)?;
+    }
+    writeln!(out)?;
+    let columns = Columns::of(page, WIDTH_FOR_TOP);
+    columns.write(out, &Cells::titles(page, ["%SELF", "SELF", "TOTAL", "%TOT"]))?;
+    writeln!(out, "{:<width$}  WHERE", "FUNCTION")?;
+    for row in &rows {
+        columns.write(out, &cells(page, row))?;
+        let function = page.tree.functions.get(row.function);
+        let place = place(&function.file, function.line, page.options.ascii);
+        writeln!(out, "{:<width$}  {place}", marked(row))?;
+    }
+    if let Some(hidden) = hidden {
+        hidden.write(out, page)?;
+    }
+    Ok(rows.iter().any(|row| is_doubtful(page, row)))
+}
+
+/// All functions, those that cost most themselves first.
+pub(super) fn by_self_time(page: &Page<'_>) -> Vec<HotRow> {
+    let mut rows = hot(&page.tree);
+    rows.sort_by_key(|row| {
+        (
+            Reverse(row.self_ns),
+            Reverse(row.total_ns),
+            page.labels[row.function.index()].as_str(),
+            row.function,
+        )
+    });
+    rows
+}
+
+/// Functions that are not listed, and what they have together.
+pub(super) struct Hidden {
+    functions: usize,
+    self_ns: u64,
+}
+
+/// Takes out those below the least share.
+pub(super) fn hide_small(page: &Page<'_>, rows: &mut Vec<HotRow>) -> Hidden {
+    let is_small = |row: &HotRow| row.sum.is_none() && page.share(row.self_ns) < page.options.min_share;
+    let small = rows.iter().filter(|row| is_small(row));
+    let hidden = small.fold(
+        Hidden {
+            functions: 0,
+            self_ns: 0,
+        },
+        |sum, row| Hidden {
+            functions: sum.functions + 1,
+            self_ns: sum.self_ns.saturating_add(row.self_ns),
+        },
+    );
+    rows.retain(|row| !is_small(row));
+    hidden
+}
+
+// === impl Hidden ===
+
+impl Hidden {
+    pub(super) fn write(&self, out: &mut String, page: &Page<'_>) -> fmt::Result {
+        if self.functions == 0 {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "\n{} functions below {} are not shown; together they have {}",
+            self.functions,
+            number::percent(page.options.min_share),
+            page.percent(self.self_ns),
+        )
+    }
+}
+
+pub(super) fn is_doubtful(page: &Page<'_>, row: &HotRow) -> bool {
+    row.sum.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls)
+}
+
+/// The function's name, with a mark where its calls are too short to tell much.
+pub(super) fn marked(page: &Page<'_>, row: &HotRow) -> String {
+    let name = &page.labels[row.function.index()];
+    if is_doubtful(page, row) {
+        format!("{name} {}", page.glyphs.doubtful)
+    } else {
+        name.clone()
+    }
+}
+
+fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
+    if let Some(sum) = row.sum {
+        let cells = Cells::counter(page, row.calls, sum);
+        return Cells {
+            errors: String::new(),
+            ..cells
+        };
+    }
+    let was_called = row.calls > 0 || row.open > 0;
+    let total = Time::total(row.total_ns, row.total_ticks, row.spread).if_called(was_called);
+    let own = Time::own(row.self_ns, row.self_ticks, row.spread).if_called(was_called);
+    let (width, _) = page.time_cells();
+    Cells {
+        share: page.share_of(own),
+        time: page.cell(own, width),
+        other_time: page.cell(total, width),
+        other_share: page.share_of(total),
+        calls: page.count(row.calls),
+        average: page.average(total, row.calls, width),
+        latency: page.latency(&row.latency),
+        errors: String::new(),
+    }
+}

@@ -1,0 +1,187 @@
+//! The call tree with its branches. A stack of our own instead of recursion: trees may be 4 096 deep.
+
+use std::cmp::Reverse;
+use std::fmt::{self, Write};
+
+use super::Page;
+use super::columns::{Cells, Columns, WIDTH_FOR_TREE};
+use super::scale::Time;
+use crate::{extent, number};
+use tickscope_analysis::call_tree::TreeRow;
+use tickscope_format::snapshot::Mode;
+
+/// Below this depth indentation no longer grows; the rest is a number.
+const MAX_INDENT: usize = 40;
+
+/// Rows that `min_share` left out, and whether one of the others is doubtful.
+#[derive(Default)]
+struct Hidden {
+    rows: u64,
+    ns: u64,
+    doubtful_shown: bool,
+}
+
+/// Writes the tree; tells whether a row is marked as doubtful.
+pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
+    if page.tree.rows.is_empty() {
+        match page.snapshot.capture.mode {
+            Mode::Off => writeln!(out, "nothing is measured in mode off")?,
+            Mode::Exact | Mode::Adaptive | Mode::Sampled | _ => {
+                writeln!(out, "no scope has been entered {}", extent::words(page.snapshot))?;
+            }
+        }
+        if page.tree.outside_ticks > 0 {
+            writeln!(
+                out,
+                "({} passed in threads outside any scope)",
+                page.duration(page.snapshot.nanos(page.tree.outside_ticks))
+            )?;
+        }
+        return Ok(false);
+    }
+    let columns = Columns {
+        errors: page.tree.rows.iter().any(|row| row.errors > 0),
+        ..Columns::of(page, WIDTH_FOR_TREE)
+    };
+    writeln!(
+        out,
+        "Call tree: TOTAL with callees, SELF without; 100% = {} in scopes; AVG = TOTAL/CALLS; {} open now",
+        page.time(page.measured()),
+        page.glyphs.open,
+    )?;
+    if columns.latencies {
+        writeln!(
+            out,
+            "P50, P99, MAX of finished calls, with callees, to two digits; <= where only a bound is known"
+        )?;
+    }
+    page.write_counters(out)?;
+    writeln!(out)?;
+    columns.write(out, &Cells::titles(page, ["%TOT", "TOTAL", "SELF", "%SELF"]))?;
+    writeln!(out, "FUNCTION")?;
+    let hidden = rows(out, page, columns)?;
+    let outside = Time {
+        ns: page.snapshot.nanos(page.tree.outside_ticks),
+        ticks: page.tree.outside_ticks,
+        estimated: page.has_estimates && page.snapshot.capture.mode == Mode::Sampled,
+    };
+    columns.write(
+        out,
+        &Cells {
+            time: page.cell(outside, page.time_cells().0),
+            ..Cells::nothing(page)
+        },
+    )?;
+    let outside = if columns.latencies {
+        "(outside)  no part of 100%"
+    } else {
+        "(outside)  of any scope, not part of the 100%"
+    };
+    writeln!(out, "{outside}")?;
+    if hidden.rows > 0 {
+        writeln!(
+            out,
+            "\n{} rows below {} are not shown; together they have {}",
+            hidden.rows,
+            number::percent(page.options.min_share),
+            page.percent(hidden.ns),
+        )?;
+    }
+    Ok(hidden.doubtful_shown)
+}
+
+fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, fmt::Error> {
+    let mut hidden = Hidden::default();
+    let mut stack = Vec::new();
+    push_sorted(&mut stack, page, page.tree.top(), &mut hidden);
+    // For each depth above the row at hand: are there siblings still to come?
+    let mut more = Vec::new();
+    while let Some((index, is_last)) = stack.pop() {
+        let row = &page.tree.rows[index as usize];
+        let depth = row.depth as usize;
+        more.truncate(depth);
+        columns.write(out, &cells(page, index, row))?;
+        indent(out, page, &more, is_last)?;
+        out.push_str(&page.labels[row.function.index()]);
+        if row.open > 0 {
+            write!(out, " {}", page.glyphs.open)?;
+        }
+        if row.sum.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls) {
+            write!(out, " {}", page.glyphs.doubtful)?;
+            hidden.doubtful_shown = true;
+        }
+        out.push('\n');
+        more.push(!is_last);
+        push_sorted(&mut stack, page, page.tree.children(index), &mut hidden);
+    }
+    Ok(hidden)
+}
+
+/// Puts siblings on the stack, the most expensive on top, and marks the last one to be drawn.
+fn push_sorted(stack: &mut Vec<(u32, bool)>, page: &Page<'_>, siblings: &[u32], hidden: &mut Hidden) {
+    let row = |index: u32| &page.tree.rows[index as usize];
+    let bottom = stack.len();
+    for &index in siblings {
+        // A counter has no time: it stays with what it stands in.
+        if row(index).sum.is_none() && page.share(row(index).total_ns) < page.options.min_share {
+            hidden.ns += row(index).total_ns;
+            hidden.rows += subtree_rows(page, index);
+        } else {
+            stack.push((index, false));
+        }
+    }
+    let siblings = &mut stack[bottom..];
+    siblings.sort_by_key(|&(index, _)| {
+        let name = &page.labels[row(index).function.index()];
+        (Reverse(row(index).total_ns), name.as_str(), index)
+    });
+    siblings.reverse();
+    if let Some(last) = siblings.first_mut() {
+        last.1 = true;
+    }
+}
+
+fn subtree_rows(page: &Page<'_>, top: u32) -> u64 {
+    let mut stack = vec![top];
+    let mut rows = 0;
+    while let Some(index) = stack.pop() {
+        rows += 1;
+        stack.extend(page.tree.children(index));
+    }
+    rows
+}
+
+fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
+    if let Some(sum) = row.sum {
+        return Cells::counter(page, row.calls, sum);
+    }
+    let spread = page.tree.spread(index);
+    let was_called = row.calls > 0 || row.open > 0;
+    let total = Time::total(row.total_ns, row.total_ticks, spread).if_called(was_called);
+    let own = Time::own(row.self_ns, row.self_ticks, spread).if_called(was_called);
+    let (width, _) = page.time_cells();
+    Cells {
+        share: page.share_of(total),
+        time: page.cell(total, width),
+        other_time: page.cell(own, width),
+        other_share: page.share_of(own),
+        calls: page.count(row.calls),
+        average: page.average(total, row.calls, width),
+        latency: page.latency(page.tree.latency(index)),
+        errors: number::count(row.errors),
+    }
+}
+
+/// `more` has an entry for each row above; the topmost ones stand side by side and have no lines.
+fn indent(out: &mut String, page: &Page<'_>, more: &[bool], is_last: bool) -> fmt::Result {
+    let depth = more.len();
+    for &more in more.iter().take(MAX_INDENT).skip(1) {
+        out.push_str(if more { page.glyphs.line } else { "  " });
+    }
+    match depth {
+        0 => Ok(()),
+        1..=MAX_INDENT if is_last => write!(out, "{} ", page.glyphs.last),
+        1..=MAX_INDENT => write!(out, "{} ", page.glyphs.branch),
+        _ => write!(out, "{}+{} ", page.glyphs.cut, depth - MAX_INDENT),
+    }
+}

@@ -1,0 +1,129 @@
+//! How much room rings may take: a quarter of what is free, and less where blocks are short.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use crate::error::FormatError;
+use crate::file::descriptor::Held;
+use crate::file::header::Header;
+use crate::layout::{RING_WORDS_RANGE, WORD};
+use crate::os;
+
+/// Halving a ring that finds no space ends here, in bytes.
+pub(super) const LEAST_RING_BYTES: u64 = 1 << 20;
+
+/// One in so many of the bytes that are free in a place may become a ring: others need it as well, `/dev/shm` above all.
+const SHARE: u64 = 4;
+
+pub(super) fn halve(header: &mut Header) {
+    header.ring_words /= 2;
+    header.coarse_words = header.coarse_words.min(header.ring_words);
+}
+
+/// Halves a ring until it is a quarter of what is free where the file is.
+pub(super) fn leave_room(
+    file: &File,
+    header: &mut Header,
+    least: u64,
+    dir: &Path,
+) -> Result<(), FormatError> {
+    let Some(free) = os::free_bytes(file) else {
+        return Ok(());
+    };
+    while header.ring_words * WORD as u64 > free / SHARE {
+        if header.ring_words / 2 < least {
+            return Err(FormatError::Unsuitable {
+                path: dir.to_path_buf(),
+                found: format!("has {free} bytes free, of which a ring may take a quarter"),
+                wanted: format!(
+                    "{}; free some, or choose another place with TICKSCOPE_DIR",
+                    least * WORD as u64 * SHARE
+                ),
+            });
+        }
+        halve(header);
+    }
+    Ok(())
+}
+
+/// Gives the coarse ring blocks for `wanted` words where it has those for `size`, or for half as many and half of
+/// that while that is more than it has, and says for how many; none where the file is out of sight, or was cut. It takes
+/// a quarter of what is free at most, and leaves what another program's ring needs.
+pub(super) fn allocate_some(
+    held: &Held,
+    header: &Header,
+    size: u64,
+    mut wanted: u64,
+) -> io::Result<Option<u64>> {
+    let begin = header.file_bytes_with(size);
+    let free = held.get().and_then(|(file, _)| os::free_bytes(file));
+    let most = match free.map(|free| free / SHARE) {
+        Some(share) if share < LEAST_RING_BYTES => 0,
+        Some(share) => share,
+        None => u64::MAX,
+    };
+    loop {
+        // Each time: the one before may have taken long, and blocks behind a cut would hide it.
+        let Some((file, _)) = held.get().filter(|(_, facts)| facts.len() >= begin) else {
+            return Ok(None);
+        };
+        let bytes = header.file_bytes_with(wanted) - begin;
+        let allocated = match bytes <= most {
+            true => os::allocate(file, begin, bytes),
+            false => Err(io::ErrorKind::StorageFull.into()),
+        };
+        match allocated {
+            Ok(()) => return Ok(Some(wanted)),
+            Err(error) => {
+                let half = wanted / 2;
+                if !is_shortage(&error) || half <= size || half < *RING_WORDS_RANGE.start() {
+                    return Err(error);
+                }
+                wanted = half;
+            }
+        }
+    }
+}
+
+pub(super) fn is_shortage(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | FileTooLarge | QuotaExceeded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The blocks for more were taken behind the cut, and the file was longer than before.
+    #[test]
+    fn a_cut_just_before_the_history_grew_was_hidden() {
+        let header = Header {
+            name: "cut".into(),
+            pid: 1,
+            start_time: 1,
+            boot_id: [1, 2],
+            uid: os::user_id(),
+            nonce: 5,
+            run_token: 0,
+            started_unix_ns: 3,
+            ring_words: LEAST_RING_BYTES / WORD as u64,
+            coarse_words: LEAST_RING_BYTES / WORD as u64,
+            control: true,
+            version: (1, 1),
+        };
+        let file = tempfile::tempfile().unwrap();
+        let held = Held::new(file.try_clone().unwrap()).unwrap();
+        let length = || file.metadata().unwrap().len();
+        file.set_len(100).unwrap();
+        assert_eq!(
+            allocate_some(&held, &header, 0, header.coarse_words).unwrap(),
+            None
+        );
+        assert_eq!(length(), 100);
+        file.set_len(header.file_bytes()).unwrap();
+        let grown = allocate_some(&held, &header, 0, header.coarse_words).unwrap();
+        assert_eq!(grown, Some(header.coarse_words));
+        assert_eq!(length(), header.file_bytes_with(header.coarse_words));
+    }
+}

@@ -1,0 +1,286 @@
+//! A series of records in one file (`.tks`): a page that says what the file is, then records one after another.
+//!
+//! Each record is whole as soon as it is written, so the beginning of a file is a file: whoever dies while writing
+//! leaves all finished records. Reading looks at the heads of records first, and at one of them when it is asked for.
+//! A file with a single kept snapshot is a series of one.
+
+#[cfg(feature = "deflate")]
+mod append;
+mod stored;
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+#[cfg(feature = "deflate")]
+pub use self::append::Writer;
+use self::stored::Facts;
+use crate::checksum::checksum;
+use crate::codec;
+use crate::error::FormatError;
+use crate::file::open::open_plain;
+use crate::layout::{FORMAT_MAJOR, KEPT_MAGIC, WORD, record};
+use crate::ring::{self, Stamp};
+use crate::snapshot::Snapshot;
+use crate::words;
+
+/// Words in front of the first record: magic, version, features, and room.
+pub(crate) const HEAD_WORDS: usize = 8;
+
+/// Required feature: records are packed, and share the sites of an earlier one.
+const PACKED: u64 = 1;
+
+/// A file of records, open for reading.
+#[derive(Debug)]
+pub struct Series {
+    file: File,
+    path: PathBuf,
+    moments: Vec<Moment>,
+    torn_bytes: u64,
+    /// The sites that were read last, and the position of the record that has them.
+    sites: RefCell<Option<(u64, Rc<[u8]>)>>,
+}
+
+/// What the head of a record says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Why, and at which times, it was captured.
+    pub stamp: Stamp,
+    /// Counts captures of the program.
+    pub seq: u64,
+    /// Counts resets.
+    pub reset_epoch: u64,
+    /// The reset epoch that an undo took back.
+    pub withdraws: Option<u64>,
+    /// Where it begins, in words behind the page.
+    position: u64,
+    /// Bytes of what stands behind its head.
+    bytes: u64,
+}
+
+// === impl Series ===
+
+impl Series {
+    /// Opens a file and finds its records. What stands behind the last whole one is left out.
+    ///
+    /// # Errors
+    /// What is there instead of a file that this build can read.
+    pub fn open(path: &Path) -> Result<Self, FormatError> {
+        let file = open_plain(path, false)?;
+        let length = file
+            .metadata()
+            .map_err(|error| FormatError::io("stat", path, error))?
+            .len();
+        let mut series = Self {
+            file,
+            path: path.to_path_buf(),
+            moments: Vec::new(),
+            torn_bytes: 0,
+            sites: RefCell::default(),
+        };
+        series.check_page(length)?;
+        let mut position = 0;
+        while let Some(moment) = series.moment(position, length)? {
+            series.moments.push(moment);
+            position = moment.end();
+        }
+        series.torn_bytes = length.saturating_sub(offset(position));
+        Ok(series)
+    }
+
+    /// Where it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its records, as they were written: the oldest first.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
+    /// Bytes at the end that are no whole record.
+    pub fn torn_bytes(&self) -> u64 {
+        self.torn_bytes
+    }
+
+    /// The payload of a record, as the program wrote it but for the order of sections.
+    ///
+    /// # Errors
+    /// [`FormatError::Damaged`] where it is not what was written, and what reading gives.
+    pub fn payload(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
+        let stored = self.stored(moment)?;
+        let Some(facts) = Facts::of(&stored) else {
+            return Ok(stored);
+        };
+        let mut payload = stored::unpacked(&stored)?;
+        payload.extend_from_slice(&self.sites_at(facts.sites, moment)?);
+        Ok(payload)
+    }
+
+    /// The snapshot of a record.
+    ///
+    /// # Errors
+    /// As [`Self::payload`] and [`codec::decode`].
+    pub fn snapshot(&self, moment: &Moment) -> Result<Snapshot, FormatError> {
+        codec::decode(&self.payload(moment)?)
+    }
+
+    /// The newest record that can be read.
+    ///
+    /// # Errors
+    /// [`FormatError::NoRecord`] where there is none, and as [`codec::decode`].
+    pub fn newest(&self) -> Result<(Moment, Snapshot), FormatError> {
+        for moment in self.moments.iter().rev() {
+            if let Ok(payload) = self.payload(moment) {
+                return Ok((*moment, codec::decode(&payload)?));
+            }
+        }
+        Err(FormatError::NoRecord)
+    }
+
+    fn check_page(&self, length: u64) -> Result<(), FormatError> {
+        let bytes = self.read(0, (HEAD_WORDS * WORD).min(length as usize))?;
+        let found = &bytes[..bytes.len().min(WORD)];
+        if found != KEPT_MAGIC.to_le_bytes() {
+            return Err(FormatError::NotOurs {
+                found: format!("\"{}\" ({length} bytes)", found.escape_ascii()),
+                wanted: "\"TICKKEPT\" or \"TICKRING\"".into(),
+            });
+        }
+        let page: Vec<u64> = words::from_bytes(&bytes).collect();
+        let Some(&[_, version, features, ..]) = page.first_chunk::<HEAD_WORDS>() else {
+            return Err(FormatError::Truncated {
+                found: length,
+                wanted: (HEAD_WORDS * WORD) as u64,
+            });
+        };
+        let version = ((version >> 32) as u32, version as u32);
+        if version.0 != FORMAT_MAJOR {
+            return Err(FormatError::Version {
+                found: format!("{}.{}", version.0, version.1),
+                wanted: format!("{FORMAT_MAJOR}.x"),
+            });
+        }
+        let known = if cfg!(feature = "deflate") { PACKED } else { 0 };
+        if features & !known != 0 {
+            return Err(FormatError::Features {
+                found: features & !known,
+            });
+        }
+        Ok(())
+    }
+
+    /// The record at a position, if a whole one is there.
+    fn moment(&self, position: u64, length: u64) -> Result<Option<Moment>, FormatError> {
+        let begin = offset(position);
+        let there = length.saturating_sub(begin);
+        let most = record::WORDS * WORD + stored::FACTS_BYTES;
+        let bytes = self.read(begin, most.min(usize::try_from(there).unwrap_or(most)))?;
+        let head: Vec<u64> = words::from_bytes(&bytes).take(record::WORDS).collect();
+        let Some(head) = head.first_chunk().filter(|head| ring::is_head(head, position)) else {
+            return Ok(None);
+        };
+        let behind = there - (record::WORDS * WORD) as u64;
+        let payload = head[record::BYTES];
+        if payload > record::BYTES_MAX || payload.next_multiple_of(WORD as u64) > behind {
+            return Ok(None);
+        }
+        let moment = Moment {
+            stamp: ring::stamp_of(head),
+            seq: 0,
+            reset_epoch: 0,
+            withdraws: None,
+            position,
+            bytes: payload,
+        };
+        if let Some(facts) = Facts::of(&bytes[record::WORDS * WORD..]) {
+            return Ok(Some(Moment {
+                seq: facts.seq,
+                reset_epoch: facts.reset_epoch,
+                withdraws: facts.withdraws,
+                ..moment
+            }));
+        }
+        // A kept snapshot: there is one in its file.
+        let Ok(payload) = self.stored(&moment) else {
+            return Ok(None);
+        };
+        let facts = codec::capture(&payload).unwrap_or_default();
+        Ok(Some(Moment {
+            seq: facts.seq,
+            reset_epoch: facts.reset_epoch,
+            withdraws: facts.withdraws,
+            ..moment
+        }))
+    }
+
+    /// What stands in the file behind a record's head.
+    fn stored(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
+        // No longer than the file was when its records were found.
+        let length = record::WORDS * WORD + (moment.bytes as usize).next_multiple_of(WORD);
+        let mut head = self.read(offset(moment.position), length)?;
+        let mut payload = head.split_off(record::WORDS * WORD);
+        payload.truncate(moment.bytes as usize);
+        let head: Vec<u64> = words::from_bytes(&head).collect();
+        if head[record::CRC] == checksum(&head[..record::CRC], &payload) {
+            return Ok(payload);
+        }
+        Err(FormatError::Damaged {
+            what: "record",
+            offset: offset(moment.position),
+            found: "another checksum".into(),
+            wanted: "what was written".into(),
+        })
+    }
+
+    /// The sites that a record has, or has in common with an earlier one.
+    fn sites_at(&self, position: u64, moment: &Moment) -> Result<Rc<[u8]>, FormatError> {
+        if let Some((known, sites)) = &*self.sites.borrow()
+            && *known == position
+        {
+            return Ok(Rc::clone(sites));
+        }
+        let owner = self
+            .moments
+            .binary_search_by_key(&position, |moment| moment.position);
+        let Some(owner) = owner.ok().filter(|_| position <= moment.position) else {
+            return Err(FormatError::Damaged {
+                what: "sites of a record",
+                offset: offset(moment.position),
+                found: format!("those at word {position}"),
+                wanted: "its own or an earlier record's".into(),
+            });
+        };
+        let sites: Rc<[u8]> = stored::unpacked_sites(&self.stored(&self.moments[owner])?)?.into();
+        *self.sites.borrow_mut() = Some((position, Rc::clone(&sites)));
+        Ok(sites)
+    }
+
+    fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>, FormatError> {
+        let mut bytes = vec![0; length];
+        self.file
+            .read_exact_at(&mut bytes, offset)
+            .map_err(|error| FormatError::io("read", &self.path, error))?;
+        Ok(bytes)
+    }
+}
+
+// === impl Moment ===
+
+impl Moment {
+    /// Where the record behind it begins.
+    fn end(&self) -> u64 {
+        self.position + record::WORDS as u64 + self.bytes.div_ceil(WORD as u64)
+    }
+}
+
+/// Where a position lies in the file.
+fn offset(position: u64) -> u64 {
+    (position.saturating_add(HEAD_WORDS as u64)).saturating_mul(WORD as u64)
+}
+
+#[cfg(test)]
+#[cfg(feature = "deflate")]
+mod tests;

@@ -1,0 +1,175 @@
+//! How a record stands in a series: facts that are read without the rest, then the payload, packed.
+//!
+//! | section | body |
+//! |---|---|
+//! | 64 | four words: seq, reset epoch, epoch withdrawn (all ones for none), position of the record with the sites |
+//! | 65 | all sections but the sites: raw deflate |
+//! | 66 | the section of sites: raw deflate; only where the record has them itself |
+
+use crate::codec;
+use crate::error::FormatError;
+#[cfg(feature = "deflate")]
+use crate::snapshot::CaptureFacts;
+use crate::words;
+
+const FACTS: u64 = 64;
+const PACKED: u64 = 65;
+const PACKED_SITES: u64 = 66;
+
+/// Bytes of the section of facts, which is the first.
+pub(super) const FACTS_BYTES: usize = 48;
+
+/// Stands for no epoch.
+const NONE: u64 = u64::MAX;
+
+/// No payload is longer than this when it is unpacked.
+const LONGEST: u64 = 512 << 20;
+
+/// What is known of a record before it is unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) seq: u64,
+    pub(super) reset_epoch: u64,
+    pub(super) withdraws: Option<u64>,
+    /// Position of the record that has its sites.
+    pub(super) sites: u64,
+}
+
+// === impl Facts ===
+
+impl Facts {
+    /// Those of a stored record; none where it is a payload as it is.
+    pub(super) fn of(stored: &[u8]) -> Option<Self> {
+        let head: Vec<u64> = words::from_bytes(stored.get(..FACTS_BYTES)?).collect();
+        let &[FACTS, 32, seq, reset_epoch, withdraws, sites] = &head[..] else {
+            return None;
+        };
+        Some(Self {
+            seq,
+            reset_epoch,
+            withdraws: (withdraws != NONE).then_some(withdraws),
+            sites,
+        })
+    }
+
+    #[cfg(feature = "deflate")]
+    pub(super) fn new(capture: &CaptureFacts, sites: u64) -> Self {
+        Self {
+            seq: capture.seq,
+            reset_epoch: capture.reset_epoch,
+            withdraws: capture.withdraws,
+            sites,
+        }
+    }
+
+    #[cfg(feature = "deflate")]
+    fn words(self) -> [u64; 6] {
+        let withdraws = self.withdraws.unwrap_or(NONE);
+        [FACTS, 32, self.seq, self.reset_epoch, withdraws, self.sites]
+    }
+}
+
+/// A record as it is stored; with its sites where it has them itself.
+#[cfg(feature = "deflate")]
+pub(super) fn packed(facts: Facts, others: &[u8], sites: Option<&[u8]>) -> std::io::Result<Vec<u8>> {
+    use flate2::Compression;
+    use flate2::write::DeflateEncoder;
+    use std::io::Write;
+
+    let mut stored = words::to_bytes(facts.words());
+    for (id, bytes) in [(PACKED, Some(others)), (PACKED_SITES, sites)] {
+        let Some(bytes) = bytes else { continue };
+        stored.extend_from_slice(&id.to_le_bytes());
+        let length_at = stored.len();
+        stored.extend_from_slice(&[0; 8]);
+        let mut encoder = DeflateEncoder::new(stored, Compression::fast());
+        encoder.write_all(bytes)?;
+        stored = encoder.finish()?;
+        let length = (stored.len() - length_at - 8) as u64;
+        stored[length_at..length_at + 8].copy_from_slice(&length.to_le_bytes());
+    }
+    Ok(stored)
+}
+
+/// The payload of a stored record without its sites.
+pub(super) fn unpacked(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
+    inflated(stored, PACKED)
+}
+
+/// The sites of a stored record that has them itself.
+pub(super) fn unpacked_sites(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
+    inflated(stored, PACKED_SITES)
+}
+
+fn inflated(stored: &[u8], wanted: u64) -> Result<Vec<u8>, FormatError> {
+    let mut at = 0;
+    while at < stored.len() {
+        let (id, body) = codec::section_at(stored, at)?;
+        if id == wanted {
+            return inflate(body, at, LONGEST);
+        }
+        at += 16 + body.len();
+    }
+    Err(damaged(stored.len(), format!("no section {wanted}"), "one"))
+}
+
+#[cfg(feature = "deflate")]
+fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
+    use std::io::Read;
+
+    let mut out = Vec::new();
+    let mut decoder = flate2::read::DeflateDecoder::new(body).take(longest + 1);
+    match decoder.read_to_end(&mut out) {
+        Ok(_) if out.len() as u64 <= longest => Ok(out),
+        Ok(_) => Err(damaged(at, format!("more than {longest} bytes"), "a payload")),
+        Err(error) => Err(damaged(at, error.to_string(), "packed sections")),
+    }
+}
+
+/// Whoever cannot unpack has refused the file by its features.
+#[cfg(not(feature = "deflate"))]
+fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
+    Err(damaged(
+        at,
+        format!("packed, {longest} bytes at most"),
+        "a build that unpacks",
+    ))
+}
+
+fn damaged(at: usize, found: String, wanted: &str) -> FormatError {
+    FormatError::Damaged {
+        what: "packed record",
+        offset: at as u64,
+        found,
+        wanted: wanted.into(),
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "deflate")]
+mod tests {
+    use super::*;
+
+    /// So many zeros, packed a thousandfold, and behind them what is no deflate.
+    fn bomb(bytes: usize) -> Vec<u8> {
+        use std::io::Write;
+
+        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(&vec![0; bytes]).unwrap();
+        // Ends a block, and not the stream.
+        encoder.flush().unwrap();
+        let mut packed = encoder.get_ref().clone();
+        packed.extend_from_slice(&[0xff; 8]);
+        packed
+    }
+
+    #[test]
+    fn what_unpacks_to_more_than_a_payload_is_not_unpacked_to_its_end() {
+        let said = |longest| inflate(&bomb(1 << 20), 7, longest).unwrap_err().to_string();
+        // Whoever reads on meets the damage.
+        assert!(said(1 << 21).contains("deflate"), "{}", said(1 << 21));
+        let why = said(1 << 16);
+        assert!(why.contains("at byte 7: found more than 65536 bytes"), "{why}");
+        assert_eq!(LONGEST, crate::layout::record::BYTES_MAX);
+    }
+}

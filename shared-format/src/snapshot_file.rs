@@ -1,0 +1,168 @@
+//! Kept snapshots (`.tks`): a page that says what the file is, then records as in a ring, one after another.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::codec;
+use crate::error::FormatError;
+use crate::file::open::open_plain;
+use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, KEPT_MAGIC, WORD};
+use crate::recording::{HEAD_WORDS, Series};
+use crate::ring::{Stamp, payload_words, record_head};
+use crate::snapshot::Snapshot;
+use crate::words;
+
+/// Ending of kept snapshots.
+pub const KEPT_ENDING: &str = "tks";
+
+/// So many half-made files of one name are passed over.
+const TEMPORARIES_MAX: u32 = 1000;
+
+/// Writes one snapshot to a file that must not exist yet: whole, or not at all.
+///
+/// # Errors
+/// What the system says, "File exists" above all.
+pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
+    write_new(path, &bytes(snapshot)?)
+}
+
+/// What stands in the file of one snapshot.
+///
+/// # Errors
+/// A snapshot that cannot be encoded.
+pub fn bytes(snapshot: &Snapshot) -> Result<Vec<u8>, FormatError> {
+    let mut payload = Vec::new();
+    codec::encode(snapshot, &mut payload)?;
+    let stamp = Stamp::from(&snapshot.capture);
+    let mut head = [0u64; HEAD_WORDS];
+    head[0] = KEPT_MAGIC;
+    head[1] = u64::from(FORMAT_MAJOR) << 32 | u64::from(FORMAT_MINOR);
+    let record = record_head(stamp, 1, 0, u64::MAX, &payload);
+    let words = head.into_iter().chain(record).chain(payload_words(&payload));
+    Ok(words::to_bytes(words))
+}
+
+/// Writes a file that must not exist yet: whole, or not at all.
+///
+/// # Errors
+/// What the system says, "File exists" above all.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
+    write_new_by(path, |file| file.write_all(bytes))
+}
+
+/// The same where the bytes come one after another.
+///
+/// # Errors
+/// What the system says, "File exists" above all, or what writing gives.
+pub fn write_new_by(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), FormatError> {
+    let (temporary, mut file) = beside(path)?;
+    let failed = |call, error| {
+        let _ = fs::remove_file(&temporary);
+        FormatError::io(call, path, error)
+    };
+    write(&mut file).map_err(|error| failed("write", error))?;
+    file.sync_all().map_err(|error| failed("write", error))?;
+    drop(file);
+    // A link fails where the name is taken; a rename would write over it.
+    fs::hard_link(&temporary, path).map_err(|error| failed("create", error))?;
+    let _ = fs::remove_file(&temporary);
+    Ok(())
+}
+
+/// A new file beside this one, to take its name once it is whole. What has such a name already is left alone: another
+/// thread's, or left behind by a process that had the same id.
+fn beside(path: &Path) -> Result<(PathBuf, File), FormatError> {
+    let mut number = 0;
+    loop {
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".{}-{number}.part", std::process::id()));
+        let temporary = PathBuf::from(temporary);
+        let opened = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(&temporary);
+        match opened {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < TEMPORARIES_MAX => number += 1,
+            Err(error) => return Err(FormatError::io("create", path, error)),
+        }
+    }
+}
+
+/// True where the file begins like a kept snapshot.
+pub fn is_kept(path: &Path) -> bool {
+    let mut magic = [0; WORD];
+    let read = open_plain(path, false).map(|mut file| file.read_exact(&mut magic));
+    matches!(read, Ok(Ok(()))) && magic == KEPT_MAGIC.to_le_bytes()
+}
+
+/// Reads the newest snapshot of a file.
+///
+/// # Errors
+/// What is there instead of one that this build can read.
+pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
+    Series::open(path)?.newest().map(|(_, snapshot)| snapshot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_kept_snapshot_opens_again_and_is_never_written_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.tks");
+        let snapshot = fixture::two_threads();
+        write(&path, &snapshot).unwrap();
+        assert!(is_kept(&path));
+        assert_eq!(read(&path).unwrap(), snapshot);
+        let error = write(&path, &snapshot).unwrap_err().to_string();
+        assert!(error.contains("exists"), "{error}");
+        assert_eq!(
+            fs::read_dir(dir.path()).unwrap().count(),
+            1,
+            "nothing half-made stays"
+        );
+    }
+
+    #[test]
+    fn half_made_files_of_others_are_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.tks");
+        let theirs = dir.path().join(format!("a.tks.{}-0.part", std::process::id()));
+        fs::write(&theirs, "theirs").unwrap();
+        write_new(&path, b"ours").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"ours");
+        assert_eq!(fs::read(&theirs).unwrap(), b"theirs");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_broken_file_says_what_is_wrong() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.tks");
+        write(&path, &fixture::two_threads()).unwrap();
+        let whole = fs::read(&path).unwrap();
+        let mut flipped = whole.clone();
+        flipped[200] ^= 1;
+        for (bytes, says) in [
+            (&whole[..whole.len() - 9], "no whole record"),
+            (&flipped[..], "no whole record"),
+            (&whole[..20], "truncated"),
+            (b"hello, world, how are you", "begins with \"hello, w\""),
+            (b"", "begins with \"\""),
+        ] {
+            let broken = dir.path().join("b.tks");
+            fs::write(&broken, bytes).unwrap();
+            let error = read(&broken).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

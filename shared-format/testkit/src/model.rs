@@ -1,0 +1,75 @@
+//! Runs models under loom. In tests only; the collector's tests have it as well.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "for tests alone"
+)]
+
+// The collector has this file by its path.
+#[path = "model/mutation.rs"]
+pub mod mutation;
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+thread_local! {
+    /// Whether this thread runs a model. All threads of a model are coroutines of one.
+    static RUNS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a model runs here.
+pub fn runs() -> bool {
+    RUNS.get()
+}
+
+/// Runs a model in all interleavings with at most `bound` preemptions, in all there are where it is none.
+#[allow(dead_code, reason = "the collector's models begin in a way of their own")]
+pub fn check(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
+    let model = Arc::new(model);
+    // A mutation may have to learn first which word it is about.
+    if mutation::learns() {
+        executions(bound, Some(100), &model);
+        mutation::has_learned();
+    }
+    report(bound, executions(bound, None, &model));
+}
+
+/// Says how much was tried.
+pub fn report(bound: Option<usize>, count: usize) {
+    let name = std::thread::current().name().unwrap_or_default().to_string();
+    let bound = bound.map_or("complete".into(), |bound| format!("at most {bound} preemptions"));
+    println!("{name}: {count} executions, {bound}");
+}
+
+/// The same for so many executions, or for all; gives how many there were.
+pub fn executions(
+    bound: Option<usize>,
+    most: Option<usize>,
+    model: &Arc<impl Fn() + Send + Sync + 'static>,
+) -> usize {
+    /// Also where the model panics.
+    struct Over;
+    impl Drop for Over {
+        fn drop(&mut self) {
+            RUNS.set(false);
+        }
+    }
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = bound;
+    builder.max_branches = 20_000;
+    if let Some(most) = most {
+        (builder.checkpoint_interval, builder.max_permutations) = (1, Some(most + 1));
+    }
+    let count = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let (model, counted) = (Arc::clone(model), Arc::clone(&count));
+    let _over = Over;
+    RUNS.set(true);
+    builder.check(move || {
+        mutation::begin();
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        model();
+    });
+    count.load(std::sync::atomic::Ordering::Relaxed)
+}
