@@ -11,6 +11,9 @@ mod merged;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::error::Error;
+use std::fmt;
+
 use crate::profile::functions::{FunctionId, Functions};
 use crate::profile::gate::{LEVEL, RUNS};
 use crate::profile::per::{self, PerError};
@@ -112,8 +115,7 @@ pub struct Diff {
 }
 
 /// A run in which the scope that numbers are per call of cannot be found.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoScope {
     /// Whether it is a run after.
     pub is_after: bool,
@@ -122,6 +124,14 @@ pub struct NoScope {
     /// Why.
     pub why: PerError,
 }
+
+impl fmt::Display for NoScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.why.fmt(f)
+    }
+}
+
+impl Error for NoScope {}
 
 // === impl Values ===
 
