@@ -854,6 +854,27 @@ mod tests {
     }
 
     #[test]
+    fn many_short_texts_may_claim_what_they_hold() {
+        // In memory a text takes the most for its bytes where it is short. The last section is longer than `LEAST_CLAIM`.
+        for texts in [1, 130, 2_000, 40_000, 300_000] {
+            let mut snapshot = Snapshot::default();
+            let mut text = (0..texts).filter_map(char::from_u32).map(String::from);
+            let mut next = || text.next().unwrap_or_default();
+            snapshot.sites.extend((0..texts / 4).map(|_| Site {
+                name: next(),
+                module: next(),
+                file: next(),
+                line: 1,
+                group: next(),
+            }));
+            let mut small = Vec::new();
+            encode_small(&snapshot, &mut small).unwrap();
+            assert_eq!(decode(&small).unwrap(), snapshot, "{texts} texts");
+            assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot, "{texts} texts");
+        }
+    }
+
+    #[test]
     fn sections_of_any_length_may_claim_what_they_hold() {
         // Short numbers, which take the most memory for their bytes, around each of the limits.
         for rows in [7, 2_000, 2_730, 4_000, 130_000, 180_000] {
