@@ -1,4 +1,4 @@
-//! Snapshot to bytes and back; only this file and what is below it name bincode.
+//! Snapshot to bytes and back. The types that are encoded derive bincode's traits; the limits of decoding are here.
 //!
 //! A payload is a list of sections, in any order:
 //!
@@ -18,9 +18,10 @@ mod small;
 use std::fmt;
 
 use bincode::config::{Config, Configuration, Fixint, Limit, LittleEndian};
-use bincode::serde::decode_from_slice;
-use serde::de::{DeserializeOwned, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use bincode::de::read::Reader;
+use bincode::de::{Decoder as _, DecoderImpl};
+use bincode::error::DecodeError;
+use bincode::{Decode, Encode};
 
 use crate::error::FormatError;
 use crate::ids::NO_PARENT;
@@ -33,11 +34,12 @@ use crate::snapshot::{
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
 const DECODE_LIMIT: usize = 256 << 20;
 
-/// What shorter sections may claim: memory is reserved for a length before the bytes behind it are looked for, and a
-/// number may take eight times the bytes that it is written in.
-const SHORT_LIMIT: usize = 64 << 10;
-const MIDDLE_LIMIT: usize = 4 << 20;
+/// Shorter sections may claim so much for each of their bytes: a number may take eight times the bytes that it is written
+/// in. bincode reserves memory for a length before it looks for the bytes behind it.
 const CLAIM_PER_BYTE: usize = 8;
+
+/// What the shortest sections may claim: a few short texts take more than eight times their bytes.
+const LEAST_CLAIM: usize = 64 << 10;
 
 const CONFIG: Configuration<LittleEndian, Fixint, Limit<DECODE_LIMIT>> = bincode::config::standard()
     .with_fixed_int_encoding()
@@ -58,50 +60,23 @@ const COUNTS: u64 = 12;
 const WINDOW: u64 = 13;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
-#[derive(Serialize)]
+#[derive(Encode)]
 struct FactsOut<'a>(&'a Process, &'a ClockFacts, &'a CaptureFacts, Lifetime);
 
-#[derive(Deserialize)]
+#[derive(Decode)]
 struct FactsIn(Process, ClockFacts, CaptureFacts, Lifetime);
 
-#[derive(Serialize)]
+#[derive(Encode)]
 struct NodesOut<'a>(&'a [u32], &'a [u32], &'a [u64], &'a [u64]);
 
-#[derive(Deserialize)]
+#[derive(Decode)]
 struct NodesIn(Vec<u32>, Vec<u32>, Vec<u64>, Vec<u64>);
 
-#[derive(Serialize)]
-struct LatenciesOut<'a>(&'a [u32], &'a [u32], Bytes<&'a [u8]>);
+#[derive(Encode)]
+struct LatenciesOut<'a>(&'a [u32], &'a [u32], &'a [u8]);
 
-#[derive(Deserialize)]
-struct LatenciesIn(Vec<u32>, Vec<u32>, Bytes<Vec<u8>>);
-
-/// Bytes as one piece, and not one by one.
-struct Bytes<T>(T);
-
-impl Serialize for Bytes<&[u8]> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Bytes<Vec<u8>> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Piece;
-        impl Visitor<'_> for Piece {
-            type Value = Bytes<Vec<u8>>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("bytes")
-            }
-
-            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Self::Value, E> {
-                Ok(Bytes(bytes))
-            }
-        }
-        deserializer.deserialize_byte_buf(Piece)
-    }
-}
+#[derive(Decode)]
+struct LatenciesIn(Vec<u32>, Vec<u32>, Vec<u8>);
 
 /// Appends the snapshot's payload to `out`.
 ///
@@ -165,7 +140,7 @@ fn encode_around(
     section(out, MEASURING, measuring)?;
     if !latencies.row.is_empty() {
         let Latencies { row, end, packed } = latencies;
-        section(out, LATENCIES, &LatenciesOut(row, end, Bytes(packed)))?;
+        section(out, LATENCIES, &LatenciesOut(row, end, packed))?;
     }
     if !estimates.is_empty() {
         section(out, ESTIMATES, estimates)?;
@@ -179,11 +154,11 @@ fn encode_around(
     Ok(())
 }
 
-fn section<T: Serialize>(out: &mut Vec<u8>, id: u64, body: &T) -> Result<(), FormatError> {
+fn section<T: Encode>(out: &mut Vec<u8>, id: u64, body: &T) -> Result<(), FormatError> {
     section_as(out, id, body, CONFIG)
 }
 
-fn section_as<T: Serialize>(
+fn section_as<T: Encode>(
     out: &mut Vec<u8>,
     id: u64,
     body: &T,
@@ -192,7 +167,7 @@ fn section_as<T: Serialize>(
     let start = out.len();
     out.extend_from_slice(&id.to_le_bytes());
     out.extend_from_slice(&[0; 8]);
-    let written = bincode::serde::encode_into_std_write(body, out, config);
+    let written = bincode::encode_into_std_write(body, out, config);
     let length = (out.len() - start - 16) as u64;
     if written.is_err() || length > DECODE_LIMIT as u64 {
         return Err(FormatError::TooLarge {
@@ -273,7 +248,7 @@ fn decode_with(
             ERRORS => snapshot.errors = read::<Vec<NodeErrors>>(body, body_at)?,
             MEASURING => snapshot.measuring = read::<Measuring>(body, body_at)?,
             LATENCIES => {
-                let LatenciesIn(row, end, Bytes(packed)) = read(body, body_at)?;
+                let LatenciesIn(row, end, packed) = read(body, body_at)?;
                 snapshot.latencies = Latencies { row, end, packed };
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
@@ -381,34 +356,59 @@ fn damaged(
     }
 }
 
-fn read<T: DeserializeOwned>(body: &[u8], at: usize) -> Result<T, FormatError> {
+fn read<T: Decode<()>>(body: &[u8], at: usize) -> Result<T, FormatError> {
     read_as(body, at, CONFIG)
 }
 
-fn read_as<T: DeserializeOwned, I>(
+fn read_as<T: Decode<()>, I>(
     body: &[u8],
     at: usize,
     config: Configuration<LittleEndian, I, Limit<DECODE_LIMIT>>,
 ) -> Result<T, FormatError>
 where
     Configuration<LittleEndian, I, Limit<DECODE_LIMIT>>: Config,
-    Configuration<LittleEndian, I, Limit<MIDDLE_LIMIT>>: Config,
-    Configuration<LittleEndian, I, Limit<SHORT_LIMIT>>: Config,
 {
     let damaged = |found: String| damaged("section", at, found, "a body of its type");
     let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
-    let decoded = if claim <= SHORT_LIMIT {
-        decode_from_slice::<T, _>(body, config.with_limit::<SHORT_LIMIT>())
-    } else if claim <= MIDDLE_LIMIT {
-        decode_from_slice(body, config.with_limit::<MIDDLE_LIMIT>())
-    } else {
-        decode_from_slice(body, config)
-    };
-    let (value, used) = decoded.map_err(|e| damaged(e.to_string()))?;
-    if used != body.len() {
-        return Err(damaged(format!("{} bytes left over", body.len() - used)));
+    let limit = claim.clamp(LEAST_CLAIM, DECODE_LIMIT);
+    let mut decoder = DecoderImpl::new(Body(body), config, ());
+    // The limit of a configuration is a constant: what this section may not claim of it counts as claimed.
+    let decoded = decoder
+        .claim_bytes_read(DECODE_LIMIT - limit)
+        .and_then(|()| T::decode(&mut decoder));
+    let value = decoded.map_err(|e| damaged(e.to_string()))?;
+    let Body(rest) = decoder.reader();
+    if !rest.is_empty() {
+        return Err(damaged(format!("{} bytes left over", rest.len())));
     }
     Ok(value)
+}
+
+/// The bytes of a section that are not decoded yet.
+struct Body<'a>(&'a [u8]);
+
+impl Reader for Body<'_> {
+    #[inline]
+    fn read(&mut self, out: &mut [u8]) -> Result<(), DecodeError> {
+        let Some((bytes, rest)) = self.0.split_at_checked(out.len()) else {
+            return Err(DecodeError::UnexpectedEnd {
+                additional: out.len() - self.0.len(),
+            });
+        };
+        out.copy_from_slice(bytes);
+        self.0 = rest;
+        Ok(())
+    }
+
+    #[inline]
+    fn peek_read(&mut self, n: usize) -> Option<&[u8]> {
+        self.0.get(..n)
+    }
+
+    #[inline]
+    fn consume(&mut self, n: usize) {
+        self.0 = self.0.get(n..).unwrap_or_default();
+    }
 }
 
 /// Checks what later code relies on: columns of one length, parents before children and in the same thread,
@@ -851,6 +851,27 @@ mod tests {
         bytes.extend_from_slice(&8u64.to_le_bytes());
         bytes.extend_from_slice(&u64::MAX.to_le_bytes());
         assert!(decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn many_short_texts_may_claim_what_they_hold() {
+        // In memory a text takes the most for its bytes where it is short. The last section is longer than `LEAST_CLAIM`.
+        for texts in [1, 130, 2_000, 40_000, 300_000] {
+            let mut snapshot = Snapshot::default();
+            let mut text = (0..texts).filter_map(char::from_u32).map(String::from);
+            let mut next = || text.next().unwrap_or_default();
+            snapshot.sites.extend((0..texts / 4).map(|_| Site {
+                name: next(),
+                module: next(),
+                file: next(),
+                line: 1,
+                group: next(),
+            }));
+            let mut small = Vec::new();
+            encode_small(&snapshot, &mut small).unwrap();
+            assert_eq!(decode(&small).unwrap(), snapshot, "{texts} texts");
+            assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot, "{texts} texts");
+        }
     }
 
     #[test]

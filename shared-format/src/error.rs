@@ -1,13 +1,14 @@
 //! What can be wrong with a file or its bytes: always what was found, what was wanted, and where.
 
+use std::error::Error;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Why bytes or a file could not be read as what they claim to be.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum FormatError {
     /// The file does not begin like one of ours.
-    #[error("not a tickscope file: begins with {found}, wanted {wanted}")]
     NotOurs {
         /// The first bytes, printable.
         found: String,
@@ -15,7 +16,6 @@ pub enum FormatError {
         wanted: String,
     },
     /// Written by a version we cannot read.
-    #[error("ring format {found}, this tickscope reads {wanted}; use the tickscope that wrote it, or update")]
     Version {
         /// Major and minor found.
         found: String,
@@ -23,15 +23,11 @@ pub enum FormatError {
         wanted: String,
     },
     /// Needs something this build does not know.
-    #[error("needs format features {found:#x} that this tickscope does not know; update tickscope")]
     Features {
         /// The unknown bits.
         found: u64,
     },
     /// A JSON document of a version we cannot read.
-    #[error(
-        "JSON document of version {found}, this tickscope reads {wanted}; use the tickscope that wrote it, or update"
-    )]
     DocumentVersion {
         /// What it says.
         found: String,
@@ -39,7 +35,6 @@ pub enum FormatError {
         wanted: u32,
     },
     /// A JSON document holds what no writer writes.
-    #[error("JSON report, {place}: found {found}, wanted {wanted}")]
     Document {
         /// Where: a line, or a member.
         place: String,
@@ -49,7 +44,6 @@ pub enum FormatError {
         wanted: String,
     },
     /// Made from a snapshot, and not the snapshot itself.
-    #[error("cannot be read as what was measured: {found}; {wanted}")]
     Derived {
         /// What was done to it.
         found: String,
@@ -57,7 +51,6 @@ pub enum FormatError {
         wanted: String,
     },
     /// Shorter than it says it is.
-    #[error("truncated: {found} bytes, wanted {wanted}")]
     Truncated {
         /// Bytes there.
         found: u64,
@@ -65,7 +58,6 @@ pub enum FormatError {
         wanted: u64,
     },
     /// A field holds what no writer writes.
-    #[error("damaged: {what} at byte {offset}: found {found}, wanted {wanted}")]
     Damaged {
         /// Which field.
         what: &'static str,
@@ -77,16 +69,13 @@ pub enum FormatError {
         wanted: String,
     },
     /// The writer overtook the reader on every try.
-    #[error("the program writes faster than this can be read ({tries} tries); ask for a slower interval")]
     Lapped {
         /// How often it was tried.
         tries: u32,
     },
     /// No whole record is there.
-    #[error("no whole record in the ring (it was damaged or cut after the program wrote it)")]
     NoRecord,
     /// The snapshot does not fit into a record.
-    #[error("the snapshot needs {found} bytes, a record holds at most {wanted}; give a larger ring")]
     TooLarge {
         /// Bytes needed.
         found: u64,
@@ -94,7 +83,6 @@ pub enum FormatError {
         wanted: u64,
     },
     /// It is not a plain file of ours.
-    #[error("{path}: {found}, wanted {wanted}")]
     Unsuitable {
         /// The path.
         path: PathBuf,
@@ -104,7 +92,6 @@ pub enum FormatError {
         wanted: String,
     },
     /// A call to the system failed.
-    #[error("{call} {path}: {source}")]
     Io {
         /// Which call.
         call: &'static str,
@@ -123,5 +110,67 @@ impl FormatError {
             path: path.into(),
             source,
         }
+    }
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOurs { found, wanted } => {
+                write!(f, "not a tickscope file: begins with {found}, wanted {wanted}")
+            }
+            Self::Version { found, wanted } => write!(
+                f,
+                "ring format {found}, this tickscope reads {wanted}; use the tickscope that wrote it, or update"
+            ),
+            Self::Features { found } => write!(
+                f,
+                "needs format features {found:#x} that this tickscope does not know; update tickscope"
+            ),
+            Self::DocumentVersion { found, wanted } => write!(
+                f,
+                "JSON document of version {found}, this tickscope reads {wanted}; use the tickscope that wrote it, or update"
+            ),
+            Self::Document { place, found, wanted } => {
+                write!(f, "JSON report, {place}: found {found}, wanted {wanted}")
+            }
+            Self::Derived { found, wanted } => {
+                write!(f, "cannot be read as what was measured: {found}; {wanted}")
+            }
+            Self::Truncated { found, wanted } => write!(f, "truncated: {found} bytes, wanted {wanted}"),
+            Self::Damaged {
+                what,
+                offset,
+                found,
+                wanted,
+            } => write!(
+                f,
+                "damaged: {what} at byte {offset}: found {found}, wanted {wanted}"
+            ),
+            Self::Lapped { tries } => write!(
+                f,
+                "the program writes faster than this can be read ({tries} tries); ask for a slower interval"
+            ),
+            Self::NoRecord => {
+                f.write_str("no whole record in the ring (it was damaged or cut after the program wrote it)")
+            }
+            Self::TooLarge { found, wanted } => write!(
+                f,
+                "the snapshot needs {found} bytes, a record holds at most {wanted}; give a larger ring"
+            ),
+            Self::Unsuitable { path, found, wanted } => {
+                write!(f, "{}: {found}, wanted {wanted}", path.display())
+            }
+            Self::Io { call, path, source } => write!(f, "{call} {}: {source}", path.display()),
+        }
+    }
+}
+
+impl Error for FormatError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        if let Self::Io { source, .. } = self {
+            return Some(source);
+        }
+        None
     }
 }

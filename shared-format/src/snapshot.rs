@@ -6,7 +6,7 @@
 
 mod sites;
 
-use serde::{Deserialize, Serialize};
+use bincode::{Decode, Encode};
 
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
@@ -47,7 +47,7 @@ pub struct Snapshot {
 }
 
 /// The program that carries the collector.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Process {
     /// The name given to `start`, or the executable's.
     pub name: String,
@@ -62,7 +62,7 @@ pub struct Process {
 }
 
 /// A clock that ticks are read from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum ClockSource {
     /// The CPU's time stamp counter (`rdtsc`).
@@ -89,7 +89,7 @@ impl ClockSource {
 }
 
 /// The clock in force, why it was chosen, and how it behaved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct ClockFacts {
     /// Where ticks come from.
     pub source: ClockSource,
@@ -117,7 +117,7 @@ impl Default for ClockFacts {
 }
 
 /// How scopes are measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum Mode {
     /// Two clock reads a scope.
@@ -152,7 +152,7 @@ impl Mode {
 }
 
 /// What is measured, and what is left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Measuring {
     /// Whether latencies are collected.
     pub histograms: bool,
@@ -167,7 +167,7 @@ pub struct Measuring {
 }
 
 /// Switches sites off or on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Rule {
     /// Which ones; see [`Pattern`](crate::pattern::Pattern).
     pub pattern: String,
@@ -177,7 +177,7 @@ pub struct Rule {
 
 /// How far the times of a row are estimates. The errors are standard errors: the true value lies within one of them
 /// two times out of three, within two of them 19 times out of 20.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Estimate {
     /// The row.
     pub node: NodeId,
@@ -190,7 +190,7 @@ pub struct Estimate {
 }
 
 /// What a counter has added up. How often it was executed are its row's calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Count {
     /// The row.
     pub node: NodeId,
@@ -199,7 +199,7 @@ pub struct Count {
 }
 
 /// Why a snapshot was taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum CaptureKind {
     /// The interval had passed, or somebody asked to see.
@@ -223,7 +223,7 @@ impl CaptureKind {
 }
 
 /// When, why and how the picture was taken.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct CaptureFacts {
     /// How scopes were measured in this epoch.
     pub mode: Mode,
@@ -257,7 +257,7 @@ pub struct CaptureFacts {
 }
 
 /// What measuring costs, as calibrated in this program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Cost {
     /// A scope between work that overlaps with its clock reads, in nanoseconds.
     pub lower_ns: f64,
@@ -270,7 +270,7 @@ pub struct Cost {
 }
 
 /// Sums over everything that was ever counted, resets or not, folded threads included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Lifetime {
     /// Calls of all nodes.
     pub calls: u64,
@@ -280,7 +280,7 @@ pub struct Lifetime {
 }
 
 /// What a thread does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum ThreadState {
     /// Inside at least one scope.
@@ -315,7 +315,7 @@ impl ThreadState {
 }
 
 /// A thread, or all finished threads of one name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Thread {
     /// The thread's name; threads without one are called "thread".
     pub name: String,
@@ -338,7 +338,7 @@ pub struct Thread {
 }
 
 /// A scope that has begun and not ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct OpenFrame {
     /// Its row.
     pub node: NodeId,
@@ -347,7 +347,7 @@ pub struct OpenFrame {
 }
 
 /// A place in the source that opens scopes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Site {
     /// The plain function or scope name: `fib`, `Sq::area`, `tokenize`.
     pub name: String,
@@ -362,7 +362,7 @@ pub struct Site {
 }
 
 /// Clock errors seen in one node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct NodeErrors {
     /// Its row.
     pub node: NodeId,

@@ -1,5 +1,8 @@
 //! How often one function or scope was called, by its name: what numbers are divided by (per frame, per request).
 
+use std::error::Error;
+use std::fmt;
+
 use crate::functions::{FunctionId, Functions};
 use tickscope_format::snapshot::Snapshot;
 
@@ -16,10 +19,9 @@ pub struct PerCall {
 }
 
 /// Why a name gives no calls to divide by.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PerError {
     /// Nothing is called so.
-    #[error("no function or scope is called {name}; most calls have {there}")]
     None {
         /// The name.
         name: String,
@@ -27,7 +29,6 @@ pub enum PerError {
         there: String,
     },
     /// A group is called so.
-    #[error("{name} is a group, and numbers are per call of one function or scope; in it are {there}")]
     Group {
         /// The name.
         name: String,
@@ -35,13 +36,11 @@ pub enum PerError {
         there: String,
     },
     /// It was not called since the reset, or in the window.
-    #[error("{name} was not called, so nothing is per call of it")]
     NoCalls {
         /// The name.
         name: String,
     },
     /// Several functions are called so.
-    #[error("{name} may be {there}; give more of its path")]
     Several {
         /// The name.
         name: String,
@@ -49,6 +48,27 @@ pub enum PerError {
         there: String,
     },
 }
+
+impl fmt::Display for PerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None { name, there } => {
+                write!(
+                    f,
+                    "no function or scope is called {name}; most calls have {there}"
+                )
+            }
+            Self::Group { name, there } => write!(
+                f,
+                "{name} is a group, and numbers are per call of one function or scope; in it are {there}"
+            ),
+            Self::NoCalls { name } => write!(f, "{name} was not called, so nothing is per call of it"),
+            Self::Several { name, there } => write!(f, "{name} may be {there}; give more of its path"),
+        }
+    }
+}
+
+impl Error for PerError {}
 
 // === impl PerCall ===
 

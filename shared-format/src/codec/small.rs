@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use bincode::config::{Configuration, Limit};
-use serde::{Deserialize, Serialize};
+use bincode::{Decode, Encode};
 
 use super::{DECODE_LIMIT, damaged};
 use crate::error::FormatError;
@@ -19,17 +19,17 @@ pub(super) const CONFIG: Configuration<
 > = bincode::config::standard().with_limit::<DECODE_LIMIT>();
 
 /// All texts, and of each site the numbers of name, module, file and group among them, and the line.
-#[derive(Serialize)]
+#[derive(Encode)]
 pub(super) struct SitesOut<'a>(Vec<&'a str>, Vec<[u32; 5]>);
 
-#[derive(Deserialize)]
+#[derive(Decode)]
 pub(super) struct SitesIn(Vec<String>, Vec<[u32; 5]>);
 
 /// How many rows up the parent is, 0 for none; site, calls, self ticks.
-#[derive(Serialize)]
+#[derive(Encode)]
 pub(super) struct NodesOut<'a>(Vec<u32>, &'a [u32], &'a [u64], &'a [u64]);
 
-#[derive(Deserialize)]
+#[derive(Decode)]
 pub(super) struct NodesIn(Vec<u32>, Vec<u32>, Vec<u64>, Vec<u64>);
 
 // === impl SitesOut ===

@@ -3,13 +3,13 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use bincode::{Decode, Encode};
 
 use super::Site;
 
 /// The places in the source that the nodes of a snapshot refer to: a `Vec` that is copied when it is written to while
 /// somebody shares it.
-#[derive(Clone, Debug, Default, Eq)]
+#[derive(Clone, Debug, Default, Eq, Encode, Decode)]
 pub struct Sites(Arc<Vec<Site>>);
 
 // === impl Sites ===
@@ -25,18 +25,6 @@ impl Deref for Sites {
 impl DerefMut for Sites {
     fn deref_mut(&mut self) -> &mut Vec<Site> {
         Arc::make_mut(&mut self.0)
-    }
-}
-
-impl Serialize for Sites {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Sites {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Vec::deserialize(deserializer).map(Self::from)
     }
 }
 

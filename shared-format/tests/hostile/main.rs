@@ -16,6 +16,7 @@ mod targets;
 
 mod corpus;
 mod flips;
+mod lengths;
 mod versions;
 
 #[global_allocator]

@@ -36,8 +36,10 @@ const TESTS: [&str; 7] = [
 ];
 
 /// What tells: a text of one word in it is a message.
-const TELL: [&str; 25] = [
-    "#error",
+const TELL: [&str; 27] = [
+    "CannotJudge {",
+    "FormatError {",
+    "PerError {",
     "bail!",
     "anyhow!",
     "ensure!",

@@ -11,6 +11,9 @@ mod merged;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::error::Error;
+use std::fmt;
+
 use crate::compare::gate::{LEVEL, RUNS};
 use crate::compare::rank::chance_of_greater;
 use crate::functions::{FunctionId, Functions};
@@ -112,8 +115,7 @@ pub struct Diff {
 }
 
 /// A run in which the scope that numbers are per call of cannot be found.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoScope {
     /// Whether it is a run after.
     pub is_after: bool,
@@ -122,6 +124,14 @@ pub struct NoScope {
     /// Why.
     pub why: PerError,
 }
+
+impl fmt::Display for NoScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.why.fmt(f)
+    }
+}
+
+impl Error for NoScope {}
 
 // === impl Values ===
 

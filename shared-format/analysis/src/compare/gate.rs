@@ -26,6 +26,9 @@ mod condition;
 #[cfg(test)]
 mod tests;
 
+use std::error::Error;
+use std::fmt;
+
 use crate::compare::diff::{Diff, Presence, What};
 use crate::compare::rank::{chance_of_greater, least_chance};
 use crate::functions::FunctionId;
@@ -80,12 +83,9 @@ pub struct Verdict {
 }
 
 /// Why a gate cannot be judged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CannotJudge {
     /// Too few runs for times.
-    #[error(
-        "{condition} is judged over at least {RUNS} runs a side; found {before} before and {after} after (A1 A2 A3 A4 A5 -- B1 B2 B3 B4 B5)"
-    )]
     TooFewRuns {
         /// The gate.
         condition: String,
@@ -95,9 +95,6 @@ pub enum CannotJudge {
         after: usize,
     },
     /// Nobody is called so, on either side.
-    #[error(
-        "{condition}: no function or scope is called {name} before or after; the table without --fail-if shows all"
-    )]
     NoFunction {
         /// The gate.
         condition: String,
@@ -105,6 +102,27 @@ pub enum CannotJudge {
         name: String,
     },
 }
+
+impl fmt::Display for CannotJudge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFewRuns {
+                condition,
+                before,
+                after,
+            } => write!(
+                f,
+                "{condition} is judged over at least {RUNS} runs a side; found {before} before and {after} after (A1 A2 A3 A4 A5 -- B1 B2 B3 B4 B5)"
+            ),
+            Self::NoFunction { condition, name } => write!(
+                f,
+                "{condition}: no function or scope is called {name} before or after; the table without --fail-if shows all"
+            ),
+        }
+    }
+}
+
+impl Error for CannotJudge {}
 
 impl Verdict {
     /// Whether nothing failed.

@@ -24,7 +24,7 @@ pub(crate) struct Target {
 
 /// All of them.
 pub(crate) const ALL: [Target; 7] = [
-    // serde reserves up to 1 MiB for a list before it has read any of it.
+    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64 KiB.
     Target {
         name: "decode",
         run: decode::run,

@@ -1,5 +1,6 @@
 //! A condition as it is typed: `calls > 1%`, `time(parse) > 2ms`.
 
+use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -33,11 +34,18 @@ pub struct Condition {
 }
 
 /// A condition that cannot be understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotACondition {
     why: &'static str,
 }
+
+impl fmt::Display for NotACondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.why)
+    }
+}
+
+impl Error for NotACondition {}
 
 // === impl Condition ===
 
