@@ -8,7 +8,6 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::profile::diff::Diff;
 use tickscope_format::profile::gate::{Condition, Judged, judge};
 
-const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
 
 /// Runs a program whose session, if it starts one, keeps to a directory of its own.
@@ -96,41 +95,6 @@ fn resets_anywhere_lose_no_call() {
 }
 
 #[test]
-fn accuracy_compares_the_same_functions_in_each_mode() {
-    let text = stdout(env!("CARGO_BIN_EXE_accuracy"), &["0.1"]);
-    for mode in ["exact", "adaptive", "sampled"] {
-        for function in ["intersect_primary", "ray_trace", "worker", "(whole)"] {
-            let row = |line: &str| line.starts_with(mode) && line.contains(function);
-            assert!(text.lines().any(row), "{mode} {function}: {text}");
-        }
-    }
-    assert!(stderr(env!("CARGO_BIN_EXE_accuracy"), &["never"]).contains("never: wanted 0.1 to 3600"));
-}
-
-#[test]
-fn in_place_finds_a_cost_for_each_workload_and_its_functions() {
-    let text = stdout(env!("CARGO_BIN_EXE_in_place"), &["1"]);
-    for (workload, function) in [
-        ("sphereflake", "(all:counted)"),
-        ("sphereflake", "intersect_shadow"),
-        ("scene", "(all:off)"),
-        ("recursion", "down"),
-    ] {
-        let row = text
-            .lines()
-            .find(|line| line.split_whitespace().take(2).eq([workload, function]));
-        assert!(row.is_some_and(|row| !row.contains("NaN")), "{text}");
-    }
-    // As counted: twenty calls deep, five thousand times.
-    assert!(text.contains("100000"), "{text}");
-    assert!(
-        text.contains("one function against its site off, 10 rows: "),
-        "{text}"
-    );
-    assert!(stderr(env!("CARGO_BIN_EXE_in_place"), &["0"]).contains("not `0`"));
-}
-
-#[test]
 fn sphereflake_renders_the_same_with_scopes_and_without() {
     let picture = |args: &[&str]| {
         let text = stdout(SPHEREFLAKE, &[&["--level", "3", "--size", "48"], args].concat());
@@ -181,49 +145,5 @@ fn sphereflake_says_what_is_wrong_with_its_arguments() {
             text.starts_with("sphereflake: ") && text.contains(message),
             "{text}"
         );
-    }
-}
-
-#[test]
-fn overhead_writes_an_object_for_each_mode() {
-    let text = stdout(OVERHEAD, &["--json", "--case", "empty", "--threads", "1"]);
-    let modes = [
-        "plain",
-        "floor",
-        "exact",
-        "exact_nohist",
-        "adaptive",
-        "sampled",
-        "off",
-    ];
-    assert_eq!(text.lines().count(), modes.len(), "{text}");
-    let number = |line: &str, key: &str| -> f64 {
-        let (_, rest) = line.split_once(&format!("\"{key}\":")).unwrap();
-        rest[..rest.find([',', '}']).unwrap()].parse().unwrap()
-    };
-    for (line, mode) in text.lines().zip(modes) {
-        let begin = format!(r#"{{"case":"empty","mode":"{mode}","threads":1,"ns_per_scope":"#);
-        assert!(line.starts_with(&begin) && line.ends_with('}'), "{line}");
-        let [low, ratio, high] = ["ratio_lo", "ratio_to_plain", "ratio_hi"].map(|key| number(line, key));
-        assert!(low <= ratio && ratio <= high, "{line}");
-        // Whatever the machine does, two clock reads take longer than a turn of an empty loop.
-        assert!(!["floor", "exact"].contains(&mode) || low > 1.0, "{line}");
-    }
-}
-
-#[test]
-fn overhead_says_what_is_wrong_with_its_arguments() {
-    for (args, message) in [
-        (
-            &["--case", "fast"][..],
-            "no case fast; there are: empty, work20ns",
-        ),
-        (&["--threads", "0"], "--threads 0: wanted 1 to 64"),
-        (&["--case"], "--case needs a value; usage: overhead "),
-        (&["--speed"], "what is --speed? usage: overhead "),
-        (&["--child", "instructions", "empty", "fast", "1"], "no such mode"),
-    ] {
-        let text = stderr(OVERHEAD, args);
-        assert!(text.contains(message), "{text}");
     }
 }

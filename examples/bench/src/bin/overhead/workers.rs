@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 
-use tickscope_examples::timing::timed;
+use tickscope_bench::timing::timed;
 
 use crate::cases::Case;
 use crate::modes::Mode;

@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use tickscope_examples::statistics::sorted;
+use tickscope_bench::statistics::sorted;
 
 /// What a child is to do; each has a process of its own, as the collector is one per process.
 const ROLE: &str = "FIRST_VISIT_ROLE";

@@ -5,9 +5,9 @@ use std::process::Command;
 use std::sync::Barrier;
 use std::thread;
 
-use tickscope_examples::{Plain, Probe, Scoped, probe};
+use tickscope_bench::{Plain, Probe, Scoped, probe};
 
-use tickscope_examples::workloads::deep;
+use tickscope_bench::workloads::deep;
 
 use crate::child;
 use crate::kernel::anonymous_bytes;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::LazyLock;
 
-use tickscope_examples::workloads::{body1us, cold5000, empty, nested8, recursion, sites8, work20ns};
-use tickscope_examples::{Floor, Frame, Plain, Probe, Scene, Scoped};
+use tickscope_bench::workloads::{body1us, cold5000, empty, nested8, recursion, sites8, work20ns};
+use tickscope_bench::{Floor, Frame, Plain, Probe, Scene, Scoped};
 
 use crate::modes::Mode;
 

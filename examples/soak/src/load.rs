@@ -9,7 +9,7 @@ use std::thread::{self, Builder};
 use std::time::Duration;
 
 use tickscope::Mode;
-use tickscope_examples::{Scoped, workloads};
+use tickscope_bench::{Scoped, workloads};
 
 use crate::over::Over;
 use crate::random::Random;

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tickscope_examples::{Image, Plain, Probe, Scene, Scoped, demo, render};
+use tickscope_demo::{Image, Plain, Probe, Scene, Scoped, render, run};
 
 /// Counts calls by itself, so that the workload's counts are known without a profiler.
 struct Counted;
@@ -105,7 +105,7 @@ fn a_pgm_has_a_header_and_a_byte_a_pixel() {
 #[test]
 fn the_demo_ends_after_the_frames_asked_for() {
     let mut asked = Vec::new();
-    demo::run(&mut |done| {
+    run(&mut |done| {
         asked.push(done);
         done < 9
     });

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tickscope_format::file::open::RingFile;
 
 use crate::child;
-use tickscope_examples::statistics::{median, sorted};
+use tickscope_bench::statistics::{median, sorted};
 
 /// Processes that are started, one after another.
 const LIVES: usize = 21;

@@ -1,7 +1,5 @@
 //! What a scope costs the tracer: something or nothing, decided at compile time.
 
-use std::hint::black_box;
-
 /// Opens the scopes of the tracer's functions, or does not.
 pub trait Probe: 'static {
     /// What lives as long as the scope.
@@ -33,31 +31,6 @@ impl Probe for Plain {
 
     #[inline(always)]
     fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) {}
-}
-
-/// Reads the time stamp counter at the beginning and the end, and forgets what it read: the floor of what a scope costs.
-#[derive(Clone, Copy, Debug)]
-pub struct Floor;
-
-/// Reads the clock when it goes.
-#[derive(Debug)]
-pub struct Read;
-
-impl Probe for Floor {
-    type Guard = Read;
-
-    #[inline(always)]
-    fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) -> Read {
-        black_box(tickscope::__private::tsc());
-        Read
-    }
-}
-
-impl Drop for Read {
-    #[inline(always)]
-    fn drop(&mut self) {
-        black_box(tickscope::__private::tsc());
-    }
 }
 
 /// To the end of the block: a scope, if the probe opens any.

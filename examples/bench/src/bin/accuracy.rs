@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use tickscope::Mode;
-use tickscope_examples::{Plain, Scene, Scoped, render};
+use tickscope_bench::{Plain, Scene, Scoped, render};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tickscope_examples::statistics::{median, sorted};
+use tickscope_bench::statistics::{median, sorted};
 
 const MIB: f64 = 1024.0 * 1024.0;
 

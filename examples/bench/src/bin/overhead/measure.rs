@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::cases::Case;
 use crate::modes::Mode;
 use crate::workers::Workers;
-use tickscope_examples::statistics::{interval, median, sorted};
+use tickscope_bench::statistics::{interval, median, sorted};
 
 /// How often each mode has its turn.
 const ROUNDS: usize = 4;

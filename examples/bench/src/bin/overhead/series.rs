@@ -4,9 +4,9 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tickscope_examples::statistics::{interval, median, sorted};
-use tickscope_examples::workloads::{deep, work};
-use tickscope_examples::{Plain, Probe, Scoped, probe};
+use tickscope_bench::statistics::{interval, median, sorted};
+use tickscope_bench::workloads::{deep, work};
+use tickscope_bench::{Plain, Probe, Scoped, probe};
 use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 

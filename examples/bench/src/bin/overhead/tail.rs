@@ -3,10 +3,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use tickscope_examples::{Plain, Probe, Scoped, probe};
+use tickscope_bench::{Plain, Probe, Scoped, probe};
 
 use crate::viewer;
-use tickscope_examples::statistics::{median, sorted};
+use tickscope_bench::statistics::{median, sorted};
 
 /// Operations in a series, and how often each series has its turn.
 const OPERATIONS: usize = 300_000;

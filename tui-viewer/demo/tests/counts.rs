@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use tickscope::Snapshot;
-use tickscope_examples::{Image, Plain, Scene, Scoped, render};
+use tickscope_demo::{Image, Plain, Scene, Scoped, render};
 
 /// Calls of each function, those of `create` by how many of its kind it stands in.
 fn counts(snapshot: &Snapshot) -> BTreeMap<String, u64> {
