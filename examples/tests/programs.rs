@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Output};
 
+use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
+use tickscope_format::ids::NodeId;
 use tickscope_format::profile::diff::Diff;
 use tickscope_format::profile::gate::{Condition, Judged, judge};
 
@@ -34,39 +38,123 @@ fn stderr(program: &str, args: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
+/// The newest snapshot of a program that keeps to a directory of its own, and what it wrote to its standard output.
+fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = Command::new(program);
+    command.args(args).env("TICKSCOPE_DIR", directory.path());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let mut files = std::fs::read_dir(directory.path()).unwrap();
+    let ring = files.find_map(|file| {
+        Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
+    });
+    let (_, snapshot) = RingFile::open(&ring.unwrap()).unwrap().newest_snapshot().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), snapshot)
+}
+
+/// The rows of the index: an example's name, and the arguments of its command.
+fn index() -> Vec<(&'static str, Vec<&'static str>)> {
+    let rows = include_str!("../README.md")
+        .lines()
+        .filter(|line| line.starts_with("| ["));
+    let parse = |row: &'static str| {
+        let (name, rest) = row.strip_prefix("| [")?.split_once("](src/bin/")?;
+        let rest = rest.strip_prefix(&format!("{name}.rs) | "))?;
+        let command = rest.strip_suffix("` |")?.rsplit('`').next()?;
+        let begin = format!("cargo run --release -p tickscope-examples --bin {name}");
+        let arguments = command.strip_prefix(&begin)?;
+        let words = match arguments {
+            "" => "",
+            _ => arguments.strip_prefix(" -- ")?,
+        };
+        Some((name, words.split(' ').filter(|word| !word.is_empty()).collect()))
+    };
+    let checked = |row: &'static str| {
+        let parsed = parse(row);
+        assert!(parsed.is_some(), "not as a row of the index should be: {row}");
+        parsed.unwrap()
+    };
+    rows.map(checked).collect()
+}
+
 #[test]
-fn hello_and_threads_end_when_their_time_is_over() {
-    assert!(stdout(env!("CARGO_BIN_EXE_hello"), &["0"]).contains("tickscope hello"));
-    assert!(stdout(env!("CARGO_BIN_EXE_threads"), &["0"]).contains("tickscope threads"));
-    assert!(stdout(env!("CARGO_BIN_EXE_groups"), &["0"]).contains("tickscope log groups"));
-    assert!(stderr(env!("CARGO_BIN_EXE_hello"), &["soon"]).contains("not `soon`"));
-    assert!(stderr(env!("CARGO_BIN_EXE_threads"), &["soon"]).contains("not `soon`"));
+fn the_index_names_every_example() {
+    let mut indexed: Vec<String> = index().iter().map(|(name, _)| format!("{name}.rs")).collect();
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin")).unwrap();
+    let mut files: Vec<String> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    indexed.sort();
+    files.sort();
+    assert_eq!(indexed, files);
+}
+
+#[test]
+fn each_example_of_the_index_runs_with_the_arguments_of_its_command() {
+    for (name, arguments) in index() {
+        // For as short a time as can be: seconds, frames, pairs.
+        let shorter = |word| match word {
+            "60" => "0",
+            "2000" => "40",
+            "8" => "1",
+            _ => word,
+        };
+        let arguments: Vec<&str> = arguments.into_iter().map(shorter).collect();
+        let program = Path::new(SPHEREFLAKE).with_file_name(name);
+        let said = stdout(program.to_str().unwrap(), &arguments);
+        assert!(!said.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn programs_that_run_for_a_while_say_how_to_look_inside() {
+    for (program, looks) in [
+        (env!("CARGO_BIN_EXE_hello"), "tickscope hello"),
+        (env!("CARGO_BIN_EXE_threads"), "tickscope threads"),
+        (env!("CARGO_BIN_EXE_groups"), "tickscope log groups"),
+        (env!("CARGO_BIN_EXE_async_tasks"), "tickscope async_tasks"),
+    ] {
+        assert!(stdout(program, &["0"]).contains(looks), "{program}");
+        assert!(stderr(program, &["soon"]).contains("not `soon`"), "{program}");
+    }
+}
+
+#[test]
+fn an_async_call_counts_once_however_often_it_is_polled() {
+    let (said, snapshot) = snapshot(env!("CARGO_BIN_EXE_async_tasks"), &["0"]);
+    let requests: u64 = said
+        .lines()
+        .find_map(|line| line.strip_suffix(" requests of 4 clients"))
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!(requests >= 4, "{said}");
+    let mut calls = BTreeMap::new();
+    for row in 0..snapshot.nodes.len() {
+        let name = &snapshot.site_of(NodeId(row as u32)).name;
+        *calls.entry(&**name).or_insert(0) += snapshot.nodes.calls[row];
+    }
+    let wanted = [
+        ("answer", requests),
+        ("checksum", 3 * requests),
+        ("receive", requests),
+        ("serve", 4),
+    ];
+    assert_eq!(calls, wanted.into());
 }
 
 #[test]
 fn frames_are_the_same_however_they_search_and_comparing_them_tells() {
     let frames = env!("CARGO_BIN_EXE_frames");
-    let kept = |args: &[&str]| {
-        let directory = tempfile::tempdir().unwrap();
-        let mut program = Command::new(frames);
-        program.args(args).env("TICKSCOPE_DIR", directory.path());
-        let output = program.output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        let mut files = std::fs::read_dir(directory.path()).unwrap();
-        let ring = files.find_map(|file| {
-            Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
-        });
-        let (_, snapshot) = RingFile::open(&ring.unwrap()).unwrap().newest_snapshot().unwrap();
-        (String::from_utf8(output.stdout).unwrap(), snapshot)
-    };
     let gate: Condition = "calls > 1%".parse().unwrap();
-    let (picture, before) = kept(&["40"]);
+    let (picture, before) = snapshot(frames, &["40"]);
     for (args, slower) in [
         (["40", "--linear"], true),
         (["40", "40"], false),
         (["80", "80"], false),
     ] {
-        let (after_picture, after) = kept(&args);
+        let (after_picture, after) = snapshot(frames, &args);
         if args[0] == "40" {
             assert_eq!(picture, after_picture, "whatever the search, the same");
         }
