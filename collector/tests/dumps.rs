@@ -106,7 +106,7 @@ fn threads_dump_at_once_and_deep_inside() {
                 scope.spawn(move || {
                     for round in 0..5 {
                         let path = dir.join(format!("{thread}-{round}.tks"));
-                        deep(200, &mut || tickscope::dump(&path, Format::Tks).unwrap());
+                        deep(200, &mut || drop(tickscope::dump(&path, Format::Tks).unwrap()));
                         check(&archive::read(&path).unwrap());
                     }
                 });

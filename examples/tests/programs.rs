@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Output};
 
 use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::compare::gate::{Condition, Judged, judge};
+use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
+use tickscope_format::ids::NodeId;
 
-const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
 
 /// Runs a program whose session, if it starts one, keeps to a directory of its own.
@@ -35,39 +38,123 @@ fn stderr(program: &str, args: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
+/// The newest snapshot of a program that keeps to a directory of its own, and what it wrote to its standard output.
+fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = Command::new(program);
+    command.args(args).env("TICKSCOPE_DIR", directory.path());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let mut files = std::fs::read_dir(directory.path()).unwrap();
+    let ring = files.find_map(|file| {
+        Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
+    });
+    let (_, snapshot) = RingFile::open(&ring.unwrap()).unwrap().newest_snapshot().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), snapshot)
+}
+
+/// The rows of the index: an example's name, and the arguments of its command.
+fn index() -> Vec<(&'static str, Vec<&'static str>)> {
+    let rows = include_str!("../README.md")
+        .lines()
+        .filter(|line| line.starts_with("| ["));
+    let parse = |row: &'static str| {
+        let (name, rest) = row.strip_prefix("| [")?.split_once("](src/bin/")?;
+        let rest = rest.strip_prefix(&format!("{name}.rs) | "))?;
+        let command = rest.strip_suffix("` |")?.rsplit('`').next()?;
+        let begin = format!("cargo run --release -p tickscope-examples --bin {name}");
+        let arguments = command.strip_prefix(&begin)?;
+        let words = match arguments {
+            "" => "",
+            _ => arguments.strip_prefix(" -- ")?,
+        };
+        Some((name, words.split(' ').filter(|word| !word.is_empty()).collect()))
+    };
+    let checked = |row: &'static str| {
+        let parsed = parse(row);
+        assert!(parsed.is_some(), "not as a row of the index should be: {row}");
+        parsed.unwrap()
+    };
+    rows.map(checked).collect()
+}
+
 #[test]
-fn hello_and_threads_end_when_their_time_is_over() {
-    assert!(stdout(env!("CARGO_BIN_EXE_hello"), &["0"]).contains("tickscope hello"));
-    assert!(stdout(env!("CARGO_BIN_EXE_threads"), &["0"]).contains("tickscope threads"));
-    assert!(stdout(env!("CARGO_BIN_EXE_groups"), &["0"]).contains("tickscope log groups"));
-    assert!(stderr(env!("CARGO_BIN_EXE_hello"), &["soon"]).contains("not `soon`"));
-    assert!(stderr(env!("CARGO_BIN_EXE_threads"), &["soon"]).contains("not `soon`"));
+fn the_index_names_every_example() {
+    let mut indexed: Vec<String> = index().iter().map(|(name, _)| format!("{name}.rs")).collect();
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin")).unwrap();
+    let mut files: Vec<String> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    indexed.sort();
+    files.sort();
+    assert_eq!(indexed, files);
+}
+
+#[test]
+fn each_example_of_the_index_runs_with_the_arguments_of_its_command() {
+    for (name, arguments) in index() {
+        // For as short a time as can be: seconds, frames, pairs.
+        let shorter = |word| match word {
+            "60" => "0",
+            "2000" => "40",
+            "8" => "1",
+            _ => word,
+        };
+        let arguments: Vec<&str> = arguments.into_iter().map(shorter).collect();
+        let program = Path::new(SPHEREFLAKE).with_file_name(name);
+        let said = stdout(program.to_str().unwrap(), &arguments);
+        assert!(!said.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn programs_that_run_for_a_while_say_how_to_look_inside() {
+    for (program, looks) in [
+        (env!("CARGO_BIN_EXE_hello"), "tickscope hello"),
+        (env!("CARGO_BIN_EXE_threads"), "tickscope threads"),
+        (env!("CARGO_BIN_EXE_groups"), "tickscope log groups"),
+        (env!("CARGO_BIN_EXE_async_tasks"), "tickscope async_tasks"),
+    ] {
+        assert!(stdout(program, &["0"]).contains(looks), "{program}");
+        assert!(stderr(program, &["soon"]).contains("not `soon`"), "{program}");
+    }
+}
+
+#[test]
+fn an_async_call_counts_once_however_often_it_is_polled() {
+    let (said, snapshot) = snapshot(env!("CARGO_BIN_EXE_async_tasks"), &["0"]);
+    let requests: u64 = said
+        .lines()
+        .find_map(|line| line.strip_suffix(" requests of 4 clients"))
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!(requests >= 4, "{said}");
+    let mut calls = BTreeMap::new();
+    for row in 0..snapshot.nodes.len() {
+        let name = &snapshot.site_of(NodeId(row as u32)).name;
+        *calls.entry(&**name).or_insert(0) += snapshot.nodes.calls[row];
+    }
+    let wanted = [
+        ("answer", requests),
+        ("checksum", 3 * requests),
+        ("receive", requests),
+        ("serve", 4),
+    ];
+    assert_eq!(calls, wanted.into());
 }
 
 #[test]
 fn frames_are_the_same_however_they_search_and_comparing_them_tells() {
     let frames = env!("CARGO_BIN_EXE_frames");
-    let kept = |args: &[&str]| {
-        let directory = tempfile::tempdir().unwrap();
-        let mut program = Command::new(frames);
-        program.args(args).env("TICKSCOPE_DIR", directory.path());
-        let output = program.output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        let mut files = std::fs::read_dir(directory.path()).unwrap();
-        let ring = files.find_map(|file| {
-            Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
-        });
-        let (_, snapshot) = RingFile::open(&ring.unwrap()).unwrap().newest_snapshot().unwrap();
-        (String::from_utf8(output.stdout).unwrap(), snapshot)
-    };
     let gate: Condition = "calls > 1%".parse().unwrap();
-    let (picture, before) = kept(&["40"]);
+    let (picture, before) = snapshot(frames, &["40"]);
     for (args, slower) in [
         (["40", "--linear"], true),
         (["40", "40"], false),
         (["80", "80"], false),
     ] {
-        let (after_picture, after) = kept(&args);
+        let (after_picture, after) = snapshot(frames, &args);
         if args[0] == "40" {
             assert_eq!(picture, after_picture, "whatever the search, the same");
         }
@@ -93,41 +180,6 @@ fn resets_anywhere_lose_no_call() {
         text.ends_with("3200000 calls in 31 epochs, 3200000 were made\n"),
         "{text}"
     );
-}
-
-#[test]
-fn accuracy_compares_the_same_functions_in_each_mode() {
-    let text = stdout(env!("CARGO_BIN_EXE_accuracy"), &["0.1"]);
-    for mode in ["exact", "adaptive", "sampled"] {
-        for function in ["intersect_primary", "ray_trace", "worker", "(whole)"] {
-            let row = |line: &str| line.starts_with(mode) && line.contains(function);
-            assert!(text.lines().any(row), "{mode} {function}: {text}");
-        }
-    }
-    assert!(stderr(env!("CARGO_BIN_EXE_accuracy"), &["never"]).contains("never: wanted 0.1 to 3600"));
-}
-
-#[test]
-fn in_place_finds_a_cost_for_each_workload_and_its_functions() {
-    let text = stdout(env!("CARGO_BIN_EXE_in_place"), &["1"]);
-    for (workload, function) in [
-        ("sphereflake", "(all:counted)"),
-        ("sphereflake", "intersect_shadow"),
-        ("scene", "(all:off)"),
-        ("recursion", "down"),
-    ] {
-        let row = text
-            .lines()
-            .find(|line| line.split_whitespace().take(2).eq([workload, function]));
-        assert!(row.is_some_and(|row| !row.contains("NaN")), "{text}");
-    }
-    // As counted: twenty calls deep, five thousand times.
-    assert!(text.contains("100000"), "{text}");
-    assert!(
-        text.contains("one function against its site off, 10 rows: "),
-        "{text}"
-    );
-    assert!(stderr(env!("CARGO_BIN_EXE_in_place"), &["0"]).contains("not `0`"));
 }
 
 #[test]
@@ -181,49 +233,5 @@ fn sphereflake_says_what_is_wrong_with_its_arguments() {
             text.starts_with("sphereflake: ") && text.contains(message),
             "{text}"
         );
-    }
-}
-
-#[test]
-fn overhead_writes_an_object_for_each_mode() {
-    let text = stdout(OVERHEAD, &["--json", "--case", "empty", "--threads", "1"]);
-    let modes = [
-        "plain",
-        "floor",
-        "exact",
-        "exact_nohist",
-        "adaptive",
-        "sampled",
-        "off",
-    ];
-    assert_eq!(text.lines().count(), modes.len(), "{text}");
-    let number = |line: &str, key: &str| -> f64 {
-        let (_, rest) = line.split_once(&format!("\"{key}\":")).unwrap();
-        rest[..rest.find([',', '}']).unwrap()].parse().unwrap()
-    };
-    for (line, mode) in text.lines().zip(modes) {
-        let begin = format!(r#"{{"case":"empty","mode":"{mode}","threads":1,"ns_per_scope":"#);
-        assert!(line.starts_with(&begin) && line.ends_with('}'), "{line}");
-        let [low, ratio, high] = ["ratio_lo", "ratio_to_plain", "ratio_hi"].map(|key| number(line, key));
-        assert!(low <= ratio && ratio <= high, "{line}");
-        // Whatever the machine does, two clock reads take longer than a turn of an empty loop.
-        assert!(!["floor", "exact"].contains(&mode) || low > 1.0, "{line}");
-    }
-}
-
-#[test]
-fn overhead_says_what_is_wrong_with_its_arguments() {
-    for (args, message) in [
-        (
-            &["--case", "fast"][..],
-            "no case fast; there are: empty, work20ns",
-        ),
-        (&["--threads", "0"], "--threads 0: wanted 1 to 64"),
-        (&["--case"], "--case needs a value; usage: overhead "),
-        (&["--speed"], "what is --speed? usage: overhead "),
-        (&["--child", "instructions", "empty", "fast", "1"], "no such mode"),
-    ] {
-        let text = stderr(OVERHEAD, args);
-        assert!(text.contains(message), "{text}");
     }
 }

@@ -632,13 +632,11 @@ fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::fixture::{self, programs};
     use crate::ids::NodeId;
     use crate::latency::Histogram;
     use crate::snapshot::OpenFrame;
     use proptest::prelude::*;
-    use tickscope_analysis::window::between;
-    use tickscope_report::fixtures;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -665,7 +663,7 @@ mod tests {
             Snapshot::default(),
             fixture::two_threads(),
             fixture::recursion(),
-            fixtures::order_sim_counting(),
+            programs::order_sim_counting(),
         ] {
             assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
         }
@@ -674,8 +672,10 @@ mod tests {
     #[test]
     fn a_window_comes_back_as_one_and_nothing_else_says_that_it_is_none() {
         let whole = fixture::two_threads();
-        let window = between(&whole, &whole);
-        assert!(window.window && !whole.window);
+        let window = Snapshot {
+            window: true,
+            ..whole.clone()
+        };
         assert_eq!(decode(&encoded(&window)).unwrap(), window);
         let once_more = |window| {
             encoded(&Snapshot {
@@ -692,7 +692,7 @@ mod tests {
         for mut snapshot in [
             Snapshot::default(),
             fixture::two_threads(),
-            fixtures::order_sim_counting(),
+            programs::order_sim_counting(),
         ] {
             if !snapshot.nodes.is_empty() {
                 let mut histogram = Histogram::default();
@@ -837,7 +837,7 @@ mod tests {
             },
         ];
         for (index, craft) in crafts.into_iter().enumerate() {
-            let mut snapshot = fixtures::order_sim_counting();
+            let mut snapshot = programs::order_sim_counting();
             craft(&mut snapshot);
             let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
             assert!(error.contains("counters"), "{index}: {error}");
@@ -860,13 +860,15 @@ mod tests {
             let mut snapshot = Snapshot::default();
             let mut text = (0..texts).filter_map(char::from_u32).map(String::from);
             let mut next = || text.next().unwrap_or_default();
-            snapshot.sites.extend((0..texts / 4).map(|_| Site {
-                name: next(),
-                module: next(),
-                file: next(),
-                line: 1,
-                group: next(),
-            }));
+            snapshot
+                .sites
+                .extend((0..texts / 4).map(|_| crate::snapshot::Site {
+                    name: next(),
+                    module: next(),
+                    file: next(),
+                    line: 1,
+                    group: next(),
+                }));
             let mut small = Vec::new();
             encode_small(&snapshot, &mut small).unwrap();
             assert_eq!(decode(&small).unwrap(), snapshot, "{texts} texts");
@@ -896,7 +898,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_snapshot_comes_back_as_it_was(snapshot in fixtures::any_snapshot()) {
+        fn any_snapshot_comes_back_as_it_was(snapshot in programs::any_snapshot()) {
             // Costs of any kind do not equal themselves.
             let mut snapshot = snapshot;
             snapshot.capture.cost = Default::default();

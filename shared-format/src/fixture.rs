@@ -1,4 +1,7 @@
-//! Snapshots made by hand, for the tests of this crate.
+//! Snapshots made by hand, for the tests of all crates: `tickscope-testkit` has this file as well.
+
+#[path = "fixture/programs.rs"]
+pub mod programs;
 
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{

@@ -23,6 +23,11 @@ pub mod codec;
 mod error;
 pub mod file;
 #[cfg(test)]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "`tickscope-testkit` has this file as well and shows all of it"
+)]
 mod fixture;
 pub mod ids;
 pub mod latency;

@@ -30,7 +30,7 @@ for package in collector collector/macros shared-format; do
 done
 sed -E 's/^members = .*/members = ["shared-format", "collector", "collector\/macros"]/
     /^(exclude|default-members) = /d
-    /^tickscope-examples = /d
+    /^tickscope-(demo|bench) = /d
     s/^(version = |tickscope.* version = )"[0-9.]*"/\1"0.0.1"/' Cargo.toml >"$other/Cargo.toml"
 
 app=$work/app

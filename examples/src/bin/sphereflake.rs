@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use tickscope_examples::{Image, Plain, Probe, Scene, Scoped, render};
+use tickscope_demo::{Image, Plain, Probe, Scene, Scoped, render};
 
 const HELP: &str = "\
 Renders the sphereflake, the reference workload, and prints the seconds of each frame.

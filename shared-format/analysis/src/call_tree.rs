@@ -374,9 +374,9 @@ impl CallTree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickscope_format::fixture;
     use tickscope_format::latency::bucket_of;
     use tickscope_format::snapshot::Estimate;
+    use tickscope_testkit::fixture;
 
     fn calls_of(ticks: u64, count: u64) -> Histogram {
         Histogram {

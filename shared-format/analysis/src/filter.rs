@@ -252,8 +252,8 @@ mod tests {
     use super::*;
     use crate::call_tree::CallTree;
     use tickscope_format::codec;
-    use tickscope_format::fixture;
-    use tickscope_report::fixtures;
+    use tickscope_testkit::fixture;
+    use tickscope_testkit::fixture::programs as fixtures;
 
     #[test]
     fn one_thread_of_three() {

@@ -71,9 +71,9 @@ mod tests {
     use crate::call_tree::CallTree;
     use crate::transform::{focus_function, focus_subtree};
     use tickscope_format::codec;
-    use tickscope_format::fixture;
     use tickscope_format::latency::Histogram;
-    use tickscope_report::fixtures;
+    use tickscope_testkit::fixture;
+    use tickscope_testkit::fixture::programs as fixtures;
 
     /// What a tree tells, by path.
     fn told(tree: &CallTree) -> Vec<(PathId, u64, u64, u64, Histogram)> {

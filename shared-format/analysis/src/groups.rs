@@ -88,10 +88,10 @@ mod tests {
     use super::*;
     use crate::call_tree::CallTree;
     use crate::hotspots::hot;
-    use tickscope_format::fixture;
     use tickscope_format::ids::NodeId;
     use tickscope_format::snapshot::{Estimate, OpenFrame};
-    use tickscope_report::fixtures::any_snapshot;
+    use tickscope_testkit::fixture;
+    use tickscope_testkit::fixture::programs::any_snapshot;
 
     /// A snapshot with some of its sites in groups.
     fn any_grouped() -> impl Strategy<Value = Snapshot> {

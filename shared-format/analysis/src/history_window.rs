@@ -98,7 +98,7 @@ pub fn across(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use tickscope_format::fixture;
+    use tickscope_testkit::fixture;
 
     /// A program that counts calls of one row, and its records.
     #[derive(Default)]

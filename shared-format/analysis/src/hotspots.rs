@@ -88,10 +88,10 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickscope_format::fixture;
     use tickscope_format::ids::NodeId;
     use tickscope_format::latency::bucket_of;
     use tickscope_format::snapshot::{Estimate, OpenFrame};
+    use tickscope_testkit::fixture;
 
     #[test]
     fn latencies_and_errors_of_recursion() {

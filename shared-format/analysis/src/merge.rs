@@ -258,7 +258,7 @@ fn ticks_of(part: &Snapshot, last: &Snapshot, ticks: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::window::less;
-    use tickscope_format::fixture;
+    use tickscope_testkit::fixture;
 
     #[test]
     fn nothing_is_lost_and_rows_of_the_same_path_are_one() {
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn sums_of_counters_add_up() {
-        let one = tickscope_report::fixtures::order_sim_counting();
+        let one = tickscope_testkit::fixture::programs::order_sim_counting();
         let both = sum(&[&one, &one]);
         let sums = |s: &Snapshot| s.counts.iter().map(|count| count.sum).collect::<Vec<_>>();
         assert!(!one.counts.is_empty());

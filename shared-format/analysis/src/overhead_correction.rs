@@ -59,10 +59,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use tickscope_format::fixture;
     use tickscope_format::ids::NodeId;
     use tickscope_format::snapshot::Estimate;
-    use tickscope_report::fixtures;
+    use tickscope_testkit::fixture;
+    use tickscope_testkit::fixture::programs as fixtures;
 
     // 6 ns at 2.5 GHz are 15 ticks, half of it 7.5.
 

@@ -154,8 +154,8 @@ pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickscope_format::fixture;
     use tickscope_format::snapshot::Site;
+    use tickscope_testkit::fixture;
 
     #[test]
     fn a_name_is_the_last_parts_of_a_path() {

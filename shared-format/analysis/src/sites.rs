@@ -40,8 +40,8 @@ pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickscope_format::fixture;
     use tickscope_format::snapshot::Site;
+    use tickscope_testkit::fixture;
 
     #[test]
     fn calls_of_all_threads_and_what_is_off() {

@@ -80,9 +80,9 @@ pub fn spreads(snapshot: &Snapshot) -> Vec<Spread> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickscope_format::fixture;
     use tickscope_format::ids::NodeId;
     use tickscope_format::snapshot::Estimate;
+    use tickscope_testkit::fixture;
 
     fn estimate(row: u32, timed: u64, self_error: u64, total_error: u64) -> Estimate {
         Estimate {

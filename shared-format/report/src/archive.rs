@@ -49,7 +49,7 @@ fn is_page(path: &Path) -> bool {
 mod tests {
     use super::*;
     use crate::html::PageOptions;
-    use tickscope_format::fixture;
+    use tickscope_testkit::fixture;
 
     #[test]
     fn a_page_and_a_kept_snapshot_are_read_alike() {

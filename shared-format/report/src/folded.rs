@@ -75,8 +75,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixtures;
-    use tickscope_format::fixture;
+    use tickscope_testkit::fixture;
+    use tickscope_testkit::fixture::programs as fixtures;
 
     fn folded(snapshot: &Snapshot) -> String {
         let mut out = Vec::new();

@@ -26,8 +26,6 @@ pub mod csv;
 pub mod diff;
 mod escape;
 pub mod extent;
-#[cfg(test)]
-pub(crate) mod fixtures;
 pub mod folded;
 pub mod form;
 mod glyphs;

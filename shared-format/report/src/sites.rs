@@ -110,8 +110,8 @@ fn state_word(off: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures;
     use tickscope_format::snapshot::Rule;
+    use tickscope_testkit::fixture::programs as fixtures;
 
     #[test]
     fn sites_by_path_and_the_rules() {

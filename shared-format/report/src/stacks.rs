@@ -138,7 +138,7 @@ fn thread_stack<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures;
+    use tickscope_testkit::fixture::programs as fixtures;
 
     #[test]
     fn every_live_thread() {

@@ -7,7 +7,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use tickscope_examples::demo;
 
 use crate::args::LookArgs;
 use crate::command::attach::{has_screen, watch};
@@ -54,7 +53,7 @@ fn end(started: &mut Started) {
 /// The program behind the demo: renders so many frames, or until nobody holds the other end of its standard
 /// input: a demo that lost its viewer must not render for ever.
 pub fn program(frames: Option<u64>) -> u8 {
-    let _tickscope = demo::session();
+    let _tickscope = tickscope_demo::session();
     let alone = Arc::new(AtomicBool::new(false));
     if frames.is_none() {
         let told = Arc::clone(&alone);
@@ -63,7 +62,7 @@ pub fn program(frames: Option<u64>) -> u8 {
             told.store(true, Ordering::Relaxed);
         });
     }
-    demo::run(&mut |done| match frames {
+    tickscope_demo::run(&mut |done| match frames {
         Some(frames) => done < frames,
         None => !alone.load(Ordering::Relaxed),
     });

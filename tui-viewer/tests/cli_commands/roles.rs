@@ -253,7 +253,7 @@ fn deaf(name: &str) {
 
 /// Renders the reference frame on so many threads and stays; named after them.
 fn flake(name: &str) {
-    use tickscope_examples::{Scene, Scoped, render};
+    use tickscope_demo::{Scene, Scoped, render};
     let _tickscope = tickscope::start(name);
     let threads = if name.starts_with("flake-4") { 4 } else { 1 };
     let scene = Scene::build::<Scoped>(6);

@@ -93,7 +93,7 @@ const PARTS: [&str; 21] = [
 
 /// Files whose sentences are no messages: the text of helps and reports, names of columns, keys and fields.
 const LABELS: [&str; 19] = [
-    "collector/src/clock.rs",
+    "collector/src/enabled/platform/clock.rs",
     "shared-format/src/codec",
     "shared-format/src/render/",
     "tui-viewer/src/action",

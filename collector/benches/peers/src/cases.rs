@@ -5,8 +5,8 @@
 
 use std::hint::black_box;
 
-use tickscope_examples::workloads::{body1us, cold5000, empty, nested8, recursion, sites8, work20ns};
-use tickscope_examples::{Frame, Plain, Scene};
+use tickscope_bench::workloads::{body1us, cold5000, empty, nested8, recursion, sites8, work20ns};
+use tickscope_bench::{Frame, Plain, Scene};
 
 use crate::peer::Peer;
 

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use tickscope_examples::Plain;
-use tickscope_examples::statistics::{interval, median, sorted};
-use tickscope_examples::timing::timed;
+use tickscope_bench::Plain;
+use tickscope_bench::statistics::{interval, median, sorted};
+use tickscope_bench::timing::timed;
 
 use crate::peer::{Counted, Peer};
 use crate::{cases, child};

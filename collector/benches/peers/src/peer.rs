@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use tickscope_examples::{Plain, Probe};
+use tickscope_bench::{Plain, Probe};
 
 /// A profiler: how its scopes open, and what surrounds them.
 pub(crate) trait Peer: Probe + Sized {

@@ -9,7 +9,7 @@ mod tickscope;
 mod tracing;
 mod tracy;
 
-use tickscope_examples::Plain;
+use tickscope_bench::Plain;
 
 use crate::measure::{Measured, measure};
 
@@ -30,7 +30,7 @@ macro_rules! peers {
 
 peers! {
     "plain" Plain;
-    "floor" tickscope_examples::Floor;
+    "floor" tickscope_bench::Floor;
     "exact" tickscope::Exact;
     "tracy" tracy::Tracy;
     "hotpath" hotpath::Hotpath;

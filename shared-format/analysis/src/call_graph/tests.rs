@@ -2,9 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::callers::{self, Neighbours};
-use tickscope_format::fixture;
 use tickscope_format::snapshot::Snapshot;
-use tickscope_report::fixtures;
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs as fixtures;
 
 fn graph_of(snapshot: &Snapshot) -> (CallTree, CallGraph) {
     let tree = CallTree::build(snapshot, |_| true);

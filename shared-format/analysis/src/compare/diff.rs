@@ -9,7 +9,7 @@
 
 mod merged;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 use std::error::Error;
 use std::fmt;

@@ -2,11 +2,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::hotspots::hot;
-use tickscope_format::fixture;
 use tickscope_format::ids::NodeId;
 use tickscope_format::latency::{Histogram, bucket_of};
 use tickscope_format::snapshot::{Estimate, Snapshot};
-use tickscope_report::fixtures;
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs as fixtures;
 
 /// The tree as text: name, calls, self and total ticks, and `@` where recursion was folded.
 fn text(tree: &CallTree) -> String {

@@ -4,9 +4,9 @@ use std::process::Command;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures;
 use tickscope_analysis::hotspots::hot;
-use tickscope_format::fixture;
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs as fixtures;
 
 fn callgrind(snapshot: &Snapshot) -> String {
     let mut out = Vec::new();

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures;
-use tickscope_format::fixture;
 use tickscope_format::ids::NodeId;
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs as fixtures;
 
 fn written(snapshot: &Snapshot, unit: Unit) -> String {
     let mut out = Vec::new();

@@ -3,9 +3,9 @@
 use insta::assert_snapshot;
 
 use super::*;
-use crate::fixtures;
-use tickscope_analysis::compare::diff::tests::run;
 use tickscope_analysis::compare::gate::{Condition, judge};
+use tickscope_testkit::fixture::programs as fixtures;
+use tickscope_testkit::fixture::programs::run;
 
 /// A game before, and with a linear search in place of a lookup.
 fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::archive;
-use tickscope_format::fixture;
+use tickscope_testkit::fixture;
 
 #[test]
 fn a_files_name_says_the_form() {
@@ -60,8 +60,8 @@ mod across {
     use serde_json::Value;
 
     use super::*;
-    use crate::fixtures;
     use tickscope_analysis::call_tree::CallTree;
+    use tickscope_testkit::fixture::programs as fixtures;
 
     fn bytes(form: Form, snapshot: &Snapshot) -> Vec<u8> {
         let mut out = Vec::new();

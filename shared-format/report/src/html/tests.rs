@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures;
 use tickscope_format::codec;
-use tickscope_format::fixture;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Site, Thread};
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs as fixtures;
 
 mod in_browser;
 

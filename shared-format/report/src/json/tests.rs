@@ -3,12 +3,12 @@ use serde_json::Value;
 
 use super::*;
 use crate::escape::shapeless;
-use crate::fixtures;
 use tickscope_analysis::overhead_correction::compensated;
-use tickscope_format::fixture;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
 use tickscope_format::snapshot::{Estimate, Mode, Rule};
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs as fixtures;
 
 /// The document with what measuring costs at least taken off the times.
 pub(super) fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {

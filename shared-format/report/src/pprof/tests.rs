@@ -6,10 +6,10 @@ use flate2::read::GzDecoder;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::hot;
-use tickscope_format::fixture;
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs as fixtures;
 
 fn bytes(snapshot: &Snapshot) -> Vec<u8> {
     let mut out = Vec::new();

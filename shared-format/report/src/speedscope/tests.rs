@@ -2,10 +2,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::fixtures;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::hot;
-use tickscope_format::fixture;
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs as fixtures;
 
 fn written(snapshot: &Snapshot) -> Value {
     let mut out = Vec::new();

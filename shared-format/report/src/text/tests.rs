@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures;
-use tickscope_format::fixture;
 use tickscope_format::snapshot::Mode;
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs as fixtures;
 
 mod views;
 

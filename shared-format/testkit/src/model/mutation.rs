@@ -126,6 +126,7 @@ pub fn begin() {
     EARLY.take();
 }
 
+/// Whether the operation at a place is to order nothing.
 pub fn is_weak(at: &Location<'_>) -> bool {
     let Some(mutation) = &*MUTATION else { return false };
     let weak = mutation.kind == Kind::Weak && is(mutation.place, &mutation.file, at);

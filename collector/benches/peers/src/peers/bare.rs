@@ -1,6 +1,6 @@
 //! The floor: two bare reads of the time stamp counter.
 
-use tickscope_examples::Floor;
+use tickscope_bench::Floor;
 
 use crate::peer::Peer;
 

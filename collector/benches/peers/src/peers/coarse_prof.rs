@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use coarse_prof::Guard;
-use tickscope_examples::Probe;
+use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 

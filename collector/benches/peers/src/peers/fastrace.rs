@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fastrace::collector::{Config, Reporter, SpanContext, SpanRecord};
 use fastrace::local::LocalSpan;
 use fastrace::{Span, flush, set_reporter};
-use tickscope_examples::Probe;
+use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 

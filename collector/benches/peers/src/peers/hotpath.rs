@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ::hotpath::functions::{MeasurementGuardSync, build_measurement_guard_sync};
 use ::hotpath::{Format, HotpathGuard, HotpathGuardBuilder};
-use tickscope_examples::Probe;
+use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 

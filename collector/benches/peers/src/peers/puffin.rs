@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use puffin::{GlobalProfiler, ProfilerScope, profile_scope_custom};
-use tickscope_examples::Probe;
+use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 use crate::sites::site;

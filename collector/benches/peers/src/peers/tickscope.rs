@@ -1,7 +1,7 @@
 //! tickscope in exact mode, its publisher at work.
 
 use tickscope::{Scope, Session};
-use tickscope_examples::Probe;
+use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 

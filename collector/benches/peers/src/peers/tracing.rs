@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::time::Instant;
 
-use tickscope_examples::Probe;
+use tickscope_bench::Probe;
 use tracing::span::{EnteredSpan, Id};
 use tracing::{Subscriber, info_span};
 use tracing_subscriber::Registry;

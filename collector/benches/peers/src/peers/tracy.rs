@@ -2,7 +2,7 @@
 //!
 //! It has no count that a program could ask for: that it records shows in its memory alone.
 
-use tickscope_examples::Probe;
+use tickscope_bench::Probe;
 use tracy_client::{Client, Span, span};
 
 use crate::peer::Peer;

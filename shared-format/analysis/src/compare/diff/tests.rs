@@ -3,42 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use tickscope_format::fixture;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Estimate, Nodes, Site, Thread};
-use tickscope_report::fixtures;
-
-/// A run of a program: (depth, function, calls, self nanoseconds) in the order of a walk.
-pub(crate) fn run(rows: &[(usize, &str, u64, u64)]) -> Snapshot {
-    let mut snapshot = fixture::recursion();
-    snapshot.clock.ticks_per_second = 1e9;
-    snapshot.sites.clear();
-    snapshot.nodes = Nodes::default();
-    let mut above = Vec::new();
-    for &(depth, name, calls, self_ns) in rows {
-        above.truncate(depth);
-        let known = snapshot.sites.iter().position(|site| site.name == name);
-        let site = known.unwrap_or_else(|| {
-            snapshot.sites.push(Site {
-                name: name.into(),
-                module: "app".into(),
-                ..Site::default()
-            });
-            snapshot.sites.len() - 1
-        });
-        let node = snapshot
-            .nodes
-            .push(above.last().copied(), SiteId(site as u32), calls, self_ns);
-        above.push(node);
-    }
-    snapshot.threads = vec![Thread {
-        name: "main".into(),
-        count: 1,
-        rows: rows.len() as u32,
-        ..Thread::default()
-    }];
-    snapshot
-}
+use tickscope_testkit::fixture;
+use tickscope_testkit::fixture::programs::{self as fixtures, run};
 
 fn of<'a>(diff: &'a Diff, name: &str) -> &'a Change {
     let index = diff.functions.list.iter().position(|f| f.name == name);

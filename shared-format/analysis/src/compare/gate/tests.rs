@@ -1,8 +1,8 @@
 //! Gates over comparisons made by hand.
 
 use super::*;
-use crate::compare::diff::tests::run;
 use tickscope_format::snapshot::Snapshot;
+use tickscope_testkit::fixture::programs::run;
 
 fn condition(text: &str) -> Condition {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))

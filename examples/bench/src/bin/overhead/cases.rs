@@ -1,0 +1,131 @@
+//! The cases: what stands inside and around the scopes.
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::sync::LazyLock;
+
+use tickscope_bench::workloads::{body1us, cold5000, empty, nested8, recursion, sites8, work20ns};
+use tickscope_bench::{Floor, Frame, Plain, Probe, Scene, Scoped};
+
+use crate::modes::Mode;
+
+/// A way to spend time in scopes.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    /// How much one run does: scopes, or rows of the picture.
+    pub(crate) amount: u64,
+    plain: fn(u64),
+    floor: fn(u64),
+    scoped: fn(u64),
+    counted: fn(u64),
+}
+
+/// Counts scopes and nothing else.
+#[derive(Debug)]
+struct Counted;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// === impl Counted ===
+
+impl Probe for Counted {
+    type Guard = ();
+
+    fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) {
+        COUNT.set(COUNT.get() + 1);
+    }
+}
+
+// === impl Case ===
+
+impl Case {
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        CASES.iter().find(|case| case.name == name)
+    }
+
+    /// Runs it once.
+    pub(crate) fn run(&self, mode: Mode) {
+        self.run_so_much(mode, self.amount);
+    }
+
+    /// Runs another amount of it.
+    pub(crate) fn run_so_much(&self, mode: Mode, amount: u64) {
+        let body = match mode {
+            Mode::Plain => self.plain,
+            Mode::Floor => self.floor,
+            Mode::Exact | Mode::ExactWithoutHistogram | Mode::Adaptive | Mode::Sampled | Mode::Off => {
+                self.scoped
+            }
+        };
+        body(amount);
+    }
+
+    /// Scopes in one run.
+    pub(crate) fn scopes(&self) -> u64 {
+        self.scopes_in(self.amount)
+    }
+
+    /// Scopes in another amount.
+    pub(crate) fn scopes_in(&self, amount: u64) -> u64 {
+        COUNT.set(0);
+        (self.counted)(amount);
+        COUNT.get()
+    }
+}
+
+macro_rules! cases {
+    ($($name:ident $amount:expr;)*) => {
+        /// All cases.
+        pub(crate) const CASES: &[Case] = &[$(Case {
+            name: stringify!($name),
+            amount: $amount,
+            plain: $name::<Plain>,
+            floor: $name::<Floor>,
+            scoped: $name::<Scoped>,
+            counted: $name::<Counted>,
+        }),*];
+    };
+}
+
+// Some two milliseconds each, the picture more: short beside an interruption, long beside the clock that times it.
+cases! {
+    empty 100_000;
+    work20ns 60_000;
+    sites8 100_000;
+    nested8 100_000;
+    recursion 100_000;
+    body1us 2_000;
+    cold5000 60_000;
+    sphereflake SPHEREFLAKE_SIZE;
+}
+
+/// 96 x 96 pixels of the reference picture, again and again; of the last one the rows in the middle.
+const SPHEREFLAKE_SIZE: u64 = 96;
+
+fn sphereflake<P: Probe>(rows: u64) {
+    static SCENE: LazyLock<Scene> = LazyLock::new(|| Scene::build::<Plain>(6));
+    let whole = (0..rows / SPHEREFLAKE_SIZE).map(|_| SPHEREFLAKE_SIZE);
+    for rows in whole.chain([rows % SPHEREFLAKE_SIZE]) {
+        let frame = Frame::new(&*SCENE, SPHEREFLAKE_SIZE as usize, rows as usize);
+        frame.work::<P>(|_, pixels| drop(black_box(pixels)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_open_as_many_scopes_as_they_are_asked_to() {
+        for case in CASES {
+            let [half, whole] = [case.amount / 2, case.amount].map(|amount| case.scopes_in(amount));
+            assert!(whole >= 2_000 && half < whole, "{}: {half}, {whole}", case.name);
+            let ratio = whole as f64 / half as f64;
+            // The middle of the picture has more rays that hit something.
+            assert!((1.2..2.3).contains(&ratio), "{}: {half}, {whole}", case.name);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Pairs in the order ABBA, so that a machine that gets slower or faster does not favour either side; and all modes
+//! in turns, so that they can be compared with each other.
+
+use std::time::{Duration, Instant};
+
+use crate::cases::Case;
+use crate::modes::Mode;
+use crate::workers::Workers;
+use tickscope_bench::statistics::{interval, median, sorted};
+
+/// How often each mode has its turn.
+const ROUNDS: usize = 4;
+
+/// Pairs of plain and measured runs in a turn; each is two of either.
+const PAIRS: usize = 12;
+
+/// Pairs of plain and measured runs of a row.
+pub(crate) const ALL_PAIRS: usize = ROUNDS * PAIRS;
+
+/// Runs after a switch before anything is timed: most nodes have their usual latencies then.
+const WARM: usize = 12;
+
+/// Adaptive mode times most calls until it knows how long they are: so long it may run before it is measured, the
+/// first time and then.
+const LEARNING: [Duration; 2] = [Duration::from_millis(1500), Duration::from_millis(100)];
+
+/// A case in a mode.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) case: &'static str,
+    pub(crate) mode: Mode,
+    pub(crate) threads: usize,
+    /// Whether a viewer was attached.
+    pub(crate) watched: bool,
+    /// Nanoseconds of a scope with the work in it, per core.
+    pub(crate) ns_per_scope: f64,
+    /// Nanoseconds above plain.
+    pub(crate) added_ns: f64,
+    /// Median of the pairs' ratios.
+    pub(crate) ratio: f64,
+    /// 95 % interval of that median.
+    pub(crate) interval: (f64, f64),
+    /// Instructions above plain, where they were counted.
+    pub(crate) instructions: Option<f64>,
+}
+
+/// What was measured of a case in a mode so far.
+struct Turns {
+    /// Scopes in a run.
+    scopes: f64,
+    /// Nanoseconds a scope, plain and measured.
+    pairs: Vec<(f64, f64)>,
+}
+
+/// Measures a case in all modes against plain.
+pub(crate) fn measure(case: &'static Case, threads: usize) -> Vec<Measured> {
+    let workers = Workers::start(threads);
+    let mut turns = Mode::ALL.map(|_| Turns::new(case));
+    for round in 0..ROUNDS {
+        for (mode, turns) in Mode::ALL.into_iter().zip(&mut turns) {
+            prepare(&workers, case, mode, round == 0);
+            turns.take(&workers, case, mode);
+        }
+    }
+    let rows = Mode::ALL.into_iter().zip(&turns);
+    rows.map(|(mode, turns)| turns.row(case, mode, threads, false))
+        .collect()
+}
+
+/// Measures a case in exact mode against plain, with a viewer attached: the caller's business.
+pub(crate) fn measure_watched(case: &'static Case, threads: usize) -> Measured {
+    let workers = Workers::start(threads);
+    let mut turns = Turns::new(case);
+    for _ in 0..ROUNDS {
+        prepare(&workers, case, Mode::Exact, false);
+        turns.take(&workers, case, Mode::Exact);
+    }
+    turns.row(case, Mode::Exact, threads, true)
+}
+
+/// Switches to a mode, outside of what is timed: nodes are made, caches and predictors warm, rates learned.
+fn prepare(workers: &Workers, case: &'static Case, mode: Mode, first: bool) {
+    mode.enter();
+    workers.run(case, Mode::Plain);
+    let begin = Instant::now();
+    for _ in 0..WARM {
+        workers.run(case, mode);
+    }
+    let learning = LEARNING[usize::from(!first)];
+    while mode == Mode::Adaptive && begin.elapsed() < learning {
+        workers.run(case, mode);
+    }
+}
+
+// === impl Turns ===
+
+impl Turns {
+    fn new(case: &Case) -> Self {
+        Self {
+            scopes: case.scopes() as f64,
+            pairs: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, workers: &Workers, case: &'static Case, mode: Mode) {
+        for _ in 0..PAIRS {
+            let order = [Mode::Plain, mode, mode, Mode::Plain];
+            let [a, b, c, d] = order.map(|mode| workers.run(case, mode));
+            let a_scope = |one: f64, other: f64| (one + other) / 2.0 / self.scopes;
+            self.pairs.push((a_scope(a, d), a_scope(b, c)));
+        }
+    }
+
+    fn row(&self, case: &'static Case, mode: Mode, threads: usize, watched: bool) -> Measured {
+        let of_pairs = |value: fn(&(f64, f64)) -> f64| sorted(self.pairs.iter().map(value));
+        let ratios = of_pairs(|(plain, measured)| measured / plain);
+        Measured {
+            case: case.name,
+            mode,
+            threads,
+            watched,
+            ns_per_scope: median(&of_pairs(|pair| pair.1)),
+            added_ns: median(&of_pairs(|(plain, measured)| measured - plain)),
+            ratio: median(&ratios),
+            interval: interval(&ratios),
+            instructions: None,
+        }
+    }
+}
+
+// === impl Measured ===
+
+impl Measured {
+    /// Its mode, and whether a viewer watched.
+    pub(crate) fn label(&self) -> String {
+        let watched = if self.watched { "+viewer" } else { "" };
+        format!("{}{watched}", self.mode.name())
+    }
+
+    /// What it adds, as a multiple of what the floor adds; `rows` are all of the same case.
+    pub(crate) fn of_floor(&self, rows: &[Self]) -> Option<f64> {
+        let floor = rows
+            .iter()
+            .find(|row| (row.case, row.threads, row.mode) == (self.case, self.threads, Mode::Floor))?;
+        (floor.added_ns > 0.0).then(|| self.added_ns / floor.added_ns)
+    }
+}

@@ -1,0 +1,163 @@
+//! Memory of nodes and threads, measured as what a process of its own has more of afterwards; and code of scopes.
+
+use std::hint::black_box;
+use std::process::Command;
+use std::sync::Barrier;
+use std::thread;
+
+use tickscope_bench::{Plain, Probe, Scoped, probe};
+
+use tickscope_bench::workloads::deep;
+
+use crate::child;
+use crate::kernel::anonymous_bytes;
+use crate::modes::Mode;
+
+/// Functions in each of the levels, all of which call all, and how many levels there are: the most nodes that a
+/// thread may have, and few that are called often.
+const MANY: (u64, u32) = (15, 4);
+const FEW: (u64, u32) = (15, 3);
+
+/// Calls of each leaf that is called often.
+const CALLS: u64 = 500;
+
+/// Threads that live at the same time.
+const THREADS: usize = 500;
+
+/// Scopes in the function whose code is measured.
+const SCOPES: f64 = 100.0;
+
+/// Prints all sizes.
+pub(crate) fn print() -> Result<(), String> {
+    let [nodes, bare] = child::numbers(&[child::NODES, Mode::ExactWithoutHistogram.name()])?;
+    println!("\nmemory (bytes)");
+    println!("{:<36} {bare:>9.0}  of {nodes} nodes", "a node without histogram");
+    let [nodes, full] = child::numbers(&[child::NODES, Mode::Exact.name()])?;
+    println!(
+        "{:<36} {full:>9.0}  of {nodes} nodes, leaves called {CALLS} times",
+        "a node with histogram"
+    );
+    let [[plain], [scoped]] = [
+        child::numbers(&[child::THREADS, Mode::Plain.name()])?,
+        child::numbers(&[child::THREADS, Mode::Exact.name()])?,
+    ];
+    println!(
+        "{:<36} {:>9.0}  of {THREADS} threads with a scope each, above such without",
+        "a thread",
+        scoped - plain
+    );
+    match code() {
+        Some(code) => println!(
+            "{:<36} {code:>9.1}  of {SCOPES} scopes, by `nm`",
+            "code of a scope"
+        ),
+        None => println!(
+            "{:<36}         ?  there is no `nm`, or no symbols",
+            "code of a scope"
+        ),
+    }
+    println!(
+        "{:<36} {:>9}",
+        "static of a scope",
+        size_of::<tickscope::__private::Site>()
+    );
+    Ok(())
+}
+
+/// The child's part: makes nodes on this thread and writes how many, and the bytes of one.
+pub(crate) fn nodes(words: &[String]) -> Result<(), String> {
+    let mode = words.first().and_then(|name| Mode::named(name));
+    let mode = mode.ok_or("in which mode?")?;
+    let ((functions, levels), calls) = if mode == Mode::Exact {
+        (FEW, CALLS)
+    } else {
+        (MANY, 1)
+    };
+    mode.enter();
+    // What a thread has anyway is there.
+    deep::<Scoped>(0, 1);
+    let before = anonymous_bytes();
+    for path in 0..functions.pow(levels) * calls {
+        deep::<Scoped>(in_base_17(path % functions.pow(levels), functions), levels);
+    }
+    let after = anonymous_bytes();
+    let nodes: u64 = (1..=levels).map(|level| functions.pow(level)).sum();
+    println!("{nodes} {}", (after - before) / nodes as f64);
+    Ok(())
+}
+
+/// The path whose digits are those of `number` to another base.
+fn in_base_17(number: u64, base: u64) -> u64 {
+    if number == 0 {
+        0
+    } else {
+        number % base + 17 * in_base_17(number / base, base)
+    }
+}
+
+/// The child's part: threads that open a scope, or none, and wait for each other; writes the bytes of one.
+pub(crate) fn threads(words: &[String]) -> Result<(), String> {
+    let body = match words {
+        [mode] if mode == Mode::Plain.name() => one::<Plain>,
+        [mode] if mode == Mode::Exact.name() => one::<Scoped>,
+        _ => return Err("with scopes or without?".to_owned()),
+    };
+    body();
+    let before = anonymous_bytes();
+    let barrier = Barrier::new(THREADS + 1);
+    let after = thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                body();
+                barrier.wait();
+                barrier.wait();
+            });
+        }
+        barrier.wait();
+        let after = anonymous_bytes();
+        barrier.wait();
+        after
+    });
+    println!("{}", (after - before) / THREADS as f64);
+    Ok(())
+}
+
+fn one<P: Probe>() {
+    probe!(P, "one");
+    black_box(());
+}
+
+/// Bytes that a scope adds to a function: this program's own symbols, as `nm` lists them.
+fn code() -> Option<f64> {
+    // They must be in the program to be measured.
+    black_box([no_scopes as fn(), hundred_scopes as fn()]);
+    let program = std::env::current_exe().ok()?;
+    let output = Command::new("nm")
+        .args(["--print-size", "--demangle"])
+        .arg(program)
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let size = |name: &str| {
+        let line = text.lines().find(|line| line.ends_with(name))?;
+        let size = u32::from_str_radix(line.split_whitespace().nth(1)?, 16);
+        size.ok().map(f64::from)
+    };
+    Some((size("::hundred_scopes")? - size("::no_scopes")?) / SCOPES)
+}
+
+#[inline(never)]
+fn no_scopes() {
+    black_box(());
+}
+
+macro_rules! ten {
+    ($($body:tt)*) => {
+        $($body)* $($body)* $($body)* $($body)* $($body)* $($body)* $($body)* $($body)* $($body)* $($body)*
+    };
+}
+
+#[inline(never)]
+fn hundred_scopes() {
+    ten! { ten! { { tickscope::scope!("one of a hundred"); black_box(()); } } }
+}

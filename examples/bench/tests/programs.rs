@@ -1,0 +1,87 @@
+//! The benchmarks run, end and say what they should.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
+
+use std::process::{Command, Output};
+
+const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
+
+/// Runs a program whose session, if it starts one, keeps to a directory of its own.
+fn run(program: &str, args: &[&str]) -> Output {
+    let directory = tempfile::tempdir().unwrap();
+    Command::new(program)
+        .args(args)
+        .env("TICKSCOPE_DIR", directory.path())
+        .output()
+        .unwrap()
+}
+
+/// What a program that succeeds writes to its standard output.
+fn stdout(program: &str, args: &[&str]) -> String {
+    let output = run(program, args);
+    assert!(output.status.success(), "{program} {args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a program that fails writes to its standard error.
+fn stderr(program: &str, args: &[&str]) -> String {
+    let output = run(program, args);
+    assert_eq!(output.status.code(), Some(1), "{program} {args:?}: {output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn accuracy_compares_the_same_functions_in_each_mode() {
+    let text = stdout(env!("CARGO_BIN_EXE_accuracy"), &["0.1"]);
+    for mode in ["exact", "adaptive", "sampled"] {
+        for function in ["intersect_primary", "ray_trace", "worker", "(whole)"] {
+            let row = |line: &str| line.starts_with(mode) && line.contains(function);
+            assert!(text.lines().any(row), "{mode} {function}: {text}");
+        }
+    }
+    assert!(stderr(env!("CARGO_BIN_EXE_accuracy"), &["never"]).contains("never: wanted 0.1 to 3600"));
+}
+
+#[test]
+fn overhead_writes_an_object_for_each_mode() {
+    let text = stdout(OVERHEAD, &["--json", "--case", "empty", "--threads", "1"]);
+    let modes = [
+        "plain",
+        "floor",
+        "exact",
+        "exact_nohist",
+        "adaptive",
+        "sampled",
+        "off",
+    ];
+    assert_eq!(text.lines().count(), modes.len(), "{text}");
+    let number = |line: &str, key: &str| -> f64 {
+        let (_, rest) = line.split_once(&format!("\"{key}\":")).unwrap();
+        rest[..rest.find([',', '}']).unwrap()].parse().unwrap()
+    };
+    for (line, mode) in text.lines().zip(modes) {
+        let begin = format!(r#"{{"case":"empty","mode":"{mode}","threads":1,"ns_per_scope":"#);
+        assert!(line.starts_with(&begin) && line.ends_with('}'), "{line}");
+        let [low, ratio, high] = ["ratio_lo", "ratio_to_plain", "ratio_hi"].map(|key| number(line, key));
+        assert!(low <= ratio && ratio <= high, "{line}");
+        // Whatever the machine does, two clock reads take longer than a turn of an empty loop.
+        assert!(!["floor", "exact"].contains(&mode) || low > 1.0, "{line}");
+    }
+}
+
+#[test]
+fn overhead_says_what_is_wrong_with_its_arguments() {
+    for (args, message) in [
+        (
+            &["--case", "fast"][..],
+            "no case fast; there are: empty, work20ns",
+        ),
+        (&["--threads", "0"], "--threads 0: wanted 1 to 64"),
+        (&["--case"], "--case needs a value; usage: overhead "),
+        (&["--speed"], "what is --speed? usage: overhead "),
+        (&["--child", "instructions", "empty", "fast", "1"], "no such mode"),
+    ] {
+        let text = stderr(OVERHEAD, args);
+        assert!(text.contains(message), "{text}");
+    }
+}

@@ -1,0 +1,203 @@
+//! The program that is watched: threads that come and go, deep and wide trees, panics, counters, pauses, and a program
+//! that switches modes and resets by itself. It ends when its standard input does, and says how many calls it made.
+
+use std::any::Any;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, Builder};
+use std::time::Duration;
+
+use tickscope::Mode;
+use tickscope_bench::{Scoped, workloads};
+
+use crate::over::Over;
+use crate::random::Random;
+
+/// Calls that the threads made, counted by themselves: counters as well.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// What a scope panics with.
+struct OnPurpose;
+
+/// Leaves below "wide", and levels. The program that stays has some 80 nodes in all: what it writes fifty times a second
+/// must not take more than the hundredth of a core that a publisher allows itself, and viewers keep an hour of it. The
+/// one that is killed has more.
+const SMALL: (u64, u32) = (17, 1);
+const LARGE: (u64, u32) = (500, 3);
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Leaves and levels.
+    Wide(u64, u32),
+    Deep,
+    Errand,
+}
+
+/// Modes that count all calls.
+const MODES: [Mode; 3] = [Mode::Exact, Mode::Adaptive, Mode::Sampled];
+
+/// The child's part; `by_itself`: resets itself and switches modes.
+///
+/// # Errors
+/// No ring, or no thread.
+pub(crate) fn run(name: &str, by_itself: bool) -> Result<(), String> {
+    let session = tickscope::Builder::new(name)
+        .try_start()
+        .map_err(|error| error.to_string())?;
+    let over = Over::default();
+    let ends = over.clone();
+    thread::spawn(move || {
+        _ = io::copy(&mut io::stdin(), &mut io::sink());
+        ends.set();
+    });
+    thread::scope(|scope| {
+        let over = &over;
+        let (leaves, levels) = if by_itself { SMALL } else { LARGE };
+        for (name, kind) in [("wide", Kind::Wide(leaves, levels)), ("deep", Kind::Deep)] {
+            let work = move || work(&mut Random::new(1, 0), kind, over);
+            Builder::new().name(name.to_owned()).spawn_scoped(scope, work)?;
+        }
+        Builder::new()
+            .name("foreman".to_owned())
+            .spawn_scoped(scope, || errands(over))?;
+        if by_itself {
+            control(&mut Random::new(u64::from(std::process::id()), 9), over);
+        } else {
+            while !over.sleep(Duration::from_secs(1)) {}
+        }
+        Ok(())
+    })
+    .map_err(|error: io::Error| format!("no thread: {error}"))?;
+    drop(session);
+    let last = tickscope::snapshot();
+    #[allow(
+        clippy::print_stdout,
+        reason = "it is read by the program that started this one"
+    )]
+    {
+        println!(
+            "{} {}",
+            MADE.load(Ordering::Relaxed),
+            last.lifetime.calls + last.capture.dropped
+        );
+    }
+    Ok(())
+}
+
+fn made(calls: u64) {
+    MADE.fetch_add(calls, Ordering::Relaxed);
+}
+
+/// Bursts of work with rests between them: the machine has other things to do.
+fn work(random: &mut Random, kind: Kind, over: &Over) {
+    while !over.is_set() {
+        for _ in 0..40 {
+            round(random, kind);
+        }
+        thread::sleep(Duration::from_millis(4));
+    }
+}
+
+/// Threads that live for some rounds, of two names.
+fn errands(over: &Over) {
+    let mut random = Random::new(2, 0);
+    while !over.is_set() {
+        made(1);
+        tickscope::scope!("errands");
+        let seed = random.next();
+        let errand = Builder::new().name(format!("errand-{}", seed % 2));
+        let work = move || {
+            let mut random = Random::new(seed, 0);
+            (0..5).for_each(|_| round(&mut random, Kind::Errand));
+            if random.one_in(4) {
+                // Threads end in the middle of their scopes, too.
+                made(1);
+                std::mem::forget(tickscope::scope_guard!("left open"));
+            }
+        };
+        if let Ok(errand) = errand.spawn(work) {
+            _ = errand.join();
+        }
+        thread::sleep(Duration::from_millis(4));
+    }
+}
+
+/// One thing that a program does, of those that this kind of thread does; panics are caught here.
+fn round(random: &mut Random, kind: Kind) {
+    let caught = panic::catch_unwind(AssertUnwindSafe(|| {
+        made(1);
+        tickscope::scope!("round");
+        match (kind, random.below(8)) {
+            (Kind::Wide(leaves, levels), 0..=4) => wide(random.below(leaves), levels),
+            (Kind::Wide(leaves, levels), 5) => {
+                let _pause = tickscope::pause();
+                wide(random.below(leaves), levels);
+            }
+            (Kind::Deep, 0..=5) => deep(),
+            (Kind::Errand, 0..=2) => fails(5),
+            _ => {
+                let lines = random.below(100);
+                made(2);
+                tickscope::count!("lines", lines);
+                tickscope::scope!("compute");
+                std::hint::black_box(workloads::work(500, lines));
+            }
+        }
+    }));
+    if let Err(payload) = caught {
+        rethrow_unless_meant(payload);
+    }
+}
+
+fn rethrow_unless_meant(payload: Box<dyn Any + Send>) {
+    if !payload.is::<OnPurpose>() {
+        panic::resume_unwind(payload);
+    }
+}
+
+/// One of many leaves: always the same ones, so that the trees have an end.
+fn wide(leaf: u64, levels: u32) {
+    made(1 + u64::from(levels));
+    tickscope::scope!("wide");
+    workloads::deep::<Scoped>(leaf, levels);
+}
+
+/// Twenty scopes inside each other.
+fn deep() {
+    made(1 + 20);
+    tickscope::scope!("deep");
+    workloads::recursion::<Scoped>(20);
+}
+
+/// A panic some scopes down.
+fn fails(left: u32) {
+    made(1);
+    tickscope::scope!("fails");
+    if left == 0 {
+        // Unlike a panic it prints nothing, and needs no hook.
+        panic::resume_unwind(Box::new(OnPurpose));
+    }
+    fails(left - 1);
+}
+
+/// What the program does with its own profile.
+fn control(random: &mut Random, over: &Over) {
+    while !over.sleep(random.ms(200, 2000)) {
+        made(1);
+        tickscope::scope!("control");
+        match random.below(8) {
+            0 | 1 => drop(tickscope::reset()),
+            2 => tickscope::request_reset(),
+            // Most of the time it is exact.
+            3 => tickscope::set_mode(*random.of(&MODES)),
+            4 => tickscope::set_mode(Mode::Exact),
+            5 => tickscope::set_histogram(random.one_in(2)),
+            6 => tickscope::set_histogram(true),
+            _ => drop(tickscope::snapshot()),
+        }
+    }
+    // What the last wish was must not decide how the run ends.
+    tickscope::set_mode(Mode::Exact);
+}

@@ -1,0 +1,423 @@
+//! Golden files of the format, and what other versions of it give: refused or degraded, with both versions named.
+//!
+//! A change of the format fails here. If it was meant: raise `FORMAT_MINOR` (older readers may ignore it) or `FORMAT_MAJOR`
+//! (they may not), keep the golden files there are (those of this major version must open for ever), and write those of
+//! the new version with `GOLDEN=write`.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::latency::Histogram;
+use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, header as at};
+use tickscope_format::recording::{Series, Writer};
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::{
+    CaptureFacts, CaptureKind, ClockFacts, ClockSource, Cost, Count, Estimate, Lifetime, Measuring, Mode,
+    NodeErrors, OpenFrame, Process, Rule, Site, Snapshot, Thread, ThreadState,
+};
+use tickscope_format::{codec, os, snapshot_file};
+use tickscope_report::html::{self, PageOptions};
+
+/// Something in every field, as it was when the golden files were made.
+fn snapshot() -> Snapshot {
+    let site = |name: &str, line| Site {
+        name: name.into(),
+        module: "app::book".into(),
+        file: "src/book.rs".into(),
+        line,
+        group: "orders".into(),
+    };
+    let mut s = Snapshot {
+        process: Process {
+            name: "golden".into(),
+            pid: 4711,
+            started_unix_ns: 1_700_000_000_000_000_000,
+            uptime_ns: 5_000_000_000,
+            warnings: vec!["a warning".into()],
+        },
+        clock: ClockFacts {
+            source: ClockSource::Tsc,
+            ticks_per_second: 2.5e9,
+            reason: "a reason".into(),
+            errors: 1,
+            epoch: 2,
+        },
+        capture: CaptureFacts {
+            mode: Mode::Adaptive,
+            kind: CaptureKind::Periodic,
+            seq: 9,
+            tick: 12_500_000_000,
+            unix_ns: 1_700_000_005_000_000_000,
+            interval_ns: 100_000_000,
+            reset_epoch: 3,
+            since_reset_ns: 4_000_000_000,
+            withdraws: Some(1),
+            pruned: 4,
+            dropped: 5,
+            unbalanced: 6,
+            cost: Cost {
+                lower_ns: 12.5,
+                upper_ns: 25.0,
+                publisher_cpu_ns: 1_000_000,
+                publisher_share: 0.001,
+            },
+            viewers: 2,
+        },
+        lifetime: Lifetime {
+            calls: 100,
+            ticks: 1_000_000,
+        },
+        sites: [site("insert", 10), site("cancel", 20), site("orders", 30)].into(),
+        errors: vec![NodeErrors {
+            node: NodeId(1),
+            count: 2,
+        }],
+        measuring: Measuring {
+            histograms: true,
+            sampling_hz: 0.0,
+            samples: 7,
+            rules: vec![Rule {
+                pattern: "alloc::*".into(),
+                off: true,
+            }],
+            off_sites: vec![SiteId(1)],
+        },
+        estimates: vec![Estimate {
+            node: NodeId(1),
+            timed: 3,
+            self_error: 40,
+            total_error: 50,
+        }],
+        counts: vec![Count {
+            node: NodeId(2),
+            sum: 77,
+        }],
+        ..Snapshot::default()
+    };
+    let top = s.nodes.push(None, SiteId(0), 10, 500_000);
+    s.nodes.push(Some(top), SiteId(1), 20, 250_000);
+    s.nodes.push(Some(top), SiteId(2), 30, 0);
+    let mut histogram = Histogram::default();
+    [1_000, 2_000, 40_000]
+        .into_iter()
+        .for_each(|ticks| histogram.insert(ticks));
+    s.latencies.push(1, &histogram);
+    s.threads.push(Thread {
+        name: "main".into(),
+        tid: 4711,
+        state: ThreadState::Running,
+        count: 1,
+        cpu_ns: Some(3_000_000),
+        outside_ticks: 1_000,
+        first_row: 0,
+        rows: 3,
+        open: vec![OpenFrame {
+            node: NodeId(0),
+            began_tick: 12_000_000_000,
+        }],
+    });
+    s
+}
+
+fn stamp(number: u64) -> Stamp {
+    Stamp {
+        kind: CaptureKind::Periodic,
+        tick: number,
+        unix_ns: number,
+    }
+}
+
+/// The file of a program that has written `snapshot()` three times in each ring.
+fn ring(dir: &Path) -> Vec<u8> {
+    let header = Header {
+        name: "golden".into(),
+        pid: 4711,
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce: 7,
+        run_token: 3,
+        started_unix_ns: 1_700_000_000_000_000_000,
+        ring_words: 8192,
+        coarse_words: 8192,
+        control: true,
+        version: (FORMAT_MAJOR, FORMAT_MINOR),
+    };
+    let mut ring = OwnRing::create(dir, header).unwrap();
+    for number in 1..=3 {
+        let (mut payload, mut small) = (Vec::new(), Vec::new());
+        codec::encode(&snapshot(), &mut payload).unwrap();
+        codec::encode_small(&snapshot(), &mut small).unwrap();
+        ring.publish(stamp(number), &payload).unwrap();
+        ring.coarse_room(small.len() as u64).unwrap();
+        ring.publish_coarse(stamp(number), &small).unwrap();
+    }
+    ring.beat(5, 100_000_000);
+    ring.exit(1_700_000_006_000_000_000);
+    ring.link().unwrap();
+    owned(fs::read(ring.path()).unwrap(), 0)
+}
+
+fn word(file: &[u8], index: usize) -> u64 {
+    u64::from_le_bytes(file[index * 8..][..8].try_into().unwrap())
+}
+
+fn with_word(mut file: Vec<u8>, index: usize, value: u64) -> Vec<u8> {
+    file[index * 8..][..8].copy_from_slice(&value.to_le_bytes());
+    file
+}
+
+/// Makes a changed header one that a program wrote.
+fn signed(file: Vec<u8>) -> Vec<u8> {
+    let sum = u64::from(crc32fast::hash(&file[..at::CRC * 8]));
+    with_word(file, at::CRC, sum)
+}
+
+/// A ring says whose it is, and is read only if that is who owns the file.
+fn owned(file: Vec<u8>, uid: u32) -> Vec<u8> {
+    signed(with_word(file, at::UID, uid.into()))
+}
+
+fn series(dir: &Path) -> Vec<u8> {
+    let path = dir.join("series.tks");
+    let mut writer = Writer::create(&path, false).unwrap();
+    for number in 1..=3 {
+        let mut payload = Vec::new();
+        codec::encode(&snapshot(), &mut payload).unwrap();
+        writer.append(stamp(number), &payload).unwrap();
+    }
+    writer.finish().unwrap();
+    fs::read(path).unwrap()
+}
+
+fn golden_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/golden")
+}
+
+/// Golden files are deflated: a ring is mostly zeros.
+fn golden(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let packed =
+        fs::read(path).unwrap_or_else(|error| panic!("{}: {error}; GOLDEN=write writes it", path.display()));
+    DeflateDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Those of one kind of all versions that are kept, by version.
+fn all_golden(kind: &str) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(golden_dir()).unwrap();
+    let mut all: Vec<_> = entries
+        .filter_map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name()?.to_str()?.to_owned();
+            let version = name.strip_prefix(kind)?.strip_prefix('-')?.to_owned();
+            Some((version, golden(&path)))
+        })
+        .collect();
+    all.sort();
+    assert!(!all.is_empty(), "no golden files of {kind}");
+    all
+}
+
+fn check(kind: &str, made: Vec<u8>) {
+    let path = golden_dir().join(format!("{kind}-{FORMAT_MAJOR}.{FORMAT_MINOR}"));
+    if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&made).unwrap();
+        fs::create_dir_all(golden_dir()).unwrap();
+        fs::write(&path, encoder.finish().unwrap()).unwrap();
+    }
+    let golden = golden(&path);
+    let differs = (0..made.len().max(golden.len())).find(|&at| made.get(at) != golden.get(at));
+    assert_eq!(
+        differs, None,
+        "{kind}: the format has changed at this byte, and its version is still {FORMAT_MAJOR}.{FORMAT_MINOR}; the head of \
+         this test's file says what to do"
+    );
+}
+
+#[test]
+fn the_format_changes_with_its_version_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut payload, mut small) = (Vec::new(), Vec::new());
+    codec::encode(&snapshot(), &mut payload).unwrap();
+    codec::encode_small(&snapshot(), &mut small).unwrap();
+    check("payload", payload);
+    check("small", small);
+    check("ring", ring(dir.path()));
+    check("kept", snapshot_file::bytes(&snapshot()).unwrap());
+    // How it is packed is the library's own affair, so of a series only that it can be read is promised.
+    let path = golden_dir().join(format!("series-{FORMAT_MAJOR}.{FORMAT_MINOR}"));
+    if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
+        check("series", series(dir.path()));
+    }
+    assert!(path.exists(), "{}; GOLDEN=write writes it", path.display());
+}
+
+#[test]
+fn files_of_all_versions_so_far_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let mut less = snapshot();
+    less.latencies = Default::default();
+    for (version, bytes) in all_golden("payload") {
+        assert_eq!(codec::decode(&bytes).unwrap(), snapshot(), "{version}");
+    }
+    for (version, bytes) in all_golden("small") {
+        assert_eq!(codec::decode(&bytes).unwrap(), less, "{version}");
+    }
+    for (version, bytes) in all_golden("ring") {
+        fs::write(&path, owned(bytes, os::user_id())).unwrap();
+        let ring = RingFile::open(&path).unwrap();
+        assert_eq!(
+            (ring.header().name.as_str(), ring.header().pid),
+            ("golden", 4711),
+            "{version}"
+        );
+        let (record, newest) = ring.newest_snapshot().unwrap();
+        assert_eq!((record.sequence, newest), (3, snapshot()), "{version}");
+        assert_eq!(ring.between(0, &record).count(), 2, "{version}");
+        let coarse = ring.coarse_newest().unwrap().unwrap();
+        assert_eq!(codec::decode(&coarse.payload).unwrap(), less, "{version}");
+    }
+    for kind in ["kept", "series"] {
+        for (version, bytes) in all_golden(kind) {
+            fs::write(&path, bytes).unwrap();
+            let series = Series::open(&path).unwrap();
+            assert_eq!(series.moments().len(), if kind == "kept" { 1 } else { 3 });
+            for moment in series.moments() {
+                assert_eq!(series.snapshot(moment).unwrap(), snapshot(), "{kind} {version}");
+            }
+        }
+    }
+}
+
+/// A version as the word in a file says it.
+fn version(major: u32, minor: u32) -> u64 {
+    u64::from(major) << 32 | u64::from(minor)
+}
+
+#[test]
+fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ring");
+    let today = owned(ring(dir.path()), os::user_id());
+    let open = |bytes: Vec<u8>| {
+        fs::write(&path, bytes).unwrap();
+        RingFile::open(&path)
+    };
+    for (major, minor) in [(0, 9), (FORMAT_MAJOR + 1, 0), (u32::MAX, u32::MAX)] {
+        // Of another version nothing else is known, not even where its checksum lies.
+        let why = open(with_word(today.clone(), at::VERSION, version(major, minor)))
+            .unwrap_err()
+            .to_string();
+        check_names_both(&why, major, minor);
+    }
+    let newer = signed(with_word(
+        today.clone(),
+        at::VERSION,
+        version(FORMAT_MAJOR, FORMAT_MINOR + 8),
+    ));
+    let ring = open(newer).unwrap();
+    assert_eq!(ring.header().version, (FORMAT_MAJOR, FORMAT_MINOR + 8));
+    assert_eq!(ring.newest_snapshot().unwrap().1, snapshot());
+    // Before the coarse ring there was none.
+    let mut older = with_word(today.clone(), at::VERSION, version(FORMAT_MAJOR, 0));
+    older = with_word(with_word(older, at::COARSE_FIRST, 0), at::COARSE_WORDS, 0);
+    let ring = open(signed(older)).unwrap();
+    assert_eq!(ring.newest_snapshot().unwrap().1, snapshot());
+    assert_eq!(ring.coarse_newest().unwrap(), None);
+    let features = word(&today, at::FEATURES) | 0x40;
+    let why = open(signed(with_word(today, at::FEATURES, features)))
+        .unwrap_err()
+        .to_string();
+    assert!(why.contains("0x40") && why.contains("update tickscope"), "{why}");
+}
+
+/// A refusal names the version that was found, the one that was wanted, and what to do.
+fn check_names_both(why: &str, major: u32, minor: u32) {
+    let names = [
+        format!("{major}.{minor}"),
+        format!("{FORMAT_MAJOR}.x"),
+        "update".into(),
+    ];
+    assert!(names.iter().all(|name| why.contains(name)), "{why}");
+}
+
+#[test]
+fn a_kept_file_of_another_version_is_refused_or_read_without_what_is_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("kept.tks");
+    for bytes in [snapshot_file::bytes(&snapshot()).unwrap(), series(dir.path())] {
+        let open = |bytes: Vec<u8>| {
+            fs::write(&path, bytes).unwrap();
+            Series::open(&path)
+        };
+        for (major, minor) in [(0, 9), (FORMAT_MAJOR + 1, 3)] {
+            let why = open(with_word(bytes.clone(), 1, version(major, minor)))
+                .unwrap_err()
+                .to_string();
+            check_names_both(&why, major, minor);
+        }
+        let newer = open(with_word(
+            bytes.clone(),
+            1,
+            version(FORMAT_MAJOR, FORMAT_MINOR + 8),
+        ))
+        .unwrap();
+        assert_eq!(newer.newest().unwrap().1, snapshot());
+        let features = word(&bytes, 2) | 0x40;
+        let why = open(with_word(bytes, 2, features)).unwrap_err().to_string();
+        assert!(why.contains("0x40") && why.contains("update tickscope"), "{why}");
+    }
+}
+
+#[test]
+fn a_payload_with_an_unknown_section_or_without_one_is_the_rest_of_it() {
+    let mut payload = Vec::new();
+    codec::encode(&snapshot(), &mut payload).unwrap();
+    let mut newer = [40u64, 16, 1, 2].map(u64::to_le_bytes).concat();
+    newer.extend_from_slice(&payload);
+    assert_eq!(codec::decode(&newer).unwrap(), snapshot());
+    // From an older writer: each section that may be missing, one after the other.
+    let mut at = 0;
+    let mut left_out = 0;
+    while at < payload.len() {
+        let end = at + 16 + word(&payload[at..], 1) as usize;
+        let (id, mut older) = (word(&payload[at..], 0), payload[..at].to_vec());
+        older.extend_from_slice(&payload[end..]);
+        match id {
+            // Rows without their threads, or the other way round, are damage; sites are named by rows.
+            2..=4 => assert!(codec::decode(&older).is_err(), "section {id}"),
+            _ => assert_ne!(codec::decode(&older).unwrap(), snapshot(), "section {id}"),
+        }
+        left_out += 1;
+        at = end;
+    }
+    assert_eq!(
+        left_out, 9,
+        "a new section has a default, and is left out here as well"
+    );
+}
+
+#[test]
+fn a_page_of_another_version_says_both() {
+    let page = html::page(&snapshot(), &PageOptions::default()).unwrap();
+    assert_eq!(html::snapshot_of(&page).unwrap(), snapshot());
+    let today = format!("data-format=\"{FORMAT_MAJOR}.{FORMAT_MINOR}\"");
+    let newer = page.replacen(&today, "data-format=\"2.0\"", 1);
+    assert_ne!(newer, page);
+    let why = html::snapshot_of(&newer).unwrap_err().to_string();
+    assert!(
+        why.contains("2.0") && why.contains("1.x") && why.contains("update"),
+        "{why}"
+    );
+}

@@ -1,0 +1,31 @@
+//! The program behind `tickscope demo`, and the ray tracer that it renders with.
+//!
+//! [`run`] renders frames of a turning sphereflake on several threads; [`session`] publishes them under the demo's name.
+//!
+//! [`Scene::build`] makes a sphereflake, [`render`] draws it. Both take a [`Probe`], which says what a scope
+//! costs: [`Scoped`] opens real tickscope scopes, [`Plain`] none. The two copies of the code stand in one
+//! program and draw the same picture to the last bit, so that their times can be compared in turns.
+//!
+//! ```
+//! use tickscope_demo::{Plain, Scene, Scoped, render};
+//!
+//! let plain = render::<Plain>(&Scene::build::<Plain>(3), 64, 64, 1);
+//! let scoped = render::<Scoped>(&Scene::build::<Scoped>(3), 64, 64, 2);
+//! assert_eq!(plain, scoped);
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod demo;
+mod image;
+mod probe;
+mod scene;
+mod spawn;
+mod sphereflake;
+pub mod vector;
+
+pub use demo::{run, session};
+pub use image::Image;
+pub use probe::{Plain, Probe, Scoped};
+pub use scene::Scene;
+pub use sphereflake::{Frame, render};
