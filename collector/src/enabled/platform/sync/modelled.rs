@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Ordering;
-use crate::model::{self, mutation};
+use tickscope_testkit::model::{self, mutation};
 
 /// loom's atomic for a word.
 type Word = Rc<loom::sync::atomic::AtomicU64>;

@@ -295,14 +295,14 @@ mod tests {
     #[test]
     #[cfg(feature = "report")]
     fn a_number_stands_before_the_ending() {
-        let numbered = |path: &str, form| crate::numbered(Path::new(path), form, 2).display().to_string();
+        let numbered = |path: &str, form| super::numbered(Path::new(path), form, 2).display().to_string();
         assert_eq!(numbered("a/now.html", Form::Html), "a/now.2.html");
         assert_eq!(numbered("now.HTML", Form::Html), "now.2.HTML");
         assert_eq!(numbered("now.pb.gz", Form::Pprof), "now.2.pb.gz");
         assert_eq!(numbered("callgrind.out.1", Form::Callgrind), "callgrind.out.1.2");
         assert_eq!(numbered("now", Form::Text), "now.2");
         assert_eq!(
-            crate::numbered(Path::new("now.html"), Form::Html, 1),
+            super::numbered(Path::new("now.html"), Form::Html, 1),
             Path::new("now.html")
         );
     }
