@@ -637,7 +637,7 @@ mod tests {
     use crate::latency::Histogram;
     use crate::profile::between::between;
     use crate::render::fixtures;
-    use crate::snapshot::OpenFrame;
+    use crate::snapshot::{OpenFrame, Site};
     use proptest::prelude::*;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
