@@ -635,7 +635,7 @@ mod tests {
     use crate::fixture::{self, programs};
     use crate::ids::NodeId;
     use crate::latency::Histogram;
-    use crate::snapshot::OpenFrame;
+    use crate::snapshot::{OpenFrame, Site};
     use proptest::prelude::*;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
@@ -862,7 +862,7 @@ mod tests {
             let mut next = || text.next().unwrap_or_default();
             snapshot
                 .sites
-                .extend((0..texts / 4).map(|_| crate::snapshot::Site {
+                .extend((0..texts / 4).map(|_| Site {
                     name: next(),
                     module: next(),
                     file: next(),
