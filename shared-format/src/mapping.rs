@@ -16,7 +16,6 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
@@ -29,14 +28,16 @@ use crate::words::{ReadWords, Words};
 /// So many words are gathered at most: they stay in the CPU's nearest caches until the kernel copies them.
 const GATHERED: usize = (16 << 10) / WORD;
 
+/// The kernel's calls that copy into the mapping and out of it.
+const WRITE: &str = "process_vm_writev";
+const READ: &str = "process_vm_readv";
+
 /// How stores reach the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// The kernel copies them into the mapping (`process_vm_writev`); needs no descriptor. Where the kernel refuses, they
     /// are [`Way::Mapped`].
     Copied,
-    /// `pwrite`, through a descriptor that the program may have closed: for comparison.
-    Pwrite,
     /// Stores into the mapping, which end the program where the file was cut.
     Mapped,
 }
@@ -55,8 +56,6 @@ pub(crate) struct MapWords {
     /// Words that have blocks, at most those of the mapping; never fewer.
     length: usize,
     way: Cell<Way>,
-    /// For `pwrite`.
-    file: Option<File>,
     /// Stores that the kernel has not seen: the word at `first` and those behind it.
     gathered: Box<[Cell<u64>]>,
     first: Cell<usize>,
@@ -102,7 +101,6 @@ impl MapWords {
             map,
             length: bytes as usize / WORD,
             way: Cell::new(way),
-            file: (way == Way::Pwrite).then(|| file.try_clone()).transpose()?,
             gathered: vec![Cell::new(0); room].into_boxed_slice(),
             first: Cell::new(0),
             count: Cell::new(0),
@@ -174,27 +172,16 @@ impl MapWords {
     fn write(&self, first: usize, words: usize, done: usize) -> Result<usize, Fault> {
         let bytes = words * WORD - done;
         let from = self.gathered[..words].as_ptr().cast::<u8>().wrapping_add(done);
-        let (call, written) = if let Some(file) = &self.file {
-            let offset = (first * WORD + done) as u64;
-            // SAFETY: `from` has so many bytes, which nobody changes meanwhile.
-            ("pwrite", unsafe {
-                os::write_at(file.as_raw_fd(), from, bytes, offset)
-            })
-        } else {
-            let to = self.place(first, words).cast::<u8>().wrapping_add(done);
-            // SAFETY: `from` has so many bytes, which nobody changes meanwhile; `to` lies in the mapping, of which nobody has
-            // a reference but to atomics.
-            ("process_vm_writev", unsafe {
-                os::write_own_memory(from, to, bytes)
-            })
-        };
-        match written {
+        let to = self.place(first, words).cast::<u8>().wrapping_add(done);
+        // SAFETY: `from` has so many bytes, which nobody changes meanwhile; `to` lies in the mapping, of which nobody has
+        // a reference but to atomics.
+        match unsafe { os::write_own_memory(from, to, bytes) } {
             Ok(0) => Err(Fault {
-                call,
+                call: WRITE,
                 errno: libc::EIO,
             }),
             Ok(bytes) => Ok(bytes),
-            Err(error) => Err(Fault::of(call, &error)),
+            Err(error) => Err(Fault::of(WRITE, &error)),
         }
     }
 
@@ -208,28 +195,17 @@ impl MapWords {
                 from.cast::<u8>().wrapping_add(done),
                 to.cast::<u8>().wrapping_add(done),
             );
-            let (call, read) = if let Some(file) = &self.file {
-                let offset = (first * WORD + done) as u64;
-                // SAFETY: `to` has room for so many bytes.
-                ("pread", unsafe {
-                    os::read_at(file.as_raw_fd(), to, bytes - done, offset)
-                })
-            } else {
-                // SAFETY: `to` has room for so many bytes; `from` lies in the mapping.
-                ("process_vm_readv", unsafe {
-                    os::read_own_memory(from, to, bytes - done)
-                })
-            };
-            match read {
+            // SAFETY: `to` has room for so many bytes; `from` lies in the mapping.
+            match unsafe { os::read_own_memory(from, to, bytes - done) } {
                 Ok(0) => {
                     return Err(Fault {
-                        call,
+                        call: READ,
                         errno: libc::EIO,
                     });
                 }
                 Ok(bytes) => done += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Fault::of(call, &error)),
+                Err(error) => return Err(Fault::of(READ, &error)),
             }
         }
         out.iter_mut().for_each(|word| *word = u64::from_le(*word));

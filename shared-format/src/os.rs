@@ -6,7 +6,7 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -241,30 +241,6 @@ fn part(base: *mut u8, bytes: usize) -> libc::iovec {
         iov_base: base.cast(),
         iov_len: bytes,
     }
-}
-
-/// Writes bytes to a file; gives how many were written.
-///
-/// # Safety
-/// `from` has so many bytes.
-///
-/// # Errors
-/// What the system says.
-pub(crate) unsafe fn write_at(file: RawFd, from: *const u8, bytes: usize, offset: u64) -> io::Result<usize> {
-    // SAFETY: by the caller.
-    counted(unsafe { libc::pwrite(file, from.cast(), bytes, offset as libc::off_t) })
-}
-
-/// Reads bytes of a file; gives how many there were.
-///
-/// # Safety
-/// `to` has room for so many bytes, which nobody else uses.
-///
-/// # Errors
-/// What the system says.
-pub(crate) unsafe fn read_at(file: RawFd, to: *mut u8, bytes: usize, offset: u64) -> io::Result<usize> {
-    // SAFETY: by the caller.
-    counted(unsafe { libc::pread(file, to.cast(), bytes, offset as libc::off_t) })
 }
 
 /// Gives a file opened with `O_TMPFILE` a name; fails where the name is taken.

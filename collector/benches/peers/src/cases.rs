@@ -1,4 +1,4 @@
-//! The cases: the same as those of the `overhead` example, cut into passes.
+//! The cases: the same as those of the `overhead` benchmark, cut into passes.
 //!
 //! A pass is a frame to puffin and a trace to fastrace. fastrace keeps 10 240 spans of a trace and drops the
 //! others, so a pass has fewer.

@@ -40,7 +40,7 @@ pub(crate) fn row(row: &Row) {
     );
 }
 
-/// A row for programs: the keys of the `overhead` example, then our own.
+/// A row for programs: the keys of the `overhead` benchmark, then our own.
 pub(crate) fn json(row: &Row) {
     let recorded = row.recorded.map_or("null".to_owned(), |count| count.to_string());
     println!(

@@ -17,7 +17,7 @@ use tickscope_format::{FormatError, codec, os};
 
 use crate::{ROLE, stages, tree};
 
-const WAYS: [Way; 3] = [Way::Copied, Way::Pwrite, Way::Mapped];
+const WAYS: [Way; 2] = [Way::Copied, Way::Mapped];
 
 const STAMP: Stamp = Stamp {
     kind: CaptureKind::Periodic,
@@ -91,10 +91,10 @@ pub(crate) fn print() -> Result<(), String> {
         }
     }
     println!("\nOf {CUTS} programs whose file was cut while they published 4 MB records, so many died:");
-    println!("place  records     copied  pwrite  mapped");
+    println!("place  records     copied  mapped");
     for (place, dir) in &places {
         for hz in [10, 100, 0] {
-            let mut dead = [0; 3];
+            let mut dead = [0; WAYS.len()];
             for (way, dead) in WAYS.iter().zip(&mut dead) {
                 *dead = storm(dir, *way, hz)?;
             }
@@ -103,7 +103,7 @@ pub(crate) fn print() -> Result<(), String> {
             } else {
                 format!("{hz} Hz")
             };
-            println!("{place:6} {rate:10} {:7} {:7} {:7}", dead[0], dead[1], dead[2]);
+            println!("{place:6} {rate:10} {:7} {:7}", dead[0], dead[1]);
         }
         fs::remove_dir_all(dir).map_err(text)?;
     }
@@ -208,13 +208,7 @@ fn storm(dir: &Path, way: Way, hz: u32) -> Result<u32, String> {
         let file: File = OpenOptions::new().write(true).open(&path).map_err(text)?;
         let length = file.metadata().map_err(text)?.len().max(1);
         file.set_len(os::random() % length).map_err(text)?;
-        let mut looks = 0;
         while path.exists() {
-            looks += 1;
-            if looks % 300 == 0 {
-                // `pwrite` behind the cut makes the file as long as it was: nobody sees it then.
-                file.set_len(0).map_err(text)?;
-            }
             if let Some(status) = program.try_wait().map_err(text)? {
                 if status.signal() != Some(7) {
                     return Err(format!("{role}: {status}"));
