@@ -1,5 +1,5 @@
 //! What is fed with hostile bytes, and what must hold whatever they are. The fuzzer and a normal test
-//! (`shared-format/tests/hostile.rs`) run the same functions.
+//! (`shared-format/tests/hostile`) run the same functions.
 
 mod decode;
 mod derive;
