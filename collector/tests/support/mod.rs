@@ -4,13 +4,6 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(unused_macros, unused_imports, reason = "each test binary uses a part of it")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test that cannot go on has failed"
-)]
 
 mod sessions;
 mod snapshots;
@@ -62,23 +55,30 @@ macro_rules! isolated {
 }
 pub(crate) use isolated;
 
-/// Makes `main` out of test functions.
+/// A test: where it stands and what it is called, `it::storm::name`, and its function.
+pub(crate) type Test = (&'static str, fn());
+
+/// Lists the tests of a file as `TESTS`.
 macro_rules! tests {
     ($($test:ident),* $(,)?) => {
-        fn main() -> std::process::ExitCode {
-            $crate::support::main(&[$((stringify!($test), $test as fn())),*])
-        }
+        pub(crate) const TESTS: &[$crate::support::Test] =
+            &[$((concat!(module_path!(), "::", stringify!($test)), $test as fn())),*];
     };
 }
 pub(crate) use tests;
 
 /// Runs the tests whose names contain one of the arguments, or all; in a child, its own alone.
-pub(crate) fn main(tests: &[(&'static str, fn())]) -> std::process::ExitCode {
+///
+/// A test is called by its file and its function, `storm::name`; a child knows its own by the function alone.
+pub(crate) fn main(files: &[&[Test]]) -> std::process::ExitCode {
+    let without_crate = |&(path, test): &Test| (path.split_once("::").map_or(path, |(_, name)| name), test);
+    let tests: Vec<Test> = files.iter().copied().flatten().map(without_crate).collect();
+    let function = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
     if let Some(role) = std::env::var_os(ROLE) {
-        let (_, test) = tests
-            .iter()
-            .find(|(name, _)| role == *name)
-            .expect("a test of this name");
+        let mut named = tests.iter().filter(|(name, _)| role == function(name));
+        let (Some((_, test)), None) = (named.next(), named.next()) else {
+            panic!("found no test or several that are called {role:?}, wanted one");
+        };
         test();
         panic!("{role:?} has no body for a child");
     }
@@ -86,12 +86,12 @@ pub(crate) fn main(tests: &[(&'static str, fn())]) -> std::process::ExitCode {
     let (flags, filters): (Vec<&String>, Vec<&String>) =
         arguments.iter().partition(|argument| argument.starts_with("--"));
     let exact = flags.iter().any(|flag| *flag == "--exact");
-    let wanted: Vec<_> = tests
+    let wanted: Vec<&Test> = tests
         .iter()
         .filter(|(name, _)| {
             let hits = |filter: &&String| {
                 if exact {
-                    *filter == name
+                    **filter == *name
                 } else {
                     name.contains(filter.as_str())
                 }
@@ -155,6 +155,12 @@ pub(crate) struct Done {
 /// True in the child of a test.
 pub(crate) fn is_child() -> bool {
     std::env::var_os(ROLE).is_some()
+}
+
+/// Has a program of this binary run the body of a test, without a directory that the two share.
+pub(crate) fn as_child(name: &str, mut program: Command) -> Command {
+    program.env(ROLE, name);
+    program
 }
 
 /// In the child: a directory that the test sees, too.

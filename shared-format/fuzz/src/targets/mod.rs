@@ -1,5 +1,5 @@
 //! What is fed with hostile bytes, and what must hold whatever they are. The fuzzer and a normal test
-//! (`shared-format/testkit/tests/hostile.rs`) run the same functions.
+//! (`shared-format/testkit/tests/hostile`) run the same functions.
 
 mod decode;
 mod derive;

@@ -1,22 +1,59 @@
 //! Every input that the fuzzer keeps, through the fuzzer's own targets.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::targets;
 
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
+/// An input and where it stands.
+struct Input {
+    place: String,
+    bytes: Vec<u8>,
+}
+
+/// The inputs of a packed corpus: one on each line, in hexadecimal.
+fn unpack(path: &Path) -> Vec<Input> {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let digit = |digit: u8, place: &str| {
+        let value = char::from(digit).to_digit(16);
+        value.unwrap_or_else(|| {
+            panic!(
+                "{place}: found {:?}, wanted hexadecimal digits",
+                char::from(digit)
+            )
+        })
+    };
+    let input = |(number, line): (usize, &str)| {
+        let place = format!("{}:{}", path.display(), number + 1);
+        let (pairs, rest) = line.as_bytes().as_chunks::<2>();
+        assert!(rest.is_empty(), "{place}: half a byte at the end");
+        let byte = |&[high, low]: &[u8; 2]| (digit(high, &place) << 4 | digit(low, &place)) as u8;
+        let bytes = pairs.iter().map(byte).collect();
+        Input { place, bytes }
+    };
+    text.lines().enumerate().map(input).collect()
+}
+
+/// The inputs that broke a target before it was mended.
+fn regressions(folder: &Path, target: &str) -> Vec<Input> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with(&format!("{target}-"))
+    });
+    paths.sort();
+    let input = |path: &std::path::PathBuf| Input {
+        place: path.display().to_string(),
+        bytes: fs::read(path).unwrap(),
+    };
+    paths.iter().map(input).collect()
 }
 
 #[test]
 fn corpus_and_regressions_break_nothing() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
-    let regressions = files(&fuzz.join("regressions"));
-    let mut told = 0;
+    let mut count = 0;
     for target in &targets::ALL {
         // The same inputs, read from a real file.
         let name = if target.name == "file" {
@@ -24,29 +61,25 @@ fn corpus_and_regressions_break_nothing() {
         } else {
             target.name
         };
-        let corpus = files(&fuzz.join("corpus").join(name));
-        assert!(!corpus.is_empty(), "{} has no corpus", target.name);
-        let of_target = |path: &&PathBuf| {
-            let found = path.file_name().unwrap().to_string_lossy();
-            found.starts_with(&format!("{name}-"))
-        };
-        for path in corpus.iter().chain(regressions.iter().filter(of_target)) {
-            let input = fs::read(path).unwrap();
+        let mut inputs = unpack(&fuzz.join("corpus").join(format!("{name}.hex")));
+        assert!(!inputs.is_empty(), "{} has no corpus", target.name);
+        inputs.extend(regressions(&fuzz.join("regressions"), name));
+        for input in &inputs {
             // Where it breaks, the panic's message is followed by this.
-            let said = Said(path);
-            target.check(&input);
-            std::mem::forget(said);
-            told += 1;
+            let place = NamedOnPanic(&input.place);
+            target.check(&input.bytes);
+            std::mem::forget(place);
+            count += 1;
         }
     }
-    println!("{told} files of the fuzzer: 0 panics, 0 allocations beyond 4 times the limit");
+    println!("{count} inputs of the fuzzer: 0 panics, 0 allocations beyond 4 times the limit");
 }
 
-/// Names the file where the target panics.
-struct Said<'a>(&'a Path);
+/// Names the input where the target panics.
+struct NamedOnPanic<'a>(&'a str);
 
-impl Drop for Said<'_> {
+impl Drop for NamedOnPanic<'_> {
     fn drop(&mut self) {
-        eprintln!("that was {}", self.0.display());
+        eprintln!("that was {}", self.0);
     }
 }

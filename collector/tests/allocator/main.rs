@@ -1,0 +1,301 @@
+//! Scopes in the program's allocator: where another scope, or the collector itself, may be in the middle of its work. Signal
+//! handlers are tested elsewhere, where no allocation is counted. A binary of its own, as a program has one allocator.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests print figures, and say why they are skipped"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::support::{
+    Isolated, calls_of, check, isolated, newest, path_of, test_name, threads_named, wait_until,
+};
+use tickscope::{Builder, Destination};
+use tickscope_format::Snapshot;
+
+/// Measures every allocation while it holds a lock that its thread must not take twice.
+struct Measured;
+
+#[global_allocator]
+static ALLOCATOR: Measured = Measured;
+
+/// The thread that holds the allocator's lock; 0 for none.
+static HOLDER: AtomicU32 = AtomicU32::new(0);
+
+/// The thread whose next allocation ends the program; 0 for none.
+static GIVES_UP: AtomicU32 = AtomicU32::new(0);
+
+/// The thread whose next allocation is interrupted by a signal; 0 for none.
+static INTERRUPTED: AtomicU32 = AtomicU32::new(0);
+
+/// The thread whose next allocation ends the program with the allocator's lock held; 0 for none.
+static GIVES_UP_INSIDE: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn own_tid() -> u32 {
+    // SAFETY: takes nothing, cannot fail.
+    unsafe { libc::gettid() as u32 }
+}
+
+fn locked<T>(body: impl FnOnce() -> T) -> T {
+    let me = own_tid();
+    while let Err(holder) = HOLDER.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
+        if holder == me {
+            // No message: that would allocate.
+            std::process::abort();
+        }
+        std::thread::yield_now();
+    }
+    let value = body();
+    HOLDER.store(0, Ordering::Release);
+    value
+}
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Measured {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if GIVES_UP.load(Ordering::Relaxed) == own_tid() {
+            GIVES_UP.store(0, Ordering::Relaxed);
+            std::process::exit(7);
+        }
+        if INTERRUPTED.load(Ordering::Relaxed) == own_tid() {
+            INTERRUPTED.store(0, Ordering::Relaxed);
+            // SAFETY: takes a number.
+            unsafe { libc::raise(libc::SIGUSR1) };
+        }
+        locked(|| {
+            if GIVES_UP_INSIDE.load(Ordering::Relaxed) == own_tid() {
+                // SAFETY: takes a number; other threads go on until the end, as in any program.
+                unsafe { libc::exit(7) };
+            }
+            ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+            tickscope::scope!("alloc");
+            tickscope::count!("bytes", layout.size());
+            // SAFETY: as the caller promises.
+            unsafe { System.alloc(layout) }
+        })
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        locked(|| {
+            tickscope::scope!("dealloc");
+            // SAFETY: as the caller promises.
+            unsafe { System.dealloc(pointer, layout) }
+        })
+    }
+}
+
+/// Calls of a site in the live threads of a name.
+fn calls_in(snapshot: &Snapshot, thread: &str, site: &str) -> u64 {
+    threads_named(snapshot, thread)
+        .flat_map(|thread| snapshot.rows_of(thread))
+        .filter(|&row| path_of(snapshot, row).last() == Some(&site))
+        .map(|row| snapshot.nodes.calls[row])
+        .sum()
+}
+
+fn churn(threads: u32) {
+    let (ready, is_ready) = mpsc::channel();
+    let (told, hear) = mpsc::channel::<()>();
+    let worker = std::thread::Builder::new().name("worker".into()).spawn(move || {
+        for size in 0..2000usize {
+            tickscope::scope!("user");
+            black_box(vec![0u8; size % 64 + 1]);
+        }
+        ready.send(()).unwrap();
+        // Waiting allocates, once: what is counted is told when it is over.
+        let _ = hear.recv();
+        ALLOCATIONS.get()
+    });
+    is_ready.recv().unwrap();
+    for round in 0..threads {
+        let short = std::thread::spawn(move || {
+            let text = format!("{round}");
+            tickscope::time!("user", black_box(text.clone()));
+        });
+        short.join().unwrap();
+        if round % 50 == 0 {
+            check(&tickscope::reset());
+        }
+        check(&tickscope::snapshot());
+    }
+    drop(told);
+    worker.unwrap().join().unwrap();
+}
+
+fn scopes_in_the_allocator_neither_recurse_nor_hang() {
+    for mode in ["exact", "adaptive", "sampled", "off"] {
+        let body = || {
+            let session = Builder::new("allocator").try_start().unwrap();
+            churn(300);
+            let snapshot = tickscope::snapshot();
+            check(&snapshot);
+            if tickscope::mode() == tickscope::Mode::Off {
+                assert_eq!(snapshot.lifetime.calls, 0);
+            } else {
+                assert!(snapshot.lifetime.calls > 2000 + 300);
+            }
+            assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
+            drop(session);
+        };
+        let done = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode).run(body);
+        assert!(done.status.success(), "{mode}: {}", done.stderr);
+    }
+}
+
+fn the_first_scope_of_the_program_may_stand_in_its_allocator() {
+    // The runtime allocates before `main`, so that is where its environment is read and its publisher made.
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "live")
+        .run(|| churn(100))
+        .succeeded();
+    let last = newest(&done.ring());
+    check(&last);
+    assert!(last.lifetime.calls > 4000, "{}", last.lifetime.calls);
+}
+
+fn every_allocation_of_a_thread_is_a_call() {
+    isolated!(|| {
+        let (ready, is_ready) = mpsc::sync_channel::<u64>(1);
+        let (told, hear) = mpsc::sync_channel::<()>(1);
+        let worker = std::thread::Builder::new().name("worker".into()).spawn(move || {
+            for size in 1..500usize {
+                black_box(vec![0u8; size]);
+            }
+            let mut slept = false;
+            ready.send(0).unwrap();
+            let _ = hear.recv();
+            let boxed: Vec<Box<u64>> = (0..1000).map(Box::new).collect();
+            black_box(&boxed);
+            SEEN.store(ALLOCATIONS.get(), Ordering::Release);
+            while !std::mem::replace(&mut slept, GO.load(Ordering::Acquire)) {
+                std::hint::spin_loop();
+            }
+        });
+        static SEEN: AtomicU64 = AtomicU64::new(0);
+        static GO: AtomicBool = AtomicBool::new(false);
+        is_ready.recv().unwrap();
+        told.send(()).unwrap();
+        wait_until("the count", || SEEN.load(Ordering::Acquire) > 0);
+        let snapshot = tickscope::snapshot();
+        GO.store(true, Ordering::Release);
+        assert_eq!(
+            calls_in(&snapshot, "worker", "alloc"),
+            SEEN.load(Ordering::Relaxed)
+        );
+        assert_eq!(
+            calls_in(&snapshot, "worker", "bytes"),
+            SEEN.load(Ordering::Relaxed)
+        );
+        assert_eq!(snapshot.capture.dropped, 0);
+        worker.unwrap().join().unwrap();
+    });
+}
+
+fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
+    for asks in ["session", "snapshot"] {
+        let done = Isolated::new(test_name!()).env("ASKS", asks).run(|| {
+            let session = Builder::new("gives-up")
+                // A warning, to be copied.
+                .interval(Duration::ZERO)
+                .report_at_exit(Destination::Stdout)
+                .try_start()
+                .unwrap();
+            let asks = std::env::var("ASKS").unwrap();
+            assert_eq!(session.warnings().len(), 1);
+            GIVES_UP.store(own_tid(), Ordering::Relaxed);
+            match asks.as_str() {
+                "session" => drop(session.warnings()),
+                _ => drop(tickscope::snapshot()),
+            }
+        });
+        assert_eq!(done.status.code(), Some(7), "{}", done.stderr);
+        assert_eq!(done.stdout, "");
+        assert_eq!(
+            done.stderr,
+            "tickscope: no report at exit: the program ended in the middle of a snapshot, or of a session's start or \
+             end\n"
+        );
+    }
+}
+
+/// As in a signal handler that has interrupted the allocator: who allocates then waits for himself.
+fn an_exit_inside_the_allocator_allocates_nothing() {
+    for from in ["main", "thread"] {
+        let done = Isolated::new(test_name!()).env("FROM", from).run(|| {
+            let _session = Builder::new("ends").try_start().unwrap();
+            let end = || {
+                tickscope::scope!("ends");
+                GIVES_UP_INSIDE.store(own_tid(), Ordering::Relaxed);
+                black_box(vec![0u8; 64]);
+            };
+            if std::env::var("FROM").unwrap() == "main" {
+                end();
+            }
+            let _ = std::thread::spawn(end).join();
+        });
+        assert_eq!(done.status.code(), Some(7), "{from}: {done:?}");
+    }
+}
+
+/// Whether the handler below ends the program by the C library and not by std.
+static BY_LIBC: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn exiting(_: libc::c_int) {
+    tickscope::scope!("handler");
+    if BY_LIBC.load(Ordering::Relaxed) {
+        // SAFETY: takes a number; the program has one more thread, which goes on until the end.
+        unsafe { libc::exit(7) };
+    }
+    std::process::exit(7);
+}
+
+/// The handler of a signal ends the program where this very thread has the lock that the end would like to have.
+fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
+    for way in ["std", "libc"] {
+        let done = Isolated::new(test_name!()).env("WAY", way).run(|| {
+            let session = Builder::new("with / a warning").try_start().unwrap();
+            assert_eq!(session.warnings().len(), 1);
+            BY_LIBC.store(std::env::var("WAY").unwrap() == "libc", Ordering::Relaxed);
+            support::on_signal(libc::SIGUSR1, exiting);
+            INTERRUPTED.store(own_tid(), Ordering::Relaxed);
+            // These are copied under the lock.
+            drop(session.warnings());
+            panic!("it goes on");
+        });
+        assert_eq!(done.status.code(), Some(7), "{way}: {done:?}");
+        assert_eq!(calls_of(&newest(&done.ring()), "handler"), 0);
+    }
+}
+
+crate::support::tests![
+    an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing,
+    an_exit_inside_the_allocator_allocates_nothing,
+    an_exit_while_a_session_is_asked_says_that_there_is_no_report,
+    scopes_in_the_allocator_neither_recurse_nor_hang,
+    the_first_scope_of_the_program_may_stand_in_its_allocator,
+    every_allocation_of_a_thread_is_a_call,
+];
+
+fn main() -> std::process::ExitCode {
+    support::main(&[TESTS])
+}

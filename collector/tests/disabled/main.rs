@@ -1,0 +1,25 @@
+//! The library without the feature `enable`: macros give back their values, and nothing is measured. `check.sh` beside this file
+//! builds programs that show the rest.
+
+#![cfg(not(feature = "enable"))]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::io::Write;
+
+#[test]
+fn values_pass_through_and_nothing_is_measured() {
+    let session = tickscope::start("disabled");
+    let mut evaluated = 0u64;
+    let mut next = || {
+        evaluated += 1;
+        evaluated
+    };
+    assert_eq!(tickscope::time!("first", next()), 1);
+    tickscope::count!("second", next());
+    assert_eq!(evaluated, 2, "each value once");
+    assert_eq!(session.status(), tickscope::Status::Off);
+    assert_eq!((session.path(), tickscope::snapshot().calls()), (None, 0));
+    // The harness keeps what `eprintln!` prints in a test that passes.
+    let hint = "nearly all tests need the feature: cargo test -p tickscope --features enable";
+    writeln!(std::io::stderr(), "{hint}").unwrap();
+}

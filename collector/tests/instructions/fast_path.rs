@@ -1,0 +1,134 @@
+//! What a scope does once its node exists: no system call, no allocation, no locked instruction, in no mode.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::process::Command;
+
+use crate::support::{self, Isolated, test_name};
+use tickscope::Builder;
+
+/// Counts the allocations of each thread.
+struct Counted;
+
+#[global_allocator]
+static ALLOCATOR: Counted = Counted;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counted {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+const SCOPES: u64 = 1_000_000;
+
+fn scopes(count: u64) {
+    for number in 0..count {
+        tickscope::scope!("outer");
+        tickscope::time!("inner", std::hint::black_box(number));
+        tickscope::count!("counter", 1u64);
+    }
+}
+
+fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
+    for mode in ["exact", "adaptive", "sampled", "off"] {
+        for histogram in ["on", "off"] {
+            let test = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
+            let done = test.env("TICKSCOPE_HISTOGRAM", histogram).run(|| {
+                let session = Builder::new("hot").try_start().unwrap();
+                scopes(1000);
+                // Places for durations of another order of magnitude are made when the first such call ends.
+                let mut calls = vec![libc::SYS_exit_group];
+                if std::env::var("TICKSCOPE_HISTOGRAM").unwrap() == "on" {
+                    calls.extend([libc::SYS_mmap, libc::SYS_madvise]);
+                }
+                support::allow_only(&calls, false);
+                let before = ALLOCATIONS.get();
+                scopes(SCOPES / 2);
+                let allocated = ALLOCATIONS.get() != before;
+                std::mem::forget(session);
+                // SAFETY: ends the process without handlers.
+                unsafe { libc::_exit(if allocated { 8 } else { 7 }) }
+            });
+            assert_eq!(
+                done.status.code(),
+                Some(7),
+                "{mode}, histograms {histogram}: {done:?}"
+            );
+        }
+    }
+    println!("G11: {SCOPES} scopes in each of 4 modes, 0 system calls, 0 allocations");
+}
+
+/// The functions that every scope goes through, in some mode, once its node exists.
+const HOT: [&str; 7] = [
+    "scope5enter",
+    "scope15enter_otherwise",
+    "scope14exit_otherwise",
+    "tree4Tree11begin_timed",
+    "tree4Tree13begin_untimed",
+    "tree4Tree9end_timed",
+    "tree4Tree11end_untimed",
+];
+
+/// Mnemonics that lock the bus, or do so with an operand in memory.
+fn is_locked(line: &str) -> bool {
+    let instruction = line.split('\t').nth(1).unwrap_or_default();
+    instruction.starts_with("lock") || instruction.starts_with("xchg") && instruction.contains('(')
+}
+
+fn no_instruction_of_a_scope_is_locked() {
+    let mut command = Command::new("objdump");
+    command
+        .args(["-d", "--no-show-raw-insn"])
+        .arg(std::env::current_exe().unwrap());
+    let Ok(done) = command.output() else {
+        return eprintln!("skipped: there is no objdump here (Debian: apt-get install binutils)");
+    };
+    if !cfg!(target_arch = "x86_64") {
+        return eprintln!("skipped: locked instructions are those of x86-64");
+    }
+    let text = String::from_utf8_lossy(&done.stdout);
+    let (mut within, mut seen, mut instructions, mut locked_elsewhere) = (None, Vec::new(), 0, 0);
+    for line in text.lines() {
+        if line.ends_with(">:") {
+            let is_drop =
+                line.contains("tickscope") && line.contains("scope..Scope") && line.contains("Drop");
+            let hot = HOT
+                .iter()
+                .find(|name| line.contains("tickscope") && line.contains(*name));
+            within = (is_drop || hot.is_some()).then(|| line.to_string());
+            seen.extend(within.clone());
+        } else if let Some(function) = &within {
+            instructions += 1;
+            assert!(!is_locked(line), "{function} {line}");
+        } else {
+            locked_elsewhere += usize::from(is_locked(line));
+        }
+    }
+    assert!(
+        seen.len() >= 3,
+        "the functions are called otherwise now: {seen:?}"
+    );
+    assert!(locked_elsewhere > 100, "it can tell");
+    println!(
+        "G11: {} functions of a scope, {instructions} instructions, 0 locked",
+        seen.len()
+    );
+}
+
+crate::support::tests![
+    a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator,
+    no_instruction_of_a_scope_is_locked,
+];

@@ -1,0 +1,23 @@
+//! What single instructions of a scope do: which of them lock, call the kernel or allocate, and what a signal between any two
+//! of them meets. A binary of its own: it has an allocator that counts, and little code to disassemble.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests print figures, and say why they are skipped"
+)]
+
+mod fast_path;
+mod single_steps;
+#[path = "../support/mod.rs"]
+mod support;
+
+fn main() -> std::process::ExitCode {
+    support::main(&[fast_path::TESTS, single_steps::TESTS])
+}

@@ -1,0 +1,77 @@
+//! Signals between any two instructions, by a debugger's means.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use crate::support::{self, Isolated, test_name};
+
+extern "C" fn handler(_: libc::c_int) {
+    tickscope::scope!("handled");
+}
+
+/// Stops the process for whoever traces it.
+fn stop() {
+    // SAFETY: takes a number.
+    unsafe { libc::raise(libc::SIGSTOP) };
+}
+
+fn trace(request: libc::c_uint, pid: libc::pid_t, signal: libc::c_int) -> libc::c_long {
+    let nothing = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: requests that take a signal at most, for a child of ours.
+    unsafe { libc::ptrace(request, pid, nothing, libc::c_long::from(signal)) }
+}
+
+/// Why the process has stopped, or how it ended.
+fn stopped(pid: libc::pid_t) -> ExitStatus {
+    let mut status = 0;
+    // SAFETY: a valid place.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, libc::__WALL) }, pid);
+    ExitStatus::from_raw(status)
+}
+
+/// Instructions between two signals: the store that was too early is three before the other one.
+const STEP: u64 = 2;
+
+/// The thread was one that counts, and had no tree: the handler's scope looked for it for ever.
+fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
+    let mut running = Isolated::new(test_name!()).start(|| {
+        support::on_signal(libc::SIGUSR1, handler);
+        tickscope::time!("first", ());
+        if trace(libc::PTRACE_TRACEME, 0, 0) != 0 {
+            std::process::exit(3);
+        }
+        loop {
+            tickscope::thread::exclude();
+            stop();
+            tickscope::thread::include();
+            stop();
+        }
+    });
+    let pid = running.pid() as libc::pid_t;
+    let mut rounds = 0;
+    'rounds: loop {
+        let mut status = stopped(pid);
+        if status.code() == Some(3) {
+            eprintln!("skipped: tracing is not permitted here");
+            return;
+        }
+        assert_eq!(status.stopped_signal(), Some(libc::SIGSTOP), "{status}");
+        for _ in 0..rounds * STEP {
+            trace(libc::PTRACE_SINGLESTEP, pid, 0);
+            status = stopped(pid);
+            if status.stopped_signal() == Some(libc::SIGSTOP) {
+                // Behind the last instruction.
+                break 'rounds;
+            }
+        }
+        trace(libc::PTRACE_CONT, pid, libc::SIGUSR1);
+        status = stopped(pid);
+        assert_eq!(status.stopped_signal(), Some(libc::SIGSTOP), "{status}");
+        trace(libc::PTRACE_CONT, pid, 0);
+        rounds += 1;
+    }
+    assert!(rounds > 10, "{rounds}");
+    running.kill();
+}
+
+crate::support::tests![a_scope_in_a_handler_while_its_thread_is_included_goes_on];

@@ -1,0 +1,394 @@
+//! Nothing is lost and nothing counted twice: over resets and undos from everywhere, the epochs add up to the
+//! lifetime, to the tick, and the calls are those that the threads made. And every picture taken meanwhile holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::support::{
+    self, Isolated, Over, Random, ask, calls_of, check, check_order, newest, sum_of, test_name, threads_named,
+};
+use tickscope::{Builder, Clock};
+use tickscope_format::Snapshot;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::slots::{Op, Outcome};
+use tickscope_format::snapshot::{CaptureKind, Mode};
+
+/// Calls that the threads made, counted by themselves.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+/// What counters added, counted by their threads.
+static SUM: AtomicU64 = AtomicU64::new(0);
+/// Guards that were leaked inside a scope, or closed out of order (which counts twice: one closes both, the
+/// other finds nothing).
+static UNBALANCED: AtomicU64 = AtomicU64::new(0);
+/// What `reset` returned.
+static CLOSED: Mutex<Vec<Snapshot>> = Mutex::new(Vec::new());
+static RESETS_LEFT: AtomicU64 = AtomicU64::new(10_000);
+
+fn made(calls: u64) {
+    CALLS.fetch_add(calls, Ordering::Relaxed);
+}
+
+/// Random scopes inside each other, with all that may happen at any depth.
+fn nest(random: &mut Random, depth: u64) {
+    made(1);
+    tickscope::scope!("nest");
+    for _ in 0..random.below(3) {
+        match random.below(13) {
+            0..=4 if depth > 0 => nest(random, depth - 1),
+            5 if depth > 0 => {
+                made(1);
+                tickscope::time!("other", nest(random, depth - 1));
+            }
+            6 => {
+                let _pause = tickscope::pause();
+                made(1);
+                tickscope::time!("paused", std::hint::black_box(()));
+            }
+            7 => {
+                made(1);
+                UNBALANCED.fetch_add(1, Ordering::Relaxed);
+                std::mem::forget(tickscope::scope_guard!("leaked"));
+            }
+            8 => {
+                made(2);
+                UNBALANCED.fetch_add(2, Ordering::Relaxed);
+                let first = tickscope::scope_guard!("first");
+                let second = tickscope::scope_guard!("second");
+                drop(first);
+                drop(second);
+            }
+            9 if random.below(8) == 0 => panic!("on purpose"),
+            10 if random.below(40) == 0 => reset(random),
+            11 => {
+                let amount = random.below(1000);
+                made(2);
+                SUM.fetch_add(amount + 1, Ordering::Relaxed);
+                tickscope::count!("counted", amount);
+                tickscope::count!("counted");
+            }
+            _ => {
+                made(1);
+                tickscope::time!("leaf", std::hint::black_box(()));
+            }
+        }
+    }
+}
+
+fn reset(random: &mut Random) {
+    let left = RESETS_LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    if left.is_err() {
+        return;
+    }
+    if random.below(3) == 0 {
+        tickscope::request_reset();
+    } else {
+        CLOSED.lock().unwrap().push(tickscope::reset());
+    }
+}
+
+fn work(seed: u64, rounds: u32, over: &AtomicBool) {
+    let mut random = Random(seed);
+    for round in 0..rounds {
+        if over.load(Ordering::Relaxed) {
+            break;
+        }
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| nest(&mut random, 8)));
+        if round % 500 == 499 {
+            let seed = seed * 1000 + u64::from(round);
+            let short = std::thread::Builder::new().name(format!("short-{}", random.below(3)));
+            let short = short
+                .spawn(move || work(seed, 20, &AtomicBool::new(false)))
+                .unwrap();
+            if random.below(2) == 0 {
+                short.join().unwrap();
+            } else {
+                nest_quietly(&mut random);
+                short.join().unwrap();
+            }
+        }
+    }
+}
+
+fn nest_quietly(random: &mut Random) {
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| nest(random, 5)));
+}
+
+/// A thread that leaves in the middle of its scopes, by leaking them.
+fn leave_open() {
+    made(2);
+    std::mem::forget(tickscope::scope_guard!("open"));
+    std::mem::forget(tickscope::scope_guard!("open"));
+}
+
+const OPS: [Op; 3] = [Op::Reset, Op::UndoReset, Op::PublishNow];
+
+fn storm(clock: Clock, ops: &[Op]) {
+    std::panic::set_hook(Box::new(|info| {
+        if info.payload().downcast_ref::<&str>() != Some(&"on purpose") {
+            // Whoever looks for the reason of a failure finds it there.
+            support::complain(&info.to_string());
+        }
+    }));
+    let session = Builder::new("storm")
+        .clock(clock)
+        .ring_bytes(128 << 20)
+        .try_start()
+        .unwrap();
+    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    let over = AtomicBool::new(false);
+    let mut undos = 0;
+    std::thread::scope(|scope| {
+        for seed in 1..=3 {
+            let over = &over;
+            scope.spawn(move || work(seed * 0x9e37_79b9, u32::MAX, over));
+        }
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                std::thread::spawn(leave_open).join().unwrap();
+                let guard = tickscope::scope_guard!("looks");
+                made(1);
+                reset(&mut Random(CALLS.load(Ordering::Relaxed) | 1));
+                drop(guard);
+            }
+        });
+        scope.spawn(|| {
+            let mut last: Option<Snapshot> = None;
+            while !over.load(Ordering::Relaxed) {
+                let snapshot = tickscope::snapshot();
+                check(&snapshot);
+                if let Some(last) = &last {
+                    check_order(last, &snapshot);
+                }
+                last = Some(snapshot);
+            }
+        });
+        let _over = Over(&over);
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        let mut random = Random(77);
+        let mut before = newest(&ring);
+        let mut asked = 0;
+        while undos < 100 && asked < 2000 {
+            asked += 1;
+            let op = ops[random.below(ops.len() as u64) as usize];
+            let reply = ask(&mut slot, op);
+            match (op, reply.outcome) {
+                (Op::UndoReset, Outcome::Done) => undos += 1,
+                (Op::UndoReset, Outcome::NothingToUndo) | (_, Outcome::Done) => {}
+                (_, outcome) => panic!("{op:?}: {outcome:?}"),
+            }
+            let now = newest(&ring);
+            check(&now);
+            check_order(&before, &now);
+            assert!(now.capture.reset_epoch >= reply.reset_epoch);
+            before = now;
+        }
+    });
+    // The publisher may still have a reset to do that was asked for.
+    drop(session);
+    let last = tickscope::snapshot();
+    add_up(&ring, &last, undos);
+}
+
+fn add_up(ring: &RingFile, last: &Snapshot, undos: u64) {
+    let mut closings: BTreeMap<u64, Snapshot> = BTreeMap::new();
+    let mut withdrawn: BTreeSet<u64> = last.capture.withdraws.into_iter().collect();
+    for snapshot in CLOSED.lock().unwrap().drain(..) {
+        assert_eq!(snapshot.capture.kind, CaptureKind::Closing);
+        check(&snapshot);
+        withdrawn.extend(snapshot.capture.withdraws);
+        let twice = closings.insert(snapshot.capture.reset_epoch, snapshot);
+        assert!(twice.is_none(), "an epoch is closed once");
+    }
+    let by_program = closings.len();
+    let mut before: Option<(u64, Snapshot)> = None;
+    for (record, snapshot) in support::records(ring) {
+        check(&snapshot);
+        if let Some((sequence, before)) = &before {
+            assert_eq!(record.sequence, sequence + 1);
+            check_order(before, &snapshot);
+        }
+        withdrawn.extend(snapshot.capture.withdraws);
+        if snapshot.capture.kind == CaptureKind::Closing {
+            let epoch = snapshot.capture.reset_epoch;
+            let known = closings.entry(epoch).or_insert_with(|| snapshot.clone());
+            assert_eq!(*known, snapshot, "what was returned is what was published");
+        }
+        before = Some((record.sequence, snapshot));
+    }
+    let (_, last_record) = before.unwrap();
+    assert_eq!(last_record.capture.kind, CaptureKind::Final);
+    assert_eq!(last_record.capture.reset_epoch, last.capture.reset_epoch);
+    assert_eq!(last_record.lifetime.calls, last.lifetime.calls);
+    assert_eq!(
+        closings.len() as u64 + undos,
+        last.capture.reset_epoch,
+        "each epoch ends in one way"
+    );
+    assert_eq!(withdrawn.len() as u64, undos);
+    assert!(
+        by_program > 50 && undos > 0 && closings.len() > by_program,
+        "the storm blew"
+    );
+
+    let made = CALLS.load(Ordering::Relaxed);
+    let counted = closings.iter().filter(|(epoch, _)| !withdrawn.contains(epoch));
+    let (mut calls, mut ticks) = (last.calls(), last.measured_ticks());
+    let mut sum = sum_of(last, "counted");
+    for (_, closing) in counted {
+        calls += closing.calls();
+        ticks += closing.measured_ticks();
+        sum += sum_of(closing, "counted");
+    }
+    assert_eq!(last.lifetime.calls, made, "calls counted and calls made");
+    assert_eq!(
+        (calls, ticks),
+        (last.lifetime.calls, last.lifetime.ticks),
+        "the epochs add up"
+    );
+    assert_eq!(
+        sum,
+        SUM.load(Ordering::Relaxed),
+        "what was counted and what was added"
+    );
+    assert_eq!(last.capture.unbalanced, UNBALANCED.load(Ordering::Relaxed));
+    assert_eq!((last.capture.dropped, last.clock.errors), (0, 0));
+}
+
+fn a_storm_by_the_time_stamp_counter_loses_nothing() {
+    Isolated::new(test_name!())
+        .run(|| storm(Clock::Tsc, &OPS))
+        .succeeded();
+}
+
+fn a_storm_by_the_monotonic_clock_loses_nothing() {
+    Isolated::new(test_name!())
+        .run(|| storm(Clock::Monotonic, &OPS))
+        .succeeded();
+}
+
+fn a_storm_of_modes_loses_nothing() {
+    let modes = [Mode::Exact, Mode::Adaptive, Mode::Sampled].map(Op::Mode);
+    let ops = [&OPS[..], &modes].concat();
+    Isolated::new(test_name!())
+        .run(|| storm(Clock::Tsc, &ops))
+        .succeeded();
+}
+
+fn an_undo_brings_back_what_finished_threads_and_live_ones_had() {
+    support::isolated!(|| {
+        let session = Builder::new("undo").try_start().unwrap();
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        tickscope::time!("main", ());
+        let thread = || std::thread::Builder::new().name("pool".into());
+        let work = || tickscope::time!("pool", ());
+        thread().spawn(work).unwrap().join().unwrap();
+        let (told, hear) = std::sync::mpsc::channel::<()>();
+        let (ready, is_ready) = std::sync::mpsc::channel::<()>();
+        let long = thread().spawn(move || {
+            tickscope::time!("long", ());
+            ready.send(()).unwrap();
+            hear.recv().unwrap();
+            tickscope::time!("long", ());
+        });
+        is_ready.recv().unwrap();
+
+        let reply = ask(&mut slot, Op::Reset);
+        assert_eq!((reply.outcome, reply.reset_epoch), (Outcome::Done, 1));
+        let shown = newest(&ring);
+        assert_eq!((shown.capture.reset_epoch, shown.calls()), (1, 0));
+        tickscope::time!("main", ());
+        thread().spawn(work).unwrap().join().unwrap();
+        // It folds with the past that an undo brings back.
+        told.send(()).unwrap();
+        long.unwrap().join().unwrap();
+
+        let reply = ask(&mut slot, Op::UndoReset);
+        assert_eq!((reply.outcome, reply.reset_epoch), (Outcome::Done, 2));
+        let shown = newest(&ring);
+        assert_eq!((shown.capture.reset_epoch, shown.capture.withdraws), (2, Some(0)));
+        assert_eq!(
+            ["main", "pool", "long"].map(|site| calls_of(&shown, site)),
+            [2, 2, 2],
+            "{:?}",
+            support::calls(&shown)
+        );
+        assert_eq!(shown.lifetime.calls, 6);
+        assert_eq!(ask(&mut slot, Op::UndoReset).outcome, Outcome::NothingToUndo);
+        assert_eq!(newest(&ring).capture.withdraws, Some(0), "until the next reset");
+        ask(&mut slot, Op::Reset);
+        assert_eq!(newest(&ring).capture.withdraws, None);
+    });
+}
+
+/// Ever new places, so that a capture takes its time.
+fn wander(random: &mut Random, depth: u64) {
+    macro_rules! places {
+        ($($at:literal $name:literal)*) => {
+            match random.below(4) {
+                $($at => {
+                    tickscope::scope!($name);
+                    if depth > 0 {
+                        wander(random, depth - 1);
+                    }
+                })*
+                _ => {}
+            }
+        };
+    }
+    places!(0 "a" 1 "b" 2 "c" 3 "d");
+}
+
+fn a_busy_thread_never_shows_more_time_than_has_passed() {
+    support::isolated!(|| {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let _over = Over(&over);
+            let worker = std::thread::Builder::new().name("worker".into());
+            let body = || {
+                tickscope::scope!("all");
+                let mut random = Random(5);
+                while !over.load(Ordering::Relaxed) {
+                    wander(&mut random, 4);
+                }
+            };
+            worker.spawn_scoped(scope, body).unwrap();
+            let mut looks = 0;
+            while looks < 1000 {
+                let snapshot = tickscope::snapshot();
+                let Some(thread) = threads_named(&snapshot, "worker").next() else {
+                    continue;
+                };
+                let all = snapshot.threads[thread.index()].open.first();
+                let Some(all) = all.filter(|_| calls_of(&snapshot, "all") == 1) else {
+                    continue;
+                };
+                looks += 1;
+                let shown: u64 = snapshot
+                    .rows_of(thread)
+                    .map(|row| snapshot.nodes.self_ticks[row])
+                    .sum();
+                let passed = snapshot.capture.tick - all.began_tick;
+                assert!(shown <= passed, "{shown} ticks in {passed}");
+            }
+        });
+    });
+}
+
+fn viewers_that_may_not_control_change_nothing() {
+    support::isolated!(|| {
+        let session = Builder::new("closed").control(false).try_start().unwrap();
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        assert!(ring.take_slot().unwrap().is_none());
+    });
+}
+
+crate::support::tests![
+    a_storm_by_the_time_stamp_counter_loses_nothing,
+    a_storm_of_modes_loses_nothing,
+    a_storm_by_the_monotonic_clock_loses_nothing,
+    an_undo_brings_back_what_finished_threads_and_live_ones_had,
+    a_busy_thread_never_shows_more_time_than_has_passed,
+    viewers_that_may_not_control_change_nothing,
+];

@@ -1,0 +1,375 @@
+//! What programs do to themselves: close all descriptors, daemonize, change their rights. The collector is a guest that
+//! gets along with it.
+
+use std::fs::{self, File};
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::support::{self, Isolated, calls_of, isolated, newest, quick, test_name, wait_for, wait_until};
+use tickscope::{Builder, Destination, Status};
+use tickscope_format::file::open::{Liveness, RingFile};
+
+/// Closes all descriptors from this one on, as daemons do.
+fn close_from(first: u32) {
+    // SAFETY: what is closed here is not used by this test again.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
+    assert_eq!(result, 0);
+}
+
+/// Closes all other descriptors, wherever among those of the program they are.
+fn close_between(files: &[(i32, PathBuf)]) {
+    let is_own = |number: &i32| files.iter().any(|(own, _)| own == number);
+    for number in (3..64).filter(|number| !is_own(number)) {
+        // SAFETY: as above.
+        unsafe { libc::close(number) };
+    }
+}
+
+/// Opens files of the program's, which get the numbers that are free now.
+fn own_files(place: &Path) -> Vec<(i32, PathBuf)> {
+    (0..20)
+        .map(|number| {
+            let path = place.join(format!("own-{number}"));
+            fs::write(&path, "mine").unwrap();
+            let file = File::options().read(true).write(true).open(&path).unwrap();
+            (file.into_raw_fd(), path)
+        })
+        .collect()
+}
+
+fn check_own(files: &[(i32, PathBuf)]) {
+    for (number, path) in files {
+        let behind = fs::read_link(format!("/proc/self/fd/{number}"));
+        assert_eq!(behind.ok().as_ref(), Some(path), "it is open as it was");
+        assert_eq!(fs::read_to_string(path).unwrap(), "mine");
+    }
+}
+
+/// The end of the session closed a descriptor that was another file of the program's by then, and in a debug build it
+/// aborted; the history grew into that file, and a ring that was whole was taken for one that was cut.
+fn descriptors_of_a_program_that_closes_all_are_left_alone() {
+    let done = isolated!(|| {
+        let session = quick("closes");
+        let path = session.path().unwrap();
+        tickscope::time!("before", ());
+        close_from(3);
+        let files = own_files(&support::shared_place());
+        tickscope::time!("after", ());
+        // Has a history written, which grows.
+        drop(tickscope::reset());
+        tickscope::time!("after", ());
+        wait_until("a later record", || {
+            calls_of(&newest(&RingFile::open(&path).unwrap()), "after") == 1
+        });
+        // It has its own again, and loses it again.
+        close_between(&files);
+        check_own(&files);
+        tickscope::time!("after", ());
+        drop(session);
+        check_own(&files);
+    });
+    let ring = done.ring();
+    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert_eq!(calls_of(&newest(&ring), "after"), 2);
+}
+
+fn a_ring_that_is_closed_and_gone_is_replaced() {
+    isolated!(|| {
+        let session = quick("closes");
+        let path = session.path().unwrap();
+        fs::remove_file(&path).unwrap();
+        close_from(3);
+        let files = own_files(&support::shared_place());
+        wait_until("another ring", || session.path().is_some_and(|now| now != path));
+        let warnings = session.warnings().join("\n");
+        assert!(warnings.contains("was removed from outside"), "{warnings}");
+        drop(session);
+        check_own(&files);
+        drop(quick("again"));
+    });
+}
+
+/// A file that got the number of standard error was written into.
+fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
+    for (end, hears) in [("own", false), ("log", true), ("null", false)] {
+        let done = Isolated::new(test_name!())
+            .env("END", end)
+            .run(|| {
+                let _session = Builder::new("ends").report_at_exit(Destination::Stderr).start();
+                tickscope::time!("work", ());
+                let path = support::shared_place().join("own");
+                fs::write(&path, "mine").unwrap();
+                let mut options = File::options();
+                let file = match &*std::env::var("END").unwrap() {
+                    "own" => options.read(true).write(true).open(path),
+                    "log" => options.append(true).open(path),
+                    _ => options.write(true).open("/dev/null"),
+                };
+                // SAFETY: two descriptors that are open.
+                let number = unsafe { libc::dup2(file.unwrap().as_raw_fd(), libc::STDERR_FILENO) };
+                assert_eq!(number, libc::STDERR_FILENO);
+            })
+            .succeeded();
+        let own = fs::read_to_string(done.place().join("own")).unwrap();
+        assert!(own.starts_with("mine"), "{end}: {own}");
+        assert_eq!(own.contains("work"), hears, "{end}: {own}");
+        assert_eq!(done.stderr, "");
+    }
+}
+
+/// Becomes a daemon as programs do; true in it.
+fn daemonize() -> bool {
+    for _ in 0..2 {
+        // SAFETY: this process has no thread but this and our publisher.
+        match unsafe { libc::fork() } {
+            0 => {
+                // SAFETY: takes nothing; fails the second time, as it should.
+                unsafe { libc::setsid() };
+            }
+            child => {
+                assert!(child > 0);
+                let mut status = -1;
+                // SAFETY: a valid place.
+                unsafe { libc::waitpid(child, &mut status, 0) };
+                return false;
+            }
+        }
+    }
+    close_from(0);
+    for _ in 0..3 {
+        let _ = File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/null")
+            .unwrap()
+            .into_raw_fd();
+    }
+    true
+}
+
+/// In the daemon: says how it went, and is gone.
+fn daemon_says(body: impl FnOnce() -> String) -> ! {
+    let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+    support::tell("daemon", said.unwrap_or_else(|_| "panicked".into()));
+    std::process::exit(0)
+}
+
+fn a_daemon_publishes_where_it_starts_itself() {
+    let running = Isolated::new(test_name!()).start(|| {
+        if daemonize() {
+            daemon_says(|| {
+                let session = quick("daemon");
+                tickscope::time!("work", ());
+                let ring = RingFile::open(&session.path().unwrap()).unwrap();
+                wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
+                format!("{:?}", session.status())
+            });
+        }
+    });
+    assert_eq!(running.told("daemon"), "Publishing");
+}
+
+fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
+    let running = Isolated::new(test_name!()).start(|| {
+        let session = quick("before");
+        tickscope::time!("work", ());
+        if daemonize() {
+            daemon_says(|| {
+                for _ in 0..1000 {
+                    tickscope::time!("in the daemon", ());
+                }
+                let files = own_files(&support::shared_place());
+                tickscope::request_reset();
+                let calls = tickscope::reset().calls() + tickscope::snapshot().calls();
+                let own = tickscope::start("own");
+                drop(session);
+                check_own(&files);
+                format!("{:?} {calls}", own.status())
+            });
+        }
+        drop(session);
+    });
+    assert_eq!(running.told("daemon"), "Counting 0");
+    let done = running.wait().succeeded();
+    let ring = done.ring();
+    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert_eq!(calls_of(&newest(&ring), "in the daemon"), 0);
+}
+
+/// It waited for ever for a lock of a thread that it had not.
+fn a_child_forked_past_the_c_library_goes_on() {
+    isolated!(|| {
+        let session = quick("forks");
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    drop(tickscope::snapshot());
+                    drop(session.warnings());
+                }
+            });
+            let _over = support::Over(&over);
+            for _ in 0..50 {
+                // SAFETY: the system call alone, as some runtimes do it: no handler hears of it.
+                let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+                if child == 0 {
+                    tickscope::time!("child", ());
+                    tickscope::request_reset();
+                    let calls = tickscope::reset().calls() + tickscope::snapshot().calls();
+                    let counts = session.status() == Status::Counting;
+                    // SAFETY: ends the process without handlers.
+                    unsafe { libc::_exit(if counts && calls == 0 { 7 } else { 1 }) }
+                }
+                let mut status = 0;
+                let ended = wait_for("the end of the child", || {
+                    // SAFETY: a valid place.
+                    let ended = unsafe { libc::waitpid(child as i32, &mut status, libc::WNOHANG) };
+                    (ended as i64 == child).then_some(status)
+                });
+                assert_eq!(libc::WEXITSTATUS(ended), 7);
+            }
+        });
+        assert_eq!(session.status(), Status::Publishing);
+    });
+}
+
+fn scopes_between_fork_and_exec_are_no_harm() {
+    isolated!(|| {
+        let session = quick("spawns");
+        for _ in 0..20 {
+            let mut command = Command::new("true");
+            // SAFETY: opens a scope, which neither allocates nor locks.
+            unsafe {
+                command.pre_exec(|| {
+                    tickscope::time!("between", ());
+                    Ok(())
+                })
+            };
+            assert!(command.status().unwrap().success());
+        }
+        assert_eq!(calls_of(&tickscope::snapshot(), "between"), 0);
+        assert_eq!(session.status(), Status::Publishing);
+    });
+}
+
+/// The program gives up what it may, in the middle of its run.
+fn give_up_rights() -> Result<(), &'static str> {
+    let place = support::shared_place();
+    let place = std::ffi::CString::new(place.to_str().unwrap()).unwrap();
+    // SAFETY: takes numbers.
+    let dumpable = unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) };
+    assert_eq!(dumpable, 0);
+    // SAFETY: takes a number.
+    if unsafe { libc::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS) } != 0 {
+        return Err("no rights to unshare");
+    }
+    // SAFETY: a string that ends in a zero.
+    assert_eq!(unsafe { libc::chroot(place.as_ptr()) }, 0);
+    // SAFETY: takes a number.
+    assert_eq!(unsafe { libc::setgid(65534) }, 0);
+    // SAFETY: takes a number. All threads are made to change theirs.
+    assert_eq!(unsafe { libc::setuid(65534) }, 0);
+    Ok(())
+}
+
+fn a_program_that_gives_up_its_rights_goes_on_publishing() {
+    let running = Isolated::new(test_name!()).start(|| {
+        let session = quick("gives-up");
+        let gave_up = give_up_rights();
+        std::thread::spawn(|| tickscope::time!("after", ()))
+            .join()
+            .unwrap();
+        if let Err(why) = gave_up {
+            eprintln!("skipped: {why}");
+        }
+        wait_until("the end", || session.status() != Status::Publishing);
+    });
+    let mut running = running;
+    let ring = running.ring();
+    wait_until("what came after", || calls_of(&newest(&ring), "after") == 1);
+    assert_eq!(ring.liveness().unwrap(), Liveness::Running);
+    running.kill();
+}
+
+/// The system calls that the publisher makes once its first record is there, and those of a program that waits.
+const CALLS: [libc::c_long; 15] = [
+    libc::SYS_futex,
+    libc::SYS_clock_gettime,
+    libc::SYS_getpid,
+    libc::SYS_gettid,
+    libc::SYS_fstat,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_fcntl,
+    libc::SYS_openat,
+    libc::SYS_read,
+    libc::SYS_close,
+    libc::SYS_madvise,
+    libc::SYS_exit_group,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+];
+
+/// Those it makes besides: for memory, for a history that grows, at its end.
+const RARE_CALLS: [libc::c_long; 14] = [
+    libc::SYS_mmap,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_mprotect,
+    libc::SYS_brk,
+    libc::SYS_fallocate,
+    libc::SYS_fstatfs,
+    libc::SYS_ftruncate,
+    libc::SYS_lseek,
+    libc::SYS_getdents64,
+    libc::SYS_sched_yield,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_sigaltstack,
+    libc::SYS_exit,
+];
+
+fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
+    let running = Isolated::new(test_name!()).start(|| {
+        let session = quick("filtered");
+        // What only the beginning needs is done in the first second.
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let record = |ring: &RingFile| ring.newest().unwrap().sequence;
+        let _slot = ring.take_slot().unwrap();
+        let began = std::time::Instant::now();
+        wait_until("the beginning to be over", || {
+            began.elapsed() > Duration::from_millis(1500)
+        });
+        // Those of the test itself: reading its ring, and its first scope.
+        let own = [libc::SYS_pread64];
+        support::allow_only(&[&CALLS[..], &RARE_CALLS, &own].concat(), true);
+        tickscope::time!("after", ());
+        let first = record(&ring);
+        loop {
+            if record(&ring) > first + 3 {
+                // SAFETY: ends the process without handlers.
+                unsafe { libc::_exit(7) }
+            }
+            std::hint::spin_loop();
+        }
+    });
+    let done = running.wait();
+    assert_eq!(done.status.code(), Some(7), "{done:?}");
+    let ring = done.ring();
+    assert_eq!(calls_of(&newest(&ring), "after"), 1);
+}
+
+crate::support::tests![
+    descriptors_of_a_program_that_closes_all_are_left_alone,
+    a_ring_that_is_closed_and_gone_is_replaced,
+    a_report_at_exit_goes_into_no_file_that_took_the_descriptor,
+    a_daemon_publishes_where_it_starts_itself,
+    a_daemon_that_was_started_before_publishes_nothing_and_goes_on,
+    a_child_forked_past_the_c_library_goes_on,
+    scopes_between_fork_and_exec_are_no_harm,
+    a_program_that_gives_up_its_rights_goes_on_publishing,
+    under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on,
+];

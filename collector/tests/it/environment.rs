@@ -1,0 +1,589 @@
+//! What the environment asks for, and environments that a program cannot publish in.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{
+    self, Done, Isolated, calls_of, check, isolated, newest, on_small_file_system, rings_in, tell, test_name,
+    wait_until,
+};
+use tickscope::{Builder, Session, Status, Threads};
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::snapshot::{CaptureKind, ClockSource};
+
+#[tickscope::profile]
+fn marked() -> u8 {
+    1
+}
+
+fn live_publishes_a_program_with_one_attribute_under_the_name_of_its_file() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "live")
+        .run(|| assert_eq!(marked(), 1))
+        .succeeded();
+    let ring = done.ring();
+    assert!(ring.header().name.starts_with("it-"), "{}", ring.header().name);
+    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    let last = newest(&ring);
+    assert_eq!(
+        (last.capture.kind, calls_of(&last, "marked"), last.calls()),
+        (CaptureKind::Final, 1, 1)
+    );
+    assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
+}
+
+fn live_can_be_watched_from_the_first_scope_on() {
+    let running = Isolated::new(test_name!()).env("TICKSCOPE", "live").start(|| {
+        marked();
+        let place = support::shared_place();
+        wait_until("the word", || place.join("end").exists());
+    });
+    let ring = running.ring();
+    assert_eq!(ring.liveness().unwrap(), Liveness::Running);
+    let _slot = ring.take_slot().unwrap();
+    wait_until("the call", || calls_of(&newest(&ring), "marked") == 1);
+    std::fs::write(running.place().join("end"), "").unwrap();
+    running.wait().succeeded();
+    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+}
+
+fn live_outlives_the_sessions_of_the_program() {
+    for scope_first in [true, false] {
+        let done = Isolated::new(test_name!())
+            .env("TICKSCOPE", "live")
+            .env("SCOPE_FIRST", if scope_first { "1" } else { "0" })
+            .run(|| {
+                if std::env::var("SCOPE_FIRST").unwrap() == "1" {
+                    marked();
+                }
+                drop(Builder::new("inner").try_start().unwrap());
+                let session = Builder::new("inner").try_start().unwrap();
+                assert_eq!(session.status(), Status::Publishing);
+                drop(session);
+                marked();
+            })
+            .succeeded();
+        let last = newest(&done.ring());
+        assert_eq!(last.capture.kind, CaptureKind::Final);
+        assert_eq!(calls_of(&last, "marked"), 1 + u64::from(scope_first));
+    }
+}
+
+fn live_begins_also_where_threads_include_themselves() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "live")
+        .env("TICKSCOPE_THREADS", "opt-in")
+        .run(|| {
+            tickscope::thread::include();
+            marked();
+        })
+        .succeeded();
+    assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
+}
+
+fn limit_memory(bytes: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: bytes,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: `limit` is a valid rlimit.
+    let result = unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
+    assert_eq!(result, 0);
+}
+
+/// What `body` finds and leaves as the error of the last system call.
+fn keeps_errno(what: &str, body: impl FnOnce()) {
+    // SAFETY: no descriptor; the answer is an error.
+    unsafe { libc::close(-1) };
+    body();
+    let error = std::io::Error::last_os_error().raw_os_error();
+    assert_eq!(error, Some(libc::EBADF), "{what}");
+}
+
+fn scopes_and_counters_leave_errno_as_it_was() {
+    isolated!(|| {
+        support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
+        keeps_errno("the first scope of the program", || _ = marked());
+        // No memory. First, as it leaves no tree that the other thread could have.
+        std::thread::spawn(|| {
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            support::refuse(libc::SYS_mmap, protection, libc::EPERM);
+            keeps_errno("a thread without a tree", || tickscope::count!("counter"));
+        })
+        .join()
+        .unwrap();
+        // A sandbox, or a kernel before 5.14: no pages are made ready.
+        std::thread::spawn(|| {
+            support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
+            keeps_errno("a thread's first counter", || tickscope::count!("counter"));
+            // One of them is the first to find no place for its duration, and has a histogram made.
+            for _ in 0..100 {
+                keeps_errno("a scope's end", || tickscope::time!("call", ()));
+            }
+            keeps_errno("new nodes", support::call_many_paths);
+        })
+        .join()
+        .unwrap();
+        let snapshot = tickscope::snapshot();
+        assert_eq!(calls_of(&snapshot, "call"), 100);
+        assert_eq!(calls_of(&snapshot, "digit 7"), 4 * 8u64.pow(3));
+    });
+}
+
+fn nodes_without_memory_do_not_count_against_the_limit() {
+    // Not enough for a larger table, and enough for that, but not for the nodes.
+    for room in [0, 12] {
+        let test = Isolated::new(test_name!()).env("ROOM", room.to_string());
+        test.run(|| {
+            let session = Builder::new("limited").max_process_nodes(1000).try_start();
+            // A publisher would need memory of its own.
+            drop(session.unwrap());
+            marked();
+            let room: u64 = std::env::var("ROOM").unwrap().parse().unwrap();
+            let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
+            let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
+            limit_memory(pages * 4096 + room * 1024);
+            support::call_many_paths();
+            limit_memory(libc::RLIM_INFINITY);
+            let missed = tickscope::snapshot().capture.dropped;
+            assert!(missed > 1000, "{missed} found no memory");
+            tickscope::time!("later", ());
+            assert_eq!(calls_of(&tickscope::snapshot(), "later"), 1);
+        })
+        .succeeded();
+    }
+}
+
+fn live_without_a_thread_to_be_had_counts_and_a_later_start_publishes() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "live")
+        .run(|| {
+            let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
+            let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
+            // Enough for a tree, too little for the stack of a thread.
+            limit_memory(pages * 4096 + (1 << 20));
+            marked();
+            limit_memory(libc::RLIM_INFINITY);
+            assert_eq!(rings_in(&support::shared_place().join("rings")).len(), 0);
+            let session = Builder::new("later").try_start().unwrap();
+            assert_eq!(session.status(), Status::Publishing);
+        })
+        .succeeded();
+    assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
+}
+
+fn a_start_without_a_thread_to_be_had_says_so() {
+    Isolated::new(test_name!())
+        .run(|| {
+            marked();
+            let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
+            let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
+            limit_memory(pages * 4096 + (1 << 20));
+            let session = tickscope::start("threadless");
+            limit_memory(libc::RLIM_INFINITY);
+            assert_eq!(session.status(), Status::Counting);
+            let warnings = session.warnings().join("\n");
+            assert!(
+                warnings.starts_with("no thread for the publisher: "),
+                "{warnings}"
+            );
+        })
+        .succeeded();
+}
+
+fn a_log_without_a_place_says_so() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "log")
+        .run(|| {
+            let limit = libc::rlimit {
+                rlim_cur: 64 << 10,
+                rlim_max: libc::RLIM_INFINITY,
+            };
+            // SAFETY: `limit` is a valid rlimit.
+            let result = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+            assert_eq!(result, 0);
+            let session = tickscope::start("nowhere");
+            wait_until("the outcome", || session.status() == Status::Counting);
+        })
+        .succeeded();
+    assert_eq!(
+        done.stderr,
+        "tickscope: no log: there is no place for a ring; set TICKSCOPE_DIR\n"
+    );
+}
+
+fn report_prints_the_tree_on_standard_error_at_exit() {
+    let run = |report: &str| {
+        Isolated::new(test_name!())
+            .env("TICKSCOPE", "report")
+            .env("TICKSCOPE_REPORT", report)
+            .run(|| {
+                for _ in 0..17 {
+                    marked();
+                }
+            })
+            .succeeded()
+    };
+    let done = run("");
+    let line = done.stderr.lines().find(|line| line.contains("marked"));
+    assert!(line.is_some_and(|line| line.contains("17")), "{}", done.stderr);
+    assert_eq!(done.stdout, "");
+    assert_eq!(
+        rings_in(&done.place().join("rings")).len(),
+        0,
+        "nobody asked to publish"
+    );
+    let done = run("stdout");
+    assert!(done.stdout.contains("marked") && done.stderr.is_empty());
+}
+
+fn off_counts_nothing() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "off")
+        .run(|| {
+            marked();
+            let session = tickscope::start("nothing");
+            assert_eq!((session.status(), session.path()), (Status::Off, None));
+            tickscope::thread::include();
+            std::thread::spawn(marked).join().unwrap();
+            let _pause = tickscope::pause();
+            marked();
+            let snapshot = tickscope::snapshot();
+            assert_eq!(
+                (
+                    snapshot.nodes.len(),
+                    snapshot.threads.len(),
+                    snapshot.capture.dropped
+                ),
+                (0, 0, 0)
+            );
+            assert_eq!(tickscope::reset().lifetime.calls, 0);
+            tickscope::request_reset();
+            let error = Builder::new("nothing").try_start().unwrap_err().to_string();
+            assert!(
+                error.contains("TICKSCOPE=off") && error.contains("unset it"),
+                "{error}"
+            );
+        })
+        .succeeded();
+    assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
+    assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
+}
+
+const BAD: [(&str, &str, &str); 15] = [
+    ("TICKSCOPE", "on", "live, log, report, off"),
+    ("TICKSCOPE_INTERVAL_MS", "9", "10 to 3600000"),
+    ("TICKSCOPE_INTERVAL_MS", "1s", "10 to 3600000"),
+    ("TICKSCOPE_RING_BYTES", "16MB", "65536 to 4294967296"),
+    ("TICKSCOPE_MODE", "fast", "exact, adaptive, sampled, off"),
+    ("TICKSCOPE_HISTOGRAM", "yes", "on, off"),
+    ("TICKSCOPE_CLOCK", "rdtsc", "tsc, tsc-ordered, monotonic"),
+    ("TICKSCOPE_THREADS", "some", "all, opt-in"),
+    ("TICKSCOPE_MAX_DEPTH", "0", "1 to 4096"),
+    ("TICKSCOPE_MAX_NODES", "-1", "1 to 1048575"),
+    ("TICKSCOPE_MAX_PROCESS_NODES", "0", "1 to 100000000"),
+    (
+        "TICKSCOPE_ABSURD_LIMIT_MS",
+        "86400001",
+        "0 (no limit) to 86400000",
+    ),
+    ("TICKSCOPE_LOG_EVERY_MS", "9", "0 (no log) or 10 to 3600000"),
+    ("TICKSCOPE_CONTROL", "yes", "on, off"),
+    ("TICKSCOPE_RING_BYTES", "", "65536 to 4294967296"),
+];
+
+fn bad_values_are_named_with_what_is_allowed() {
+    for (name, value, allowed) in BAD {
+        Isolated::new(test_name!())
+            .env("VARIABLE", name)
+            .env(name, value)
+            .run(|| {
+                let name = std::env::var("VARIABLE").unwrap();
+                let value = std::env::var(&name).unwrap();
+                let bad = BAD.iter().find(|bad| (bad.0, bad.1) == (&*name, &*value));
+                let session = Builder::new("bad").try_start().unwrap();
+                let warnings = session.warnings();
+                assert_eq!(warnings.len(), 1, "{warnings:?}");
+                for part in [
+                    format!("{name}={value} "),
+                    bad.unwrap().2.into(),
+                    " is not understood; allowed: ".into(),
+                    "; the default holds".into(),
+                ] {
+                    assert!(warnings[0].contains(&part), "{part}: {warnings:?}");
+                }
+                marked();
+                assert_eq!(calls_of(&tickscope::snapshot(), "marked"), 1);
+            })
+            .succeeded();
+        assert!(!allowed.is_empty());
+    }
+}
+
+fn a_bad_value_is_told_where_there_is_no_session_to_tell_it() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", "lvie\n")
+        .run(|| {
+            marked();
+            std::thread::spawn(marked).join().unwrap();
+        })
+        .succeeded();
+    assert_eq!(
+        done.stderr,
+        "tickscope: TICKSCOPE=lvie\\n is not understood, so it starts nothing; allowed: live, log, report, off\n"
+    );
+    assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
+    let long = "x".repeat(1000);
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE", &long)
+        .run(|| {
+            marked();
+        })
+        .succeeded();
+    assert!(
+        done.stderr.ends_with("allowed: live, log, report, off\n"),
+        "{}",
+        done.stderr
+    );
+}
+
+fn good_values_win_over_the_program() {
+    let mut test = Isolated::new(test_name!());
+    for (name, value) in [
+        ("TICKSCOPE_INTERVAL_MS", "20"),
+        ("TICKSCOPE_RING_BYTES", "256K"),
+        ("TICKSCOPE_MODE", "exact"),
+        ("TICKSCOPE_CLOCK", "monotonic"),
+        ("TICKSCOPE_THREADS", "all"),
+        ("TICKSCOPE_MAX_DEPTH", "2"),
+        ("TICKSCOPE_MAX_NODES", "3"),
+        ("TICKSCOPE_CONTROL", "off"),
+    ] {
+        test = test.env(name, value);
+    }
+    test.run(|| {
+        let session = Builder::new("good")
+            .threads(Threads::OptIn)
+            .ring_bytes(1 << 20)
+            .max_depth(100)
+            .try_start()
+            .unwrap();
+        assert!(session.warnings().is_empty(), "{:?}", session.warnings());
+        {
+            tickscope::scope!("1");
+            tickscope::scope!("2");
+            tickscope::scope!("3");
+        }
+        tickscope::scope!("4");
+        tickscope::scope!("5");
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        assert_eq!(
+            (ring.header().ring_words * 8, ring.header().control),
+            (256 << 10, false)
+        );
+        wait_until("a later record", || calls_of(&newest(&ring), "4") == 1);
+        let snapshot = newest(&ring);
+        check(&snapshot);
+        assert_eq!(snapshot.capture.interval_ns, 20_000_000);
+        assert_eq!(snapshot.clock.source, ClockSource::Monotonic);
+        assert_eq!((snapshot.nodes.len(), snapshot.capture.dropped), (3, 2));
+    })
+    .succeeded();
+}
+
+/// Works, and tells what the session says; a ring elsewhere is removed again.
+fn work_anyhow() {
+    let session: Session = tickscope::start("anyhow");
+    marked();
+    wait_until("the outcome", || session.status() != Status::Starting);
+    let path = session.path();
+    tell("status", format!("{:?}", session.status()));
+    tell(
+        "path",
+        path.as_deref()
+            .map_or("none".into(), |path| path.display().to_string()),
+    );
+    tell("warnings", session.warnings().join("\n"));
+    assert_eq!(calls_of(&tickscope::snapshot(), "marked"), 1);
+    drop(session);
+    if let Some(path) = path.filter(|path| !path.starts_with(support::shared_place())) {
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+fn told(done: &Done, name: &str) -> String {
+    std::fs::read_to_string(done.place().join(name)).unwrap()
+}
+
+/// A place that does not work is named with the reason, the next one is taken, and the program does not notice.
+fn passed_over(done: &Done, bad: &Path, reason: &str) {
+    let warnings = told(done, "warnings");
+    assert!(warnings.contains(bad.to_str().unwrap()), "{warnings}");
+    assert!(
+        warnings.contains(reason) && warnings.contains("trying the next place"),
+        "{warnings}"
+    );
+    assert_eq!(told(done, "status"), "Publishing");
+    assert!(
+        !Path::new(&told(done, "path")).starts_with(bad),
+        "{}",
+        told(done, "path")
+    );
+    assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
+}
+
+fn a_directory_that_cannot_be_used_is_passed_over() {
+    for (kind, reason) in [
+        ("missing", "mkdir"),
+        ("file", "is no directory"),
+        ("link", "is a symbolic link"),
+        ("open", "may be written by others (mode 777)"),
+        ("fifo", "is no directory"),
+    ] {
+        let test = Isolated::new(test_name!());
+        let bad = test.place().join(kind);
+        match kind {
+            "file" => std::fs::write(&bad, "mine").unwrap(),
+            "link" => std::os::unix::fs::symlink("/tmp", &bad).unwrap(),
+            "open" => {
+                std::fs::create_dir(&bad).unwrap();
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+                std::fs::set_permissions(&bad, mode).unwrap();
+            }
+            "fifo" => assert!(Command::new("mkfifo").arg(&bad).status().unwrap().success()),
+            _ => {}
+        }
+        let dir = if kind == "missing" {
+            bad.join("deeper")
+        } else {
+            bad.clone()
+        };
+        let done = test.env("TICKSCOPE_DIR", &dir).run(work_anyhow).succeeded();
+        passed_over(&done, &dir, reason);
+        if kind == "file" {
+            assert_eq!(std::fs::read_to_string(bad).unwrap(), "mine");
+        }
+    }
+}
+
+fn a_directory_that_may_not_be_written_is_passed_over() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE_DIR", "/proc/self")
+        .run(work_anyhow)
+        .succeeded();
+    passed_over(&done, Path::new("/proc/self"), "/proc/self");
+}
+
+fn a_directory_of_another_user_is_passed_over() {
+    // SAFETY: takes nothing, cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        return println!("skipped: only root can give a directory away");
+    }
+    let test = Isolated::new(test_name!());
+    let bad = test.place().join("theirs");
+    std::fs::create_dir(&bad).unwrap();
+    std::os::unix::fs::chown(&bad, Some(12_345), None).unwrap();
+    let done = test.env("TICKSCOPE_DIR", &bad).run(work_anyhow).succeeded();
+    passed_over(
+        &done,
+        &bad,
+        "belongs to user 12345, wanted your own (0); choose another with TICKSCOPE_DIR",
+    );
+}
+
+fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
+    let Some(done) = on_small_file_system(test_name!(), 20 << 10, || {
+        let rings = support::shared_place().join("rings");
+        let session = tickscope::start("short");
+        wait_until("the outcome", || session.status() == Status::Publishing);
+        let path = session.path().unwrap();
+        assert!(path.starts_with(&rings));
+        assert_eq!(RingFile::open(&path).unwrap().header().ring_words * 8, 4 << 20);
+        let warnings = session.warnings().join("\n");
+        assert!(
+            warnings.contains("space is short in ") && warnings.contains("4194304 instead of 16777216"),
+            "{warnings}"
+        );
+        assert!(
+            warnings.contains("or choose another place with TICKSCOPE_DIR"),
+            "{warnings}"
+        );
+        let ring = RingFile::open(&path).unwrap();
+        wait_until("a record that says so", || {
+            newest(&ring).process.warnings == session.warnings()
+        });
+        // The history behind it may become as long and no longer.
+        drop(tickscope::reset());
+        wait_until("history", || ring.coarse_newest().unwrap().is_some());
+        let length = std::fs::metadata(&path).unwrap().len();
+        assert_eq!(length - ring.header().file_bytes(), 1 << 20);
+        assert_eq!(ring.header().coarse_words * 8, 4 << 20);
+        assert_eq!(session.warnings().join("\n"), warnings);
+        tell("halved", "");
+    }) else {
+        return;
+    };
+    assert!(done.place().join("halved").exists());
+}
+
+fn without_space_for_history_the_ring_does_alone_and_says_so() {
+    // There would be three megabytes for it, but others need them.
+    let Some(done) = on_small_file_system(test_name!(), (4 << 10) + 44, || {
+        let session = tickscope::start("short");
+        wait_until("the outcome", || session.status() == Status::Publishing);
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        for _ in 0..3 {
+            drop(tickscope::reset());
+        }
+        wait_until("a record that says so", || {
+            let warnings = newest(&ring).process.warnings;
+            let said = warnings
+                .iter()
+                .filter(|warning| warning.contains("no history beyond the ring"));
+            said.count() == 1
+        });
+        assert!(ring.coarse_newest().unwrap().is_none());
+        let length = std::fs::metadata(ring.path()).unwrap().len();
+        assert_eq!(length, ring.header().file_bytes());
+        let last = ring.newest().unwrap().sequence;
+        wait_until("the next record", || ring.newest().unwrap().sequence > last);
+        tell("alone", "");
+    }) else {
+        return;
+    };
+    assert!(done.place().join("alone").exists());
+}
+
+fn a_file_system_with_little_space_is_passed_over() {
+    let Some(done) = on_small_file_system(test_name!(), 3 << 10, work_anyhow) else {
+        return;
+    };
+    passed_over(
+        &done,
+        &done.place().join("rings"),
+        "bytes free, of which a ring may take a quarter, wanted 4194304; free some",
+    );
+}
+
+crate::support::tests![
+    scopes_and_counters_leave_errno_as_it_was,
+    nodes_without_memory_do_not_count_against_the_limit,
+    live_publishes_a_program_with_one_attribute_under_the_name_of_its_file,
+    live_can_be_watched_from_the_first_scope_on,
+    live_outlives_the_sessions_of_the_program,
+    live_begins_also_where_threads_include_themselves,
+    live_without_a_thread_to_be_had_counts_and_a_later_start_publishes,
+    a_start_without_a_thread_to_be_had_says_so,
+    a_log_without_a_place_says_so,
+    report_prints_the_tree_on_standard_error_at_exit,
+    off_counts_nothing,
+    bad_values_are_named_with_what_is_allowed,
+    a_bad_value_is_told_where_there_is_no_session_to_tell_it,
+    good_values_win_over_the_program,
+    a_directory_that_cannot_be_used_is_passed_over,
+    a_directory_that_may_not_be_written_is_passed_over,
+    a_directory_of_another_user_is_passed_over,
+    a_ring_is_halved_until_it_is_a_quarter_of_what_is_free,
+    without_space_for_history_the_ring_does_alone_and_says_so,
+    a_file_system_with_little_space_is_passed_over,
+];

@@ -1,0 +1,254 @@
+//! All the ways in which a program ends: with the code it wants to end with, and soon.
+
+use std::os::unix::process::ExitStatusExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, LazyLock};
+use std::time::Duration;
+
+use crate::support::{self, Isolated, calls_of, newest, test_name};
+use tickscope::{Builder, Clock, Destination};
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::snapshot::CaptureKind;
+
+/// How the program ends, and with what.
+const WAYS: [(&str, Option<i32>, Option<i32>); 7] = [
+    ("process::exit", Some(7), None),
+    ("exit", Some(7), None),
+    ("_exit", Some(7), None),
+    ("quick_exit", Some(7), None),
+    ("abort", None, Some(libc::SIGABRT)),
+    ("killed", None, Some(libc::SIGKILL)),
+    ("terminated", None, Some(libc::SIGTERM)),
+];
+
+unsafe extern "C" {
+    fn quick_exit(code: libc::c_int) -> !;
+}
+
+/// The variable of that name, read before it is asked for where nobody may allocate.
+static WAY: LazyLock<String> = LazyLock::new(|| std::env::var("WAY").unwrap());
+
+fn end() {
+    let raise = |signal| {
+        // SAFETY: takes a number.
+        unsafe { libc::raise(signal) };
+    };
+    match &**WAY {
+        "process::exit" => std::process::exit(7),
+        // SAFETY: takes a number; other threads are of this program, which has nothing to lose.
+        "exit" => unsafe { libc::exit(7) },
+        // SAFETY: takes a number.
+        "_exit" => unsafe { libc::_exit(7) },
+        // SAFETY: takes a number.
+        "quick_exit" => unsafe { quick_exit(7) },
+        "abort" => std::process::abort(),
+        "killed" => raise(libc::SIGKILL),
+        _ => raise(libc::SIGTERM),
+    }
+}
+
+static ENDS: AtomicBool = AtomicBool::new(false);
+
+/// Ends at the first signal, wherever it has interrupted its thread.
+extern "C" fn ending(_: libc::c_int) {
+    if !ENDS.swap(true, Ordering::Relaxed) {
+        tickscope::scope!("handler");
+        end();
+    }
+}
+
+fn busy(barrier: &Barrier) {
+    let mut begun = false;
+    loop {
+        tickscope::scope!("busy");
+        tickscope::time!("step", std::hint::black_box(()));
+        if !std::mem::replace(&mut begun, true) {
+            barrier.wait();
+        }
+    }
+}
+
+/// One of so many threads that none may be busy all the time.
+fn at_work(barrier: &Barrier) {
+    let mut begun = false;
+    loop {
+        tickscope::scope!("busy");
+        tickscope::time!("waits", std::thread::sleep(Duration::from_millis(20)));
+        if !std::mem::replace(&mut begun, true) {
+            barrier.wait();
+        }
+    }
+}
+
+fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
+    static BEGUN: Barrier = Barrier::new(5);
+    for from in ["main", "thread", "scope", "handler", "handler in the allocator"] {
+        for (way, code, signal) in WAYS {
+            let test = Isolated::new(test_name!()).env("FROM", from).env("WAY", way);
+            let done = test.env("TICKSCOPE_RUN", "0").run(|| {
+                let _session = Builder::new("ends").try_start().unwrap();
+                for _ in 0..4 {
+                    std::thread::spawn(|| busy(&BEGUN));
+                }
+                BEGUN.wait();
+                LazyLock::force(&WAY);
+                match &*std::env::var("FROM").unwrap() {
+                    "main" => end(),
+                    "thread" => drop(std::thread::spawn(end).join()),
+                    "scope" => tickscope::time!("ends", end()),
+                    _ => {
+                        support::on_signal(libc::SIGUSR1, ending);
+                        // SAFETY: takes nothing, cannot fail.
+                        let main = unsafe { libc::pthread_self() };
+                        std::thread::spawn(move || {
+                            // SAFETY: the main thread does not end before the program.
+                            unsafe { libc::pthread_kill(main, libc::SIGUSR1) }
+                        });
+                        let allocates = std::env::var("FROM").unwrap() != "handler";
+                        loop {
+                            tickscope::scope!("interrupted");
+                            if allocates {
+                                // So much takes the allocator's lock.
+                                drop(std::hint::black_box(vec![1u8; 3000]));
+                            } else {
+                                // With our lock held.
+                                drop(tickscope::snapshot());
+                            }
+                        }
+                    }
+                }
+                panic!("it goes on");
+            });
+            assert_eq!(
+                (done.status.code(), done.status.signal()),
+                (code, signal),
+                "{way} from {from}: {done:?}"
+            );
+            assert_eq!((&*done.stdout, &*done.stderr), ("", ""), "{way} from {from}");
+            let ring = done.ring();
+            let newest = newest(&ring);
+            support::check(&newest);
+            let fate = ring.liveness().unwrap();
+            let asked = matches!(way, "process::exit" | "exit");
+            // A handler may stand inside a snapshot, or the machine be busy.
+            if asked && !from.starts_with("handler") && matches!(fate, Liveness::Exited { .. }) {
+                assert!(calls_of(&newest, "busy") >= 4);
+            }
+            if !asked {
+                assert!(matches!(fate, Liveness::Crashed { .. }), "{way}: {fate:?}");
+            }
+        }
+    }
+}
+
+static EXITS: AtomicBool = AtomicBool::new(false);
+
+/// A clock that exits in the middle of a capture, as a signal's handler may.
+fn exiting_clock() -> u64 {
+    if EXITS.swap(false, Ordering::Relaxed) {
+        end();
+    }
+    1
+}
+
+/// It had the books, and the publisher waited for them with the session's lock, for which the exit then waited for ever.
+fn an_exit_inside_a_capture_ends_while_the_session_ends() {
+    for way in ["process::exit", "exit"] {
+        // Under `tickscope run` the last record is waited for longer than a pipe that nobody reads.
+        let test = Isolated::new(test_name!()).env("TICKSCOPE_RUN", "1");
+        let done = test.env("WAY", way).run(|| {
+            let _reader = support::full_standard_error();
+            let session = Builder::new("ends")
+                .clock(Clock::Custom(exiting_clock, 1e9))
+                .log_every(Duration::from_millis(10))
+                .try_start()
+                .unwrap();
+            LazyLock::force(&WAY);
+            tickscope::time!(group = "log", "work", ());
+            let ring = RingFile::open(&session.path().unwrap()).unwrap();
+            std::thread::spawn(|| drop(session));
+            support::wait_until("the last record", || {
+                newest(&ring).capture.kind == CaptureKind::Final
+            });
+            // The publisher waits for the pipe, and has to wait for the books after that.
+            EXITS.store(true, Ordering::Relaxed);
+            drop(tickscope::snapshot());
+            panic!("it goes on");
+        });
+        assert_eq!(done.status.code(), Some(7), "{done:?}");
+    }
+}
+
+/// Milliseconds from the call of `exit` to the end of the process, as its parent sees it.
+fn milliseconds_to_end(off: bool) -> f64 {
+    const THREADS: usize = 1_000;
+    let test = Isolated::new("a_thousand_threads_at_work_do_not_hold_up_the_end");
+    let test = if off { test.env("TICKSCOPE", "off") } else { test };
+    let running = test.env("TICKSCOPE_RUN", "0").start(|| {
+        let barrier = &*Box::leak(Box::new(Barrier::new(THREADS + 1)));
+        let session = Builder::new("crowd").start();
+        support::wait_until("the publisher", || {
+            session.status() != tickscope::Status::Starting
+        });
+        for _ in 0..THREADS {
+            let thread = std::thread::Builder::new().stack_size(128 << 10);
+            thread.spawn(|| at_work(barrier)).unwrap();
+        }
+        barrier.wait();
+        support::tell("ends", now_ns().to_string());
+        std::process::exit(7);
+    });
+    let began = running.told("ends").parse::<u64>().unwrap();
+    let done = running.wait();
+    assert_eq!(done.status.code(), Some(7), "{done:?}");
+    (now_ns() - began) as f64 / 1e6
+}
+
+fn now_ns() -> u64 {
+    tickscope_format::os::monotonic_ns()
+}
+
+fn a_thousand_threads_at_work_do_not_hold_up_the_end() {
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        without.push(milliseconds_to_end(true));
+        with.push(milliseconds_to_end(false));
+    }
+    println!(
+        "exit with 1000 threads at work, in ms (looked at every 2 ms): {with:.0?}, with TICKSCOPE=off {without:.0?}"
+    );
+}
+
+/// It died of SIGPIPE, where it would have ended with its own code.
+fn a_report_into_a_closed_pipe_changes_no_exit_code() {
+    let mut shell = std::process::Command::new("bash");
+    shell.args(["-c", "\"$0\" | true; exit ${PIPESTATUS[0]}"]);
+    shell.arg(std::env::current_exe().unwrap());
+    let done = Isolated::through(test_name!(), shell).run(|| {
+        // What programs in C have, and those in Rust that end at a closed pipe.
+        // SAFETY: a disposition that runs no code.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        let _session = Builder::new("pipes").report_at_exit(Destination::Stdout).start();
+        tickscope::time!("work", ());
+        // Until nobody reads.
+        support::wait_until("the pipe's end", || {
+            let mut pipe = libc::pollfd {
+                fd: libc::STDOUT_FILENO,
+                events: 0,
+                revents: 0,
+            };
+            // SAFETY: a valid place for one.
+            unsafe { libc::poll(&mut pipe, 1, 0) };
+            pipe.revents & libc::POLLERR != 0
+        });
+        std::process::exit(3);
+    });
+    assert_eq!(done.status.code(), Some(3), "{done:?}");
+}
+
+crate::support::tests![
+    every_way_to_end_from_everywhere_ends_as_without_tickscope,
+    an_exit_inside_a_capture_ends_while_the_session_ends,
+    a_thousand_threads_at_work_do_not_hold_up_the_end,
+    a_report_into_a_closed_pipe_changes_no_exit_code,
+];

@@ -1,0 +1,34 @@
+//! A library with a collector of its own, for programs that load it: it opens scopes before `main`, when it is asked to,
+//! and after `main`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static SESSION: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn at_exit() {
+    tickscope::scope!("after main");
+}
+
+extern "C" fn construct() {
+    tickscope::scope!("constructor");
+    // SAFETY: a function that is there as long as the library, which calls it when it is unloaded.
+    unsafe { libc::atexit(at_exit) };
+}
+
+#[used]
+// The section is a list of functions that the loader calls.
+#[unsafe(link_section = ".init_array")]
+static CONSTRUCT: extern "C" fn() = construct;
+
+/// Starts a session that is never dropped, and counts a call; true where it publishes.
+#[unsafe(no_mangle)]
+pub extern "C" fn loadable_work() -> bool {
+    if !SESSION.swap(true, Ordering::Relaxed) {
+        match tickscope::Builder::new("loaded").try_start() {
+            Ok(session) => std::mem::forget(session),
+            Err(_) => return false,
+        }
+    }
+    tickscope::scope!("loaded");
+    true
+}

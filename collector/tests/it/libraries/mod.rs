@@ -1,0 +1,203 @@
+//! Libraries that each bring a collector of their own into one program: loaded, unloaded, loaded before all others.
+
+use std::ffi::{CString, c_void};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{self, Isolated, calls_of, isolated, newest, rings_in, test_name, wait_until};
+use tickscope_format::file::list;
+use tickscope_format::file::open::{Liveness, RingFile};
+
+/// The library in `loadable.rs`, which `cargo test` makes with the other examples; where a test is built alone, it
+/// is made here.
+fn library() -> PathBuf {
+    let this = std::env::current_exe().unwrap();
+    let built = this.parent().unwrap().parent().unwrap();
+    let library = built.join("examples/libloadable.so");
+    let is_new = || {
+        let made = |path: &Path| path.metadata().and_then(|facts| facts.modified()).ok();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/libraries/loadable.rs");
+        made(&library) > made(&source)
+    };
+    if !is_new() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([
+            "build",
+            "--quiet",
+            "-p",
+            "tickscope",
+            "--features",
+            "enable",
+            "--example",
+            "loadable",
+        ]);
+        cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        assert!(
+            cargo
+                .env("CARGO_TARGET_DIR", built.parent().unwrap())
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    assert!(library.exists(), "{}", library.display());
+    library
+}
+
+/// A copy of it under another name, which the loader takes for another library.
+fn copy(name: &str) -> CString {
+    let copy = support::shared_place().join(name);
+    std::fs::copy(library(), &copy).unwrap();
+    CString::new(copy.to_str().unwrap()).unwrap()
+}
+
+struct Loaded(*mut c_void);
+
+impl Loaded {
+    fn new(path: &CString) -> Self {
+        // SAFETY: our own library, whose constructor opens a scope.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        assert!(!handle.is_null(), "{path:?}");
+        Self(handle)
+    }
+
+    fn work(&self) -> bool {
+        // SAFETY: a handle of the loader's, and a name that ends in a zero.
+        let work = unsafe { libc::dlsym(self.0, c"loadable_work".as_ptr()) };
+        assert!(!work.is_null());
+        // SAFETY: what the library says of its function.
+        let work = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> bool>(work) };
+        work()
+    }
+
+    fn unload(self) {
+        // SAFETY: a handle of the loader's, used no more.
+        assert_eq!(unsafe { libc::dlclose(self.0) }, 0);
+    }
+}
+
+fn rings() -> Vec<RingFile> {
+    let rings = rings_in(&support::shared_place().join("rings"));
+    rings.iter().map(|path| RingFile::open(path).unwrap()).collect()
+}
+
+fn two_copies_in_one_process_have_a_ring_each() {
+    let done = isolated!(|| {
+        let (one, two) = (Loaded::new(&copy("one.so")), Loaded::new(&copy("two.so")));
+        let own = tickscope::Builder::new("program").try_start().unwrap();
+        assert!(one.work() && two.work());
+        assert!(two.work());
+        tickscope::time!("own", ());
+        let mut calls: Vec<_> = Vec::new();
+        wait_until("all calls in the rings", || {
+            let rings = rings();
+            calls = rings
+                .iter()
+                .map(|ring| calls_of(&newest(ring), "loaded"))
+                .collect();
+            calls.sort_unstable();
+            calls == [0, 1, 2]
+        });
+        let listed = list::list(&[support::shared_place().join("rings")]);
+        let running = listed.iter().filter(|entry| {
+            let facts = entry.ring.as_ref().unwrap();
+            facts.1 == Liveness::Running && facts.0.header().pid == std::process::id()
+        });
+        assert_eq!(running.count(), 3, "all of this process");
+        drop(own);
+    });
+    let rings = rings_in(&done.place().join("rings"));
+    for ring in rings.iter().map(|path| RingFile::open(path).unwrap()) {
+        assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    }
+}
+
+/// Its code went from under its publisher.
+fn a_library_that_publishes_can_be_unloaded() {
+    let done = isolated!(|| {
+        let path = copy("one.so");
+        // Not on this thread: the loader waits with the unloading for the ends of threads that have counted.
+        std::thread::scope(|scope| {
+            let works = || Loaded::new(&path).work();
+            assert!(scope.spawn(works).join().unwrap());
+        });
+        let library = Loaded::new(&path);
+        let path = rings()[0].path().to_path_buf();
+        library.unload();
+        // As often as it was loaded.
+        let once_more =
+            Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
+        for _ in 0..2 {
+            // SAFETY: the library was loaded twice more than it was unloaded.
+            assert_eq!(unsafe { libc::dlclose(once_more.0) }, 0);
+        }
+        let ring = RingFile::open(&path).unwrap();
+        let _slot = ring.take_slot().unwrap();
+        let first = ring.newest().unwrap().sequence;
+        wait_until("later records", || ring.newest().unwrap().sequence > first + 3);
+        // Where it is loaded again it is the same, and counts on.
+        let again =
+            Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
+        assert!(again.work());
+        wait_until("both calls", || calls_of(&newest(&ring), "loaded") == 2);
+        assert_eq!(rings().len(), 1);
+    });
+    assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
+}
+
+/// Its code went from under the end of a thread that had counted.
+fn a_library_that_only_counted_can_be_unloaded() {
+    isolated!(|| {
+        let path = copy("counts.so");
+        for _ in 0..20 {
+            std::thread::scope(|scope| {
+                scope.spawn(|| Loaded::new(&path).unload());
+            });
+        }
+        assert_eq!(rings().len(), 0);
+    });
+}
+
+/// A program that knows nothing of us gets a library with scopes in a constructor and an exit handler.
+fn preloaded_it_publishes_what_comes_before_and_after_main() {
+    for (command, code) in [("exit 3", 3), ("true | true; sleep 0.3; exit 4", 4)] {
+        let test = Isolated::new(test_name!());
+        let place = test.place().join("rings");
+        let mut shell = Command::new("bash");
+        shell
+            .args(["-c", command])
+            .env("LD_PRELOAD", library())
+            .env("TICKSCOPE", "live")
+            .env("TICKSCOPE_RUN", "1")
+            .env("TICKSCOPE_DIR", &place);
+        let done = shell.output().unwrap();
+        assert_eq!(done.status.code(), Some(code), "{done:?}");
+        assert_eq!((done.stdout, done.stderr), (Vec::new(), Vec::new()));
+        let rings = rings_in(&place);
+        // One for the shell, which forks, and one for each program that it starts.
+        assert!(!rings.is_empty());
+        for path in rings {
+            let ring = RingFile::open(&path).unwrap();
+            assert!(
+                matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
+                "{}",
+                path.display()
+            );
+            let last = newest(&ring);
+            support::check(&last);
+            assert_eq!(calls_of(&last, "constructor"), 1);
+            // The thread that exits counts until our own handler, which was there before.
+            assert_eq!(calls_of(&last, "after main"), 1);
+        }
+    }
+}
+
+crate::support::tests![
+    two_copies_in_one_process_have_a_ring_each,
+    a_library_that_publishes_can_be_unloaded,
+    a_library_that_only_counted_can_be_unloaded,
+    preloaded_it_publishes_what_comes_before_and_after_main,
+];

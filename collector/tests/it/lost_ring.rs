@@ -1,0 +1,434 @@
+//! What others do to the ring file of a running program, and what the file system does: the program goes on, says what
+//! happened, and can be watched again.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::support::{
+    self, Isolated, calls_of, isolated, newest, on_small_file_system, test_name, wait_for, wait_until,
+};
+use tickscope::{Builder, Session, Status};
+use tickscope_format::file::open::RingFile;
+use tickscope_format::os::punch_hole;
+
+/// The first record of a session has been seen, and what is counted since.
+fn begin(name: &str) -> (Session, PathBuf) {
+    let session = Builder::new(name)
+        .interval(Duration::from_millis(10))
+        .ring_bytes(1 << 20)
+        .try_start()
+        .unwrap();
+    let path = session.path().unwrap();
+    tickscope::time!("before", ());
+    (session, path)
+}
+
+fn open_to_write(path: &Path) -> File {
+    OpenOptions::new().write(true).open(path).unwrap()
+}
+
+/// Another ring is there, in which all is that was counted before, and why.
+fn replaced(session: &Session, lost: &Path, says: &[&str]) {
+    let path = wait_for("another ring", || session.path().filter(|path| path != lost));
+    wait_until("publishing", || session.status() == Status::Publishing);
+    let ring = RingFile::open(&path).unwrap();
+    let before = calls_of(&newest(&ring), "before");
+    tickscope::time!("before", ());
+    wait_until("the next call", || {
+        calls_of(&newest(&ring), "before") == before + 1
+    });
+    let shown = newest(&ring).process.warnings.join("\n");
+    for said in [session.warnings().join("\n"), shown] {
+        assert!(says.iter().all(|says| said.contains(says)), "{says:?}: {said}");
+        assert!(said.contains(lost.to_str().unwrap()), "{said}");
+        assert_eq!(said.matches("ring files lost: 1;").count(), 1, "{said}");
+    }
+}
+
+/// The next store into the mapping was a SIGBUS.
+fn a_ring_cut_at_any_place_is_replaced() {
+    isolated!(|| {
+        for length in [
+            0,
+            7,
+            100,
+            4095,
+            4096,
+            5000,
+            8192,
+            3 * 4096,
+            100_000,
+            (1 << 20) + 12_287,
+        ] {
+            let (session, path) = begin("cut");
+            open_to_write(&path).set_len(length).unwrap();
+            replaced(
+                &session,
+                &path,
+                &[&format!("cut from outside to {length} bytes, wanted 1060864")],
+            );
+            assert_eq!(
+                fs::metadata(&path).unwrap().len(),
+                length,
+                "nothing is written behind the cut"
+            );
+        }
+    });
+}
+
+/// It has its length, and nobody who comes can open it.
+fn a_ring_emptied_and_long_again_is_replaced() {
+    isolated!(|| {
+        let (session, path) = begin("emptied");
+        let file = open_to_write(&path);
+        let length = file.metadata().unwrap().len();
+        punch_hole(&file, 0, length).unwrap();
+        replaced(
+            &session,
+            &path,
+            &["was emptied or written over from outside, wanted what this program wrote"],
+        );
+        drop(session);
+        // The pages with the ring's own words alone, while it has history.
+        let (session, path) = begin("emptied");
+        drop(tickscope::reset());
+        let ring = RingFile::open(&path).unwrap();
+        wait_until("history", || ring.coarse_newest().unwrap().is_some());
+        punch_hole(&open_to_write(&path), 4096, 4096).unwrap();
+        replaced(
+            &session,
+            &path,
+            &["was emptied or written over from outside, wanted what this program wrote"],
+        );
+    });
+}
+
+/// Whoever comes finds nothing, and the program wrote on for nobody.
+fn a_ring_that_cannot_be_found_any_more_is_replaced() {
+    isolated!(|| {
+        let removals: [fn(&Path); 3] = [
+            |path| fs::remove_file(path).unwrap(),
+            |path| fs::remove_dir_all(path.parent().unwrap()).unwrap(),
+            |path| {
+                let other = path.with_extension("other");
+                fs::write(&other, "something else").unwrap();
+                fs::rename(&other, path).unwrap();
+            },
+        ];
+        for remove in removals {
+            let (session, path) = begin("removed");
+            let seen = RingFile::open(&path).unwrap();
+            remove(&path);
+            replaced(
+                &session,
+                &path,
+                &["was removed from outside", "a new one was made"],
+            );
+            seen.newest_snapshot().unwrap();
+            if path.exists() {
+                assert_eq!(fs::read(&path).unwrap(), b"something else", "it is not ours");
+            }
+        }
+    });
+}
+
+/// Two at once, so that a fight over the directory costs nothing.
+fn a_second_lost_ring_waits_for_its_minute() {
+    isolated!(|| {
+        let (session, first) = begin("again");
+        open_to_write(&first).set_len(0).unwrap();
+        let second = wait_for("another ring", || session.path().filter(|path| *path != first));
+        // A ring that was removed is written until there is another one.
+        let ring = RingFile::open(&second).unwrap();
+        fs::remove_file(&second).unwrap();
+        wait_until("it is said", || {
+            session.warnings().join("\n").contains("lost: 2; the last: ")
+        });
+        let last = ring.newest().unwrap().sequence;
+        wait_until("the next record", || ring.newest().unwrap().sequence > last);
+        assert_eq!(
+            (session.status(), session.path()),
+            (Status::Publishing, Some(second))
+        );
+        // One that was cut is not.
+        let fd = format!("/proc/self/fd/{}", own_descriptor());
+        open_to_write(Path::new(&fd)).set_len(0).unwrap();
+        wait_until("it stops", || session.status() == Status::Counting);
+        let warnings = session.warnings().join("\n");
+        for says in [
+            "lost: 2; the last: ",
+            "cut from outside",
+            "nothing is published",
+            "a minute",
+            "start the session anew",
+        ] {
+            assert!(warnings.contains(says), "{says}: {warnings}");
+        }
+        assert_eq!(session.path(), None);
+        tickscope::time!("after", ());
+        assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
+        drop(tickscope::reset());
+        tickscope::request_reset();
+        // The background thread does it, which goes on without a ring.
+        wait_until("the reset", || tickscope::snapshot().capture.reset_epoch == 2);
+        if std::env::var_os("LOST_AGAIN").is_some() {
+            let path = wait_for("the minute", || session.path());
+            assert_eq!(newest(&RingFile::open(&path).unwrap()).capture.reset_epoch, 2);
+        }
+        // The advice of the warning holds.
+        drop(session);
+        drop(Builder::new("anew").try_start().unwrap());
+    });
+}
+
+/// Of the descriptors of this process, that of its ring.
+fn own_descriptor() -> String {
+    let entries = fs::read_dir("/proc/self/fd").unwrap().map(|entry| entry.unwrap());
+    let mut rings = entries.filter(|entry| {
+        let target = fs::read_link(entry.path()).unwrap_or_default();
+        let target = target.to_string_lossy();
+        target.contains(".ring") && {
+            let flags = fs::read_to_string(format!("/proc/self/fdinfo/{}", entry.file_name().display()));
+            // The test's own are for reading.
+            flags.is_ok_and(|text| {
+                text.lines()
+                    .any(|line| line.starts_with("flags:") && line.ends_with('2'))
+            })
+        }
+    });
+    rings.next().unwrap().file_name().into_string().unwrap()
+}
+
+/// The page fault found no space: a SIGBUS as well.
+fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
+    let done = on_small_file_system(test_name!(), 8 << 10, || {
+        let (session, path) = begin("full");
+        let file = open_to_write(&path);
+        punch_hole(&file, 3 * 4096, 1 << 20).unwrap();
+        let mut filler = File::create(path.with_extension("filler")).unwrap();
+        while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
+        replaced(&session, &path, &["process_vm_writev", "os error 14"]);
+        // In the next place, as here there is no space.
+        let other = session.path().unwrap();
+        drop(session);
+        fs::remove_file(other).unwrap();
+    });
+    drop(done);
+}
+
+/// SIGXFSZ ends a program by default.
+fn a_limit_on_the_length_of_files_is_no_signal() {
+    isolated!(|| {
+        let (session, path) = begin("limited");
+        let limit = libc::rlimit {
+            rlim_cur: fs::metadata(&path).unwrap().len(),
+            rlim_max: libc::RLIM_INFINITY,
+        };
+        // SAFETY: `limit` is a valid rlimit.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
+        drop(tickscope::reset());
+        let ring = RingFile::open(&path).unwrap();
+        wait_until("a record that says so", || {
+            let warnings = newest(&ring).process.warnings.join("\n");
+            warnings.contains("no history beyond the ring: fallocate") && warnings.contains("os error 27")
+        });
+        assert_eq!(ring.coarse_newest().unwrap(), None);
+        assert_eq!(
+            (session.status(), session.path()),
+            (Status::Publishing, Some(path))
+        );
+    });
+}
+
+/// Its descriptor was then one of the program's own files: that one grew, was cut and was closed.
+fn a_program_that_closes_all_descriptors_keeps_its_ring_and_its_files() {
+    isolated!(|| {
+        let (session, path) = begin("closes");
+        // SAFETY: what this process has open beyond the three is the ring's and its harness's.
+        assert_eq!(unsafe { libc::close_range(3, libc::c_uint::MAX, 0) }, 0);
+        let own: Vec<PathBuf> = (0..20)
+            .map(|number| support::shared_place().join(format!("own-{number}")))
+            .collect();
+        let files: Vec<File> = own.iter().map(|path| File::create(path).unwrap()).collect();
+        let ring = RingFile::open(&path).unwrap();
+        drop(tickscope::reset());
+        wait_until("history", || ring.coarse_newest().unwrap().is_some());
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        support::ask(&mut slot, tickscope_format::slots::Op::PublishNow);
+        assert_eq!(session.warnings(), [""; 0]);
+        drop(session);
+        for (file, path) in files.iter().zip(&own) {
+            assert_eq!(file.metadata().unwrap().len(), 0, "{path:?}");
+            assert!(fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap() == *path);
+        }
+    });
+}
+
+/// The process's own id was then that of a thread without memory or descriptors: all was lost, and no new ring could be
+/// made.
+fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
+    isolated!(|| {
+        let (session, path) = begin("leaderless");
+        let main_ended = || {
+            let stat = fs::read_to_string(format!("/proc/{}/stat", std::process::id()));
+            stat.unwrap().contains(") Z ")
+        };
+        std::thread::spawn(move || {
+            let goes_on = move || {
+                wait_until("the end of the main thread", main_ended);
+                let ring = RingFile::open(&path).unwrap();
+                let last = ring.newest().unwrap().sequence;
+                tickscope::time!("after", ());
+                wait_until("the call and some records", || {
+                    let warnings = session.warnings();
+                    assert_eq!((session.status(), warnings), (Status::Publishing, Vec::new()));
+                    ring.newest().unwrap().sequence > last + 3 && calls_of(&newest(&ring), "after") == 1
+                });
+                // The history grows as well.
+                drop(tickscope::reset());
+                wait_until("history", || ring.coarse_newest().unwrap().is_some());
+                fs::remove_file(&path).unwrap();
+                replaced(
+                    &session,
+                    &path,
+                    &["was removed from outside", "a new one was made"],
+                );
+            };
+            // With the main thread gone, a panic ends this thread alone.
+            let fate = std::panic::catch_unwind(std::panic::AssertUnwindSafe(goes_on));
+            std::process::exit(i32::from(fate.is_err()));
+        });
+        // SAFETY: ends this thread alone, as `pthread_exit` does, which would unwind through Rust's own frames. What the
+        // others use is theirs.
+        unsafe { libc::syscall(libc::SYS_exit, 0) };
+    });
+}
+
+/// Runs the child with a system call that fails; false where there is no strace.
+fn with_fault(name: &'static str, inject: &str, body: fn()) {
+    if support::is_child() {
+        support::tell("begun", "");
+        body();
+        std::process::exit(0);
+    }
+    let mut strace = Command::new("strace");
+    strace
+        .args(["-f", "-qq", "-o", "/dev/null", "-e"])
+        .arg(format!("inject={inject}"));
+    let (call, _) = inject.split_once(':').unwrap();
+    strace.arg("-e").arg(format!("trace={call}"));
+    let probe = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    if !probe.is_ok_and(|probe| probe.status.success()) {
+        println!("skipped: no strace for us");
+        return;
+    }
+    strace.arg(std::env::current_exe().unwrap());
+    Isolated::through(name, strace).run(|| ()).succeeded();
+}
+
+fn a_fault_of_the_kernel_names_call_error_and_path() {
+    // The first ones make the ring and its first record; the new ring has the same fate, and there is none.
+    with_fault(test_name!(), "process_vm_writev:error=EIO:when=40+", || {
+        let (session, path) = begin("faulty");
+        wait_until("it stops", || session.status() == Status::Counting);
+        let warnings = session.warnings().join("\n");
+        for says in [
+            "lost: 1; the last: process_vm_writev ",
+            path.to_str().unwrap(),
+            "(os error 5)",
+        ] {
+            assert!(warnings.contains(says), "{says}: {warnings}");
+        }
+        assert!(
+            warnings.contains("could not be made") && warnings.contains("TICKSCOPE_DIR"),
+            "{warnings}"
+        );
+        tickscope::time!("after", ());
+        assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
+    });
+}
+
+/// As some containers do.
+fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
+    with_fault(
+        test_name!(),
+        "process_vm_writev,process_vm_readv:error=ENOSYS",
+        || {
+            let (session, path) = begin("refused");
+            let ring = RingFile::open(&path).unwrap();
+            wait_until("the call", || calls_of(&newest(&ring), "before") == 1);
+            let mut slot = ring.take_slot().unwrap().unwrap();
+            support::ask(&mut slot, tickscope_format::slots::Op::Reset);
+            wait_until("history", || ring.coarse_newest().unwrap().is_some());
+            assert_eq!(session.warnings(), [""; 0]);
+            // A cut that is there when it looks is no signal.
+            open_to_write(&path).set_len(5000).unwrap();
+            replaced(&session, &path, &["cut from outside to 5000 bytes"]);
+        },
+    );
+}
+
+/// A filter may come into force when the program runs.
+fn where_the_kernel_refuses_from_some_time_on_nothing_is_lost() {
+    with_fault(test_name!(), "process_vm_writev:error=EPERM:when=60+", || {
+        let (session, path) = begin("refused-later");
+        let ring = RingFile::open(&path).unwrap();
+        wait_until("records", || ring.newest().unwrap().sequence > 50);
+        let records = support::records(&ring);
+        assert!(
+            records
+                .windows(2)
+                .all(|two| two[0].0.sequence + 1 == two[1].0.sequence)
+        );
+        assert_eq!((session.warnings(), session.path()), (Vec::new(), Some(path)));
+    });
+}
+
+fn a_quota_is_said_and_the_next_place_taken_or_none() {
+    with_fault(test_name!(), "fallocate:error=EDQUOT", || {
+        let error = Builder::new("quota").try_start().unwrap_err().to_string();
+        assert!(
+            error.contains("fallocate") && error.contains("(os error 122)"),
+            "{error}"
+        );
+        assert!(
+            error.contains(support::shared_place().to_str().unwrap()),
+            "{error}"
+        );
+    });
+}
+
+/// The end of the program waits for no ring that is not there.
+fn a_program_whose_ring_is_lost_ends_as_soon_as_any() {
+    let place = Isolated::new(test_name!()).run(|| {
+        let (session, path) = begin("ends");
+        open_to_write(&path).set_len(0).unwrap();
+        wait_until("another ring", || session.path().is_some_and(|now| now != path));
+        open_to_write(&session.path().unwrap()).set_len(0).unwrap();
+        wait_until("it stops", || session.status() == Status::Counting);
+        let begin = Instant::now();
+        drop(session);
+        println!("the end took {:?}", begin.elapsed());
+        std::process::exit(7);
+    });
+    assert_eq!(place.status.code(), Some(7), "{}", place.stderr);
+}
+
+crate::support::tests![
+    a_ring_cut_at_any_place_is_replaced,
+    a_ring_emptied_and_long_again_is_replaced,
+    a_ring_that_cannot_be_found_any_more_is_replaced,
+    a_second_lost_ring_waits_for_its_minute,
+    a_hole_in_the_ring_of_a_full_file_system_is_no_signal,
+    a_limit_on_the_length_of_files_is_no_signal,
+    a_program_that_closes_all_descriptors_keeps_its_ring_and_its_files,
+    a_program_whose_main_thread_has_ended_goes_on_publishing,
+    a_fault_of_the_kernel_names_call_error_and_path,
+    where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same,
+    where_the_kernel_refuses_from_some_time_on_nothing_is_lost,
+    a_quota_is_said_and_the_next_place_taken_or_none,
+    a_program_whose_ring_is_lost_ends_as_soon_as_any,
+];

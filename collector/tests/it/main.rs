@@ -1,0 +1,83 @@
+//! The collector in real programs: each test starts this binary again and runs its body there, in a process of its own.
+//!
+//! `cargo test -p tickscope --features enable --test it storm` runs the tests of one file, here `storm.rs`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests print figures, and say why they are skipped"
+)]
+
+mod api;
+mod at_exit;
+mod baseline;
+mod clock_rate;
+mod clocks;
+mod conservation;
+mod counters;
+mod daemons;
+mod dumps;
+mod environment;
+mod exits;
+mod flood;
+mod libraries;
+mod log;
+mod lost_ring;
+mod modes;
+mod privileges;
+mod process;
+mod programs;
+mod publisher;
+mod scale;
+mod session_start;
+mod signals;
+mod site_rules;
+mod stalls;
+mod storm;
+#[path = "../support/mod.rs"]
+mod support;
+mod threads;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // One test is about a program that returns from `main`: this is the place.
+    if at_exit::returns_from_main() {
+        return at_exit::returning();
+    }
+    support::main(&[
+        api::TESTS,
+        at_exit::TESTS,
+        baseline::TESTS,
+        clock_rate::TESTS,
+        clocks::TESTS,
+        conservation::TESTS,
+        counters::TESTS,
+        daemons::TESTS,
+        dumps::TESTS,
+        environment::TESTS,
+        exits::TESTS,
+        flood::TESTS,
+        libraries::TESTS,
+        log::TESTS,
+        lost_ring::TESTS,
+        modes::TESTS,
+        privileges::TESTS,
+        process::TESTS,
+        programs::TESTS,
+        publisher::TESTS,
+        scale::TESTS,
+        session_start::TESTS,
+        signals::TESTS,
+        site_rules::TESTS,
+        stalls::TESTS,
+        storm::TESTS,
+        threads::TESTS,
+    ])
+}

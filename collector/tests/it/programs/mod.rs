@@ -1,0 +1,288 @@
+//! Random programs against a reference model: calls, ticks, sums and latencies of each place in each epoch, exactly, and
+//! what was dropped or unbalanced; over resets and undos from everywhere the epochs add up to the lifetime.
+//!
+//! A program that fails is made as short as it can be and printed. `PROGRAMS=100000` plays more, `SEED=n` a single one.
+
+mod compare;
+mod model;
+mod program;
+mod stage;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tickscope::{Builder, Clock, Mode, Session, Snapshot};
+use tickscope_format::file::open::{RingFile, Slot};
+use tickscope_format::slots::Op;
+use tickscope_format::snapshot::CaptureKind;
+
+use crate::support::{self, Isolated, test_name, wait_until};
+use compare::{Base, Difference, same};
+use model::Model;
+use program::{Act, Asked, HANDS, Program, Step};
+use stage::Hand;
+
+/// Programs of the short form, of each kind.
+const PROGRAMS: u64 = 1000;
+
+/// So many are played in one session.
+const IN_A_SESSION: u64 = 20;
+
+/// Where programs are played.
+struct Theatre {
+    ring: RingFile,
+    slot: Slot,
+    limits: (usize, usize),
+    /// Resets done.
+    resets: u64,
+    session: Option<Session>,
+}
+
+/// A program while it is played.
+struct Play<'a> {
+    theatre: &'a mut Theatre,
+    model: Model,
+    base: Base,
+    hands: [Option<Hand>; HANDS],
+    /// Hands by the ids of all threads they ever had.
+    tids: BTreeMap<u32, usize>,
+    first_epoch: u64,
+}
+
+// === impl Theatre ===
+
+impl Theatre {
+    fn open(limits: (usize, usize)) -> Self {
+        std::panic::set_hook(Box::new(|info| {
+            if !stage::is_on_purpose(info) {
+                support::complain(&info.to_string());
+            }
+        }));
+        let (ring, slot, session) = Self::begin(limits);
+        std::thread::spawn(stage::prepare).join().unwrap();
+        Self {
+            ring,
+            slot,
+            limits,
+            resets: 0,
+            session: Some(session),
+        }
+    }
+
+    fn begin(limits: (usize, usize)) -> (RingFile, Slot, Session) {
+        let session = Builder::new("programs")
+            .clock(Clock::Custom(stage::clock, 1e9))
+            .max_depth(limits.0 as u32)
+            .max_nodes(limits.1 as u32)
+            .interval(std::time::Duration::from_millis(10))
+            .try_start()
+            .unwrap();
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let slot = ring.take_slot().unwrap().unwrap();
+        (ring, slot, session)
+    }
+
+    /// Another session: what viewers ask for may cost so much, and what is put off is done behind what the program asks for.
+    fn begin_again(&mut self) {
+        drop(self.session.take());
+        let session;
+        (self.ring, self.slot, session) = Self::begin(self.limits);
+        self.session = Some(session);
+    }
+
+    /// Plays a program from a clean stage on.
+    fn play(&mut self, program: &Program) -> Result<(), Difference> {
+        stage::clear();
+        // A switch takes away what an undo could bring back.
+        tickscope::set_mode(Mode::Off);
+        tickscope::set_mode(Mode::Exact);
+        tickscope::set_histogram(true);
+        tickscope::on("*");
+        let before = tickscope::snapshot();
+        let mut play = Play {
+            model: Model::new(self.limits, stage::tick(), before.capture.reset_epoch),
+            base: Base {
+                calls: before.lifetime.calls,
+                ticks: before.lifetime.ticks,
+                dropped: before.capture.dropped,
+                unbalanced: before.capture.unbalanced,
+                errors: before.clock.errors,
+            },
+            hands: [const { None }; HANDS],
+            tids: BTreeMap::new(),
+            first_epoch: before.capture.reset_epoch,
+            theatre: self,
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| play.steps(program)))
+            .unwrap_or_else(|_| Err("what must hold of every snapshot does not, or a thread died".into()));
+        for hand in play.hands.into_iter().flatten() {
+            hand.end(program::End::Leaking);
+        }
+        result
+    }
+}
+
+// === impl Play ===
+
+impl Play<'_> {
+    fn steps(&mut self, program: &Program) -> Result<(), Difference> {
+        for (number, step) in program.0.iter().enumerate() {
+            self.step(step)
+                .map_err(|difference| format!("after step {number}, {step:?}: {difference}"))?;
+        }
+        self.end()
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), Difference> {
+        match step {
+            Step::Spend(ticks) => {
+                stage::spend(*ticks);
+                self.model.spend(*ticks);
+            }
+            Step::Look => self.look().map(drop)?,
+            Step::Ask(asked) => self.ask(*asked)?,
+            Step::Do(hand, act) => {
+                if let Some(life) = self.model.begin(*hand) {
+                    let new = Hand::begin(*hand, life);
+                    self.tids.insert(new.tid, *hand);
+                    self.hands[*hand] = Some(new);
+                }
+                self.act(*hand, act);
+            }
+        }
+        same!(stage::tick(), self.model.tick, "the clock");
+        Ok(())
+    }
+
+    fn act(&mut self, hand: usize, act: &Act) {
+        let interruptions = stage::interruptions();
+        if let Act::End(end) = act {
+            if let Some((life, hand)) = self.model.hands[hand].as_ref().zip(self.hands[hand].take()) {
+                stage::forget_given(life.number);
+                hand.end(*end);
+            }
+            self.model.end(hand, *end);
+        } else {
+            if let Some(hand) = &self.hands[hand] {
+                hand.act(act.clone());
+            }
+            self.model.act(hand, act);
+        }
+        self.model.interrupted(stage::interruptions() - interruptions);
+    }
+
+    fn look(&self) -> Result<Snapshot, Difference> {
+        let snapshot = tickscope::snapshot();
+        support::check_with_polls(&snapshot);
+        compare::now(&snapshot, &self.model, &self.base, &self.tids).map(|()| snapshot)
+    }
+
+    /// A viewer asks, and the program asks for a reset: the publisher does both in this order, and at once.
+    fn ask(&mut self, asked: Asked) -> Result<(), Difference> {
+        let op = match asked {
+            Asked::Reset => Op::Reset,
+            Asked::Undo => Op::UndoReset,
+            Asked::Mode(mode) => Op::Mode(mode),
+        };
+        let sent = self.theatre.slot.send(op).unwrap();
+        tickscope::request_reset();
+        self.model.ask(asked);
+        support::wait_for("an answer", || self.theatre.slot.reply(&sent).unwrap());
+        wait_until("the reset", || {
+            tickscope::snapshot().capture.reset_epoch >= self.model.epoch
+        });
+        Ok(())
+    }
+
+    /// Looks once more, then at what was closed.
+    fn end(&mut self) -> Result<(), Difference> {
+        self.look()?;
+        for hand in 0..HANDS {
+            if self.hands[hand].is_some() {
+                self.act(hand, &Act::End(program::End::Panic));
+            }
+        }
+        let last = self.look()?;
+        let closings = self.closings();
+        for (epoch, closed) in &self.model.closed {
+            compare::closing(&closings[epoch], closed, &self.tids)?;
+        }
+        self.theatre.resets += closings.len() as u64;
+        compare::sum(&last, &closings, &self.base)
+    }
+
+    /// The snapshots that closed the epochs of this program, from the ring.
+    fn closings(&self) -> BTreeMap<u64, Snapshot> {
+        let mut closings = BTreeMap::new();
+        wait_until("all closing records", || {
+            closings = self.closings_so_far();
+            self.model.closed.keys().all(|epoch| closings.contains_key(epoch))
+        });
+        closings
+    }
+
+    fn closings_so_far(&self) -> BTreeMap<u64, Snapshot> {
+        let mut closings = BTreeMap::new();
+        let mut at = self.theatre.ring.newest().ok();
+        while let Some(record) = at {
+            let snapshot = tickscope_format::codec::decode(&record.payload).unwrap();
+            if snapshot.capture.reset_epoch < self.first_epoch {
+                break;
+            }
+            if snapshot.capture.kind == CaptureKind::Closing {
+                closings.insert(snapshot.capture.reset_epoch, snapshot);
+            }
+            at = self.theatre.ring.before(&record).unwrap();
+        }
+        closings
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Plays programs; a failing one is made short, and printed.
+fn play(name: &'static str, limits: (usize, usize)) {
+    let done = Isolated::new(name)
+        .run(|| {
+            let mut theatre = Theatre::open(limits);
+            let seeds = match number("SEED") {
+                Some(seed) => seed..seed + 1,
+                None => 0..number("PROGRAMS").map_or(PROGRAMS, |programs| programs / 2),
+            };
+            for seed in seeds.clone() {
+                let program = Program::random(seed);
+                if seed % IN_A_SESSION == IN_A_SESSION - 1 {
+                    theatre.begin_again();
+                }
+                if let Err(difference) = theatre.play(&program) {
+                    let theatre = std::cell::RefCell::new(theatre);
+                    let short = program.shrunk(|program| theatre.borrow_mut().play(program).is_err());
+                    let again = theatre.borrow_mut().play(&short);
+                    panic!("seed {seed}: {difference}\nshrunk:\n{short}{again:?}");
+                }
+            }
+            support::tell("resets", theatre.resets.to_string());
+            support::tell("programs", (seeds.end - seeds.start).to_string());
+        })
+        .succeeded();
+    let told = |what: &str| std::fs::read_to_string(done.place().join(what)).unwrap();
+    println!(
+        "G10: {} programs, {} resets, 0 differences",
+        told("programs"),
+        told("resets")
+    );
+}
+
+fn random_programs_count_what_the_model_counts() {
+    play(test_name!(), (512, 65_536));
+}
+
+fn random_programs_at_the_limits_count_what_the_model_counts() {
+    play(test_name!(), (4, 12));
+}
+
+crate::support::tests![
+    random_programs_count_what_the_model_counts,
+    random_programs_at_the_limits_count_what_the_model_counts,
+];

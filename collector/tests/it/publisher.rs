@@ -1,0 +1,348 @@
+//! The publisher: records in time, answers in order, and a good guest's manners.
+
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use crate::support::{self, PATIENCE, ask, calls_of, check, isolated, newest, wait_for, wait_until};
+use tickscope::{Builder, Session};
+use tickscope_format::file::open::RingFile;
+use tickscope_format::layout::{WORD, state};
+use tickscope_format::slots::{Op, Outcome};
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{Snapshot, codec};
+
+fn publishing() -> (Session, RingFile) {
+    let session = Builder::new("publishes").try_start().unwrap();
+    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    (session, ring)
+}
+
+fn a_record_is_there_right_after_the_start() {
+    isolated!(|| {
+        tickscope::time!("before", ());
+        let (_session, ring) = publishing();
+        let (record, snapshot) = &support::records(&ring)[0];
+        assert_eq!((record.sequence, record.previous), (1, None));
+        assert_eq!(
+            (snapshot.capture.kind, calls_of(snapshot, "before")),
+            (CaptureKind::Periodic, 1)
+        );
+        assert!(snapshot.clock.ticks_per_second > 0.0);
+        check(snapshot);
+    });
+}
+
+/// Nanoseconds between records, by the wall clock in their stamps: of this many gaps, the middle one.
+fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
+    let first = ring.newest().unwrap().sequence;
+    wait_until("records", || ring.newest().unwrap().sequence > first + gaps);
+    let records = support::records(ring);
+    let stamps: Vec<u64> = records
+        .iter()
+        .filter(|(record, _)| record.sequence > first)
+        .map(|(record, _)| record.stamp.unix_ns)
+        .collect();
+    let mut gaps: Vec<u64> = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    gaps.sort_unstable();
+    gaps[gaps.len() / 2]
+}
+
+fn records_come_slowly_until_a_viewer_watches() {
+    isolated!(|| {
+        let (_session, ring) = publishing();
+        let alone = usual_gap(&ring, 2);
+        assert!(alone > 900_000_000, "{alone}");
+        let interval = newest(&ring).capture.interval_ns;
+        assert!((1_000_000_000..=10_000_000_000).contains(&interval), "{interval}");
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        wait_until("a record that knows us", || newest(&ring).capture.viewers == 1);
+        assert_eq!(newest(&ring).capture.interval_ns, 100_000_000);
+        let watched = usual_gap(&ring, 5);
+        assert!((90_000_000..alone).contains(&watched), "{watched}");
+
+        assert_eq!(ask(&mut slot, Op::Interval(20_000_000)).outcome, Outcome::Done);
+        assert_eq!(newest(&ring).capture.interval_ns, 20_000_000);
+        let wished = usual_gap(&ring, 10);
+        assert!((18_000_000..watched).contains(&wished), "{wished}");
+
+        // Of two viewers the more eager one; nobody gets less than 10 ms or more than a second.
+        let mut second = ring.take_slot().unwrap().unwrap();
+        ask(&mut second, Op::Interval(u64::MAX));
+        assert_eq!(newest(&ring).capture.interval_ns, 20_000_000);
+        ask(&mut slot, Op::Interval(0));
+        let interval = newest(&ring).capture.interval_ns;
+        assert!((10_000_000..20_000_000).contains(&interval), "{interval}");
+        assert_eq!(newest(&ring).capture.viewers, 2);
+        drop(slot);
+        wait_until("the slower one's wish", || {
+            newest(&ring).capture.interval_ns == 1_000_000_000
+        });
+        drop(second);
+        wait_until("nobody", || newest(&ring).capture.viewers == 0);
+    });
+}
+
+fn the_heart_beats_while_nothing_is_recorded() {
+    isolated!(|| {
+        let session = Builder::new("slow")
+            .interval(Duration::from_secs(3600))
+            .try_start()
+            .unwrap();
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let file = std::fs::File::open(ring.path()).unwrap();
+        let beat = || {
+            let mut word = [0; WORD];
+            file.read_exact_at(&mut word, (state::HEARTBEAT * WORD) as u64)
+                .unwrap();
+            u64::from_le_bytes(word)
+        };
+        let first = beat();
+        assert!(first > 0, "the first record comes with a beat");
+        for _ in 0..3 {
+            let last = beat();
+            wait_until("a beat", || beat() > last);
+        }
+        assert!(beat() > first);
+        assert_eq!(ring.newest().unwrap().sequence, 1);
+    });
+}
+
+fn an_answer_comes_after_the_record_that_shows_it() {
+    isolated!(|| {
+        let (_session, ring) = publishing();
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        for round in 1..=20 {
+            tickscope::time!("work", ());
+            let reply = ask(&mut slot, Op::PublishNow);
+            let (record, snapshot) = ring.newest_snapshot().unwrap();
+            assert_eq!(reply.outcome, Outcome::Done);
+            assert!(record.sequence >= reply.record && reply.record > 0);
+            assert_eq!(calls_of(&snapshot, "work"), round);
+        }
+        let reply = ask(&mut slot, Op::Reset);
+        assert_eq!((reply.outcome, reply.reset_epoch), (Outcome::Done, 1));
+        let records = support::records(&ring);
+        let (_, shows) = records
+            .iter()
+            .find(|(record, _)| record.sequence == reply.record)
+            .unwrap();
+        assert_eq!((shows.capture.reset_epoch, shows.calls()), (1, 0));
+        let (_, closing) = records
+            .iter()
+            .find(|(record, _)| record.sequence == reply.record - 1)
+            .unwrap();
+        assert_eq!(
+            (closing.capture.kind, calls_of(closing, "work")),
+            (CaptureKind::Closing, 20)
+        );
+    });
+}
+
+/// A line of the status of one of our threads.
+fn status_line(tid: u32, name: &str) -> String {
+    let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap().trim_start_matches(':').trim().to_string()
+}
+
+fn the_publisher_is_a_good_guest() {
+    isolated!(|| {
+        let before = status_line(std::process::id(), "Cpus_allowed");
+        // SAFETY: zeros are an empty set of CPUs.
+        let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: a valid set, and the first CPU that this thread may use.
+        let cpu = unsafe { libc::sched_getcpu() } as usize;
+        // SAFETY: `cpu` is in the range of the set.
+        unsafe { libc::CPU_SET(cpu, &mut one) };
+        // SAFETY: 0 is the calling thread; the set is as long as said.
+        let result = unsafe { libc::sched_setaffinity(0, size_of_val(&one), &one) };
+        assert_eq!(result, 0);
+        let pinned = status_line(std::process::id(), "Cpus_allowed");
+        // SAFETY: zeros are a valid parameter.
+        let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+        // SAFETY: 0 is the calling thread.
+        let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
+        assert_eq!(result, 0);
+
+        let (_session, ring) = publishing();
+        let _slot = ring.take_slot().unwrap();
+        let tids = || {
+            let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+            tasks.map(|task| {
+                task.unwrap()
+                    .file_name()
+                    .to_str()
+                    .unwrap()
+                    .parse::<u32>()
+                    .unwrap()
+            })
+        };
+        let publisher = wait_for("the thread", || {
+            tids().find(|&tid| status_line(tid, "Name") == "tickscope")
+        });
+        assert_ne!(publisher, std::process::id());
+        assert_eq!(tids().count(), 2);
+        let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
+        // Those that cannot be blocked, and the two that the C library keeps for itself.
+        let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].map(|signal| 1 << (signal - 1));
+        assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
+        assert_eq!(status_line(publisher, "Cpus_allowed"), before);
+        // SAFETY: asks for a number.
+        let result = unsafe { libc::sched_getscheduler(publisher as i32) };
+        assert_eq!(result, libc::SCHED_OTHER);
+        // And its maker is as it was.
+        assert_eq!(status_line(std::process::id(), "SigBlk"), "0000000000000000");
+        assert_eq!(status_line(std::process::id(), "Cpus_allowed"), pinned);
+        // SAFETY: asks for a number.
+        let result = unsafe { libc::sched_getscheduler(0) };
+        assert_eq!(result, libc::SCHED_BATCH);
+        // It counts nothing of its own, and is no thread of the program's.
+        tickscope::time!("work", ());
+        wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
+        assert_eq!(newest(&ring).threads.len(), 1);
+        assert!(newest(&ring).capture.cost.publisher_cpu_ns > 0);
+    });
+}
+
+fn a_closed_epoch_reaches_the_ring_before_what_follows_it() {
+    isolated!(|| {
+        let session = Builder::new("order").ring_bytes(64 << 20).try_start().unwrap();
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            let program = scope.spawn(|| {
+                for _ in 0..2000 {
+                    tickscope::time!("work", ());
+                    drop(tickscope::reset());
+                }
+            });
+            while !program.is_finished() && begin.elapsed() < PATIENCE {
+                ask(&mut slot, Op::Reset);
+                ask(&mut slot, Op::PublishNow);
+            }
+        });
+        drop(session);
+        let records = support::records(&ring);
+        for pair in records.windows(2) {
+            let (earlier, later) = (&pair[0].1.capture, &pair[1].1.capture);
+            assert!(
+                earlier.seq < later.seq && earlier.reset_epoch <= later.reset_epoch,
+                "{earlier:?} {later:?}"
+            );
+        }
+    });
+}
+
+/// The coarse ring's records, oldest first.
+fn history(ring: &RingFile) -> Vec<Snapshot> {
+    let newest = ring.coarse_newest().unwrap();
+    let records = std::iter::successors(newest, |record| ring.coarse_before(record).unwrap());
+    let mut snapshots: Vec<Snapshot> = records
+        .map(|record| {
+            let snapshot = codec::decode(&record.payload).unwrap();
+            assert_eq!(
+                (record.stamp.kind, record.stamp.unix_ns),
+                (snapshot.capture.kind, snapshot.capture.unix_ns)
+            );
+            check(&snapshot);
+            snapshot
+        })
+        .collect();
+    snapshots.reverse();
+    snapshots
+}
+
+fn what_a_reset_closes_is_history_at_once_and_without_latencies() {
+    isolated!(|| {
+        let session = Builder::new("history").histogram(true).try_start().unwrap();
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        assert_eq!(history(&ring), []);
+        for round in 1..=3 {
+            tickscope::time!("work", ());
+            drop(tickscope::reset());
+            wait_until("the closing record", || history(&ring).len() == round);
+        }
+        for (epoch, snapshot) in history(&ring).iter().enumerate() {
+            assert_eq!(snapshot.capture.reset_epoch, epoch as u64);
+            assert_eq!(snapshot.capture.kind, CaptureKind::Closing);
+            assert_eq!((calls_of(snapshot, "work"), snapshot.calls()), (1, 1));
+            assert!(snapshot.latencies.row.is_empty() && snapshot.measuring.histograms);
+        }
+        // The same record stands in the ring, with its latencies.
+        let fine = support::records(&ring);
+        let closing = fine
+            .iter()
+            .find(|(record, _)| record.stamp.kind == CaptureKind::Closing);
+        assert!(!closing.unwrap().1.latencies.row.is_empty());
+        drop(session);
+        assert_eq!(history(&ring).last().unwrap().capture.kind, CaptureKind::Final);
+    });
+}
+
+fn a_program_without_history_ends_without_a_coarse_ring() {
+    isolated!(|| {
+        let (session, ring) = publishing();
+        tickscope::time!("work", ());
+        drop(session);
+        assert_eq!(newest(&ring).capture.kind, CaptureKind::Final);
+        assert_eq!(history(&ring), []);
+        let length = std::fs::metadata(ring.path()).unwrap().len();
+        assert_eq!(length, ring.header().file_bytes());
+        assert_eq!(ring.header().coarse_words, ring.header().ring_words);
+    });
+}
+
+fn a_coarse_record_comes_after_ten_seconds() {
+    isolated!(|| {
+        let (_session, ring) = publishing();
+        let first = ring.newest().unwrap().stamp.unix_ns;
+        wait_until("history", || !history(&ring).is_empty());
+        let snapshot = history(&ring).remove(0);
+        assert_eq!(snapshot.capture.kind, CaptureKind::Periodic);
+        let age = snapshot.capture.unix_ns - first;
+        assert!(age > 9_900_000_000, "{age}");
+    });
+}
+
+/// It was not published, and nobody was told.
+fn a_snapshot_too_large_for_the_ring_is_pruned() {
+    isolated!(|| {
+        let session = Builder::new("large").ring_bytes(64 << 10).try_start().unwrap();
+        support::call_many_paths();
+        let whole = tickscope::snapshot();
+        assert_eq!(whole.capture.pruned, 0);
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        drop(session);
+        let shown = newest(&ring);
+        check(&shown);
+        assert!(shown.capture.pruned > 1000, "{}", shown.capture.pruned);
+        assert!(shown.sites.iter().any(|site| site.name == "(pruned)"));
+        assert_eq!(
+            (shown.calls(), shown.lifetime.calls),
+            (4 * 8u64.pow(4), 4 * 8u64.pow(4))
+        );
+        assert!(
+            shown
+                .nodes
+                .parent
+                .iter()
+                .filter(|&&parent| parent == tickscope_format::ids::NO_PARENT)
+                .count()
+                >= 8
+        );
+    });
+}
+
+crate::support::tests![
+    a_snapshot_too_large_for_the_ring_is_pruned,
+    a_record_is_there_right_after_the_start,
+    records_come_slowly_until_a_viewer_watches,
+    the_heart_beats_while_nothing_is_recorded,
+    an_answer_comes_after_the_record_that_shows_it,
+    the_publisher_is_a_good_guest,
+    a_closed_epoch_reaches_the_ring_before_what_follows_it,
+    what_a_reset_closes_is_history_at_once_and_without_latencies,
+    a_program_without_history_ends_without_a_coarse_ring,
+    a_coarse_record_comes_after_ten_seconds,
+];

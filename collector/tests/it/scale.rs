@@ -1,0 +1,438 @@
+//! As many nodes, threads, levels and calls as a program may have, in each mode that counts.
+//!
+//! `SCALE=full` in the environment makes 500 million calls in place of 20 million, and 100 000 threads in each mode and
+//! not in exact mode alone; use it with `--release`.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::support::{self, Done, Isolated, calls_of, check, newest, path_of, test_name, threads_named};
+use tickscope::__private::{Site, enter};
+use tickscope::{Builder, Clock, Snapshot};
+use tickscope_format::ids::{NO_PARENT, NodeId};
+use tickscope_format::snapshot::Mode;
+
+/// In which mode the child is to measure.
+const MODES: [&str; 3] = ["exact", "adaptive", "sampled"];
+
+fn full() -> bool {
+    std::env::var_os("SCALE").is_some_and(|value| value == "full")
+}
+
+/// Runs a body in a process of its own for each mode; gives what the modes left.
+fn in_each_mode(name: &'static str, body: fn()) -> Vec<Done> {
+    MODES
+        .iter()
+        .map(|mode| {
+            let run = Isolated::new(name).env("TICKSCOPE_MODE", mode).run(body);
+            // Which mode failed.
+            assert!(run.status.success(), "in mode {mode}: {}", run.stderr);
+            run
+        })
+        .collect()
+}
+
+/// A tree of ten children a node, numbered row by row from 1: calls all nodes above `node`, and it.
+fn call(node: usize) {
+    let mut way = Vec::new();
+    let mut at = node;
+    while at > 0 {
+        way.push((at - 1) % 10);
+        at = (at - 1) / 10;
+    }
+    way.reverse();
+    walk(&way);
+}
+
+fn walk(way: &[usize]) {
+    let Some((first, rest)) = way.split_first() else {
+        return;
+    };
+    macro_rules! step {
+        ($name:literal) => {{
+            tickscope::scope!($name);
+            walk(rest)
+        }};
+    }
+    match first {
+        0 => step!("zero"),
+        1 => step!("one"),
+        2 => step!("two"),
+        3 => step!("three"),
+        4 => step!("four"),
+        5 => step!("five"),
+        6 => step!("six"),
+        7 => step!("seven"),
+        8 => step!("eight"),
+        _ => step!("nine"),
+    }
+}
+
+/// Checks a snapshot in which `call` was called once for each node: a row has as many calls as its subtree has rows.
+fn check_tree(snapshot: &Snapshot, times: u64) {
+    check(snapshot);
+    let nodes = &snapshot.nodes;
+    let sizes = nodes.totals(&vec![times; nodes.len()]);
+    assert!(nodes.calls == sizes, "calls are those of the subtree");
+    check_histograms(snapshot);
+}
+
+/// Checks histograms against calls, of which none is open.
+fn check_histograms(snapshot: &Snapshot) {
+    let latencies = &snapshot.latencies;
+    match snapshot.capture.mode {
+        Mode::Exact => {
+            assert_eq!(latencies.row.len(), snapshot.nodes.len());
+            for (row, &calls) in snapshot.nodes.calls.iter().enumerate() {
+                assert_eq!(latencies.of(row as u32).count(), calls, "row {row}");
+            }
+        }
+        Mode::Adaptive => {
+            // What was called only inside calls that were not timed has none.
+            assert!(!latencies.row.is_empty());
+            for &row in &latencies.row {
+                let (timed, calls) = (latencies.of(row).count(), snapshot.nodes.calls[row as usize]);
+                assert!((1..=calls).contains(&timed), "row {row}: {timed} of {calls}");
+            }
+        }
+        Mode::Sampled | Mode::Off | _ => assert!(latencies.row.is_empty()),
+    }
+}
+
+fn a_hundred_thousand_nodes_of_one_thread_are_in_one_record() {
+    let runs = in_each_mode(test_name!(), || {
+        let session = Builder::new("nodes")
+            .max_nodes(100_000)
+            .ring_bytes(128 << 20)
+            .interval(Duration::from_millis(50))
+            .try_start()
+            .unwrap();
+        (1..=100_000).for_each(call);
+        let snapshot = tickscope::snapshot();
+        check_tree(&snapshot, 1);
+        // After a reset all of them begin anew, and all at once.
+        drop(tickscope::reset());
+        (1..=100_000).for_each(call);
+        check_tree(&tickscope::snapshot(), 1);
+        drop(session);
+    });
+    for run in runs {
+        let last = newest(&run.ring());
+        assert_eq!((last.nodes.len(), last.capture.pruned), (100_000, 0));
+        assert_eq!(last.capture.dropped, 0);
+        check_tree(&last, 1);
+        assert_eq!(last.lifetime.calls, 2 * last.calls());
+    }
+}
+
+fn a_hundred_thousand_nodes_of_four_threads_are_in_one_record() {
+    let runs = in_each_mode(test_name!(), || {
+        let session = Builder::new("nodes")
+            .ring_bytes(128 << 20)
+            .interval(Duration::from_millis(50))
+            .try_start()
+            .unwrap();
+        let (grown, seen) = (Barrier::new(5), Barrier::new(5));
+        let snapshot = std::thread::scope(|scope| {
+            let work = || {
+                (1..=25_000).for_each(call);
+                grown.wait();
+                seen.wait();
+            };
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+            grown.wait();
+            let snapshot = tickscope::snapshot();
+            seen.wait();
+            // Until they are gone, and not only done.
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            snapshot
+        });
+        assert_eq!(snapshot.nodes.len(), 100_000);
+        check_tree(&snapshot, 1);
+        drop(session);
+    });
+    for run in runs {
+        let last = newest(&run.ring());
+        // All of one name: folded into one tree.
+        assert_eq!((last.nodes.len(), last.capture.pruned), (25_000, 0));
+        check_tree(&last, 4);
+    }
+}
+
+fn a_thousand_threads_at_once() {
+    in_each_mode(test_name!(), || {
+        const THREADS: usize = 1_000;
+        let _session = Builder::new("crowd").try_start().unwrap();
+        let (begun, seen) = (Barrier::new(THREADS + 1), Barrier::new(THREADS + 1));
+        let snapshot = std::thread::scope(|scope| {
+            for number in 0..THREADS {
+                let thread = std::thread::Builder::new()
+                    .name(format!("t{number}"))
+                    .stack_size(128 << 10);
+                let work = || {
+                    tickscope::scope!("hold");
+                    for _ in 0..10 {
+                        tickscope::time!("step", std::hint::black_box(()));
+                    }
+                    begun.wait();
+                    seen.wait();
+                };
+                let _thread = thread.spawn_scoped(scope, work).unwrap();
+            }
+            begun.wait();
+            let snapshot = tickscope::snapshot();
+            seen.wait();
+            snapshot
+        });
+        check(&snapshot);
+        for number in 0..THREADS {
+            let name = format!("t{number}");
+            let threads: Vec<_> = threads_named(&snapshot, &name).collect();
+            assert_eq!(threads.len(), 1);
+            let rows = snapshot.rows_of(threads[0]);
+            assert_eq!(snapshot.nodes.calls[rows], [1, 10]);
+            assert_eq!(snapshot.threads[threads[0].index()].open.len(), 1);
+        }
+        let after = tickscope::snapshot();
+        check(&after);
+        assert_eq!(
+            (calls_of(&after, "hold"), calls_of(&after, "step")),
+            (1_000, 10_000)
+        );
+        assert_eq!(after.capture.dropped, 0);
+    });
+}
+
+/// Anonymous memory of this process that is in RAM, in bytes.
+fn anonymous() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+fn a_hundred_thousand_threads_come_and_go() {
+    in_each_mode(test_name!(), || {
+        let many = full() || tickscope::mode() == tickscope::Mode::Exact;
+        let threads: u64 = if many { 100_000 } else { 10_000 };
+        let _session = Builder::new("many").try_start().unwrap();
+        let batch = |count: u64| {
+            for _ in 0..count / 10 {
+                std::thread::scope(|scope| {
+                    for _ in 0..10 {
+                        let _thread = scope.spawn(|| {
+                            tickscope::scope!("short");
+                            for _ in 0..3 {
+                                tickscope::time!("step", std::hint::black_box(()));
+                            }
+                        });
+                    }
+                });
+            }
+        };
+        let first = 2_000;
+        batch(first);
+        drop(tickscope::snapshot());
+        let before = anonymous();
+        batch(threads - first);
+        // A scope of threads ends when their work has, which may be before they are gone.
+        let snapshot = support::wait_for("the last thread to be folded", || {
+            let snapshot = tickscope::snapshot();
+            let gone: u64 = threads_named(&snapshot, "thread")
+                .map(|thread| &snapshot.threads[thread.index()])
+                .filter(|thread| thread.open.is_empty() && thread.tid == 0)
+                .map(|thread| thread.count)
+                .sum();
+            (gone == threads).then_some(snapshot)
+        });
+        let after = anonymous();
+        check(&snapshot);
+        assert_eq!(
+            (calls_of(&snapshot, "short"), calls_of(&snapshot, "step")),
+            (threads, 3 * threads)
+        );
+        assert_eq!(snapshot.nodes.len(), 2);
+        assert_eq!((snapshot.capture.dropped, snapshot.capture.unbalanced), (0, 0));
+        check_histograms(&snapshot);
+        // Allocators of programs keep some of what threads gave back; a tree a thread would be 2 GiB.
+        assert!(after < before + (4 << 20), "{before} {after}");
+    });
+}
+
+fn recursion_far_beyond_the_deepest_level() {
+    static TICK: AtomicU64 = AtomicU64::new(0);
+    const LEVELS: u64 = 4_096;
+    const CALLS: u64 = 50_000;
+    fn down(left: u64) {
+        tickscope::scope!("down");
+        TICK.fetch_add(1, Ordering::Relaxed);
+        if left > 1 {
+            down(left - 1);
+        } else {
+            let snapshot = tickscope::snapshot();
+            check(&snapshot);
+            let open = &snapshot.threads.iter().max_by_key(|thread| thread.open.len());
+            assert_eq!(open.unwrap().open.len() as u64, LEVELS);
+        }
+    }
+    let runs = in_each_mode(test_name!(), || {
+        let session = Builder::new("deep")
+            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
+            .max_depth(LEVELS as u32)
+            .try_start()
+            .unwrap();
+        let deep = std::thread::Builder::new().stack_size(256 << 20);
+        deep.spawn(|| down(CALLS)).unwrap().join().unwrap();
+        drop(session);
+    });
+    for run in runs {
+        let last = newest(&run.ring());
+        check(&last);
+        assert_eq!((last.nodes.len() as u64, last.calls()), (LEVELS, LEVELS));
+        assert_eq!(last.capture.dropped, CALLS - LEVELS);
+        assert_eq!(last.capture.unbalanced, 0);
+        if last.capture.mode != Mode::Sampled {
+            // Each call took one tick before the next began; those beyond belong to the frame at the limit.
+            let ticks = &last.nodes.self_ticks;
+            assert!(ticks[..LEVELS as usize - 1].iter().all(|&ticks| ticks == 1));
+            assert_eq!(ticks[LEVELS as usize - 1], CALLS - LEVELS + 1);
+        }
+        let deepest = path_of(&last, LEVELS as usize - 1);
+        assert_eq!(deepest.len() as u64, LEVELS);
+    }
+}
+
+fn ten_thousand_children_under_one_parent() {
+    in_each_mode(test_name!(), || {
+        let sites: Vec<&'static Site> = (0..10_000)
+            .map(|number| {
+                let name: &'static str = format!("child {number}").leak();
+                &*Box::leak(Box::new(Site::named(name, "scale", "scale.rs", number)))
+            })
+            .collect();
+        let _session = Builder::new("wide").start();
+        for _ in 0..3 {
+            tickscope::scope!("parent");
+            for site in &sites {
+                drop(enter(site));
+            }
+        }
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        check_histograms(&snapshot);
+        assert_eq!(snapshot.nodes.len(), 10_001);
+        let parent = NodeId(0);
+        assert_eq!(snapshot.site_of(parent).name, "parent");
+        assert_eq!(snapshot.nodes.parent[0], NO_PARENT);
+        for row in 1..snapshot.nodes.len() {
+            assert_eq!(snapshot.nodes.parent_of(NodeId(row as u32)), Some(parent));
+            assert_eq!(snapshot.nodes.calls[row], 3);
+            assert_eq!(
+                snapshot.site_of(NodeId(row as u32)).name,
+                format!("child {}", row - 1)
+            );
+        }
+    });
+}
+
+fn known_calls_are_counted_to_the_last_one() {
+    let runs = in_each_mode(test_name!(), || {
+        let calls: u64 = if full() { 500_000_000 } else { 20_000_000 };
+        let session = Builder::new("calls")
+            .interval(Duration::from_millis(10))
+            .try_start()
+            .unwrap();
+        for number in 0..calls / 2 {
+            tickscope::scope!("outer");
+            tickscope::time!("inner", std::hint::black_box(number));
+        }
+        drop(session);
+        support::tell("calls", calls.to_string());
+    });
+    for run in runs {
+        let calls: u64 = std::fs::read_to_string(run.place().join("calls"))
+            .unwrap()
+            .parse()
+            .unwrap();
+        let last = newest(&run.ring());
+        check(&last);
+        assert_eq!(
+            (calls_of(&last, "outer"), calls_of(&last, "inner")),
+            (calls / 2, calls / 2)
+        );
+        assert_eq!(last.capture.dropped, 0);
+        check_histograms(&last);
+    }
+}
+
+fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
+    let runs = in_each_mode(test_name!(), || {
+        let session = Builder::new("pruned")
+            .ring_bytes(512 << 10)
+            .interval(Duration::from_millis(20))
+            .try_start()
+            .unwrap();
+        (1..=30_000).for_each(call);
+        // So often that in adaptive mode their times are estimated.
+        for _ in 0..2_000 {
+            (1..=20).for_each(call);
+        }
+        drop(session);
+        // Nothing was measured since the last record but what lies outside of all scopes.
+        let whole = tickscope::snapshot();
+        assert_eq!((whole.nodes.len(), whole.capture.pruned), (30_000, 0));
+        let text = format!(
+            "{} {} {}",
+            whole.calls(),
+            whole.measured_ticks(),
+            whole.estimates.len()
+        );
+        support::tell("whole", text);
+    });
+    for run in runs {
+        let whole = std::fs::read_to_string(run.place().join("whole")).unwrap();
+        let whole: Vec<u64> = whole.split(' ').map(|word| word.parse().unwrap()).collect();
+        let ring = run.ring();
+        let last = newest(&ring);
+        check(&last);
+        let mode = last.capture.mode;
+        assert!(last.capture.pruned > 0, "{mode:?}");
+        assert!(last.nodes.len() > 1_000, "{mode:?}: {}", last.nodes.len());
+        // A row "(pruned)" stands for at least one.
+        assert!(
+            last.nodes.len() as u64 + last.capture.pruned >= 30_000,
+            "{mode:?}"
+        );
+        assert_eq!(last.calls(), whole[0], "{mode:?}");
+        if mode == Mode::Exact {
+            assert_eq!(last.measured_ticks(), whole[1]);
+            assert!(last.estimates.is_empty());
+        } else {
+            assert!(!last.estimates.is_empty() && whole[2] > 0, "{mode:?}");
+        }
+        let pruned = (0..last.nodes.len()).find(|&row| last.site_of(NodeId(row as u32)).name == "(pruned)");
+        assert!(last.latencies.of(pruned.unwrap() as u32).is_empty());
+        for estimate in &last.estimates {
+            assert!(estimate.timed <= last.nodes.calls[estimate.node.index()]);
+        }
+        for &row in &last.latencies.row {
+            let calls = last.nodes.calls[row as usize];
+            let finished = last.latencies.of(row).count();
+            match mode {
+                Mode::Exact => assert_eq!(finished, calls),
+                Mode::Adaptive | Mode::Sampled | Mode::Off | _ => assert!((1..=calls).contains(&finished)),
+            }
+        }
+    }
+}
+
+crate::support::tests!(
+    a_hundred_thousand_nodes_of_one_thread_are_in_one_record,
+    a_hundred_thousand_nodes_of_four_threads_are_in_one_record,
+    a_thousand_threads_at_once,
+    a_hundred_thousand_threads_come_and_go,
+    recursion_far_beyond_the_deepest_level,
+    ten_thousand_children_under_one_parent,
+    known_calls_are_counted_to_the_last_one,
+    a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold,
+);

@@ -1,0 +1,246 @@
+//! Where a session starts: limits of the system, threads of all kinds, a publisher that is late.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::support::{
+    self, Isolated, calls_of, isolated, newest, publisher_of, quick, test_name, wait_for, wait_until,
+};
+use tickscope::{Builder, Clock, Status};
+use tickscope_format::file::open::{Liveness, RingFile};
+
+/// A session under a limit of the program's; what it says.
+fn start_under(limit: libc::__rlimit_resource_t, bytes: u64) -> String {
+    let mut before = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a valid place for one.
+    unsafe { libc::getrlimit(limit, &mut before) };
+    let set = |now| {
+        let limits = libc::rlimit {
+            rlim_cur: now,
+            rlim_max: before.rlim_max,
+        };
+        // SAFETY: a valid rlimit.
+        assert_eq!(unsafe { libc::setrlimit(limit, &limits) }, 0);
+    };
+    set(bytes);
+    let session = Builder::new("limited").start();
+    wait_until("the outcome", || session.status() != Status::Starting);
+    set(before.rlim_cur);
+    assert_eq!(session.status(), Status::Counting);
+    tickscope::time!("work", ());
+    assert_eq!(calls_of(&tickscope::snapshot(), "work"), 1);
+    let warnings = session.warnings().join("\n");
+    drop(session);
+    // And when there is enough again, it publishes.
+    drop(quick("later"));
+    warnings
+}
+
+fn without_descriptors_or_threads_a_start_says_so_and_the_program_goes_on() {
+    for short_of in ["descriptors", "memory"] {
+        let test = Isolated::new(test_name!()).env("SHORT_OF", short_of);
+        let done = test.run(|| {
+            if std::env::var("SHORT_OF").unwrap() == "descriptors" {
+                let warnings = start_under(libc::RLIMIT_NOFILE, 0);
+                assert!(warnings.contains("(os error 24)"), "{warnings}");
+                assert!(warnings.contains("nothing is published"), "{warnings}");
+            } else {
+                let facts = fs::read_to_string("/proc/self/statm").unwrap();
+                let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
+                let warnings = start_under(libc::RLIMIT_AS, pages * 4096 + (1 << 20));
+                assert!(warnings.contains("no thread for the publisher"), "{warnings}");
+            }
+        });
+        assert!(done.status.success(), "{short_of}: {}", done.stderr);
+    }
+}
+
+unsafe extern "C" {
+    fn pthread_setattr_default_np(attributes: *const libc::pthread_attr_t) -> libc::c_int;
+}
+
+/// Its publisher had the stack that threads have by default, for which `ulimit -s` is taken, and overran it.
+fn a_small_limit_for_stacks_is_enough_for_the_publisher() {
+    let done = isolated!(|| {
+        let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+        // SAFETY: a valid place for attributes.
+        unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
+        // SAFETY: initialised in the line before.
+        let result =
+            unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), libc::PTHREAD_STACK_MIN) };
+        assert_eq!(result, 0);
+        // SAFETY: initialised above.
+        assert_eq!(unsafe { pthread_setattr_default_np(attributes.as_ptr()) }, 0);
+        let session = quick("small");
+        tickscope::time!("work", ());
+        drop(tickscope::reset());
+        drop(session);
+    });
+    assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
+}
+
+static HANDLED_BY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+static STARTER: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn handled(_: libc::c_int) {
+    // SAFETY: takes nothing, cannot fail.
+    let tid = unsafe { libc::gettid() } as u64;
+    let of = usize::from(tid != STARTER.load(Ordering::Relaxed));
+    HANDLED_BY[of].fetch_add(1, Ordering::Relaxed);
+}
+
+fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
+    for policy in [
+        libc::SCHED_FIFO,
+        libc::SCHED_RR,
+        libc::SCHED_IDLE,
+        libc::SCHED_OTHER,
+    ] {
+        let done = Isolated::new(test_name!())
+            .env("POLICY", policy.to_string())
+            .run(|| {
+                let policy: i32 = std::env::var("POLICY").unwrap().parse().unwrap();
+                let real_time = matches!(policy, libc::SCHED_FIFO | libc::SCHED_RR);
+                let parameters = libc::sched_param {
+                    sched_priority: i32::from(real_time),
+                };
+                // SAFETY: 0 is the calling thread.
+                if unsafe { libc::sched_setscheduler(0, policy, &parameters) } != 0 {
+                    return support::tell("skipped", "no rights for real-time threads");
+                }
+                let deaf = policy == libc::SCHED_OTHER;
+                let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+                // SAFETY: a valid place.
+                unsafe { libc::sigfillset(all.as_mut_ptr()) };
+                let mask = |how| {
+                    // SAFETY: filled above.
+                    let result = unsafe { libc::pthread_sigmask(how, all.as_ptr(), std::ptr::null_mut()) };
+                    assert_eq!(result, 0);
+                };
+                if deaf {
+                    mask(libc::SIG_BLOCK);
+                }
+                // SAFETY: takes nothing, cannot fail.
+                STARTER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
+                let session = quick("starts");
+                let publisher = publisher_of(std::process::id());
+                // SAFETY: asks for a number.
+                let result = unsafe { libc::sched_getscheduler(publisher as i32) };
+                assert_eq!(result, libc::SCHED_OTHER);
+                // SAFETY: asks for a number.
+                assert_eq!(unsafe { libc::sched_getscheduler(0) }, policy);
+                support::on_signal(libc::SIGUSR1, handled);
+                let send = || {
+                    // SAFETY: our own process: any thread of it that takes the signal gets it.
+                    unsafe { libc::kill(std::process::id() as i32, libc::SIGUSR1) };
+                };
+                if !deaf {
+                    send();
+                    wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) == 1);
+                    mask(libc::SIG_BLOCK);
+                }
+                // Nobody else is left to take it.
+                (0..1000).for_each(|_| send());
+                assert_eq!(
+                    HANDLED_BY[0].load(Ordering::Relaxed),
+                    u64::from(!deaf),
+                    "its mask is as it was"
+                );
+                let before = HANDLED_BY[0].load(Ordering::Relaxed);
+                mask(libc::SIG_UNBLOCK);
+                wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) > before);
+                assert_eq!(HANDLED_BY[1].load(Ordering::Relaxed), 0, "by the publisher");
+                assert_eq!(session.status(), Status::Publishing);
+            });
+        let done = done.succeeded();
+        if let Ok(why) = fs::read_to_string(done.place().join("skipped")) {
+            eprintln!("skipped: {why}");
+        }
+    }
+}
+
+static BEGINS: AtomicBool = AtomicBool::new(false);
+
+/// A clock that keeps all threads but the first one.
+fn clock_of_the_first_thread() -> u64 {
+    // SAFETY: takes nothing, cannot fail.
+    while unsafe { libc::gettid() } as u32 != std::process::id() && !BEGINS.load(Ordering::Relaxed) {
+        std::thread::yield_now();
+    }
+    1
+}
+
+fn a_publisher_that_does_not_begin_is_waited_for_a_second() {
+    isolated!(|| {
+        let begin = Instant::now();
+        let late = Builder::new("late").clock(Clock::Custom(clock_of_the_first_thread, 1e9));
+        let error = late.try_start().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the publisher has not begun within a second; is the machine overloaded?"
+        );
+        assert!(begin.elapsed() >= Duration::from_secs(1));
+        tickscope::time!("work", ());
+        BEGINS.store(true, Ordering::Relaxed);
+        let session = wait_for("another start", || Builder::new("again").try_start().ok());
+        assert_eq!(
+            calls_of(
+                &newest(&RingFile::open(&session.path().unwrap()).unwrap()),
+                "work"
+            ),
+            1
+        );
+    });
+}
+
+/// What `start` itself had to say reached nobody who did not ask the session.
+fn warnings_of_the_start_are_in_each_snapshot() {
+    let done = Isolated::new(test_name!())
+        .env("TICKSCOPE_MAX_DEPTH", "deep")
+        .env("TICKSCOPE_REPORT", "stderr")
+        .run(|| {
+            let session = Builder::new("a b").try_start().unwrap();
+            let warnings = session.warnings();
+            assert_eq!(warnings.len(), 2, "each is said once: {warnings:?}");
+            tickscope::time!("work", ());
+        })
+        .succeeded();
+    let warnings = newest(&done.ring()).process.warnings.join("\n");
+    for says in ["TICKSCOPE_MAX_DEPTH=deep", "\"a b\" was changed to \"a-b\""] {
+        assert!(
+            warnings.contains(says) && done.stderr.contains(says),
+            "{says}: {warnings}\n{}",
+            done.stderr
+        );
+    }
+}
+
+/// The publisher made it absolute, when the program had long gone elsewhere.
+fn a_relative_directory_is_looked_up_at_the_start() {
+    isolated!(|| {
+        std::env::set_current_dir(support::shared_place()).unwrap();
+        let session = Builder::new("relative").dir("here").start();
+        std::env::set_current_dir("/").unwrap();
+        wait_until("it publishes", || session.status() == Status::Publishing);
+        let path = session.path().unwrap();
+        assert!(
+            path.is_absolute() && path.starts_with(support::shared_place()),
+            "{}",
+            path.display()
+        );
+    });
+}
+
+crate::support::tests![
+    a_relative_directory_is_looked_up_at_the_start,
+    warnings_of_the_start_are_in_each_snapshot,
+    without_descriptors_or_threads_a_start_says_so_and_the_program_goes_on,
+    a_small_limit_for_stacks_is_enough_for_the_publisher,
+    a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher,
+    a_publisher_that_does_not_begin_is_waited_for_a_second,
+];

@@ -1,0 +1,157 @@
+//! Scopes and counters in signal handlers that interrupt anything: other scopes, the beginning and the end of threads,
+//! snapshots, and the allocator before a thread's first scope; in each mode. (A handler that leaves by a jump is no handler
+//! that Rust knows.)
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::support::{self, Isolated, calls_of, check, test_name};
+use tickscope::{Builder, Mode};
+
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn handler(_: libc::c_int) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+    tickscope::scope!("handler");
+    tickscope::time!("in it", ());
+}
+
+fn interrupted(depth: u64) {
+    tickscope::scope!("interrupted");
+    MADE.fetch_add(1, Ordering::Relaxed);
+    if depth > 0 {
+        interrupted(depth - 1);
+        interrupted(depth / 2);
+    }
+}
+
+/// Has SIGPROF handled on the alternative stack where the thread has one, as profilers do, a thousand times in each second
+/// of CPU time.
+fn profile(on: bool) {
+    // SAFETY: zeros are a valid `sigaction`.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
+    // SAFETY: `action` is filled in.
+    let result = unsafe { libc::sigaction(libc::SIGPROF, &action, std::ptr::null_mut()) };
+    assert_eq!(result, 0);
+    let every = libc::timeval {
+        tv_sec: 0,
+        tv_usec: if on { 1000 } else { 0 },
+    };
+    let timer = libc::itimerval {
+        it_interval: every,
+        it_value: every,
+    };
+    // SAFETY: `timer` is a valid place.
+    let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
+    assert_eq!(result, 0);
+}
+
+/// Threads that work now and may be sent signals.
+static AT_WORK: Mutex<Vec<libc::pthread_t>> = Mutex::new(Vec::new());
+
+/// Signals one of them, which cannot end meanwhile.
+fn prod() {
+    let at_work = AT_WORK.lock().unwrap();
+    for &thread in at_work.iter() {
+        // SAFETY: it takes itself off the list before it ends.
+        unsafe { libc::pthread_kill(thread, libc::SIGPROF) };
+    }
+}
+
+/// Blocks the signal for this thread and those that it makes, or has it handled.
+fn mask(how: libc::c_int) {
+    let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: a valid place.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    // SAFETY: filled in the line before.
+    unsafe { libc::sigaddset(set.as_mut_ptr(), libc::SIGPROF) };
+    // SAFETY: filled above.
+    let result = unsafe { libc::pthread_sigmask(how, set.as_ptr(), std::ptr::null_mut()) };
+    assert_eq!(result, 0);
+}
+
+fn listed(work: impl FnOnce()) {
+    // SAFETY: takes nothing, cannot fail.
+    let me = unsafe { libc::pthread_self() };
+    AT_WORK.lock().unwrap().push(me);
+    mask(libc::SIG_UNBLOCK);
+    // The first scope of most threads is that of a handler, which finds the allocator's lock taken.
+    for size in 0..500 {
+        drop(std::hint::black_box(vec![1u8; 3000 + size]));
+    }
+    work();
+    // The kernel's timer goes on while this thread ends.
+    AT_WORK.lock().unwrap().retain(|&thread| thread != me);
+}
+
+fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
+    for mode in ["exact", "adaptive", "sampled", "off"] {
+        let done = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode).run(|| {
+            let _session = Builder::new("signals").try_start().unwrap();
+            mask(libc::SIG_BLOCK);
+            profile(true);
+            let over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        listed(|| {
+                            while !over.load(Ordering::Relaxed) {
+                                interrupted(8);
+                            }
+                        });
+                    });
+                }
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        // Ever new trees, whose beginnings and ends are interrupted.
+                        std::thread::scope(|scope| {
+                            for _ in 0..4 {
+                                scope.spawn(|| listed(|| interrupted(4)));
+                            }
+                        });
+                    }
+                });
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        prod();
+                        // So that those who are interrupted get on.
+                        std::thread::sleep(Duration::from_micros(200));
+                    }
+                });
+                let _over = support::Over(&over);
+                mask(libc::SIG_UNBLOCK);
+                while HANDLED.load(Ordering::Relaxed) < 5_000 || MADE.load(Ordering::Relaxed) < 100_000 {
+                    let snapshot = tickscope::snapshot();
+                    check(&snapshot);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            profile(false);
+            let opened = MADE.load(Ordering::Relaxed) + 2 * HANDLED.load(Ordering::Relaxed);
+            let snapshot = support::wait_for("the last thread to be folded", || {
+                let snapshot = tickscope::snapshot();
+                let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
+                (living.count() <= 1).then_some(snapshot)
+            });
+            check(&snapshot);
+            if tickscope::mode() == Mode::Off {
+                assert_eq!((snapshot.calls(), snapshot.capture.dropped), (0, 0));
+            } else {
+                assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened);
+                assert_eq!(calls_of(&snapshot, "interrupted"), MADE.load(Ordering::Relaxed));
+                assert!(calls_of(&snapshot, "handler") > 0);
+            }
+            assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
+            // Each place once for each path in each name, however many threads there were.
+            assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
+        });
+        assert!(done.status.success(), "{mode}: {}", done.stderr);
+    }
+}
+
+crate::support::tests![many_threads_under_a_profiler_lose_nothing_in_any_mode];

@@ -1,0 +1,114 @@
+//! Sites switched off and on by as many patterns as there may be, while threads are busy and others reset: nothing of what
+//! stays on is lost, and no time goes anywhere but to a call that was open.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::support::{Over, calls_of, check, isolated, sum_of, threads_named, wait_until};
+use tickscope::{Builder, Snapshot};
+
+/// Patterns that are kept at once.
+const RULES_MAX: usize = 256;
+
+static ROUNDS: AtomicU64 = AtomicU64::new(0);
+
+fn round() {
+    tickscope::scope!("stays");
+    {
+        tickscope::scope!("switched");
+        tickscope::time!("below", std::hint::black_box(()));
+        tickscope::count!("counted", 3);
+    }
+    ROUNDS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Fills up all rules, one of which switches the site off, and takes them away again.
+fn change_rules(number: usize) {
+    for rule in 1..RULES_MAX {
+        assert_eq!(tickscope::off(&format!("nobody{rule}")), Some(0));
+    }
+    assert_eq!(tickscope::off("switched"), Some(1));
+    // One of each worker may have begun before.
+    let before = ROUNDS.load(Ordering::Relaxed);
+    wait_until("a round without it", || {
+        ROUNDS.load(Ordering::Relaxed) > before + 2
+    });
+    assert_eq!(tickscope::off("one too many"), None, "refused, and not forgotten");
+    if number.is_multiple_of(2) {
+        assert_eq!(tickscope::on("switched"), Some(1));
+    }
+    assert!(tickscope::on("*").is_some());
+}
+
+fn as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time() {
+    isolated!(|| {
+        let _session = Builder::new("rules").try_start().unwrap();
+        // All sites are met before the first rule.
+        round();
+        ROUNDS.store(0, Ordering::Relaxed);
+        let mut epochs: Vec<Snapshot> = vec![];
+        let before = tickscope::reset().lifetime;
+        let over = AtomicBool::new(false);
+        let work = || {
+            round();
+            let begin = tickscope::snapshot().capture.tick;
+            while !over.load(Ordering::Relaxed) {
+                round();
+            }
+            let end = tickscope::snapshot().capture.tick;
+            round();
+            end - begin
+        };
+        let born = tickscope::snapshot().capture.tick;
+        let lives: Vec<u64> = std::thread::scope(|scope| {
+            let _over = Over(&over);
+            let workers: Vec<_> = (0..2)
+                .map(|number| {
+                    let named = std::thread::Builder::new().name(format!("worker-{number}"));
+                    named.spawn_scoped(scope, work).unwrap()
+                })
+                .collect();
+            for number in 0..6 {
+                change_rules(number);
+                let closing = tickscope::reset();
+                check(&closing);
+                epochs.push(closing);
+            }
+            over.store(true, Ordering::Relaxed);
+            workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        });
+        let last = tickscope::snapshot();
+        let longest = last.capture.tick - born;
+        epochs.push(last);
+        let sum = |of: &dyn Fn(&Snapshot) -> u64| epochs.iter().map(of).sum::<u64>();
+        let rounds = ROUNDS.load(Ordering::Relaxed);
+        for name in ["stays", "below", "counted"] {
+            assert_eq!(sum(&|epoch| calls_of(epoch, name)), rounds, "{name}");
+        }
+        assert_eq!(sum(&|epoch| sum_of(epoch, "counted")), rounds * 3);
+        let switched = sum(&|epoch| calls_of(epoch, "switched"));
+        assert!(
+            switched > 0 && switched < rounds,
+            "{switched} of {rounds} while it was on"
+        );
+        let lifetime = epochs[epochs.len() - 1].lifetime;
+        assert_eq!(sum(&Snapshot::calls), lifetime.calls - before.calls);
+        assert_eq!(sum(&Snapshot::measured_ticks), lifetime.ticks - before.ticks);
+        for (number, life) in lives.into_iter().enumerate() {
+            let name = format!("worker-{number}");
+            let ticks = sum(&|epoch| {
+                let threads = threads_named(epoch, &name);
+                let of = |thread: tickscope_format::ids::ThreadId| {
+                    let rows = epoch.rows_of(thread).map(|row| epoch.nodes.self_ticks[row]);
+                    rows.sum::<u64>() + epoch.threads[thread.index()].outside_ticks
+                };
+                threads.map(of).sum()
+            });
+            assert!(
+                (life..=longest).contains(&ticks),
+                "{life} <= {ticks} <= {longest}"
+            );
+        }
+    });
+}
+
+crate::support::tests![as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time];

@@ -1,0 +1,228 @@
+//! Files cut, emptied and removed while programs write them and viewers read them: nobody dies of it.
+//!
+//! `TRUNCATIONS=1000` in the environment makes so many in place of 40.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::support::{self, Isolated, rings_in, shared_place, tell, test_name};
+use tickscope::{Builder, Status};
+use tickscope_format::file::create::{OwnRing, Way};
+use tickscope_format::file::header::Header;
+use tickscope_format::file::list::list;
+use tickscope_format::file::open::Liveness;
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{FormatError, os};
+
+/// Ten a second.
+const BETWEEN: Duration = Duration::from_millis(100);
+
+fn truncations() -> u32 {
+    let asked = std::env::var("TRUNCATIONS").ok();
+    asked.map_or(40, |number| number.parse().unwrap())
+}
+
+/// Whether the test wants its processes to end.
+fn is_over() -> bool {
+    let place = shared_place();
+    // A test that failed has removed its place.
+    place.join("over").exists() || !place.exists()
+}
+
+/// A program that works on and publishes; where it is told that it cannot, it does what the advice says.
+fn program() {
+    support::call_many_paths();
+    while !is_over() {
+        // Its ring may be cut before it is known that there is one.
+        let session = Builder::new("storm").interval(Duration::from_millis(10)).start();
+        while !is_over() && session.status() == Status::Starting {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // One that is removed is replaced a minute later, or by another session at once.
+        let has_name = || session.path().is_some_and(|path| path.exists());
+        while !is_over() && session.status() == Status::Publishing && has_name() {
+            tickscope::time!("work", ());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// A viewer: finds a program, follows it with what all viewers read with, and looks for the next when it is gone.
+fn viewer(number: &str) {
+    let (mut whole, mut broken, mut bytes) = (0u64, 0u64, 0);
+    while !is_over() {
+        for listed in list(&[shared_place().join("rings")]) {
+            let Ok((ring, Liveness::Running | Liveness::Stale { .. })) = listed.ring else {
+                continue;
+            };
+            while !is_over() && matches!(ring.liveness(), Ok(Liveness::Running | Liveness::Stale { .. })) {
+                match ring.newest_snapshot() {
+                    Ok((record, snapshot)) => {
+                        support::check(&snapshot);
+                        bytes = bytes.max(record.payload.len());
+                        whole += 1;
+                    }
+                    Err(error) => {
+                        assert!(
+                            matches!(error, FormatError::Truncated { .. } | FormatError::NoRecord),
+                            "{error}"
+                        );
+                        broken += 1;
+                        break;
+                    }
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+    tell(&format!("seen-{number}"), format!("{whole} {broken} {bytes}"));
+}
+
+/// Does something to a ring file.
+fn harm(path: &Path, number: u32) {
+    let length = fs::metadata(path).map_or(0, |facts| facts.len());
+    let place = os::random() % length.max(1);
+    let open = || OpenOptions::new().write(true).open(path);
+    // It may be gone already.
+    let _ = match number % 4 {
+        0 => fs::remove_file(path),
+        1 => open().and_then(|file| os::punch_hole(&file, 0, place.max(4096))),
+        _ => open().and_then(|file| file.set_len(place)),
+    };
+}
+
+fn truncations_and_unlinks_end_no_program_and_no_viewer() {
+    let mut program = Isolated::new(test_name!()).start(|| match std::env::var("PART").as_deref() {
+        Ok(number @ ("1" | "2")) => viewer(number),
+        _ => program(),
+    });
+    // Each needs some time until it has a ring again: two for ten a second.
+    let mut other = program.beside("program");
+    let rings = program.place().join("rings");
+    let mut viewers = ["1", "2"].map(|part| program.beside(part));
+    let mut harmed: Vec<PathBuf> = Vec::new();
+    let begin = Instant::now();
+    while (harmed.len() as u32) < truncations()
+        && program.ended().is_none()
+        && other.try_wait().unwrap().is_none()
+    {
+        let due = BETWEEN * (harmed.len() as u32 + 1);
+        std::thread::sleep(due.saturating_sub(begin.elapsed()).max(Duration::from_millis(1)));
+        let fresh = rings_in(&rings).into_iter().find(|path| !harmed.contains(path));
+        if let Some(path) = fresh {
+            harm(&path, harmed.len() as u32);
+            harmed.push(path);
+        }
+    }
+    let rate = harmed.len() as f64 / begin.elapsed().as_secs_f64();
+    fs::write(program.place().join("over"), "").unwrap();
+    let viewers = viewers.each_mut().map(|viewer| viewer.wait().unwrap());
+    let dead_viewers = viewers.iter().filter(|status| !status.success()).count();
+    let seen = program.told("seen-1");
+    let done = program.wait();
+    let other = other.wait().unwrap();
+    let dead_programs = [done.status, other]
+        .iter()
+        .filter(|status| !status.success())
+        .count();
+    println!(
+        "G5: {} truncations, holes and unlinks at {rate:.1} Hz: {dead_viewers} dead viewers, {dead_programs} dead \
+         programs (a viewer's whole and broken reads, bytes of a record: {seen})",
+        harmed.len(),
+    );
+    assert_eq!(
+        (dead_viewers, dead_programs),
+        (0, 0),
+        "{viewers:?} {other} {done:?}"
+    );
+    let whole: u64 = seen.split(' ').next().unwrap().parse().unwrap();
+    assert!(whole > 0, "the viewer saw nothing");
+}
+
+/// Writes records as fast as it can, into a new ring when one was cut; in the way that is the default where none is said.
+fn writer(way: Option<Way>) {
+    let payload = vec![7; 4 << 20];
+    let stamp = Stamp {
+        kind: CaptureKind::Periodic,
+        tick: 0,
+        unix_ns: 0,
+    };
+    while !is_over() {
+        let header = Header {
+            name: "writer".into(),
+            pid: std::process::id(),
+            start_time: 0,
+            boot_id: [0; 2],
+            uid: os::user_id(),
+            nonce: os::random(),
+            run_token: 0,
+            started_unix_ns: 0,
+            ring_words: (16 << 20) / 8,
+            coarse_words: 0,
+            control: false,
+            version: (1, 1),
+        };
+        let dir = shared_place().join("rings");
+        let made = match way {
+            Some(way) => OwnRing::create_by(&dir, header, way),
+            None => OwnRing::create(&dir, header),
+        };
+        let mut ring = made.unwrap();
+        ring.link().unwrap();
+        while !is_over() && ring.publish(stamp, &payload).is_ok() {}
+        let _ = fs::remove_file(ring.path());
+    }
+}
+
+/// Cuts so many rings of a writer; gives how often it died of that.
+fn cut_all(name: &'static str, way: Option<Way>, cuts: u32) -> u32 {
+    let start = || Isolated::new(name).env("WAY", format!("{way:?}")).start(|| ());
+    let mut writer = start();
+    let mut dead = 0;
+    for _ in 0..cuts {
+        let path = support::wait_for("a ring", || rings_in(&writer.place().join("rings")).pop());
+        std::thread::sleep(Duration::from_micros(os::random() % 20_000));
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        let length = file.metadata().unwrap().len();
+        file.set_len(os::random() % length).unwrap();
+        let mut ended = None;
+        support::wait_until(&format!("its writer sees it: {way:?}"), || {
+            ended = writer.ended();
+            ended.is_some() || !path.exists()
+        });
+        if let Some(status) = ended {
+            assert_eq!(status.signal(), Some(libc::SIGBUS), "{status}");
+            dead += 1;
+            writer = start();
+        }
+    }
+    fs::write(writer.place().join("over"), "").unwrap();
+    writer.wait().succeeded();
+    dead
+}
+
+fn flat_out_no_cut_ends_a_program() {
+    const WAYS: [Option<Way>; 2] = [None, Some(Way::Mapped)];
+    if support::is_child() {
+        let asked = std::env::var("WAY").unwrap();
+        let way = WAYS.into_iter().find(|way| format!("{way:?}") == asked).unwrap();
+        Isolated::new(test_name!()).run(|| writer(way));
+    }
+    let cuts = truncations();
+    let dead = WAYS.map(|way| cut_all(test_name!(), way, cuts));
+    println!(
+        "G5: {cuts} truncations flat out with 4 MiB records (debug build: {}): by default {} dead, mapped {} dead",
+        cfg!(debug_assertions),
+        dead[0],
+        dead[1]
+    );
+    assert_eq!(dead[0], 0);
+}
+
+crate::support::tests![
+    truncations_and_unlinks_end_no_program_and_no_viewer,
+    flat_out_no_cut_ends_a_program
+];

@@ -1,0 +1,553 @@
+//! Threads that hang, end, come in thousands, have no name, or open scopes while they are torn down or in signal
+//! handlers; and the limits of a tree.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+
+use crate::support::{
+    self, Isolated, calls_of, check, isolated, newest, open_path, test_name, threads_named, ticks_of, tree,
+    wait_until,
+};
+use tickscope::{Builder, Clock, Status};
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::snapshot::ThreadState;
+
+fn a_thread_stuck_in_one_call_shows_growing_time_until_the_program_is_killed() {
+    let mut running = Isolated::new(test_name!()).start(|| {
+        let session = Builder::new("stuck").try_start().unwrap();
+        std::thread::Builder::new()
+            .name("worker".into())
+            .spawn(|| {
+                tickscope::scope!("outer");
+                tickscope::time!("done", ());
+                tickscope::scope!("stuck");
+                loop {
+                    std::thread::park();
+                }
+            })
+            .unwrap();
+        let me = || tickscope::snapshot();
+        wait_until("the call", || calls_of(&me(), "stuck") == 1);
+        let first = ticks_of(&me(), "stuck");
+        wait_until("growth", || ticks_of(&me(), "stuck") > first);
+        support::tell("ready", "");
+        wait_until("the end", || session.path().is_none());
+    });
+    running.told("ready");
+    let ring = running.ring();
+    assert_eq!(ring.liveness().unwrap(), Liveness::Running);
+    let _slot = ring.take_slot().unwrap().unwrap();
+    let mut last = 0;
+    for _ in 0..3 {
+        wait_until("growing time", || {
+            let snapshot = newest(&ring);
+            check(&snapshot);
+            let (before, now) = (last, ticks_of(&snapshot, "stuck"));
+            last = now;
+            now > before && before > 0
+        });
+        let snapshot = newest(&ring);
+        let worker = threads_named(&snapshot, "worker").next().unwrap();
+        assert_eq!(snapshot.threads[worker.index()].state, ThreadState::Running);
+        assert_eq!(open_path(&snapshot, worker), ["outer", "stuck"]);
+    }
+    running.kill();
+    let Liveness::Crashed { unix_ns } = ring.liveness().unwrap() else {
+        panic!("{:?}", ring.liveness());
+    };
+    let (record, snapshot) = RingFile::open(ring.path()).unwrap().newest_snapshot().unwrap();
+    assert_eq!(unix_ns, record.stamp.unix_ns);
+    check(&snapshot);
+    assert!(ticks_of(&snapshot, "stuck") >= last);
+}
+
+fn finished_threads_fold_by_name() {
+    static TICK: AtomicU64 = AtomicU64::new(0);
+    isolated!(|| {
+        let _session = Builder::new("fold")
+            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
+            .start();
+        for index in 0..10 {
+            let name = if index % 2 == 0 { "even" } else { "odd" };
+            let thread = std::thread::Builder::new().name(name.into()).spawn(|| {
+                tickscope::scope!("work");
+                TICK.fetch_add(10, Ordering::Relaxed);
+                tickscope::time!("step", TICK.fetch_add(3, Ordering::Relaxed));
+                if TICK.load(Ordering::Relaxed) > 100 {
+                    tickscope::time!("late", ());
+                }
+            });
+            thread.unwrap().join().unwrap();
+            check(&tickscope::snapshot());
+        }
+        let snapshot = tickscope::snapshot();
+        assert_eq!(
+            tree(&snapshot, "even"),
+            "work 5 50 65\n  step 5 15 15\n  late 1 0 0\n"
+        );
+        assert_eq!(
+            tree(&snapshot, "odd"),
+            "work 5 50 65\n  step 5 15 15\n  late 2 0 0\n"
+        );
+        for thread in &snapshot.threads {
+            assert_eq!(
+                (thread.tid, thread.count, thread.state),
+                (0, 5, ThreadState::Finished)
+            );
+            assert!(thread.cpu_ns.is_some());
+        }
+        assert_eq!((snapshot.lifetime.calls, snapshot.lifetime.ticks), (23, 130));
+    });
+}
+
+/// Anonymous memory of this process that is in RAM, in bytes.
+fn anonymous() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+fn ten_thousand_short_threads_take_no_memory_and_lose_no_call() {
+    isolated!(|| {
+        let _session = Builder::new("many").try_start().unwrap();
+        let batch = |count: u32| {
+            for _ in 0..count / 10 {
+                let threads: Vec<_> = (0..10)
+                    .map(|_| {
+                        std::thread::spawn(|| {
+                            tickscope::scope!("short");
+                            for _ in 0..3 {
+                                tickscope::time!("step", std::hint::black_box(()));
+                            }
+                        })
+                    })
+                    .collect();
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
+            }
+        };
+        batch(1000);
+        drop(tickscope::snapshot());
+        let before = anonymous();
+        batch(9000);
+        let snapshot = tickscope::snapshot();
+        let after = anonymous();
+        check(&snapshot);
+        assert_eq!(
+            (calls_of(&snapshot, "short"), calls_of(&snapshot, "step")),
+            (10_000, 30_000)
+        );
+        assert_eq!(snapshot.nodes.len(), 2);
+        assert_eq!(
+            snapshot.threads.iter().map(|thread| thread.count).sum::<u64>(),
+            10_000
+        );
+        assert_eq!((snapshot.capture.dropped, snapshot.capture.unbalanced), (0, 0));
+        assert!(after < before + (4 << 20), "{before} {after}");
+    });
+}
+
+fn names_are_those_of_the_kernel_and_threads_without_one_share_theirs() {
+    isolated!(|| {
+        tickscope::time!("work", ());
+        let (done, hear) = mpsc::channel::<()>();
+        let wait = move || {
+            tickscope::time!("work", ());
+            let _ = hear.recv();
+        };
+        let long = std::thread::Builder::new()
+            .name("a-name-longer-than-fifteen".into())
+            .spawn(wait)
+            .unwrap();
+        std::thread::spawn(|| tickscope::time!("work", ()))
+            .join()
+            .unwrap();
+        wait_until("the long-named one", || {
+            calls_of(&tickscope::snapshot(), "work") == 3
+        });
+        let snapshot = tickscope::snapshot();
+        let mut names: Vec<(&str, u64)> = snapshot.threads.iter().map(|t| (&*t.name, t.count)).collect();
+        names.sort_unstable();
+        assert_eq!(names, [("a-name-longer-t", 1), ("main", 1), ("thread", 1)]);
+        let main = threads_named(&snapshot, "main").next().unwrap();
+        assert_eq!(snapshot.threads[main.index()].tid, std::process::id());
+        drop(done);
+        long.join().unwrap();
+        let snapshot = tickscope::snapshot();
+        assert!(
+            snapshot
+                .threads
+                .iter()
+                .any(|t| t.name == "a-name-longer-t" && t.state == ThreadState::Finished)
+        );
+    });
+}
+
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
+struct OpensScopes;
+
+impl Drop for OpensScopes {
+    fn drop(&mut self) {
+        OPENED.fetch_add(2, Ordering::Relaxed);
+        tickscope::scope!("destructor");
+        let _pause = tickscope::pause();
+        tickscope::time!("in it", ());
+        drop(tickscope::snapshot());
+    }
+}
+
+thread_local! {
+    static EARLY: OpensScopes = const { OpensScopes };
+    static LATE: OpensScopes = const { OpensScopes };
+    static ONCE: Cell<u8> = const { Cell::new(0) };
+}
+
+fn scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped() {
+    isolated!(|| {
+        for round in 0..60 {
+            std::thread::spawn(move || {
+                ONCE.set(1);
+                if round % 3 != 0 {
+                    EARLY.with(|_| ());
+                }
+                if round % 3 != 1 {
+                    OPENED.fetch_add(1, Ordering::Relaxed);
+                    tickscope::time!("body", ());
+                }
+                LATE.with(|_| ());
+            })
+            .join()
+            .unwrap();
+        }
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(
+            snapshot.calls() + snapshot.capture.dropped,
+            OPENED.load(Ordering::Relaxed)
+        );
+        assert_eq!(snapshot.capture.dropped, 0, "our own end comes behind them all");
+        assert_eq!(
+            (snapshot.lifetime.calls, snapshot.capture.unbalanced),
+            (snapshot.calls(), 0)
+        );
+    });
+}
+
+/// A destructor of C's thread-locals.
+unsafe extern "C" fn opens_scopes(_: *mut libc::c_void) {
+    drop(OpensScopes);
+}
+
+fn new_key() -> libc::pthread_key_t {
+    let mut key = 0;
+    // SAFETY: a valid place, and a destructor that takes any pointer.
+    let made = unsafe { libc::pthread_key_create(&mut key, Some(opens_scopes)) };
+    assert_eq!(made, 0);
+    key
+}
+
+/// Their destructors run after those of Rust, keys that are made first first.
+fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
+    isolated!(|| {
+        let early = new_key();
+        tickscope::time!("body", ());
+        let late = new_key();
+        let opened = |round: u64| {
+            std::thread::spawn(move || {
+                let body = || tickscope::time!("body", ());
+                let set = |key| {
+                    // SAFETY: a key made above, to a value that nobody looks at.
+                    let result = unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) };
+                    assert_eq!(result, 0);
+                };
+                if round.is_multiple_of(2) {
+                    body();
+                }
+                set(early);
+                set(late);
+            })
+            .join()
+            .unwrap();
+            u64::from(round.is_multiple_of(2))
+        };
+        let body: u64 = 1 + (0..60).map(opened).sum::<u64>();
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(OPENED.load(Ordering::Relaxed), 240);
+        assert_eq!(snapshot.calls() + snapshot.capture.dropped, 240 + body);
+        // Also where the first scope stands in a destructor, and our own is asked for there.
+        assert_eq!(snapshot.capture.dropped, 120, "those behind our own");
+        let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
+        assert_eq!(living.count(), 1);
+    });
+}
+
+fn threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system() {
+    for keys in [40, usize::MAX] {
+        let done = Isolated::new(test_name!()).env("KEYS", keys.to_string()).run(|| {
+            let keys = std::env::var("KEYS").unwrap().parse::<usize>().unwrap();
+            let mut key = 0;
+            // SAFETY: a valid place.
+            let mut make = || unsafe { libc::pthread_key_create(&mut key, None) } == 0;
+            (0..keys).take_while(|_| make()).for_each(drop);
+            for _ in 0..10 {
+                std::thread::spawn(|| tickscope::time!("short", ()))
+                    .join()
+                    .unwrap();
+            }
+            let snapshot = tickscope::snapshot();
+            assert_eq!(calls_of(&snapshot, "short"), 10);
+            assert_eq!(snapshot.threads.len(), 1);
+            assert_eq!((snapshot.threads[0].tid, snapshot.threads[0].count), (0, 10));
+        });
+        assert!(done.status.success(), "{keys}: {}", done.stderr);
+    }
+}
+
+fn recurse(left: u32) {
+    tickscope::scope!("recurse");
+    if left > 1 {
+        recurse(left - 1);
+    }
+}
+
+fn deep_recursion_is_cut_at_the_limit_and_counted() {
+    isolated!(|| {
+        let deep = std::thread::Builder::new().stack_size(256 << 20).spawn(|| {
+            recurse(100_000);
+            tickscope::time!("after", ());
+            let snapshot = tickscope::snapshot();
+            check(&snapshot);
+            assert_eq!(snapshot.nodes.len(), 513);
+            assert_eq!(
+                (calls_of(&snapshot, "recurse"), calls_of(&snapshot, "after")),
+                (512, 1)
+            );
+            assert_eq!(snapshot.capture.dropped, 100_000 - 512);
+            assert_eq!(snapshot.capture.unbalanced, 0);
+        });
+        deep.unwrap().join().unwrap();
+    });
+}
+
+fn beyond_the_depth_limit_time_belongs_to_the_frame_at_it() {
+    static TICK: AtomicU64 = AtomicU64::new(0);
+    isolated!(|| {
+        fn down(left: u32) {
+            tickscope::scope!("down");
+            TICK.fetch_add(1, Ordering::Relaxed);
+            if left > 1 {
+                down(left - 1);
+            }
+        }
+        let _session = Builder::new("depth")
+            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
+            .max_depth(3)
+            .start();
+        down(10);
+        down(2);
+        let snapshot = tickscope::snapshot();
+        assert_eq!(
+            tree(&snapshot, "main"),
+            "down 2 2 12\n  down 2 2 10\n    down 1 8 8\n"
+        );
+        assert_eq!(snapshot.capture.dropped, 7);
+    });
+}
+
+/// Twenty different places, each in each other.
+fn bush(depth: u32) -> u64 {
+    if depth == 0 {
+        return 0;
+    }
+    let mut opened = 0;
+    macro_rules! places {
+        ($($name:literal)*) => {
+            $({
+                tickscope::scope!($name);
+                opened += 1 + bush(depth - 1);
+            })*
+        };
+    }
+    places!("0" "1" "2" "3" "4" "5" "6" "7" "8" "9" "a" "b" "c" "d" "e" "f" "g" "h" "i" "j");
+    opened
+}
+
+fn beyond_the_nodes_of_a_thread_calls_are_dropped_and_counted() {
+    isolated!(|| {
+        let _session = Builder::new("nodes").max_nodes(100).start();
+        let opened = bush(2) + bush(2);
+        assert_eq!(opened, 840);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(snapshot.nodes.len(), 100);
+        assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened);
+        // What stands inside a dropped call counts for the frame around that, where such a node exists.
+        assert!(snapshot.calls() >= 200, "what has a node counts on");
+        // Another thread has a hundred of its own.
+        std::thread::spawn(|| bush(2)).join().unwrap();
+        let snapshot = tickscope::snapshot();
+        assert_eq!(snapshot.nodes.len(), 200);
+        assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened + 420);
+    });
+}
+
+fn nodes_of_the_process_are_given_back_by_threads_that_end() {
+    isolated!(|| {
+        let _session = Builder::new("nodes").max_process_nodes(500).start();
+        let mut opened = 0;
+        for _ in 0..10 {
+            opened += std::thread::spawn(|| bush(2)).join().unwrap();
+        }
+        let snapshot = tickscope::snapshot();
+        assert_eq!(
+            (snapshot.calls(), snapshot.capture.dropped),
+            (opened, 0),
+            "420 at a time"
+        );
+        let (told, hear) = mpsc::channel::<()>();
+        let (ready, is_ready) = mpsc::channel();
+        let holder = std::thread::spawn(move || {
+            ready.send(bush(2)).unwrap();
+            let _ = hear.recv();
+        });
+        opened += is_ready.recv().unwrap();
+        opened += bush(2);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(snapshot.nodes.len(), 420 + 500);
+        assert!(snapshot.capture.dropped > 0);
+        assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened);
+        assert_eq!(snapshot.lifetime.calls, snapshot.calls());
+        drop(told);
+        holder.join().unwrap();
+        let snapshot = tickscope::snapshot();
+        assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened);
+    });
+}
+
+fn finished_threads_beyond_the_nodes_of_the_process_are_one_row() {
+    isolated!(|| {
+        let _session = Builder::new("pruned").max_process_nodes(420).start();
+        let mut opened = 0;
+        for name in ["one", "two", "two"] {
+            let thread = std::thread::Builder::new().name(name.into()).spawn(|| bush(2));
+            opened += thread.unwrap().join().unwrap();
+        }
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(snapshot.calls(), opened);
+        assert_eq!(
+            tree(&snapshot, "two").split(' ').take(2).collect::<Vec<_>>(),
+            ["(pruned)", "840"]
+        );
+    });
+}
+
+fn a_tree_of_many_nodes_is_shown_whole() {
+    isolated!(|| {
+        let session = Builder::new("large").try_start().unwrap();
+        let opened = bush(3) + bush(3);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(
+            (snapshot.nodes.len() as u64, snapshot.calls()),
+            (opened / 2, opened)
+        );
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        drop(session);
+        let last = newest(&ring);
+        check(&last);
+        assert_eq!(last.nodes.calls, snapshot.nodes.calls);
+    });
+}
+
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn handler(_: libc::c_int) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+    tickscope::scope!("handler");
+    tickscope::time!("in it", ());
+}
+
+fn interrupted(depth: u64) -> u64 {
+    tickscope::scope!("interrupted");
+    1 + if depth == 0 {
+        0
+    } else {
+        interrupted(depth - 1) + interrupted(depth / 2)
+    }
+}
+
+fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
+    isolated!(|| {
+        let session = Builder::new("signals").start();
+        support::on_signal(libc::SIGPROF, handler);
+        // The clock of the kernel is too slow for this, so a thread helps.
+        let every = libc::timeval {
+            tv_sec: 0,
+            tv_usec: 100,
+        };
+        let timer = libc::itimerval {
+            it_interval: every,
+            it_value: every,
+        };
+        // SAFETY: `timer` is a valid place.
+        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
+        assert_eq!(result, 0);
+        // SAFETY: takes nothing, cannot fail.
+        let main = unsafe { libc::pthread_self() };
+        let over = AtomicBool::new(false);
+        let mut made = 0;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    // SAFETY: the main thread outlives this one.
+                    unsafe { libc::pthread_kill(main, libc::SIGPROF) };
+                }
+            });
+            while HANDLED.load(Ordering::Relaxed) < 30_000 || made < 100_000 {
+                made += interrupted(12);
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        let never = libc::timeval {
+            tv_sec: 0,
+            tv_usec: 0,
+        };
+        let timer = libc::itimerval {
+            it_interval: never,
+            it_value: never,
+        };
+        // SAFETY: as above.
+        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
+        assert_eq!(result, 0);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(calls_of(&snapshot, "interrupted"), made);
+        let opened = 2 * HANDLED.load(Ordering::Relaxed);
+        let counted = calls_of(&snapshot, "handler") + calls_of(&snapshot, "in it");
+        assert_eq!(counted + snapshot.capture.dropped, opened);
+        assert!(counted > 0);
+        assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
+        wait_until("publishing", || session.status() == Status::Publishing);
+    });
+}
+
+crate::support::tests![
+    a_thread_stuck_in_one_call_shows_growing_time_until_the_program_is_killed,
+    finished_threads_fold_by_name,
+    ten_thousand_short_threads_take_no_memory_and_lose_no_call,
+    names_are_those_of_the_kernel_and_threads_without_one_share_theirs,
+    scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped,
+    scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped,
+    threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system,
+    deep_recursion_is_cut_at_the_limit_and_counted,
+    beyond_the_depth_limit_time_belongs_to_the_frame_at_it,
+    beyond_the_nodes_of_a_thread_calls_are_dropped_and_counted,
+    nodes_of_the_process_are_given_back_by_threads_that_end,
+    finished_threads_beyond_the_nodes_of_the_process_are_one_row,
+    a_tree_of_many_nodes_is_shown_whole,
+    scopes_in_signal_handlers_are_counted_or_counted_as_dropped,
+];

@@ -1,0 +1,75 @@
+//! Reports at exit of test binaries: the standard harness runs tests on threads of its own and ends by `exit`.
+
+#![cfg(feature = "enable")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+use std::process::Command;
+
+use tickscope_format::ids::NodeId;
+use tickscope_report::archive;
+
+/// Set where these tests are run by another one of theirs.
+const INNER: &str = "TICKSCOPE_TEST_INNER";
+
+fn is_inner() -> bool {
+    std::env::var_os(INNER).is_some()
+}
+
+#[tickscope::profile]
+fn work() {}
+
+#[test]
+fn inner_works() {
+    if is_inner() {
+        work();
+    }
+}
+
+#[test]
+fn inner_works_and_fails() {
+    if is_inner() {
+        work();
+        panic!("on purpose");
+    }
+}
+
+#[test]
+fn tests_that_pass_and_fail_are_in_the_report() {
+    for (filter, code) in [("inner_works", 101), ("--exact inner_works", 0)] {
+        let dir = tempfile::tempdir().unwrap();
+        let done = Command::new(std::env::current_exe().unwrap())
+            .args(filter.split(' '))
+            .env(INNER, "1")
+            .env("TICKSCOPE_REPORT", dir.path().join("%n.html"))
+            .env_remove("TICKSCOPE")
+            .output()
+            .unwrap();
+        assert_eq!(done.status.code(), Some(code), "{done:?}");
+        let reports: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
+        assert_eq!(reports.len(), 1, "{reports:?}");
+        let report = reports[0].as_ref().unwrap();
+        let name = report.file_name().into_string().unwrap();
+        assert!(
+            name.starts_with("standard_harness-") && name.ends_with(".html"),
+            "{name}"
+        );
+        let snapshot = archive::read(&report.path()).unwrap();
+        let calls: u64 = (0..snapshot.nodes.len())
+            .filter(|&row| snapshot.site_of(NodeId(row as u32)).name == "work")
+            .map(|row| snapshot.nodes.calls[row])
+            .sum();
+        assert_eq!(calls, if code == 0 { 1 } else { 2 });
+        // Ended threads are kept by their names, which are those of the tests.
+        let named = |name: &str| {
+            snapshot
+                .threads
+                .iter()
+                .any(|thread| name.starts_with(&thread.name))
+        };
+        assert!(named("inner_works"), "{:?}", snapshot.threads);
+    }
+}
