@@ -496,7 +496,7 @@ mod tests {
         for (mode, looks) in [(Mode::Exact, 0), (Mode::Sampled, 1), (Mode::Off, 0)] {
             books.epoch = Some(Switch {
                 mode,
-                ..switch::newest()
+                ..mode_switch::newest()
             });
             let before = books.samples;
             books.sample();

@@ -170,7 +170,6 @@ fn best(body: impl Fn(&mut f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::enabled::record::mode_switch;
 
     #[test]
     fn bounds_are_in_order_and_modes_below_exact_cost_less() {
@@ -178,7 +177,7 @@ mod tests {
         let of = |mode| {
             let bounds = bounds(Switch {
                 mode,
-                ..switch::newest()
+                ..mode_switch::newest()
             });
             assert!(
                 0.0 <= bounds.lower && bounds.lower <= bounds.upper && bounds.upper.is_finite(),

@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::{Estimate, Nodes, Site, Thread};
+use tickscope_format::snapshot::Estimate;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs::{self as fixtures, run};
 
