@@ -170,6 +170,7 @@ fn best(body: impl Fn(&mut f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::mode_switch;
 
     #[test]
     fn bounds_are_in_order_and_modes_below_exact_cost_less() {
