@@ -860,15 +860,13 @@ mod tests {
             let mut snapshot = Snapshot::default();
             let mut text = (0..texts).filter_map(char::from_u32).map(String::from);
             let mut next = || text.next().unwrap_or_default();
-            snapshot
-                .sites
-                .extend((0..texts / 4).map(|_| Site {
-                    name: next(),
-                    module: next(),
-                    file: next(),
-                    line: 1,
-                    group: next(),
-                }));
+            snapshot.sites.extend((0..texts / 4).map(|_| Site {
+                name: next(),
+                module: next(),
+                file: next(),
+                line: 1,
+                group: next(),
+            }));
             let mut small = Vec::new();
             encode_small(&snapshot, &mut small).unwrap();
             assert_eq!(decode(&small).unwrap(), snapshot, "{texts} texts");

@@ -3,10 +3,11 @@
 //! A counter's node is never open, so nothing is charged to it and nothing is below it. A capture may see an execution's amount before its call; the
 //! next one sees both.
 
-use crate::enabled::capture::thread_lifecycle;
+use crate::enabled::platform::sync::{ADDS_IN_ONE, add};
+use crate::enabled::record::current_thread;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::{Gate, Site};
-use crate::enabled::record::tree::{ADDS_IN_ONE, Tree, add};
+use crate::enabled::record::tree::Tree;
 use crate::enabled::scope::{may_count, new_child};
 
 /// Adds an amount to the counter of a site, below the scope that is open.
@@ -15,7 +16,7 @@ use crate::enabled::scope::{may_count, new_child};
 pub fn count(site: &'static Site, amount: u64) {
     if site.is(Gate::Open) {
         // Which mode is in force is all the same: where nothing counts the gate is shut.
-        if let Some(tree) = thread_lifecycle::hot()
+        if let Some(tree) = current_thread::hot()
             && let Some(current) = tree.current.get()
             && let Some(counter) = Tree::recent_child(current, site)
         {
@@ -30,7 +31,7 @@ pub fn count(site: &'static Site, amount: u64) {
 /// Another child than the one looked at first.
 #[inline(never)]
 fn count_otherwise(site: &'static Site, amount: u64) {
-    if let Some(tree) = thread_lifecycle::hot()
+    if let Some(tree) = current_thread::hot()
         && let Some(current) = tree.current.get()
         && let Some(counter) = tree.known_counter(current, site)
     {
@@ -43,10 +44,10 @@ fn count_otherwise(site: &'static Site, amount: u64) {
 #[cold]
 #[inline(never)]
 fn count_first(site: &'static Site, amount: u64) {
-    if (site.is(Gate::New) || thread_lifecycle::hot().is_none()) && !may_count(site) {
+    if (site.is(Gate::New) || current_thread::hot().is_none()) && !may_count(site) {
         return;
     }
-    let Some(tree) = thread_lifecycle::hot() else {
+    let Some(tree) = current_thread::hot() else {
         return;
     };
     let Some(current) = tree.current.get() else {

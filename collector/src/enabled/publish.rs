@@ -7,3 +7,4 @@ pub(crate) mod reports;
 pub(crate) mod request_budget;
 pub(crate) mod sampler;
 pub(crate) mod session;
+pub(crate) mod session_state;

@@ -6,13 +6,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::enabled::capture::thread_lifecycle::{self, Phase};
+use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::clock;
+use crate::enabled::platform::sync::add;
 use crate::enabled::publish::session;
+use crate::enabled::record::current_thread::{self, Phase};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::{Gate, Site};
 use crate::enabled::record::site_table;
-use crate::enabled::record::tree::{Path, Tree, add};
+use crate::enabled::record::tree::{Path, Tree};
 use crate::enabled::runtime::config;
 
 /// An open scope; it ends when this is dropped.
@@ -48,7 +50,7 @@ pub fn enter(site: &'static Site) -> Scope {
 #[inline(always)]
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
     if site.is(Gate::Open) {
-        if let Some(tree) = thread_lifecycle::hot()
+        if let Some(tree) = current_thread::hot()
             && tree.is(Path::Fast)
             && let Some(current) = tree.current.get()
             && let Some(child) = Tree::recent_child(current, site)
@@ -74,7 +76,7 @@ fn guard(node: Option<&'static Node>) -> Scope {
 /// Another child than the one entered last, or a mode without a clock.
 #[inline(never)]
 fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
-    if let Some(tree) = thread_lifecycle::hot()
+    if let Some(tree) = current_thread::hot()
         && let Some(current) = tree.current.get()
         && let Some(child) = tree.known_child(current, site)
     {
@@ -98,7 +100,7 @@ fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
 /// Another clock, a switch of modes, or something new.
 #[inline(never)]
 fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
-    let Some(tree) = thread_lifecycle::hot().filter(|_| !site.is(Gate::New)) else {
+    let Some(tree) = current_thread::hot().filter(|_| !site.is(Gate::New)) else {
         return enter_first(site, calls);
     };
     tree.adopt_if_alarmed(config::exact_path());
@@ -141,7 +143,7 @@ pub(crate) fn new_child(
     let child = tree.add_child(current, site, thread_lifecycle::may_add_node);
     tree.put(current);
     if child.is_none() {
-        thread_lifecycle::drop_call();
+        current_thread::drop_call();
     }
     child
 }
@@ -150,7 +152,7 @@ pub(crate) fn new_child(
 #[cold]
 #[inline(never)]
 fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
-    if may_count(site) && thread_lifecycle::hot().is_some() {
+    if may_count(site) && current_thread::hot().is_some() {
         enter_rarely(site, calls)
     } else {
         None
@@ -162,7 +164,7 @@ fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
 pub(crate) fn may_count(site: &'static Site) -> bool {
     if site.is(Gate::New) {
         if config::is_settling() {
-            thread_lifecycle::drop_call();
+            current_thread::drop_call();
             return false;
         }
         // What is in force is settled before anything counts.
@@ -174,7 +176,7 @@ pub(crate) fn may_count(site: &'static Site) -> bool {
     }
     match thread_lifecycle::register(session::first_scope) {
         Phase::Counting => return true,
-        Phase::Busy | Phase::Gone => thread_lifecycle::drop_call(),
+        Phase::Busy | Phase::Gone => current_thread::drop_call(),
         Phase::New | Phase::Excluded => {}
     }
     false
@@ -185,7 +187,7 @@ impl Drop for Scope {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         let Some(node) = self.node else { return };
-        if let Some(tree) = thread_lifecycle::hot() {
+        if let Some(tree) = current_thread::hot() {
             let ended = if tree.is(Path::Fast) {
                 tree.end_innermost(node, clock::tsc)
             } else {
@@ -202,7 +204,7 @@ impl Drop for Scope {
 /// A timed call in adaptive mode: the clock before all else, as what comes before it is charged to the call.
 #[inline(never)]
 fn exit_otherwise(node: &'static Node) {
-    if let Some(tree) = thread_lifecycle::hot()
+    if let Some(tree) = current_thread::hot()
         && tree.is(Path::Adaptive)
         && node.is_timed()
         && tree.end_timed(node, clock::tsc)
@@ -216,7 +218,7 @@ fn exit_otherwise(node: &'static Node) {
 #[inline(never)]
 fn exit_rarely(node: &'static Node) {
     // A thread that is excluded or gone has closed all its calls already.
-    let Some(tree) = thread_lifecycle::hot() else {
+    let Some(tree) = current_thread::hot() else {
         return;
     };
     tree.adopt_if_alarmed(config::exact_path());
@@ -244,7 +246,7 @@ pub struct Pause {
 /// Calls are counted all the same.
 pub fn pause() -> Pause {
     let counting = thread_lifecycle::register(session::first_scope) == Phase::Counting;
-    let tree = thread_lifecycle::hot().filter(|_| counting);
+    let tree = current_thread::hot().filter(|_| counting);
     if let Some(tree) = tree {
         tree.adopt_if_alarmed(config::exact_path());
         tree.pause(config::now);
@@ -258,7 +260,7 @@ pub fn pause() -> Pause {
 impl Drop for Pause {
     fn drop(&mut self) {
         // Also where the thread has been excluded since: it may be included again.
-        if let Some(tree) = thread_lifecycle::own().filter(|_| self.stopped) {
+        if let Some(tree) = current_thread::own().filter(|_| self.stopped) {
             // What was switched meanwhile found the clock standing still.
             tree.adopt_if_alarmed(config::exact_path());
             tree.resume(config::now());

@@ -19,9 +19,9 @@ use tickscope_format::snapshot::{
 
 use crate::enabled::capture::baseline::Ledger;
 use crate::enabled::capture::finished_threads::{Folded, PRUNED};
+use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
-use crate::enabled::capture::snapshot_rows::{Epoch, Lost, append};
-use crate::enabled::capture::thread_lifecycle;
+use crate::enabled::capture::snapshot_rows::append;
 use crate::enabled::capture::tree_reader::{Reader, Reading, settled_current};
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch::{self, Switch};
@@ -387,7 +387,7 @@ impl Books {
             since_reset_ns: self.since_reset_ns(),
             withdraws: self.withdrawn,
             pruned: 0,
-            dropped: lost.dropped + config::DROPPED.load(Ordering::Relaxed),
+            dropped: lost.dropped + registry::dropped_calls(),
             unbalanced: lost.unbalanced,
             cost: self.around.cost,
             viewers: self.around.viewers,
@@ -482,7 +482,7 @@ impl Books {
             most,
             pruned,
         );
-        thread_lifecycle::forget(block);
+        registry::forget(block);
     }
 }
 

@@ -10,7 +10,7 @@
 use tickscope_format::latency::Packed;
 
 use crate::enabled::capture::baseline::{Counts, Ledger};
-use crate::enabled::capture::snapshot_rows::{Epoch, Row};
+use crate::enabled::capture::row::{Epoch, Row};
 
 /// A row's time and how far it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

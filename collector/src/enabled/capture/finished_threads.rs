@@ -7,7 +7,8 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
 
 use crate::enabled::capture::baseline::Ledger;
-use crate::enabled::capture::snapshot_rows::{Epoch, Lost, Row, append};
+use crate::enabled::capture::row::{Epoch, Lost, Row};
+use crate::enabled::capture::snapshot_rows::append;
 use crate::enabled::record::site::Site;
 
 /// Names kept apart; threads of further names share [`OTHERS`].

@@ -1,52 +1,12 @@
 //! A thread's rows on their way into a snapshot.
 
 use tickscope_format::Snapshot;
-use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Count, Estimate, Mode, NodeErrors, OpenFrame, Thread};
 
 use crate::enabled::capture::baseline::{Counts, Ledger};
 use crate::enabled::capture::estimate::{self, Estimated};
-
-/// A node's fixed facts; its counters stand in a [`Ledger`]. Row 0 is the root.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
-    pub(crate) parent: u32,
-    pub(crate) site: SiteId,
-    pub(crate) errors: u64,
-    /// Whether it counts without a clock.
-    pub(crate) is_counter: bool,
-}
-
-/// How the rows of this epoch were measured.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Epoch {
-    pub(crate) mode: Mode,
-    pub(crate) histograms: bool,
-    /// In adaptive mode: what a timed call costs, in ticks.
-    pub(crate) timed_ticks: f64,
-    /// How much of that it finds within itself.
-    pub(crate) timed_within_ticks: f64,
-    /// In sampled mode: the time between two looks, in ticks.
-    pub(crate) period_ticks: f64,
-}
-
-/// What a thread could not count.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Lost {
-    pub(crate) dropped: u64,
-    pub(crate) unbalanced: u64,
-    pub(crate) clock_errors: u64,
-}
-
-// === impl Lost ===
-
-impl Lost {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.dropped += other.dropped;
-        self.unbalanced += other.unbalanced;
-        self.clock_errors += other.clock_errors;
-    }
-}
+use crate::enabled::capture::row::{Epoch, Row};
 
 /// Appends a thread's rows that have something to show. Gives the ticks of calls that were not timed, which the thread
 /// was charged outside of any row.

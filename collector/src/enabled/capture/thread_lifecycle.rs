@@ -1,49 +1,20 @@
-//! Which threads count, and how threads come and go.
-//!
-//! Each thread has a pointer to its tree. It is a `const` thread-local without a destructor, so reading it is one
-//! instruction and is allowed at any time of a thread's life. It is set only while the thread counts. All else goes
-//! the slow way, which looks at the rest.
+//! How threads come and go, and which of them count.
 
-use std::cell::Cell;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::enabled::capture::collector_state;
 use crate::enabled::platform::os;
+use crate::enabled::record::current_thread::{self, Phase, phase, set};
 use crate::enabled::record::registry::{self, Block};
-use crate::enabled::record::tree::Tree;
-use crate::enabled::runtime::config::{self, DROPPED, NODES};
+use crate::enabled::runtime::config;
 use crate::types::Threads;
 
 /// How long a thread that ends waits for a capture to be over, before it leaves its tree to whoever captures next.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
-/// What the calling thread is to the collector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// It has not met a scope yet.
-    New,
-    /// It is being registered: a scope met now stands inside our own work.
-    Busy,
-    /// It counts.
-    Counting,
-    /// It is left out: by choice, or because measuring is off.
-    Excluded,
-    /// It has ended for us: what comes now is dropped.
-    Gone,
-}
-
-/// The calling thread's state, beside the hot pointer.
-#[derive(Clone, Copy)]
-struct Own {
-    phase: Phase,
-    block: Option<&'static Block>,
-}
-
 thread_local! {
-    static HOT: Cell<Option<&'static Tree>> = const { Cell::new(None) };
-    static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
     /// It is new no longer.
     static BEGUN: AtomicBool = const { AtomicBool::new(false) };
     static LEAVING: Leaving = const { Leaving };
@@ -61,32 +32,13 @@ impl Drop for Leaving {
 }
 
 /// Called at the end of each thread that has counted.
-pub(crate) extern "C" fn at_end(_: *mut c_void) {
+extern "C" fn at_end(_: *mut c_void) {
     leave(true);
 }
 
 /// The calling thread has called `exit`, maybe in a handler that has interrupted the allocator.
 pub(crate) fn leave_at_exit() {
     leave(false);
-}
-
-/// The tree of the calling thread, while it counts.
-#[inline(always)]
-pub(crate) fn hot() -> Option<&'static Tree> {
-    HOT.get()
-}
-
-/// The calling thread's phase.
-pub(crate) fn phase() -> Phase {
-    OWN.get().phase
-}
-
-/// The tree of the calling thread, if it has one, whether it counts now or not.
-pub(crate) fn own() -> Option<&'static Tree> {
-    let own = OWN.get();
-    own.block
-        .filter(|_| own.phase != Phase::Gone)
-        .map(|block| &block.tree)
 }
 
 /// Registers the calling thread if it is new and all threads count. `first` runs once before, with the thread
@@ -120,24 +72,11 @@ fn begins() -> bool {
     begins
 }
 
-/// A signal handler in between finds a thread that has a tree and may not count, never one that counts without a tree.
-fn set(phase: Phase, block: Option<&'static Block>) {
-    let counts = phase == Phase::Counting;
-    let tree = block.filter(|_| counts).map(|block| &block.tree);
-    if counts {
-        HOT.set(tree);
-        compiler_fence(Ordering::SeqCst);
-    }
-    OWN.set(Own { phase, block });
-    compiler_fence(Ordering::SeqCst);
-    HOT.set(tree);
-}
-
 /// Takes a block and begins to count.
 fn join() {
     let fixed = config::fixed();
     // Where nobody hears of this thread's end, there would be nobody to fold the tree.
-    if !os::tell_of_end() && LEAVING.try_with(|_| ()).is_err() {
+    if !os::tell_of_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
         return set(Phase::Gone, None);
     }
     let Some(block) = registry::take() else {
@@ -158,11 +97,15 @@ fn join() {
     }
 }
 
+/// Counts one more node of this process; false, and not counted, where it has as many as it may have.
+pub(crate) fn may_add_node() -> bool {
+    registry::may_add_node(config::fixed().max_process_nodes)
+}
+
 /// Lets the calling thread count from now on. `first` runs before where the thread is new, as in [`register`].
 pub(crate) fn include(first: impl FnOnce()) {
     let begins = begins();
-    let own = OWN.get();
-    match (own.phase, own.block) {
+    match (phase(), current_thread::block()) {
         (Phase::Excluded, _) if config::fixed().off => {}
         (Phase::Excluded, Some(block)) => {
             block.tree.adopt(config::exact_path());
@@ -186,9 +129,9 @@ pub(crate) fn include(first: impl FnOnce()) {
 /// Lets the calling thread count no more; its open scopes end here, and what it counted stays.
 pub(crate) fn exclude() {
     if begins() || phase() == Phase::Counting {
-        let own = OWN.get();
-        own.block.into_iter().for_each(charge_no_more);
-        set(Phase::Excluded, own.block);
+        let block = current_thread::block();
+        block.into_iter().for_each(charge_no_more);
+        set(Phase::Excluded, block);
     }
 }
 
@@ -199,34 +142,9 @@ fn charge_no_more(block: &'static Block) {
     block.tree.set_excluded(true, config::now());
 }
 
-/// A call that no tree can count.
-pub(crate) fn drop_call() {
-    match hot() {
-        Some(tree) => crate::enabled::record::tree::add(&tree.dropped, 1),
-        None => drop(DROPPED.fetch_add(1, Ordering::Relaxed)),
-    }
-}
-
-/// Whether one more node may be made in this process; counts it if so.
-pub(crate) fn may_add_node() -> bool {
-    let room = NODES.fetch_add(1, Ordering::Relaxed) < config::fixed().max_process_nodes;
-    if !room {
-        NODES.fetch_sub(1, Ordering::Relaxed);
-    }
-    room
-}
-
-/// Lets the calling thread, which does not count and gets no signals, count in a tree of its own while `body` runs.
-pub(crate) fn with_tree<T>(tree: &'static Tree, body: impl FnOnce() -> T) -> T {
-    let before = HOT.replace(Some(tree));
-    let value = body();
-    HOT.set(before);
-    value
-}
-
 /// Folds the thread's tree, which allocates; or leaves that to whoever captures next.
 fn leave(may_fold: bool) {
-    let block = OWN.get().block;
+    let block = current_thread::block();
     // From here on scopes of this thread are dropped: also those in other destructors and in our own work.
     set(Phase::Gone, None);
     let Some(block) = block else { return };
@@ -236,17 +154,11 @@ fn leave(may_fold: bool) {
         .flatten();
     match books {
         Some(mut books) => books.fold(block, os::thread_name(), os::own_cpu_ns()),
-        None if config::is_forked_child() => forget(block),
+        None if config::is_forked_child() => registry::forget(block),
         None => {
             // Nobody else knows when it ended.
             charge_no_more(block);
             registry::leave(block, os::thread_name(), os::own_cpu_ns());
         }
     }
-}
-
-/// Gives back a block whose thread has ended and counts no more, and its nodes.
-pub(crate) fn forget(block: &'static Block) {
-    NODES.fetch_sub(block.tree.nodes.len().saturating_sub(1), Ordering::Relaxed);
-    registry::give_back(block);
 }

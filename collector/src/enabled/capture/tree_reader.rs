@@ -6,8 +6,8 @@ use tickscope_format::snapshot::ThreadState;
 
 use crate::enabled::capture::baseline::Counts;
 use crate::enabled::capture::histograms::Histograms;
+use crate::enabled::capture::row::{Lost, Row};
 use crate::enabled::capture::site_ids::SiteIds;
-use crate::enabled::capture::snapshot_rows::{Lost, Row};
 use crate::enabled::platform::sync::{self, Ordering, fence};
 use crate::enabled::record::latency::Latency;
 use crate::enabled::record::mode_switch;

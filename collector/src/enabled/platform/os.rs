@@ -400,36 +400,47 @@ pub(crate) fn at_exit(handler: extern "C" fn()) {
     unsafe { libc::atexit(handler) };
 }
 
-/// The key by which threads tell of their ends, plus one; 0 for none.
+/// The key by which threads tell of their ends, plus one; 0 before it was asked for, [`NO_KEY`] where there is none.
 static ENDS: AtomicU32 = AtomicU32::new(0);
+
+const NO_KEY: u32 = u32::MAX;
 
 /// Keys whose values need no memory: glibc has room for so many in each thread and allocates for more, musl for all.
 const KEYS_AT_HAND: u32 = if cfg!(target_env = "gnu") { 32 } else { u32::MAX };
 
-/// Has `handler` called at the end of each thread that asks for it with [`tell_of_end`]. Once in a process.
-pub(crate) fn at_thread_ends(handler: unsafe extern "C" fn(*mut c_void)) {
+/// Makes the key, once in a process, and returns the word that [`ENDS`] has from then on. Without a lock: a handler that has
+/// interrupted this may come here as well, and the key of whoever is second goes.
+fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
     let mut key = 0;
     // SAFETY: a valid place for a key, and a handler that lives as long as the program.
-    if unsafe { libc::pthread_key_create(&mut key, Some(handler)) } != 0 {
-        return;
-    }
-    if key < KEYS_AT_HAND {
-        ENDS.store(key + 1, Ordering::Relaxed);
+    let made = unsafe { libc::pthread_key_create(&mut key, Some(handler)) } == 0;
+    let word = if made && key < KEYS_AT_HAND {
+        key + 1
     } else {
+        NO_KEY
+    };
+    let known = ENDS.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
+    if made && (known.is_err() || word == NO_KEY) {
         // SAFETY: made above, and no thread has a value.
         unsafe { libc::pthread_key_delete(key) };
     }
+    known.err().unwrap_or(word)
 }
 
-/// Has the calling thread tell of its end, behind the destructors of its thread-locals; whether it is going to. Without
-/// allocating and without a lock. (The first thread does so only where it ends by itself, and not by `exit`.)
-pub(crate) fn tell_of_end() -> bool {
-    let Some(key) = ENDS.load(Ordering::Relaxed).checked_sub(1) else {
-        return false;
+/// Has `handler`, the same at each call, called at the end of the calling thread, behind the destructors of its
+/// thread-locals; whether it is going to be. Without allocating and without a lock. (The first thread does so only where it
+/// ends by itself, and not by `exit`.)
+pub(crate) fn tell_of_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
+    let word = match ENDS.load(Ordering::Relaxed) {
+        0 => make_key(handler),
+        word => word,
     };
+    if word == NO_KEY {
+        return false;
+    }
     let anything = NonNull::<c_void>::dangling().as_ptr();
     // SAFETY: a key that was made and is never deleted; its handler does not look at the value.
-    unsafe { libc::pthread_setspecific(key, anything) == 0 }
+    unsafe { libc::pthread_setspecific(word - 1, anything) == 0 }
 }
 
 /// Has `handler` called in every child forked from now on.

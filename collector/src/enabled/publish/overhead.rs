@@ -6,9 +6,9 @@ use std::sync::{Mutex, TryLockError};
 
 use tickscope_format::snapshot::Mode;
 
-use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
+use crate::enabled::record::current_thread;
 use crate::enabled::record::mode_switch::Switch;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::{Gate, Site};
@@ -79,7 +79,7 @@ pub(crate) fn bounds(switch: Switch) -> Bounds {
         TREE.put(root);
     }
     // A handler's scopes would be of this tree.
-    os::without_signals(|| thread_lifecycle::with_tree(&TREE, || measured(switch)))
+    os::without_signals(|| current_thread::with_tree(&TREE, || measured(switch)))
 }
 
 /// In the tree to measure with.

@@ -4,9 +4,9 @@
 //! store into a mapping can stall for as long as the kernel likes.
 
 mod coarse;
-mod identity;
+pub(super) mod identity;
 mod record;
-mod ring;
+mod rings;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -32,9 +32,8 @@ use crate::enabled::runtime::config;
 use crate::enabled::runtime::settings::Settings;
 
 use self::coarse::Coarse;
-pub(crate) use self::identity::Identity;
-use self::ring::Lost;
-pub(crate) use self::ring::replace_warning;
+use self::identity::Identity;
+use self::rings::Rings;
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
 use crate::enabled::publish::request_budget::Allowance;
 
@@ -71,9 +70,7 @@ const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 /// The publisher at work.
 #[derive(Debug)]
 pub(crate) struct Publisher {
-    /// None while a lost one has no successor.
-    ring: Option<OwnRing>,
-    lost: Lost,
+    rings: Rings,
     identity: Identity,
     settings: Settings,
     /// Bytes of the last payload, kept for their capacity.
@@ -92,7 +89,6 @@ pub(crate) struct Publisher {
     cost_of: Option<Switch>,
     /// The clock when it was last found in order.
     in_order: Moment,
-    faults: u64,
     coarse: Coarse,
     /// What the program itself writes of groups, if it does.
     log: Option<Log>,
@@ -143,16 +139,51 @@ impl Publisher {
             warnings.extend(LOG_IS_MISSING.map(String::from));
         }
         let mut publisher = Self::new(identity, settings);
-        publisher.make_ring(warnings)?;
+        publisher.rings.current = Some(publisher.make_ring(warnings)?);
         Ok(publisher)
+    }
+
+    fn make_ring(&mut self, warnings: &mut Vec<String>) -> Result<OwnRing, FormatError> {
+        let header = self.identity.header(&self.settings);
+        let (dir, ring_bytes) = (self.settings.dir.clone(), self.settings.ring_bytes);
+        rings::make(dir.as_deref(), &header, ring_bytes, warnings, |ring| {
+            self.first_record(ring)
+        })
+    }
+
+    fn first_record(&mut self, ring: &mut OwnRing) -> Result<(), FormatError> {
+        self.tell();
+        if let Some(snapshot) = collector_state::books().map(|mut books| books.capture(CaptureKind::Periodic))
+        {
+            publish(&snapshot, ring, &mut self.payload)?;
+            self.note(&snapshot);
+        }
+        if self.rings.faults > 0 {
+            ring.fault(self.rings.faults);
+        }
+        beat(ring, self.interval);
+        ring.link()
+    }
+
+    /// Makes another ring where the one in use is lost.
+    fn look_after_ring(&mut self) {
+        if self.rings.look() {
+            let made = self.make_ring(&mut Vec::new());
+            self.coarse_failed &= made.is_err();
+            self.rings.replaced(made);
+        }
+    }
+
+    /// What there is to say of lost rings since the last call.
+    pub(crate) fn take_said(&mut self) -> Option<String> {
+        self.rings.take_said()
     }
 
     fn new(identity: Identity, settings: Settings) -> Self {
         Self {
             interval: settings.interval,
             log: settings.log_every.and_then(Log::new),
-            ring: None,
-            lost: Lost::default(),
+            rings: Rings::default(),
             identity,
             settings,
             payload: Vec::new(),
@@ -164,7 +195,6 @@ impl Publisher {
             cost: Cost::default(),
             cost_of: None,
             in_order: Moment::now(config::fixed().chosen.clock),
-            faults: 0,
             coarse: Coarse::new(),
             coarse_failed: false,
             sampler: Sampler::new(),
@@ -212,7 +242,7 @@ impl Publisher {
 
     /// Where the ring is, while there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.ring.as_ref().map(OwnRing::path)
+        self.rings.path()
     }
 
     /// How long to wait until there is something to do.
@@ -258,14 +288,14 @@ impl Publisher {
             if !due {
                 self.allowance.spend(os::own_cpu_ns().saturating_sub(before));
             }
-            if let Some(ring) = &mut self.ring {
+            if let Some(ring) = &mut self.rings.current {
                 for (request, outcome) in answers {
                     ring.answer(&request, outcome, record, epoch);
                 }
             }
             self.write_coarse();
         }
-        if let Some(ring) = &mut self.ring {
+        if let Some(ring) = &mut self.rings.current {
             beat(ring, self.interval);
         }
         self.sampler.begin_to_wait();
@@ -278,7 +308,7 @@ impl Publisher {
         }
         self.publish_now(CaptureKind::Final);
         self.write_coarse();
-        if let Some(ring) = &mut self.ring {
+        if let Some(ring) = &mut self.rings.current {
             ring.exit(os::unix_ns());
         }
         // It may have to wait.
@@ -289,7 +319,11 @@ impl Publisher {
 
     fn look_who_watches(&mut self) {
         let before = self.watched.len();
-        self.watched = self.ring.as_ref().map_or_else(Vec::new, OwnRing::watched_slots);
+        self.watched = self
+            .rings
+            .current
+            .as_ref()
+            .map_or_else(Vec::new, OwnRing::watched_slots);
         for index in 0..slot::COUNT {
             if !self.watched.contains(&index) {
                 self.wishes[index] = WATCHED;
@@ -332,7 +366,11 @@ impl Publisher {
         if !self.allowance.is_left(os::monotonic_ns()) {
             return answers;
         }
-        let mut requests = self.ring.as_mut().map_or_else(Vec::new, OwnRing::requests);
+        let mut requests = self
+            .rings
+            .current
+            .as_mut()
+            .map_or_else(Vec::new, OwnRing::requests);
         self.allowance.in_turn(&mut requests, |request| request.slot);
         for request in requests {
             if !self.allowance.is_left(os::monotonic_ns()) {
@@ -469,13 +507,15 @@ impl Publisher {
 
     /// Gives the record's sequence number, 0 where there is none.
     fn publish_or_count(&mut self, snapshot: &Snapshot) -> u64 {
-        let Some(ring) = &mut self.ring else { return 0 };
+        let Some(ring) = &mut self.rings.current else {
+            return 0;
+        };
         publish(snapshot, ring, &mut self.payload).unwrap_or_else(|error| {
-            self.faults += 1;
+            self.rings.faults += 1;
             // Of one that is lost the next look says it.
             if ring.is_whole() {
-                ring.fault(self.faults);
-                if self.faults == 1
+                ring.fault(self.rings.faults);
+                if self.rings.faults == 1
                     && let Some(mut books) = collector_state::books()
                 {
                     books.around.warnings.push(error.to_string());
@@ -488,7 +528,7 @@ impl Publisher {
     /// Writes what the coarse ring is to have of the last records. Nobody waits for that, and it is not in what a
     /// record costs.
     fn write_coarse(&mut self) {
-        let Some(ring) = &mut self.ring else {
+        let Some(ring) = &mut self.rings.current else {
             return self.coarse.forget();
         };
         let written = self.coarse.write(ring, &mut self.payload);

@@ -5,32 +5,30 @@ mod live;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{CaptureKind, Cost};
 
-use crate::enabled::capture::collector_state::Books;
 use crate::enabled::capture::{collector_state, thread_lifecycle};
 use crate::enabled::platform::os;
 use crate::enabled::publish::overhead;
-use crate::enabled::publish::publisher::{self, Identity, Publisher};
+use crate::enabled::publish::publisher::identity::Identity;
+use crate::enabled::publish::publisher::{self, Publisher};
 use crate::enabled::publish::reports::{Log, report_file};
+use crate::enabled::publish::session_state::{
+    CHANGED, PUBLISHING, Phase, REPORTS, Shared, ask_to_finish, captured, in_force, shared, wait,
+};
+use crate::enabled::record::current_thread;
 use crate::enabled::record::mode_switch;
 use crate::enabled::runtime::config;
 use crate::enabled::runtime::process_name;
 use crate::enabled::runtime::settings::{Settings, Wish};
 use crate::enabled::scope;
-use crate::types::{Destination, DumpError, Format, StartError, Status};
+use crate::types::{DumpError, Format, StartError, Status};
 
 use self::live::Live;
-
-/// How long the end of a session or of the program waits for the last record.
-const LAST_RECORD: Duration = Duration::from_millis(50);
-
-/// The same under `tickscope run`, where somebody waits to read it.
-const LAST_RECORD_RUN: Duration = Duration::from_secs(1);
 
 /// How long [`try_start`] waits for the outcome.
 const OUTCOME: Duration = Duration::from_secs(1);
@@ -47,93 +45,28 @@ pub struct Session {
     warnings: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// No session.
-    Idle,
-    /// The publisher's thread is at work on the ring.
-    Starting,
-    Publishing,
-    /// The ring was destroyed from outside; the publisher goes on without one until it makes another.
-    Lost,
-    /// There is no place for a ring.
-    Counting,
-    /// The publisher writes its last record.
-    Finishing,
-}
-
-struct Shared {
-    phase: Phase,
-    sessions: u32,
-    order: Option<(Identity, Settings)>,
-    /// The name of the session in force.
-    name: String,
-    warnings: Vec<String>,
-    path: Option<PathBuf>,
-    report_at_exit: Option<Destination>,
-    /// Since when the publisher has been asked for its last record.
-    finishing: Option<Instant>,
-}
-
-static SHARED: Mutex<Shared> = Mutex::new(Shared {
-    phase: Phase::Idle,
-    sessions: 0,
-    order: None,
-    name: String::new(),
-    warnings: Vec::new(),
-    path: None,
-    report_at_exit: None,
-    finishing: None,
-});
-
-// === impl Shared ===
-
-impl Shared {
-    /// The publisher has lost a ring, or has a new one.
-    fn hear(&mut self, said: String, path: Option<&Path>) {
-        publisher::replace_warning(&mut self.warnings, said);
-        self.path = path.map(Path::to_path_buf);
-        if matches!(self.phase, Phase::Publishing | Phase::Lost) {
-            self.phase = match path {
-                Some(_) => Phase::Publishing,
-                None => Phase::Lost,
-            };
-            CHANGED.notify_all();
-        }
-    }
-}
-
-/// Something in `SHARED` has changed, or the publisher is wanted.
-static CHANGED: Condvar = Condvar::new();
-
 /// The environment has been asked what it wishes.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// `at_exit` is going to be called.
 static AT_EXIT: AtomicBool = AtomicBool::new(false);
 
-/// There is to be a report at exit.
-static REPORTS: AtomicBool = AtomicBool::new(false);
-
 /// The program has asked for a reset by the publisher.
 static RESET_ASKED: AtomicBool = AtomicBool::new(false);
-
-/// The phase is `Publishing`: for who must not wait for the lock.
-static PUBLISHING: AtomicBool = AtomicBool::new(false);
-
-fn shared() -> MutexGuard<'static, Shared> {
-    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The same where a user asks; none in a forked child, where its holder may not exist.
 fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
     (!config::is_forked_child()).then(shared)
 }
 
+extern "C" fn at_exit() {
+    exit::at_exit(fill_in_cost);
+}
+
 /// Has the last record written when the program exits normally. Without allocating and without a lock.
 fn expect_exit() {
     if !AT_EXIT.swap(true, Ordering::Relaxed) {
-        os::at_exit(exit::at_exit);
+        os::at_exit(at_exit);
     }
 }
 
@@ -160,13 +93,6 @@ pub(crate) fn first_scope() {
         }
         Some(Wish::Off) | None => {}
     }
-}
-
-/// The settings with what the environment says, and warnings of all that will not be as it was asked for.
-fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settings {
-    let settings = settings.with_environment_and_warnings(warnings);
-    warnings.extend(settings.report_at_exit.as_ref().and_then(report_file::instead));
-    settings
 }
 
 /// Starts or joins the session of this process.
@@ -370,50 +296,6 @@ fn stop_publishing(mut shared: MutexGuard<'static, Shared>) {
     CHANGED.notify_all();
 }
 
-/// Waits until `done`, or at most so long.
-fn wait(
-    mut shared: MutexGuard<'static, Shared>,
-    longest: Duration,
-    done: impl Fn(&Shared) -> bool,
-) -> MutexGuard<'static, Shared> {
-    let begin = Instant::now();
-    while !done(&shared) {
-        let left = longest.saturating_sub(begin.elapsed());
-        if left.is_zero() {
-            break;
-        }
-        shared = CHANGED
-            .wait_timeout(shared, left)
-            .unwrap_or_else(PoisonError::into_inner)
-            .0;
-    }
-    shared
-}
-
-/// Asks for the last record; gives how long to wait for it, reckoned from when whoever asked first began to.
-fn ask_to_finish(shared: &mut Shared, began: Instant) -> Duration {
-    match shared.phase {
-        Phase::Starting | Phase::Publishing | Phase::Lost => {
-            shared.phase = Phase::Finishing;
-            shared.finishing = Some(began);
-            PUBLISHING.store(false, Ordering::Relaxed);
-            CHANGED.notify_all();
-        }
-        Phase::Finishing => {}
-        Phase::Counting => shared.phase = Phase::Idle,
-        Phase::Idle => {}
-    }
-    if shared.phase == Phase::Idle {
-        return Duration::ZERO;
-    }
-    let longest = if config::fixed().run_token == 0 {
-        LAST_RECORD
-    } else {
-        LAST_RECORD_RUN
-    };
-    longest.saturating_sub(shared.finishing.unwrap_or(began).elapsed())
-}
-
 /// Where nothing was published nobody has measured yet what a scope costs.
 fn fill_in_cost(snapshot: &mut Snapshot) {
     if snapshot.capture.cost == Cost::default() {
@@ -463,16 +345,9 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
     };
     let mut snapshot = captured(books, CaptureKind::Periodic);
     // A thread that counts for nobody yet has no clock to stop.
-    let _pause = (thread_lifecycle::phase() == thread_lifecycle::Phase::Counting).then(scope::pause);
+    let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(scope::pause);
     fill_in_cost(&mut snapshot);
     report_file::dump(&snapshot, path.as_ref(), format).or_else(|why| refused(&why))
-}
-
-fn captured(mut books: MutexGuard<'static, Books>, kind: CaptureKind) -> Snapshot {
-    if books.around.name.is_empty() {
-        books.around.name = process_name::of_executable();
-    }
-    books.capture(kind)
 }
 
 /// Sets all counters to zero, those of all threads, and gives the snapshot that closes the epoch. May be called

@@ -7,9 +7,8 @@
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 
-use crate::enabled::platform::sync::{self, AtomicU32, AtomicU64, Ordering, fence};
+use crate::enabled::platform::sync::{self, AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
-use crate::enabled::record::tree::add;
 
 /// Durations that are parked before they find their buckets, 2 ns each: one call in nine takes some 20 ns longer. With 32
 /// it was one in 33, and 75 ns.

@@ -1,10 +1,9 @@
 //! Nodes: one function in one place of a thread's call tree.
 
-use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
 use crate::enabled::record::latency::Latency;
 use crate::enabled::record::site::Site;
-use crate::enabled::record::tree::add;
 
 zeroed! {
     /// One function in one place of a thread's call tree: one cache line.

@@ -26,6 +26,12 @@ zeroed! {
     }
 }
 
+/// Nodes of all live threads, roots not counted. It orders nothing, so models leave it out.
+static NODES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// Calls that no tree could count: those of threads torn down, and those inside events.
+static DROPPED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 
@@ -71,6 +77,31 @@ pub(crate) fn take() -> Option<&'static Block> {
 pub(crate) fn give_back(block: &'static Block) {
     block.tid.store(0, Ordering::Relaxed);
     block.state.store(FREE, Ordering::Release);
+}
+
+/// Gives back a block whose thread has ended and counts no more, and its nodes.
+pub(crate) fn forget(block: &'static Block) {
+    NODES.fetch_sub(block.tree.nodes.len().saturating_sub(1), Ordering::Relaxed);
+    give_back(block);
+}
+
+/// Counts one more node in this process; false, and not counted, where there are `most` already.
+pub(crate) fn may_add_node(most: u32) -> bool {
+    let room = NODES.fetch_add(1, Ordering::Relaxed) < most;
+    if !room {
+        NODES.fetch_sub(1, Ordering::Relaxed);
+    }
+    room
+}
+
+/// Counts a call that no tree can count.
+pub(crate) fn drop_call() {
+    DROPPED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// How many calls no tree could count.
+pub(crate) fn dropped_calls() -> u64 {
+    DROPPED.load(Ordering::Relaxed)
 }
 
 /// Leaves a block behind, by its thread at its very end, with the kernel's name of the thread and its CPU time.

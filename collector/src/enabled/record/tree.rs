@@ -11,17 +11,19 @@
 mod children;
 mod pause;
 
-use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
 use crate::enabled::record::latency::Latencies;
 use crate::enabled::record::node::{Node, Nodes};
-use crate::enabled::record::tree::children::FIRST_TABLE;
 
 /// What `last` holds while no time is charged. No clock ever gets there.
 pub(crate) const PAUSED: u64 = 1 << 63;
 
 /// The largest gap charged where no limit is set: what is above is a step backward.
 pub(crate) const NO_LIMIT: u64 = PAUSED - 1;
+
+/// Slots of the first child table.
+const FIRST_TABLE: u32 = 512;
 
 zeroed! {
     /// A thread's call tree. The thread writes, all others read.
@@ -89,20 +91,6 @@ pub(crate) enum Path {
     /// Adaptive, by the time stamp counter.
     Adaptive,
     Sampled,
-}
-
-/// Whether an addition is one instruction, so that no signal handler comes in between. Where it is not, `current` is taken
-/// out meanwhile: what a handler does then is dropped and counted as that, and not lost.
-pub(crate) const ADDS_IN_ONE: bool = cfg!(all(target_arch = "x86_64", not(debug_assertions)));
-
-/// Adds to a counter that has one writer.
-#[inline(always)]
-#[cfg_attr(test, track_caller)]
-pub(crate) fn add(counter: &AtomicU64, value: u64) {
-    counter.store(
-        counter.load(Ordering::Relaxed).wrapping_add(value),
-        Ordering::Relaxed,
-    );
 }
 
 // === impl Tree ===

@@ -8,10 +8,10 @@
 //! Neither takes `current` out where it changes nothing else: a signal handler in between leaves it as it found it.
 
 use crate::enabled::platform::random;
-use crate::enabled::platform::sync::Ordering;
+use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
 use crate::enabled::record::latency::Latency;
 use crate::enabled::record::node::{Node, UNTIMED};
-use crate::enabled::record::tree::{ADDS_IN_ONE, Tree, add};
+use crate::enabled::record::tree::Tree;
 
 /// Calls of this many ticks (some 10 us) and more are always timed: the clock is no cost beside them.
 const LONG_TICKS_LOG2: u64 = 15;

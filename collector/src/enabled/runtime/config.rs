@@ -3,9 +3,8 @@
 
 use std::cell::Cell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::clock::Chosen;
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch;
@@ -55,12 +54,6 @@ static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
 /// The process that settles it; 0 before. Not all ways to fork tell us.
 static PID: AtomicU32 = AtomicU32::new(0);
-
-/// Nodes of all live threads, roots not counted.
-pub(crate) static NODES: AtomicU32 = AtomicU32::new(0);
-
-/// Calls that no tree could count: of threads torn down, and inside events.
-pub(crate) static DROPPED: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn note_fork() {
     IN_CHILD.store(true, Ordering::Relaxed);
@@ -115,7 +108,6 @@ pub(crate) fn fix(settings: &Settings, warnings: &mut Vec<String>) -> &'static F
 
 fn settle(settings: &Settings) -> Fixed {
     os::in_forked_children(note_fork);
-    os::at_thread_ends(thread_lifecycle::at_end);
     os::note_standard();
     let wish = Settings::wish();
     let chosen = settings.clock.choose();

@@ -7,13 +7,15 @@ use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
+use tickscope_format::Snapshot;
 use tickscope_format::snapshot::CaptureKind;
 
-use super::{
-    LAST_RECORD, Live, Phase, REPORTS, SHARED, Shared, ask_to_finish, captured, fill_in_cost, in_force,
-};
+use super::live::Live;
 use crate::enabled::capture::{collector_state, thread_lifecycle};
 use crate::enabled::publish::reports::report_file;
+use crate::enabled::publish::session_state::{
+    LAST_RECORD, Phase, REPORTS, SHARED, Shared, ask_to_finish, captured, in_force,
+};
 use crate::enabled::runtime::config;
 use crate::enabled::runtime::settings::{Settings, Wish};
 use crate::types::Destination;
@@ -44,7 +46,9 @@ fn shared_within(longest: Duration, done: impl Fn(&Shared) -> bool) -> Option<Mu
     }
 }
 
-pub(super) extern "C" fn at_exit() {
+/// Has the last record written, and writes the report that was asked for; `fill_in_cost` puts what a scope costs into its
+/// snapshot.
+pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     if config::is_forked_child() {
         return;
     }

@@ -6,9 +6,6 @@ use crate::enabled::record::arena::Ref;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 
-/// Slots of the first child table.
-pub(super) const FIRST_TABLE: u32 = 512;
-
 // === impl Tree ===
 
 impl Tree {

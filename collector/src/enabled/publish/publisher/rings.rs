@@ -1,0 +1,155 @@
+//! The publisher's ring files: the one in use, and what became of those that somebody has destroyed.
+//!
+//! A program runs for months, and somebody tidies up the directory: it should be watchable again without being started
+//! anew. The first lost ring is replaced at once, the next ones at most once a minute, so that a fight over the directory
+//! costs the program nothing.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tickscope_format::FormatError;
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::places;
+
+use crate::enabled::capture::collector_state;
+use crate::enabled::publish::session_state::replace_ring_warning;
+
+/// Between two rings that replace lost ones, at least.
+const BETWEEN: Duration = Duration::from_secs(60);
+
+/// The ring in use, and the lost ones.
+#[derive(Debug, Default)]
+pub(super) struct Rings {
+    /// None while a lost one has no successor.
+    pub(super) current: Option<OwnRing>,
+    /// Records and rings that could not be written, for the ring's header.
+    pub(super) faults: u64,
+    /// How many rings were lost.
+    lost: u64,
+    /// What was done to the last one.
+    last_loss: String,
+    /// The ring has no name any more; a viewer that has it open can still read it.
+    removed: bool,
+    /// When a lost one was replaced last, or that was tried.
+    replaced: Option<Instant>,
+    /// What the session has not heard yet.
+    said: Option<String>,
+}
+
+/// Makes a ring in the first place that works, with its first record in it. Each place that did not work, and a ring that had
+/// to be smaller, is a warning.
+///
+/// # Errors
+/// The reason of the last place.
+pub(super) fn make(
+    dir: Option<&Path>,
+    header: &Header,
+    ring_bytes: u64,
+    warnings: &mut Vec<String>,
+    mut first_record: impl FnMut(&mut OwnRing) -> Result<(), FormatError>,
+) -> Result<OwnRing, FormatError> {
+    let mut failed = FormatError::NoRecord;
+    for place in places::places(dir) {
+        let made = OwnRing::create(&place, header.clone()).and_then(|mut ring| {
+            first_record(&mut ring)?;
+            Ok(ring)
+        });
+        match made {
+            Ok(ring) => {
+                if ring.ring_bytes() < ring_bytes {
+                    warnings.push(format!(
+                        "space is short in {}: the ring has {} instead of {ring_bytes} bytes; free some, or choose \
+                         another place with TICKSCOPE_DIR",
+                        place.display(),
+                        ring.ring_bytes(),
+                    ));
+                }
+                return Ok(ring);
+            }
+            Err(error) => {
+                warnings.push(format!("{error}; trying the next place"));
+                failed = error;
+            }
+        }
+    }
+    Err(failed)
+}
+
+impl Rings {
+    /// Where the ring is, while there is one.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.current.as_ref().map(OwnRing::path)
+    }
+
+    /// Looks whether the ring is what it was. True where it is lost, or has no name any more, and another one is to be made
+    /// now: the caller tells [`Rings::replaced`] how that went.
+    pub(super) fn look(&mut self) -> bool {
+        let removed_before = self.removed;
+        let mut found = None;
+        if let Some(ring) = &mut self.current {
+            match ring.look() {
+                Ok(()) if !removed_before && ring.is_removed() => {
+                    let path = ring.path().display();
+                    found = Some(format!(
+                        "{path}: was removed from outside, or another file took its name"
+                    ));
+                    self.removed = true;
+                }
+                Ok(()) => {}
+                Err(error) => {
+                    found = Some(error.to_string());
+                    self.faults += 1;
+                    self.current = None;
+                }
+            }
+        }
+        let is_news = found.is_some();
+        if let Some(found) = found {
+            self.lost += u64::from(!removed_before);
+            self.last_loss = found;
+        }
+        if self.current.is_some() && !self.removed {
+            return false;
+        }
+        let due = self.replaced.is_none_or(|last| last.elapsed() >= BETWEEN);
+        if due {
+            self.replaced = Some(Instant::now());
+            // Before its first record, which is to say so.
+            self.say("a new one was made; records from before are gone");
+        } else if is_news {
+            self.say(
+                "the next one is made when a minute has passed since the last; until then nothing is published for who \
+                 comes new; to have it at once start the session anew",
+            );
+        }
+        due
+    }
+
+    /// Takes the ring that was made in place of a lost one, or says why there is none.
+    pub(super) fn replaced(&mut self, made: Result<OwnRing, FormatError>) {
+        match made {
+            Ok(ring) => {
+                self.current = Some(ring);
+                self.removed = false;
+            }
+            Err(error) => self.say(&format!(
+                "a new one could not be made ({error}) and is tried again each minute; free some space, or set \
+                 TICKSCOPE_DIR and start the session anew"
+            )),
+        }
+    }
+
+    fn say(&mut self, outcome: &str) {
+        let said = format!("{}; the last: {}; {outcome}", self.lost, self.last_loss);
+        if let Some(mut books) = collector_state::books() {
+            replace_ring_warning(&mut books.around.warnings, &said);
+        }
+        self.said = Some(said);
+    }
+
+    /// What there is to say of lost rings since the last call.
+    pub(super) fn take_said(&mut self) -> Option<String> {
+        self.said.take()
+    }
+}
