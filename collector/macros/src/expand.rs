@@ -6,6 +6,7 @@ use crate::emit;
 use crate::error::Error;
 use crate::function::Return;
 use crate::item::{Item, Kind, map_items};
+use crate::open_scope;
 use crate::options::Options;
 use crate::tokens::{collect, group_at};
 
@@ -45,6 +46,13 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
             ));
         }
         _ if options.skip => return Ok(stream),
+        Kind::Module if item.body.is_none() => {
+            return Err(Error::new(
+                span,
+                "#[profile] found a module in another file, wanted an inline module `mod m { .. }`: the attribute sees \
+                 only this declaration. Put #[profile] on the functions, impl blocks and traits in that file",
+            ));
+        }
         _ if item.body.is_none() => {
             return Err(Error::new(
                 span,
@@ -82,15 +90,23 @@ fn member(item: &Item<'_>, options: &Options) -> TokenStream {
 
 fn profiled(item: &Item<'_>, options: &Options) -> TokenStream {
     match (&item.kind, &item.body) {
-        (Kind::Function { is_async, .. }, Some((at, body))) => {
+        (Kind::Function { is_async, .. }, Some((at, original))) => {
             let signature = &item.trees[item.keyword..*at];
             let place = item.trees[item.keyword].span();
             let body = if *is_async {
-                emit::polled(body, &Return::of(signature), options, place)
+                emit::polled(original, &Return::of(signature), options, place)
             } else {
-                emit::scoped(body, options, place)
+                emit::scoped(original, options, place)
             };
-            item.trees[..*at].iter().cloned().chain(body).collect()
+            // After an error the function stands there too, so that its callers do not fail as well.
+            let refused = open_scope::across_await(original).map(Error::into_tokens);
+            let head = item.trees[..*at].iter().cloned();
+            refused
+                .into_iter()
+                .flatten()
+                .chain(head)
+                .chain(body)
+                .collect()
         }
         (Kind::Implementation | Kind::Trait | Kind::Module, Some((at, body))) => item.trees[..*at]
             .iter()

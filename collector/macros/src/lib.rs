@@ -62,6 +62,10 @@
 //!   part of the function's time. The arguments' destructors are not, except in an `async fn`, where the
 //!   arguments that the body mentions belong to the future that is polled.
 //! - A future that is never polled is never counted; time between polls is nobody's.
+//! - A `scope!` or `time!` that is open at an `.await` in the function is refused: other tasks run on the thread during
+//!   the wait. End the scope before it, or measure the polls of what waits: `tickscope::future!("name", future).await`.
+//! - The functions of a module in another file (`mod m;`) cannot be seen from its declaration: put the attribute on the
+//!   functions, impl blocks and traits in that file.
 //! - `#[async_trait]` and the like rewrite an `async fn` into a plain one that returns a box. Put `#[profile]` above
 //!   them, else only the making of the box is measured.
 //! - A plain function that returns a future (`fn f() -> impl Future`) is measured until it returns that future.
@@ -84,6 +88,8 @@ mod expand;
 mod function;
 #[cfg(feature = "enable")]
 mod item;
+#[cfg(feature = "enable")]
+mod open_scope;
 #[cfg(feature = "enable")]
 mod options;
 #[cfg(feature = "enable")]

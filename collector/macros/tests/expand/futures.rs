@@ -352,3 +352,60 @@ fn arguments_that_the_body_uses_are_dropped_in_the_poll() {
         "*drops +drops local used -drops unused"
     );
 }
+
+/// As other crates have it: two names.
+macro_rules! other_scope {
+    ($module:literal, $name:literal) => {
+        let _guard = concat!($module, $name);
+    };
+}
+use other_scope as their_scope;
+
+macro_rules! time {
+    ($name:literal, $value:expr) => {{
+        crate::scope!($name);
+        $value
+    }};
+}
+
+async fn one() -> u8 {
+    pause().await;
+    1
+}
+
+/// No scope in it is open at an `.await`, whatever the order of the words.
+#[profile]
+async fn scopes_that_end_in_time(flag: bool) -> u8 {
+    {
+        crate::scope!("block");
+        note("in block");
+    }
+    if flag {
+        tickscope::scope!("branch");
+        note("in branch");
+    }
+    one().await;
+    let sum = time!("sum", 1 + 1) + one().await;
+    {
+        use their_scope as scope;
+        scope!("other", "crate");
+        one().await;
+    }
+    // Here it is open, and what waits is only made.
+    tickscope::scope!("makes");
+    #[allow(clippy::items_after_statements)]
+    async fn inner() -> u8 {
+        one().await
+    }
+    let made = async move { one().await + sum };
+    let closure = async |by: u8| one().await + by;
+    let block = async { time!("made", async { one().await }) };
+    let _: fn() -> u8 = || 1;
+    drop((made, closure, block, inner()));
+    sum
+}
+
+#[test]
+fn scopes_may_end_before_an_await() {
+    assert_eq!(finish(scopes_that_end_in_time(true)), 3);
+}

@@ -1,6 +1,7 @@
 //! The few system calls that std has no safe face for, or only one that allocates.
 
 use std::ffi::{CStr, c_void};
+use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -37,12 +38,15 @@ pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     }
 }
 
+/// `libc` has this constant only since 0.2.121; the number is the same on every architecture.
+const MADV_POPULATE_WRITE: libc::c_int = 23;
+
 /// Has pages of [`map_zeroed`] made ready at one go, which costs less than a page fault for each. A kernel that does not
 /// know how (before Linux 5.14) makes them when they are written to.
 pub(crate) fn make_ready(pages: NonNull<c_void>, bytes: usize) {
     keeping_errno(|| {
         // SAFETY: changes nothing in the pages, and nothing at all where they are not the process's own.
-        unsafe { libc::madvise(pages.as_ptr(), bytes, libc::MADV_POPULATE_WRITE) }
+        unsafe { libc::madvise(pages.as_ptr(), bytes, MADV_POPULATE_WRITE) }
     });
 }
 
@@ -282,7 +286,6 @@ const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
 /// While it lives, what the calling thread writes is an error where it fails, and no signal, which would end a program
 /// that has not asked for its end.
-#[derive(Debug)]
 #[must_use]
 pub(crate) struct Unsignalled {
     /// The thread's mask before.
@@ -294,6 +297,15 @@ pub(crate) struct Unsignalled {
 }
 
 // === impl Unsignalled ===
+
+impl fmt::Debug for Unsignalled {
+    /// Without the mask: before libc 0.2.173 a signal set has no `Debug`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unsignalled")
+            .field("waited", &self.waited)
+            .finish_non_exhaustive()
+    }
+}
 
 impl Unsignalled {
     pub(crate) fn new() -> Self {

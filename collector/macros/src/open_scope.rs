@@ -1,0 +1,182 @@
+//! Finds scopes that are still open at an `.await`.
+//!
+//! Their guards belong to the thread that opened them, and other tasks run on it during the wait. Only what is certain
+//! counts: the arguments of macros that are not ours, and the statements behind an async closure, are not looked at.
+
+use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
+
+use crate::error::Error;
+use crate::tokens::{collect, group_at, is_any_word, is_path_separator, is_punct, is_word};
+
+/// A macro of ours whose scope is open.
+#[derive(Clone, Copy)]
+struct Open {
+    /// The macro's name.
+    place: Span,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    /// `scope!(..)`: to the end of its block.
+    Scope,
+    /// `time!(.., expression)`: while the expression is evaluated.
+    Time,
+}
+
+/// A call of `scope!` or `time!`.
+struct Call<'a> {
+    open: Open,
+    arguments: &'a Group,
+    /// Where it begins.
+    start: usize,
+}
+
+/// The first scope in a body that is open at an `.await`.
+pub(crate) fn across_await(body: &Group) -> Option<Error> {
+    search(&collect(body.stream()), None).map(Open::refusal)
+}
+
+impl Open {
+    fn refusal(self) -> Error {
+        let text = match self.kind {
+            Kind::Scope => {
+                "#[profile] found an `.await` while this scope is open, wanted a scope that ends before it: other \
+                 tasks run on this thread during the wait. Put what the scope measures into a block of its own, or \
+                 measure the polls: `tickscope::future!(\"name\", async { .. }).await`"
+            }
+            Kind::Time => {
+                "#[profile] found an `.await` in `time!`, wanted an expression that does not wait: other tasks run on \
+                 this thread during the wait. Measure the polls: `tickscope::future!(\"name\", future).await`"
+            }
+        };
+        Error::new(self.place, text)
+    }
+}
+
+/// Searches what stands between two delimiters, or behind the `|` of a closure. `open` is a scope around it.
+fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
+    let mut at = 0;
+    while let Some(tree) = trees.get(at) {
+        if is_word(trees, at, "fn") {
+            at = behind_function(trees, at);
+            continue;
+        }
+        if is_word(trees, at, "async") {
+            // What it waits for is waited for when it is polled.
+            let body = at + 1 + usize::from(is_word(trees, at + 1, "move"));
+            if let Some(block) = group_at(trees, body, Delimiter::Brace) {
+                if let Some(found) = search(&collect(block.stream()), None) {
+                    return Some(found);
+                }
+                at = body + 1;
+                continue;
+            }
+            if is_punct(trees, body, '|') {
+                at = statement_end(trees, body);
+                continue;
+            }
+        }
+        if is_punct(trees, at, '.') && is_word(trees, at + 1, "await") && open.is_some() {
+            return open;
+        }
+        if is_punct(trees, at, '!') && matches!(trees.get(at + 1), Some(TokenTree::Group(_))) {
+            if let Some(call) = Call::of(trees, at) {
+                match call.open.kind {
+                    Kind::Scope if is_statement(trees, call.start) => open = open.or(Some(call.open)),
+                    Kind::Scope => {}
+                    Kind::Time => {
+                        let arguments = collect(call.arguments.stream());
+                        if let Some(found) = search(&arguments, open.or(Some(call.open))) {
+                            return Some(found);
+                        }
+                    }
+                }
+            }
+            at += 2;
+            continue;
+        }
+        if let TokenTree::Group(group) = tree
+            && let Some(found) = search(&collect(group.stream()), open)
+        {
+            return Some(found);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Behind a function's body, or behind the type `fn(..) -> T` of a local.
+fn behind_function(trees: &[TokenTree], keyword: usize) -> usize {
+    (keyword..trees.len())
+        .find(|&at| group_at(trees, at, Delimiter::Brace).is_some() || is_punct(trees, at, ';'))
+        .map_or(trees.len(), |at| at + 1)
+}
+
+fn statement_end(trees: &[TokenTree], from: usize) -> usize {
+    (from..trees.len())
+        .find(|&at| is_punct(trees, at, ';'))
+        .unwrap_or(trees.len())
+}
+
+/// Whether a statement begins at `start`. One with an attribute may be left out by `cfg`, so it does not count.
+fn is_statement(trees: &[TokenTree], start: usize) -> bool {
+    match start.checked_sub(1) {
+        None => true,
+        Some(before) => is_punct(trees, before, ';') || group_at(trees, before, Delimiter::Brace).is_some(),
+    }
+}
+
+impl<'a> Call<'a> {
+    /// The call whose `!` stands at `sign`. Without `tickscope::` in front its arguments have to be such as ours take: other
+    /// crates have macros with these names.
+    fn of(trees: &'a [TokenTree], sign: usize) -> Option<Self> {
+        let name = sign.checked_sub(1)?;
+        let kind = if is_word(trees, name, "scope") {
+            Kind::Scope
+        } else if is_word(trees, name, "time") {
+            Kind::Time
+        } else {
+            return None;
+        };
+        let Some(TokenTree::Group(arguments)) = trees.get(sign + 1) else {
+            return None;
+        };
+        let mut start = name;
+        let ours = if is_path_before(trees, name) {
+            start = name - 3;
+            is_word(trees, start, "tickscope")
+        } else {
+            match kind {
+                Kind::Scope => is_name_of_scope(arguments.stream()),
+                Kind::Time => true,
+            }
+        };
+        while is_path_before(trees, start) {
+            start -= 3;
+        }
+        if start >= 2 && is_path_separator(trees, start - 2) {
+            start -= 2;
+        }
+        let open = Open {
+            place: trees[name].span(),
+            kind,
+        };
+        ours.then_some(Call {
+            open,
+            arguments,
+            start,
+        })
+    }
+}
+
+/// Whether `word::` stands before `at`.
+fn is_path_before(trees: &[TokenTree], at: usize) -> bool {
+    at >= 3 && is_path_separator(trees, at - 2) && is_any_word(trees, at - 3)
+}
+
+/// Nothing, one literal or constant, or `group = ..`.
+fn is_name_of_scope(arguments: TokenStream) -> bool {
+    let trees = collect(arguments);
+    trees.len() <= 1 || (is_word(&trees, 0, "group") && is_punct(&trees, 1, '='))
+}
