@@ -200,7 +200,7 @@ proptest! {
 }
 
 #[test]
-fn whoever_reads_while_the_program_writes_without_pause_gets_whole_records() {
+fn a_reader_gets_whole_records_while_the_program_writes_without_pause() {
     let dir = tempfile::tempdir().unwrap();
     let mut own = made(dir.path());
     let path = own.path().to_path_buf();

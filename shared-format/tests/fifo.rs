@@ -15,7 +15,7 @@ fn a_fifo_is_refused_and_not_waited_for() {
 }
 
 #[test]
-fn a_fifo_put_there_between_look_and_opening_was_taken_for_a_file() {
+fn a_fifo_put_there_between_look_and_opening_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     assert!(

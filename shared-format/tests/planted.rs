@@ -61,7 +61,7 @@ fn most_memory() -> u64 {
 
 /// The program that cleaned took twice of what the record claims.
 #[test]
-fn a_dead_ring_that_claims_a_huge_record_was_read_into_memory() {
+fn a_dead_ring_that_claims_a_huge_record_takes_no_memory() {
     let dir = tempfile::tempdir().unwrap();
     let whole = dir.path().join("whole.ring");
     let damaged = dir.path().join("damaged.ring");

@@ -140,6 +140,10 @@ fn a_panic_out_of_main_and_one_of_a_thread() {
         (calls_of(&snapshot, "fatal"), calls_of(&snapshot, "work")),
         (1, 1)
     );
+    assert!(done.stderr.contains("main, on purpose"), "{}", done.stderr);
+    let ring = done.ring();
+    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert_eq!(calls_of(&newest(&ring), "fatal"), 1);
 }
 
 fn the_environment_alone_is_enough() {
@@ -494,6 +498,7 @@ fn other_ends_leave_the_ring() {
         let done = Isolated::new(test_name!()).env("END", end).run(|| {
             let session = reporting();
             let ring = RingFile::open(&session.path().unwrap()).unwrap();
+            tickscope::scope!("open");
             work();
             let _slot = ring.take_slot().unwrap();
             wait_until("the record", || calls_of(&newest(&ring), "work") == 1);
@@ -531,6 +536,7 @@ fn other_ends_leave_the_ring() {
         let last = newest(&ring);
         check(&last);
         assert_eq!(calls_of(&last, "work"), 1, "{end}");
+        assert_eq!(last.threads[0].open.len(), 1, "{end}: it shows where it was");
     }
 }
 

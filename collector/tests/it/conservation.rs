@@ -1,5 +1,7 @@
 //! Nothing is lost and nothing counted twice: over resets and undos from everywhere, the epochs add up to the
 //! lifetime, to the tick, and the calls are those that the threads made. And every picture taken meanwhile holds.
+//!
+//! `UNDOS=100` in the environment makes storms that last until so many resets were undone, in place of 20.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -123,6 +125,12 @@ fn leave_open() {
 
 const OPS: [Op; 3] = [Op::Reset, Op::UndoReset, Op::PublishNow];
 
+/// Resets that are undone before a storm is over.
+fn undos_of_a_storm() -> u64 {
+    let asked = std::env::var("UNDOS").ok();
+    asked.map_or(20, |number| number.parse().unwrap())
+}
+
 fn storm(clock: Clock, ops: &[Op]) {
     std::panic::set_hook(Box::new(|info| {
         if info.payload().downcast_ref::<&str>() != Some(&"on purpose") {
@@ -168,7 +176,8 @@ fn storm(clock: Clock, ops: &[Op]) {
         let mut random = Random(77);
         let mut before = newest(&ring);
         let mut asked = 0;
-        while undos < 100 && asked < 2000 {
+        let wanted = undos_of_a_storm();
+        while undos < wanted && asked < 20 * wanted {
             asked += 1;
             let op = ops[random.below(ops.len() as u64) as usize];
             let reply = ask(&mut slot, op);

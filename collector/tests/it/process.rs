@@ -274,22 +274,6 @@ fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
     assert!(done.stderr.contains("work"), "{}", done.stderr);
 }
 
-fn a_report_at_exit_goes_where_it_was_sent() {
-    let done = isolated!(|| {
-        let path = support::shared_place().join("report.txt");
-        let _session = Builder::new("reports")
-            .report_at_exit(Destination::File(path))
-            .start();
-        tickscope::time!("reported", ());
-    });
-    let report = std::fs::read_to_string(done.place().join("report.txt")).unwrap();
-    assert!(
-        report.contains("reported") && report.contains("reports"),
-        "{report}"
-    );
-    assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
-}
-
 fn exit_from_another_thread_ends_the_program_as_asked() {
     let done = Isolated::new(test_name!()).run(|| {
         std::mem::forget(Builder::new("exits").try_start().unwrap());
@@ -315,24 +299,6 @@ fn exit_from_another_thread_ends_the_program_as_asked() {
     check(&last);
     assert_eq!(last.capture.kind, CaptureKind::Final);
     assert!(calls_of(&last, "busy") >= 10_000 && calls_of(&last, "exiting") == 1);
-}
-
-fn an_abort_is_a_crash_with_the_newest_record() {
-    let done = Isolated::new(test_name!()).run(|| {
-        let session = Builder::new("aborts").try_start().unwrap();
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        tickscope::scope!("fatal");
-        let _slot = ring.take_slot().unwrap();
-        wait_until("the record", || calls_of(&newest(&ring), "fatal") == 1);
-        std::process::abort();
-    });
-    assert_eq!(done.status.signal(), Some(libc::SIGABRT));
-    let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }));
-    let last = newest(&ring);
-    check(&last);
-    assert_eq!(calls_of(&last, "fatal"), 1);
-    assert_eq!(last.threads[0].open.len(), 1);
 }
 
 fn a_panic_closes_the_scopes_it_leaves() {
@@ -365,19 +331,6 @@ fn a_panic_closes_the_scopes_it_leaves() {
         assert!(support::tree(&snapshot, "main").contains("\n  after 10 "));
         assert_eq!((snapshot.capture.unbalanced, snapshot.capture.dropped), (0, 0));
     });
-}
-
-fn a_panic_out_of_main_ends_as_always() {
-    let done = Isolated::new(test_name!()).run(|| {
-        let _session = Builder::new("panics").try_start().unwrap();
-        tickscope::scope!("fatal");
-        panic!("on purpose");
-    });
-    assert_eq!(done.status.code(), Some(101));
-    assert!(done.stderr.contains("on purpose"));
-    let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
-    assert_eq!(calls_of(&newest(&ring), "fatal"), 1);
 }
 
 fn ten_starts_and_exits_in_the_middle_of_all_threads_work() {
@@ -458,10 +411,7 @@ crate::support::tests![
     fork_and_exec_are_left_alone,
     a_normal_exit_leaves_a_final_record_and_the_mark,
     a_scope_before_the_start_does_not_cost_the_final_record_or_the_report,
-    a_report_at_exit_goes_where_it_was_sent,
     exit_from_another_thread_ends_the_program_as_asked,
-    an_abort_is_a_crash_with_the_newest_record,
     a_panic_closes_the_scopes_it_leaves,
-    a_panic_out_of_main_ends_as_always,
     ten_starts_and_exits_in_the_middle_of_all_threads_work,
 ];

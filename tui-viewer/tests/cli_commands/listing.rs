@@ -101,7 +101,10 @@ fn an_empty_list_says_where_it_looked_and_what_to_do() {
     let done = finish(command.args([VIEWER, "list"])).ok().quiet();
     let dir = place.rings();
     assert!(
-        done.out.contains(dir.to_str().unwrap()) && done.out.contains("tickscope demo"),
+        done.out
+            .starts_with("no program with tickscope, running or ended (looked in ")
+            && done.out.contains(dir.to_str().unwrap())
+            && done.out.contains("tickscope demo   shows what it looks like"),
         "{}",
         done.out
     );

@@ -24,6 +24,7 @@ mod help;
 mod listing;
 mod live;
 mod log;
+mod message_page;
 mod messages;
 mod recording;
 mod refusals;

@@ -69,20 +69,6 @@ fn of_others_the_first_two_are_named() {
 }
 
 #[test]
-fn where_nothing_is_a_list_says_how_to_get_something() {
-    let place = Place::new();
-    let Some(done) = sealed_tickscope(&place, &["list"]) else {
-        return;
-    };
-    let out = done.ok().out;
-    assert!(
-        out.starts_with("no program with tickscope, running or ended (looked in "),
-        "{out}"
-    );
-    assert!(out.contains("tickscope demo   shows what it looks like"), "{out}");
-}
-
-#[test]
 fn what_is_no_plain_file_is_not_written_over() {
     let place = Place::new();
     let program = place.start("stuck");

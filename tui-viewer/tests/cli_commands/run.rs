@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use crate::support::{DEADLINE, Done, Place, VIEWER, finish, finish_with, until};
+use crate::support::{Done, Place, VIEWER, finish, finish_with, until};
 
 /// `tickscope run ARGS -- PROGRAM`, the program being this binary in a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
@@ -174,17 +174,7 @@ fn a_termination_reaches_the_program() {
     until("the program is ready", || said().contains("ready").then_some(()));
     let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    let begin = std::time::Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if begin.elapsed() > DEADLINE {
-            child.kill().unwrap();
-            panic!("it hangs");
-        }
-        std::thread::sleep(std::time::Duration::from_millis(3));
-    };
+    let status = until("the command has ended", || child.try_wait().unwrap());
     assert_eq!(status.code(), Some(11), "{}", said());
     assert!(said().contains("ended"), "{}", said());
 }

@@ -13,19 +13,24 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tickscope_format::layout::{WORD, state};
 
+use crate::message_page;
 use crate::roles::{ARGUMENT, ROLE};
 
-/// Nothing here takes that long unless it hangs.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+/// After so long a test says what it waits for, and goes on waiting: how busy the machine is decides how long anything takes.
+const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits for a condition.
+/// Waits for a condition, however long that takes.
 pub(crate) fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
+    let mut told = false;
     loop {
         if let Some(value) = condition() {
             return value;
         }
-        assert!(begin.elapsed() < DEADLINE, "waited in vain until {what}");
+        if begin.elapsed() > PATIENCE && !std::mem::replace(&mut told, true) {
+            // Not kept back by the harness as what `eprintln!` prints would be.
+            let _ = writeln!(std::io::stderr(), "still waiting until {what}");
+        }
         thread::sleep(Duration::from_millis(3));
     }
 }
@@ -239,11 +244,16 @@ impl Done {
         self
     }
 
-    /// Asserts that it failed with one line that says so, and nothing else.
+    /// Asserts that it failed with one line that says so and has an entry on the page of messages, and nothing else.
     pub(crate) fn failed(self, code: i32, says: &[&str]) -> Self {
         let done = self.with_code(code).says(says);
         assert_eq!(done.out, "", "nothing on standard output");
         assert_eq!(done.err.lines().count(), 1, "one line: {}", done.err);
+        assert!(
+            message_page::explains(&done.err),
+            "no entry of docs/messages.md is about this; write one, ``message``: cause → next step: {}",
+            done.err
+        );
         done
     }
 
@@ -266,7 +276,7 @@ impl Done {
     }
 }
 
-/// Runs a command to its end; one that hangs is a failure.
+/// Runs a command to its end.
 pub(crate) fn finish(command: &mut Command) -> Done {
     finish_with(command, b"")
 }
@@ -279,19 +289,12 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let pid = child.id();
-    // Whoever does not want its input may be gone already.
+    // A command that does not want its input may be gone already.
     let _ = child.stdin.take().unwrap().write_all(input);
     let reader = thread::spawn(move || child.wait_with_output().unwrap());
-    let begin = Instant::now();
-    while !reader.is_finished() {
-        if begin.elapsed() > DEADLINE {
-            let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            panic!("it hangs: {command:?}");
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(&format!("{command:?} has ended"), || {
+        reader.is_finished().then_some(())
+    });
     let Output {
         status,
         stdout,

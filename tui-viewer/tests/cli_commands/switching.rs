@@ -252,7 +252,7 @@ fn requests(target: &str) -> [Vec<&str>; 3] {
 }
 
 #[test]
-fn who_does_not_do_it_is_named() {
+fn a_program_that_cannot_be_switched_is_named() {
     let place = Place::new();
     let older = place.start("older");
     for args in requests(&older.name) {

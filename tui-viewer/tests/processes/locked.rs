@@ -50,7 +50,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
 /// The lock says that a program lives, and its heartbeat that it does anything: who holds the lock of a dead one does not
 /// make it run.
 #[test]
-fn a_dead_program_whose_lock_somebody_holds_does_not_run() {
+fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     let place = Place::new();
     let (mut program, ring) = place.start("asked", "");
     program.kill();
@@ -80,7 +80,7 @@ fn a_dead_program_whose_lock_somebody_holds_does_not_run() {
 
 /// Whoever looks takes the lock for a moment, shared with all who look.
 #[test]
-fn whoever_asks_takes_nobody_else_who_asks_for_the_program() {
+fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     let place = Place::new();
     let (mut program, ring) = place.start("asked", "");
     program.kill();

@@ -293,7 +293,7 @@ impl ReadWords for Restless {
 }
 
 #[test]
-fn whoever_writes_without_pause_keeps_no_reader() {
+fn a_writer_without_pause_keeps_no_reader_waiting() {
     let region = Region {
         first: RING_FIRST,
         words: RING_WORDS,
