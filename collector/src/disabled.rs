@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::types::{Clock, Destination, DumpError, Format, Mode, StartError, Status, Threads};
+use crate::types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
 
 /// Does nothing: the feature `enable` is off. Its arguments are named, so that nothing turns unused.
 #[macro_export]
@@ -94,8 +94,6 @@ pub struct Builder {
     _private: (),
 }
 
-// === impl Scope ===
-
 impl Scope {
     #[doc(hidden)]
     pub const NOTHING: Self = Self {
@@ -113,8 +111,6 @@ impl Drop for Pause {
     #[inline(always)]
     fn drop(&mut self) {}
 }
-
-// === impl Session ===
 
 impl Session {
     /// [`Status::Off`].
@@ -137,8 +133,6 @@ impl Drop for Session {
     #[inline(always)]
     fn drop(&mut self) {}
 }
-
-// === impl Snapshot ===
 
 impl Snapshot {
     /// 0.
@@ -164,8 +158,6 @@ macro_rules! setters {
     };
 }
 
-// === impl Builder ===
-
 impl Builder {
     /// A session that publishes nothing.
     pub fn new(_: impl Into<String>) -> Self {
@@ -183,10 +175,10 @@ impl Builder {
         max_depth: u32,
         max_nodes: u32,
         max_process_nodes: u32,
-        absurd_limit: Duration,
+        max_gap: Duration,
         report_at_exit: Destination,
         log_every: Duration,
-        control: bool,
+        allow_remote_control: bool,
     }
 
     /// A session that publishes nothing.
@@ -247,14 +239,20 @@ pub fn mode() -> Mode {
 /// Does nothing.
 pub fn set_histogram(_: bool) {}
 
-/// Does nothing: there are no sites.
-pub fn off(_: &str) -> Option<usize> {
-    Some(0)
+/// Does nothing, as there are no sites, and returns 0.
+///
+/// # Errors
+/// Never.
+pub fn disable_sites(_: &str) -> Result<usize, SitesError> {
+    Ok(0)
 }
 
-/// Does nothing: there are no sites.
-pub fn on(_: &str) -> Option<usize> {
-    Some(0)
+/// Does nothing, as there are no sites, and returns 0.
+///
+/// # Errors
+/// Never.
+pub fn enable_sites(_: &str) -> Result<usize, SitesError> {
+    Ok(0)
 }
 
 /// Which threads count: none.

@@ -24,7 +24,7 @@ mod scope;
 
 pub use {
     builder::Builder,
-    control::{mode, off, on, set_histogram, set_mode},
+    control::{disable_sites, enable_sites, mode, set_histogram, set_mode},
     publish::session::{Session, dump, request_reset, reset, snapshot},
     scope::{Pause, Scope, pause},
     tickscope_format::Snapshot,

@@ -51,19 +51,19 @@ mod macros;
 
 #[cfg(not(feature = "enable"))]
 pub use disabled::{
-    Builder, Pause, Scope, Session, Snapshot, dump, mode, off, on, pause, request_reset, reset,
-    set_histogram, set_mode, snapshot, start, thread,
+    Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, mode, pause, request_reset,
+    reset, set_histogram, set_mode, snapshot, start, thread,
 };
 #[cfg(feature = "enable")]
 pub use enabled::{
-    Builder, Pause, Scope, Session, Snapshot, dump, mode, off, on, pause, request_reset, reset,
-    set_histogram, set_mode, snapshot, start, thread,
+    Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, mode, pause, request_reset,
+    reset, set_histogram, set_mode, snapshot, start, thread,
 };
 
 pub use amount::Amount;
 /// Opens a scope in a function, an async function, or all functions of an impl block, trait or inline module.
 pub use tickscope_macros::profile;
-pub use types::{Clock, Destination, DumpError, Format, Mode, StartError, Status, Threads};
+pub use types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
 
 #[cfg(feature = "enable")]
 #[doc(hidden)]

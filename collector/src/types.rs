@@ -111,6 +111,20 @@ pub struct DumpError {
     pub(crate) message: String,
 }
 
+/// Why [`disable_sites`](crate::disable_sites) or [`enable_sites`](crate::enable_sites) has changed nothing.
+#[derive(Debug)]
+pub struct SitesError {
+    pub(crate) message: String,
+}
+
+impl std::fmt::Display for SitesError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SitesError {}
+
 impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)

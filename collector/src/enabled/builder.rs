@@ -61,41 +61,41 @@ impl Builder {
         self
     }
 
-    /// Where ticks come from, by default the time stamp counter. Fixed at the first scope or start.
+    /// Where ticks come from, by default the time stamp counter. Config at the first scope or start.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.settings.clock = clock;
         self
     }
 
-    /// Which threads count, by default all. Fixed at the first scope or start.
+    /// Which threads count, by default all. Config at the first scope or start.
     pub fn threads(mut self, threads: Threads) -> Self {
         self.settings.threads = threads;
         self
     }
 
-    /// Scopes inside each other that are told apart: 1 to 4096, by default 512. Fixed at the first scope or
+    /// Scopes inside each other that are told apart: 1 to 4096, by default 512. Config at the first scope or
     /// start.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.settings.max_depth = depth;
         self
     }
 
-    /// Nodes a thread may have: 1 to 1048575, by default 65536. Fixed at the first scope or start.
+    /// Nodes a thread may have: 1 to 1048575, by default 65536. Config at the first scope or start.
     pub fn max_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_nodes = nodes;
         self
     }
 
-    /// Nodes that all threads together may have, by default 1048576. Fixed at the first scope or start.
+    /// Nodes that all threads together may have, by default 1048576. Config at the first scope or start.
     pub fn max_process_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_process_nodes = nodes;
         self
     }
 
     /// A longer gap between two events of a thread is not charged but counted as a clock error. By default
-    /// there is no limit. Fixed at the first scope or start.
-    pub fn absurd_limit(mut self, limit: Duration) -> Self {
-        self.settings.absurd_limit = Some(limit);
+    /// there is no limit. Config at the first scope or start.
+    pub fn max_gap(mut self, limit: Duration) -> Self {
+        self.settings.max_gap = Some(limit);
         self
     }
 
@@ -119,8 +119,8 @@ impl Builder {
     }
 
     /// Whether viewers may reset and ask for records, by default yes.
-    pub fn control(mut self, allowed: bool) -> Self {
-        self.settings.control = allowed;
+    pub fn allow_remote_control(mut self, allowed: bool) -> Self {
+        self.settings.allow_remote_control = allowed;
         self
     }
 

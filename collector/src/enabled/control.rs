@@ -5,13 +5,14 @@ use tickscope_format::snapshot;
 
 use crate::enabled::capture::collector_state;
 use crate::enabled::record::mode_switch;
-use crate::types::Mode;
+use crate::enabled::record::site_table::RULES_MAX;
+use crate::types::{Mode, SitesError};
 
 /// Measures in another way from now on, in all threads and with scopes open. Begins a new reset epoch: the closing
 /// snapshot goes into the ring. In [`Mode::Sampled`] times need a session that publishes.
 pub fn set_mode(mode: Mode) {
-    if let Some(mut books) = collector_state::books() {
-        books.switch_by_program(mode.into(), mode_switch::newest().histograms);
+    if let Some(mut state) = collector_state::lock() {
+        state.switch_by_program(mode.into(), mode_switch::newest().histograms);
     }
 }
 
@@ -22,31 +23,53 @@ pub fn mode() -> Mode {
 
 /// Collects latency histograms or not, from now on. Begins a new reset epoch.
 pub fn set_histogram(on: bool) {
-    if let Some(mut books) = collector_state::books() {
-        books.switch_by_program(mode_switch::newest().mode, on);
+    if let Some(mut state) = collector_state::lock() {
+        state.switch_by_program(mode_switch::newest().mode, on);
     }
 }
 
-/// Switches off all sites that a pattern matches: `parse`, `book::insert`, `alloc::*`. A scope that is off costs one
-/// branch, and its time is its parent's. Sites met later are looked at ten times a second while a session
-/// publishes. Gives how many sites match so far; none where this is no pattern (1 to 96 bytes) or there are 256
-/// already.
-pub fn off(pattern: &str) -> Option<usize> {
+/// Disables all sites that a pattern matches, such as `parse`, `book::insert` or `alloc::*`, and returns how many sites
+/// known so far match. A disabled scope costs one branch, and its time belongs to its parent. Sites met later are looked at
+/// ten times a second while a session publishes.
+///
+/// Of all patterns given to this function and to [`enable_sites`], the last that matches a site decides.
+///
+/// ```
+/// let _tickscope = tickscope::start("app");
+/// tickscope::disable_sites("alloc::*")?;
+/// # Ok::<(), tickscope::SitesError>(())
+/// ```
+///
+/// # Errors
+/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), 256 patterns are in force already, or this is
+/// a forked child.
+pub fn disable_sites(pattern: &str) -> Result<usize, SitesError> {
     rule(pattern, true)
 }
 
-/// Switches sites on again: of all patterns given to [`off`] and `on`, the last that matches a site decides. `*`
-/// switches all on and forgets the patterns before it.
-pub fn on(pattern: &str) -> Option<usize> {
+/// Enables sites again and returns how many sites known so far match: see [`disable_sites`]. `*` enables all sites and
+/// forgets the patterns before it.
+///
+/// # Errors
+/// As [`disable_sites`].
+pub fn enable_sites(pattern: &str) -> Result<usize, SitesError> {
     rule(pattern, false)
 }
 
-fn rule(pattern: &str, off: bool) -> Option<usize> {
-    let pattern = Pattern::new(pattern).ok()?;
-    collector_state::books()?.rule(pattern, off)
+fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
+    let failed = |message: String| SitesError { message };
+    let pattern = Pattern::new(pattern).map_err(|error| failed(error.to_string()))?;
+    let Some(mut state) = collector_state::lock() else {
+        return Err(failed(
+            "a forked child measures nothing; start a new program instead (fork and exec)".into(),
+        ));
+    };
+    state.rule(pattern, off).ok_or_else(|| {
+        failed(format!(
+            "{RULES_MAX} patterns are in force, and no more are kept; `enable_sites(\"*\")` forgets them all"
+        ))
+    })
 }
-
-// === impl Mode ===
 
 impl From<Mode> for snapshot::Mode {
     fn from(mode: Mode) -> Self {

@@ -6,7 +6,7 @@
 use crate::enabled::platform::sync::{ADDS_IN_ONE, add};
 use crate::enabled::record::current_thread;
 use crate::enabled::record::node::Node;
-use crate::enabled::record::site::{Gate, Site};
+use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::tree::Tree;
 use crate::enabled::scope::{may_count, new_child};
 
@@ -14,7 +14,7 @@ use crate::enabled::scope::{may_count, new_child};
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn count(site: &'static Site, amount: u64) {
-    if site.is(Gate::Open) {
+    if site.is(SiteState::Enabled) {
         // Which mode is in force is all the same: where nothing counts the gate is shut.
         if let Some(tree) = current_thread::hot()
             && let Some(current) = tree.current.get()
@@ -22,7 +22,7 @@ pub fn count(site: &'static Site, amount: u64) {
         {
             return add_to(tree, current, counter, amount);
         }
-    } else if site.is(Gate::Shut) {
+    } else if site.is(SiteState::Disabled) {
         return;
     }
     count_otherwise(site, amount);
@@ -44,7 +44,7 @@ fn count_otherwise(site: &'static Site, amount: u64) {
 #[cold]
 #[inline(never)]
 fn count_first(site: &'static Site, amount: u64) {
-    if (site.is(Gate::New) || current_thread::hot().is_none()) && !may_count(site) {
+    if (site.is(SiteState::New) || current_thread::hot().is_none()) && !may_count(site) {
         return;
     }
     let Some(tree) = current_thread::hot() else {

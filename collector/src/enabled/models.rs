@@ -32,7 +32,7 @@ fn tree() -> &'static Tree {
 
 /// Begins a call at a tick, as an event of the exact mode does.
 fn begin(tree: &'static Tree, site: &'static Site, now: impl FnOnce() -> u64) {
-    tree.adopt_if_alarmed(Path::Exact);
+    tree.catch_up_if_alarmed(Path::Exact);
     let current = tree.current.get().unwrap();
     let child = match tree.known_child(current, site) {
         Some(child) => child,
@@ -49,6 +49,6 @@ fn begin(tree: &'static Tree, site: &'static Site, now: impl FnOnce() -> u64) {
 
 /// Ends the innermost call.
 fn end(tree: &'static Tree, now: impl FnOnce() -> u64) {
-    tree.adopt_if_alarmed(Path::Exact);
+    tree.catch_up_if_alarmed(Path::Exact);
     assert!(tree.end_innermost(tree.current.get().unwrap(), now));
 }

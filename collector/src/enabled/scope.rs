@@ -12,7 +12,7 @@ use crate::enabled::platform::sync::add;
 use crate::enabled::publish::session;
 use crate::enabled::record::current_thread::{self, Phase};
 use crate::enabled::record::node::Node;
-use crate::enabled::record::site::{Gate, Site};
+use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::site_table;
 use crate::enabled::record::tree::{Path, Tree};
 use crate::enabled::runtime::config;
@@ -49,7 +49,7 @@ pub fn enter(site: &'static Site) -> Scope {
 /// Opens a scope that counts as `calls` calls: 0 for one that goes on.
 #[inline(always)]
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
-    if site.is(Gate::Open) {
+    if site.is(SiteState::Enabled) {
         if let Some(tree) = current_thread::hot()
             && tree.is(Path::Fast)
             && let Some(current) = tree.current.get()
@@ -59,7 +59,7 @@ pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
             tree.begin(current, child, clock::tsc(), calls);
             return guard(Some(child));
         }
-    } else if site.is(Gate::Shut) {
+    } else if site.is(SiteState::Disabled) {
         return guard(None);
     }
     guard(enter_otherwise(site, calls))
@@ -85,7 +85,7 @@ fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
             tree.begin(current, child, clock::tsc(), calls);
             return Some(child);
         }
-        if tree.is(Path::Sampled) || tree.is_light() && child.is_skipped(current) {
+        if tree.is(Path::Sampled) || tree.may_skip_clock() && child.is_skipped(current) {
             tree.begin_untimed(child, calls);
             return Some(child);
         }
@@ -100,10 +100,10 @@ fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
 /// Another clock, a switch of modes, or something new.
 #[inline(never)]
 fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
-    let Some(tree) = current_thread::hot().filter(|_| !site.is(Gate::New)) else {
+    let Some(tree) = current_thread::hot().filter(|_| !site.is(SiteState::New)) else {
         return enter_first(site, calls);
     };
-    tree.adopt_if_alarmed(config::exact_path());
+    tree.catch_up_if_alarmed(config::exact_path());
     let Some(current) = tree.current.get() else {
         // An event of this thread is at work: this is a signal handler, or an allocator.
         add(&tree.dropped, 1);
@@ -162,15 +162,15 @@ fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
 /// Meets a site or a thread of which nothing is known yet; whether it counts.
 #[cold]
 pub(crate) fn may_count(site: &'static Site) -> bool {
-    if site.is(Gate::New) {
+    if site.is(SiteState::New) {
         if config::is_settling() {
             current_thread::drop_call();
             return false;
         }
         // What is in force is settled before anything counts.
-        config::fixed();
+        config::get();
         site_table::meet(site);
-        if site.is(Gate::Shut) {
+        if site.is(SiteState::Disabled) {
             return false;
         }
     }
@@ -191,7 +191,7 @@ impl Drop for Scope {
             let ended = if tree.is(Path::Fast) {
                 tree.end_innermost(node, clock::tsc)
             } else {
-                tree.is_light() && tree.end_untimed(node)
+                tree.may_skip_clock() && tree.end_untimed(node)
             };
             if ended {
                 return;
@@ -221,7 +221,7 @@ fn exit_rarely(node: &'static Node) {
     let Some(tree) = current_thread::hot() else {
         return;
     };
-    tree.adopt_if_alarmed(config::exact_path());
+    tree.catch_up_if_alarmed(config::exact_path());
     let ended = match tree.path() {
         Path::Sampled | Path::Off => tree.end_uncharged(node),
         Path::Adaptive | Path::AdaptiveExact => tree.end_untimed(node) || tree.end_timed(node, config::now),
@@ -248,7 +248,7 @@ pub fn pause() -> Pause {
     let counting = thread_lifecycle::register(session::first_scope) == Phase::Counting;
     let tree = current_thread::hot().filter(|_| counting);
     if let Some(tree) = tree {
-        tree.adopt_if_alarmed(config::exact_path());
+        tree.catch_up_if_alarmed(config::exact_path());
         tree.pause(config::now);
     }
     Pause {
@@ -262,7 +262,7 @@ impl Drop for Pause {
         // Also where the thread has been excluded since: it may be included again.
         if let Some(tree) = current_thread::own().filter(|_| self.stopped) {
             // What was switched meanwhile found the clock standing still.
-            tree.adopt_if_alarmed(config::exact_path());
+            tree.catch_up_if_alarmed(config::exact_path());
             tree.resume(config::now());
         }
     }

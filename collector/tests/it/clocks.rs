@@ -188,7 +188,7 @@ fn absurd_gaps_charge_nothing_and_are_counted() {
     isolated!(|| {
         let _session = Builder::new("absurd")
             .clock(by_hand())
-            .absurd_limit(Duration::from_micros(1))
+            .max_gap(Duration::from_micros(1))
             .start();
         {
             tickscope::scope!("outer");
@@ -205,7 +205,7 @@ fn a_gap_that_will_not_be_charged_is_not_shown_either() {
     isolated!(|| {
         let _session = Builder::new("absurd")
             .clock(by_hand())
-            .absurd_limit(Duration::from_micros(1))
+            .max_gap(Duration::from_micros(1))
             .start();
         let guard = tickscope::scope_guard!("open");
         spend(1000);

@@ -387,7 +387,10 @@ fn a_busy_thread_never_shows_more_time_than_has_passed() {
 
 fn viewers_that_may_not_control_change_nothing() {
     support::isolated!(|| {
-        let session = Builder::new("closed").control(false).try_start().unwrap();
+        let session = Builder::new("closed")
+            .allow_remote_control(false)
+            .try_start()
+            .unwrap();
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
         assert!(ring.take_slot().unwrap().is_none());
     });

@@ -24,19 +24,23 @@ fn round() {
 /// Fills up all rules, one of which switches the site off, and takes them away again.
 fn change_rules(number: usize) {
     for rule in 1..RULES_MAX {
-        assert_eq!(tickscope::off(&format!("nobody{rule}")), Some(0));
+        assert_eq!(tickscope::disable_sites(&format!("nobody{rule}")).unwrap(), 0);
     }
-    assert_eq!(tickscope::off("switched"), Some(1));
+    assert_eq!(tickscope::disable_sites("switched").unwrap(), 1);
     // One of each worker may have begun before.
     let before = ROUNDS.load(Ordering::Relaxed);
     wait_until("a round without it", || {
         ROUNDS.load(Ordering::Relaxed) > before + 2
     });
-    assert_eq!(tickscope::off("one too many"), None, "refused, and not forgotten");
+    let refused = tickscope::disable_sites("one too many").unwrap_err().to_string();
+    assert!(
+        refused.contains("256 patterns") && refused.contains("enable_sites"),
+        "{refused}"
+    );
     if number.is_multiple_of(2) {
-        assert_eq!(tickscope::on("switched"), Some(1));
+        assert_eq!(tickscope::enable_sites("switched").unwrap(), 1);
     }
-    assert!(tickscope::on("*").is_some());
+    assert!(tickscope::enable_sites("*").is_ok());
 }
 
 fn as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time() {

@@ -22,8 +22,6 @@ pub(crate) struct Asked {
     open: Count,
 }
 
-// === impl Asked ===
-
 impl Asked {
     /// The reset epochs that the program can be in, if it does each request once.
     pub(crate) fn epochs(&self) -> std::ops::RangeInclusive<u64> {

@@ -15,8 +15,6 @@ pub(crate) struct Epochs {
     missed: u64,
 }
 
-// === impl Epochs ===
-
 impl Epochs {
     /// Goes on to the next record, and to the epoch that an undo took back if this is the first record after one.
     ///

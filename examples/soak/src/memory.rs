@@ -33,8 +33,6 @@ pub(crate) struct Drift {
     pub(crate) kib_a_minute: f64,
 }
 
-// === impl Memory ===
-
 impl Memory {
     pub(crate) fn of(pid: u32) -> Self {
         Self {

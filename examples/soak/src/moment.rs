@@ -19,8 +19,6 @@ pub(crate) struct Moment {
     pub(crate) lifetime: Sum,
 }
 
-// === impl Moment ===
-
 impl Moment {
     /// The moment of a record.
     ///

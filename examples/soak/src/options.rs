@@ -17,8 +17,6 @@ pub(crate) struct Options {
     pub(crate) seed: u64,
 }
 
-// === impl Options ===
-
 impl Options {
     /// Reads the words behind the program's name; `seed` holds where they give none.
     ///

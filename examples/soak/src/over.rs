@@ -15,8 +15,6 @@ const NAP: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Over(Arc<AtomicBool>);
 
-// === impl Over ===
-
 impl Over {
     /// Also set by the signals that end programs.
     ///

@@ -7,8 +7,6 @@ const SECOND_NS: u64 = 1_000_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Past(Vec<(u64, usize)>);
 
-// === impl Past ===
-
 impl Past {
     /// Takes the next moment.
     pub(crate) fn take(&mut self, unix_ns: u64, bytes: usize) {

@@ -15,8 +15,6 @@ const STALE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Place(PathBuf);
 
-// === impl Place ===
-
 impl Place {
     /// # Errors
     /// What the system says, of which directory.

@@ -23,8 +23,6 @@ pub(crate) struct Program {
     rings: PathBuf,
 }
 
-// === impl Program ===
-
 impl Program {
     /// Starts it; `by_itself`: it resets itself and switches modes.
     ///

@@ -6,8 +6,6 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
-// === impl Random ===
-
 impl Random {
     /// Another sequence for each seed and `part`.
     pub(crate) fn new(seed: u64, part: u64) -> Self {

@@ -38,8 +38,6 @@ pub(crate) struct Run<'a> {
     pub(crate) viewers: Vec<Option<Drift>>,
 }
 
-// === impl Verdict ===
-
 impl Verdict {
     fn of(holds: bool, tried: bool) -> Self {
         match (holds, tried) {
@@ -59,8 +57,6 @@ impl fmt::Display for Verdict {
         })
     }
 }
-
-// === impl Run ===
 
 impl Run<'_> {
     fn rows(&self) -> Vec<Row> {

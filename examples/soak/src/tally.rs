@@ -61,8 +61,6 @@ pub(crate) struct Tally {
     past: Mutex<Past>,
 }
 
-// === impl Count ===
-
 impl Count {
     pub(crate) fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
@@ -72,8 +70,6 @@ impl Count {
         self.0.load(Ordering::Relaxed)
     }
 }
-
-// === impl Tally ===
 
 impl Tally {
     /// Counts an error, and says it at once.

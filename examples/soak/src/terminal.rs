@@ -25,8 +25,6 @@ pub(crate) struct Terminal {
     tail: Arc<Mutex<Vec<u8>>>,
 }
 
-// === impl Terminal ===
-
 impl Terminal {
     /// # Errors
     /// What the system says.

@@ -24,8 +24,6 @@ pub(crate) struct Viewing {
     pub(crate) directory: PathBuf,
 }
 
-// === impl Viewing ===
-
 impl Viewing {
     /// A viewer of the program with this process id.
     ///

@@ -246,7 +246,7 @@ fn older(name: &str) {
 
 /// Takes no requests.
 fn deaf(name: &str) {
-    let _tickscope = tickscope::Builder::new(name).control(false).start();
+    let _tickscope = tickscope::Builder::new(name).allow_remote_control(false).start();
     tickscope::scope!("deaf");
     wait_for_end();
 }

@@ -26,8 +26,6 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// === impl Plain ===
-
 impl Peer for Plain {
     fn start() -> Self {
         Self
@@ -37,8 +35,6 @@ impl Peer for Plain {
         None
     }
 }
-
-// === impl Counted ===
 
 impl Probe for Counted {
     type Guard = ();

@@ -18,7 +18,7 @@ pub(crate) struct Counts {
 /// Counters, baselines, and the baselines before the last reset. A missing one is zero. Index 0 is the root,
 /// which counts the time outside any scope.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct Baseline {
     current: Vec<Counts>,
     base: Vec<Counts>,
     undo: Vec<Counts>,
@@ -32,8 +32,6 @@ pub(crate) struct Ledger {
     cpu_base: u64,
     cpu_undo: u64,
 }
-
-// === impl Counts ===
 
 impl Counts {
     pub(crate) fn is_zero(self) -> bool {
@@ -81,9 +79,7 @@ fn raise(column: &mut Vec<Counts>, index: usize, by: Counts) {
     column[index] = column[index].plus(by);
 }
 
-// === impl Ledger ===
-
-impl Ledger {
+impl Baseline {
     /// Takes the counters as they are now. What was shown before never shrinks: a capture may have shown a few
     /// ticks that the thread then charged elsewhere.
     pub(crate) fn show(&mut self, counts: &[Counts], cpu_ns: Option<u64>) {
@@ -150,7 +146,7 @@ impl Ledger {
         self.cpu_base = self.cpu_undo;
     }
 
-    /// Adds a node of another ledger, all its columns, to one of this.
+    /// Adds a node of another baseline, all its columns, to one of this.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
         raise(&mut self.current, index, at(&other.current, from));
         raise(&mut self.base, index, at(&other.base, from));
@@ -158,7 +154,7 @@ impl Ledger {
         self.histograms.absorb(index, &other.histograms, from);
     }
 
-    /// Adds what another ledger knows beside its nodes.
+    /// Adds what another baseline knows beside its nodes.
     pub(crate) fn absorb_thread(&mut self, other: &Self) {
         self.handed_past += other.handed_past;
         self.handed_undo += other.handed_undo;
@@ -186,14 +182,14 @@ mod tests {
 
     #[test]
     fn a_reset_shows_zero_and_an_undo_all_again() {
-        let mut ledger = Ledger::default();
-        ledger.show(&[ticks(5), ticks(100)], Some(50));
-        ledger.reset();
-        assert!(ledger.shown(1).is_zero());
-        ledger.show(&[ticks(5), ticks(130)], Some(70));
-        assert_eq!((ledger.shown(1).ticks, ledger.cpu_shown()), (30, Some(20)));
-        ledger.undo();
-        assert_eq!((ledger.shown(1).ticks, ledger.cpu_shown()), (130, Some(70)));
+        let mut baseline = Baseline::default();
+        baseline.show(&[ticks(5), ticks(100)], Some(50));
+        baseline.reset();
+        assert!(baseline.shown(1).is_zero());
+        baseline.show(&[ticks(5), ticks(130)], Some(70));
+        assert_eq!((baseline.shown(1).ticks, baseline.cpu_shown()), (30, Some(20)));
+        baseline.undo();
+        assert_eq!((baseline.shown(1).ticks, baseline.cpu_shown()), (130, Some(70)));
     }
 
     #[test]
@@ -203,18 +199,18 @@ mod tests {
             sum,
             ..Counts::default()
         };
-        let mut ledger = Ledger::default();
-        ledger.show(&[counted(0), counted(u64::MAX)], None);
-        assert_eq!(ledger.shown(1).sum, u64::MAX);
-        ledger.reset();
-        ledger.show(&[counted(0), counted(4)], None);
-        assert_eq!(ledger.shown(1).sum, 5);
-        let mut folded = Ledger::default();
-        folded.absorb(1, &ledger, 1);
-        folded.absorb(1, &ledger, 1);
+        let mut baseline = Baseline::default();
+        baseline.show(&[counted(0), counted(u64::MAX)], None);
+        assert_eq!(baseline.shown(1).sum, u64::MAX);
+        baseline.reset();
+        baseline.show(&[counted(0), counted(4)], None);
+        assert_eq!(baseline.shown(1).sum, 5);
+        let mut folded = Baseline::default();
+        folded.absorb(1, &baseline, 1);
+        folded.absorb(1, &baseline, 1);
         assert_eq!(folded.shown(1).sum, 10);
-        ledger.undo();
-        assert_eq!(ledger.shown(1).sum, 4);
+        baseline.undo();
+        assert_eq!(baseline.shown(1).sum, 4);
     }
 
     proptest! {
@@ -223,7 +219,7 @@ mod tests {
         fn epochs_add_up_to_the_lifetime(
             captures in proptest::collection::vec((proptest::collection::vec(0u64..1000, 1..6), any::<bool>()), 1..40),
         ) {
-            let mut ledger = Ledger::default();
+            let mut baseline = Baseline::default();
             let mut closed = 0;
             let mut columns = [0u64; 6];
             for (steps, reset) in captures {
@@ -232,13 +228,13 @@ mod tests {
                     *column = (*column + step).saturating_sub(step / 100);
                 }
                 let counts: Vec<Counts> = columns.iter().map(|&value| ticks(value)).collect();
-                ledger.show(&counts, None);
-                let shown: u64 = (1..counts.len()).map(|index| ledger.shown(index).ticks).sum();
+                baseline.show(&counts, None);
+                let shown: u64 = (1..counts.len()).map(|index| baseline.shown(index).ticks).sum();
                 let mut lifetime = Lifetime::default();
-                ledger.add_lifetime(&mut lifetime);
+                baseline.add_lifetime(&mut lifetime);
                 prop_assert_eq!(closed + shown, lifetime.ticks);
                 if reset {
-                    ledger.reset();
+                    baseline.reset();
                     closed += shown;
                 }
             }

@@ -1,9 +1,9 @@
 //! Live trees to a snapshot, and resets.
 //!
-//! Nobody but its thread writes a counter, so a reset writes none. The books keep a baseline per node: what is
+//! Nobody but its thread writes a counter, so a reset writes none. The collector's state keep a baseline per node: what is
 //! shown is the counter less the baseline, and a reset raises the baseline by what was *shown*. So what a
 //! capture could not see is made up in the next epoch, and the sum over all epochs is the lifetime total, to
-//! the tick. One lock guards the books; it is never held while encoding or writing.
+//! the tick. One lock guards the collector's state; it is never held while encoding or writing.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -17,8 +17,8 @@ use tickscope_format::snapshot::{
     CaptureFacts, CaptureKind, ClockFacts, Cost, Lifetime, Measuring, Mode, Process, Thread,
 };
 
-use crate::enabled::capture::baseline::Ledger;
-use crate::enabled::capture::finished_threads::{Folded, PRUNED};
+use crate::enabled::capture::baseline::Baseline;
+use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::append;
@@ -28,14 +28,14 @@ use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::site_table::{self, Rules};
 use crate::enabled::runtime::clock_rate::Moment;
-use crate::enabled::runtime::config::{self, Fixed};
+use crate::enabled::runtime::config::{self, Config};
 
 /// Closing snapshots of resets by the program that the publisher has not fetched yet; more are left out.
 const CLOSINGS_MAX: usize = 64;
 
 /// What the publisher and the session tell about themselves.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
+pub(crate) struct SessionInfo {
     pub(crate) name: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) interval_ns: u64,
@@ -51,8 +51,8 @@ pub(crate) struct Surroundings {
 
 /// Everything that is known about the trees beside the trees.
 #[derive(Debug)]
-pub(crate) struct Books {
-    pub(crate) around: Surroundings,
+pub(crate) struct CollectorState {
+    pub(crate) session: SessionInfo,
     sites: SiteIds,
     rules: Rules,
     /// How scopes are measured in this reset epoch; none before anything asked.
@@ -62,9 +62,9 @@ pub(crate) struct Books {
     samples_base: u64,
     /// When the publisher last looked; none before it did.
     sampled_at: Option<u64>,
-    /// Books of live threads, by their block's address.
+    /// CollectorState of live threads, by their block's address.
     live: BTreeMap<usize, LiveThread>,
-    folded: Folded,
+    folded: FinishedThreads,
     seq: u64,
     reset_epoch: u64,
     /// The monotonic clock at the last reset; none before the first.
@@ -79,14 +79,14 @@ pub(crate) struct Books {
 #[derive(Debug)]
 struct LiveThread {
     name: String,
-    ledger: Ledger,
+    baseline: Baseline,
     reader: Reader,
     /// Ticks that samples gave to each node.
     sampled: Vec<u64>,
 }
 
-static BOOKS: Mutex<Books> = Mutex::new(Books {
-    around: Surroundings {
+static BOOKS: Mutex<CollectorState> = Mutex::new(CollectorState {
+    session: SessionInfo {
         name: String::new(),
         warnings: Vec::new(),
         interval_ns: 0,
@@ -108,7 +108,7 @@ static BOOKS: Mutex<Books> = Mutex::new(Books {
     samples_base: 0,
     sampled_at: None,
     live: BTreeMap::new(),
-    folded: Folded::new(),
+    folded: FinishedThreads::new(),
     seq: 0,
     reset_epoch: 0,
     reset_ns: None,
@@ -118,7 +118,7 @@ static BOOKS: Mutex<Books> = Mutex::new(Books {
 });
 
 /// The capture lock; none in a forked child, where its holder may not exist.
-pub(crate) fn books() -> Option<MutexGuard<'static, Books>> {
+pub(crate) fn lock() -> Option<MutexGuard<'static, CollectorState>> {
     if config::is_forked_child() {
         return None;
     }
@@ -128,29 +128,31 @@ pub(crate) fn books() -> Option<MutexGuard<'static, Books>> {
 }
 
 /// Folds the threads that have ended without the lock.
-fn with_those_who_left(mut books: MutexGuard<'static, Books>) -> MutexGuard<'static, Books> {
+fn with_those_who_left(
+    mut state: MutexGuard<'static, CollectorState>,
+) -> MutexGuard<'static, CollectorState> {
     for (block, name, cpu_ns) in registry::left() {
         // Switches of modes since may have passed it by.
-        block.tree.adopt(config::exact_path());
-        books.fold(block, name, cpu_ns);
+        block.tree.catch_up(config::exact_path());
+        state.fold(block, name, cpu_ns);
     }
-    books
+    state
 }
 
 /// The same where whoever asks may hold it himself, further down his stack: none after so long.
-pub(crate) fn books_within(longest: Duration) -> Option<MutexGuard<'static, Books>> {
-    books_alone_within(longest).map(with_those_who_left)
+pub(crate) fn lock_within(longest: Duration) -> Option<MutexGuard<'static, CollectorState>> {
+    lock_alone_within(longest).map(with_those_who_left)
 }
 
 /// The same without the work that others have left behind.
-pub(crate) fn books_alone_within(longest: Duration) -> Option<MutexGuard<'static, Books>> {
+pub(crate) fn lock_alone_within(longest: Duration) -> Option<MutexGuard<'static, CollectorState>> {
     if config::is_forked_child() {
         return None;
     }
     let begin = Instant::now();
     loop {
         match BOOKS.try_lock() {
-            Ok(books) => return Some(books),
+            Ok(state) => return Some(state),
             Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) if begin.elapsed() > longest => return None,
             Err(TryLockError::WouldBlock) => std::thread::yield_now(),
@@ -185,19 +187,19 @@ impl LiveThread {
     fn named(name: String) -> Self {
         Self {
             name,
-            ledger: Ledger::default(),
+            baseline: Baseline::default(),
             reader: Reader::default(),
             sampled: Vec::new(),
         }
     }
 
-    /// Reads its tree into its ledger.
+    /// Reads its tree into its baseline.
     fn read(&mut self, block: &'static Block, sites: &mut SiteIds, cpu_ns: Option<u64>) -> Reading {
-        let reading = self.reader.read(block, sites, &mut self.ledger.histograms);
+        let reading = self.reader.read(block, sites, &mut self.baseline.histograms);
         for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
             counts.ticks = counts.ticks.saturating_add(*sampled);
         }
-        self.ledger.show(&self.reader.counts, cpu_ns);
+        self.baseline.show(&self.reader.counts, cpu_ns);
         reading
     }
 
@@ -217,12 +219,10 @@ impl LiveThread {
     }
 }
 
-// === impl Books ===
-
-impl Books {
-    /// Takes the picture. Afterwards every ledger knows what it showed.
+impl CollectorState {
+    /// Takes the picture. Afterwards every baseline knows what it showed.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
-        let fixed = config::fixed();
+        let config = config::get();
         let mut snapshot = Snapshot::default();
         let mut lost = self.folded.lost();
         let mut lifetime = Lifetime::default();
@@ -238,19 +238,19 @@ impl Books {
                 tid,
                 state: reading.state,
                 count: 1,
-                cpu_ns: thread.ledger.cpu_shown(),
+                cpu_ns: thread.baseline.cpu_shown(),
                 ..Thread::default()
             };
             let handed = append(
                 &mut snapshot,
                 facts,
                 &thread.reader.rows,
-                &thread.ledger,
+                &thread.baseline,
                 &reading.open,
                 &epoch,
             );
-            thread.ledger.hand(handed);
-            thread.ledger.add_lifetime(&mut lifetime);
+            thread.baseline.hand(handed);
+            thread.baseline.add_lifetime(&mut lifetime);
         }
         self.folded.show(&mut snapshot, &mut lifetime, &epoch);
         snapshot.lifetime = lifetime;
@@ -267,14 +267,14 @@ impl Books {
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
             sampling_hz: match epoch.mode {
-                Mode::Sampled => self.around.sampling_hz,
+                Mode::Sampled => self.session.sampling_hz,
                 Mode::Exact | Mode::Adaptive | Mode::Off | _ => 0.0,
             },
             samples: self.samples - self.samples_base,
             rules: self.rules.list(),
             off_sites,
         };
-        self.describe(&mut snapshot, kind, fixed, lost);
+        self.describe(&mut snapshot, kind, config, lost);
         snapshot
     }
 
@@ -290,19 +290,19 @@ impl Books {
         Epoch {
             mode,
             histograms: histograms && matches!(mode, Mode::Exact | Mode::Adaptive),
-            timed_ticks: self.around.timed_ns.0 * ticks_per_ns,
-            timed_within_ticks: self.around.timed_ns.1 * ticks_per_ns,
+            timed_ticks: self.session.timed_ns.0 * ticks_per_ns,
+            timed_within_ticks: self.session.timed_ns.1 * ticks_per_ns,
             period_ticks: self.since_reset_ns() as f64 * ticks_per_ns / samples as f64,
         }
     }
 
     fn since_reset_ns(&self) -> u64 {
-        os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(config::fixed().started_ns))
+        os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(config::get().started_ns))
     }
 
     /// Looks where each thread is, and gives it the time since the last look: sampled mode.
     pub(crate) fn sample(&mut self) {
-        // Whoever decided to look may have waited for the books while the mode was switched.
+        // Whoever decided to look may have waited for the collector's state while the mode was switched.
         if self.switch().mode != Mode::Sampled {
             return;
         }
@@ -332,7 +332,7 @@ impl Books {
         self.forget_undo();
         let tick = config::now();
         registry::switch_to(mode, histograms, tick);
-        site_table::set_gates();
+        site_table::update_states();
         self.epoch = Some(mode_switch::newest());
         self.sampled_at = Some(tick);
         for thread in self.live.values_mut() {
@@ -358,23 +358,23 @@ impl Books {
         self.rules.look();
     }
 
-    fn describe(&mut self, snapshot: &mut Snapshot, kind: CaptureKind, fixed: &Fixed, lost: Lost) {
+    fn describe(&mut self, snapshot: &mut Snapshot, kind: CaptureKind, config: &Config, lost: Lost) {
         self.seq += 1;
-        let clock = fixed.chosen.clock;
+        let clock = config.chosen.clock;
         let now = Moment::now(clock);
         snapshot.process = Process {
-            name: self.around.name.clone(),
+            name: self.session.name.clone(),
             pid: std::process::id(),
-            started_unix_ns: fixed.started_unix_ns,
-            uptime_ns: now.ns.saturating_sub(fixed.started_ns),
-            warnings: self.around.warnings.clone(),
+            started_unix_ns: config.started_unix_ns,
+            uptime_ns: now.ns.saturating_sub(config.started_ns),
+            warnings: self.session.warnings.clone(),
         };
         snapshot.clock = ClockFacts {
             source: clock.source(),
             ticks_per_second: config::ticks_per_second(),
-            reason: fixed.chosen.reason.into(),
+            reason: config.chosen.reason.into(),
             errors: lost.clock_errors,
-            epoch: config::RATE.breaks(),
+            epoch: config::CLOCK_RATE.breaks(),
         };
         snapshot.capture = CaptureFacts {
             mode: self.switch().mode,
@@ -382,15 +382,15 @@ impl Books {
             seq: self.seq,
             tick: now.tick,
             unix_ns: os::unix_ns(),
-            interval_ns: self.around.interval_ns,
+            interval_ns: self.session.interval_ns,
             reset_epoch: self.reset_epoch,
             since_reset_ns: self.since_reset_ns(),
             withdraws: self.withdrawn,
             pruned: 0,
             dropped: lost.dropped + registry::dropped_calls(),
             unbalanced: lost.unbalanced,
-            cost: self.around.cost,
-            viewers: self.around.viewers,
+            cost: self.session.cost,
+            viewers: self.session.viewers,
         };
     }
 
@@ -398,7 +398,7 @@ impl Books {
     pub(crate) fn reset(&mut self) -> Snapshot {
         let closing = self.capture(CaptureKind::Closing);
         for thread in self.live.values_mut() {
-            thread.ledger.reset();
+            thread.baseline.reset();
         }
         self.folded.reset();
         self.undo = Some((self.reset_epoch, self.reset_ns, self.samples_base));
@@ -417,7 +417,7 @@ impl Books {
     }
 
     fn keep_closing(&mut self, closing: &Snapshot) {
-        if self.around.publishing && self.closings.len() < CLOSINGS_MAX {
+        if self.session.publishing && self.closings.len() < CLOSINGS_MAX {
             self.closings.push_back(closing.clone());
         }
     }
@@ -429,7 +429,7 @@ impl Books {
 
     /// The publisher comes or goes: nobody fetches what was closed for the one before.
     pub(crate) fn set_publishing(&mut self, publishing: bool) {
-        self.around.publishing = publishing;
+        self.session.publishing = publishing;
         self.closings.clear();
     }
 
@@ -449,7 +449,7 @@ impl Books {
             return false;
         };
         for thread in self.live.values_mut() {
-            thread.ledger.undo();
+            thread.baseline.undo();
         }
         self.folded.undo();
         self.withdrawn = Some(epoch);
@@ -463,7 +463,7 @@ impl Books {
     /// the lock, so that it counts once. Its tree gets no more events.
     pub(crate) fn fold(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
         // Under the lock, so that no capture has seen a later tick than the one that is charged here.
-        block.tree.adopt_if_alarmed(config::exact_path());
+        block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
         let name = kernel_name.split(|&byte| byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name);
@@ -472,12 +472,12 @@ impl Books {
         let new = || LiveThread::named(thread_name(tid, &name));
         let mut thread = self.live.remove(&address).unwrap_or_else(new);
         let reading = thread.read(block, &mut self.sites, Some(cpu_ns));
-        let most = config::fixed().max_process_nodes;
+        let most = config::get().max_process_nodes;
         let pruned = self.sites.id(&PRUNED);
         self.folded.add(
             &thread.name,
             &thread.reader.rows,
-            &thread.ledger,
+            &thread.baseline,
             reading.lost,
             most,
             pruned,
@@ -492,16 +492,16 @@ mod tests {
 
     #[test]
     fn a_look_decided_on_before_a_switch_gave_time_to_another_mode() {
-        let mut books = books().unwrap();
+        let mut state = lock().unwrap();
         for (mode, looks) in [(Mode::Exact, 0), (Mode::Sampled, 1), (Mode::Off, 0)] {
-            books.epoch = Some(Switch {
+            state.epoch = Some(Switch {
                 mode,
                 ..mode_switch::newest()
             });
-            let before = books.samples;
-            books.sample();
-            assert_eq!(books.samples - before, looks, "{mode:?}");
+            let before = state.samples;
+            state.sample();
+            assert_eq!(state.samples - before, looks, "{mode:?}");
         }
-        books.epoch = None;
+        state.epoch = None;
     }
 }

@@ -9,7 +9,7 @@
 
 use tickscope_format::latency::Packed;
 
-use crate::enabled::capture::baseline::{Counts, Ledger};
+use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::row::{Epoch, Row};
 
 /// A row's time and how far it is known.
@@ -27,8 +27,8 @@ pub(crate) struct Estimated {
 
 /// Times of a tree in adaptive mode. What timing cost is taken off the means: within each timed call, and all of it for
 /// the timed calls inside.
-pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, epoch: &Epoch) -> Vec<Estimated> {
-    let shown: Vec<Counts> = (0..rows.len()).map(|index| ledger.shown(index)).collect();
+pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<Estimated> {
+    let shown: Vec<Counts> = (0..rows.len()).map(|index| baseline.shown(index)).collect();
     // Ticks and timed calls of whole subtrees.
     let mut below: Vec<(u64, u64)> = shown.iter().map(|counts| (counts.ticks, counts.timed)).collect();
     for index in (1..rows.len()).rev() {
@@ -49,7 +49,7 @@ pub(crate) fn adaptive(rows: &[Row], ledger: &Ledger, epoch: &Epoch) -> Vec<Esti
             let inside = timed_below.saturating_sub(timed) as f64;
             let cost = epoch.timed_within_ticks * timed as f64 + epoch.timed_ticks * inside;
             let mean = ((ticks as f64 - cost) / timed as f64).max(0.0);
-            let spread = ledger.histograms.shown(index).map_or(0.0, spread);
+            let spread = baseline.histograms.shown(index).map_or(0.0, spread);
             (untimed * mean, untimed * untimed * spread / timed as f64)
         })
         .collect();
@@ -107,8 +107,8 @@ fn spread(latencies: &Packed) -> f64 {
 }
 
 /// Times of a tree in sampled mode, looked at every `period` ticks.
-pub(crate) fn sampled(rows: &[Row], ledger: &Ledger, period: f64) -> Vec<Estimated> {
-    let ticks: Vec<u64> = (0..rows.len()).map(|index| ledger.shown(index).ticks).collect();
+pub(crate) fn sampled(rows: &[Row], baseline: &Baseline, period: f64) -> Vec<Estimated> {
+    let ticks: Vec<u64> = (0..rows.len()).map(|index| baseline.shown(index).ticks).collect();
     let mut totals = ticks.clone();
     for index in (1..rows.len()).rev() {
         totals[rows[index].parent as usize] += totals[index];
@@ -144,16 +144,16 @@ mod tests {
         }
     }
 
-    fn ledger(counts: &[(u64, u64, u64)]) -> Ledger {
-        let mut ledger = Ledger::default();
+    fn baseline(counts: &[(u64, u64, u64)]) -> Baseline {
+        let mut baseline = Baseline::default();
         let counts = counts.iter().map(|&(calls, timed, ticks)| Counts {
             calls,
             ticks,
             timed,
             ..Counts::default()
         });
-        ledger.show(&counts.collect::<Vec<_>>(), None);
-        ledger
+        baseline.show(&counts.collect::<Vec<_>>(), None);
+        baseline
     }
 
     fn epoch(cost: f64) -> Epoch {
@@ -172,17 +172,17 @@ mod tests {
     fn a_child_gets_back_what_its_parent_was_charged() {
         // A root with a, which is always timed, and in it b, timed 10 times of 100, 7 ticks each.
         let rows = [row(0), row(0), row(1)];
-        let ledger = ledger(&[(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)]);
-        assert_eq!(ticks(&adaptive(&rows, &ledger, &epoch(0.0))), [50, 300, 700]);
+        let baseline = baseline(&[(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)]);
+        assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(0.0))), [50, 300, 700]);
         // One tick of each timed call is the clock's.
-        assert_eq!(ticks(&adaptive(&rows, &ledger, &epoch(1.0))), [50, 390, 610]);
+        assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(1.0))), [50, 390, 610]);
     }
 
     /// So the lifetime may shrink in adaptive mode: what a row was given outside of any row goes back.
     #[test]
     fn later_calls_that_are_cheaper_take_back_what_earlier_ones_were_given() {
         let rows = [row(0), row(0)];
-        let of = |counts| ticks(&adaptive(&rows, &ledger(counts), &epoch(0.0)))[1];
+        let of = |counts| ticks(&adaptive(&rows, &baseline(counts), &epoch(0.0)))[1];
         let before = of(&[(0, 0, 100_000), (100, 10, 1000)]);
         let after = of(&[(0, 0, 100_100), (110, 20, 1100)]);
         assert_eq!((before, after), (10_000, 6_050));
@@ -192,8 +192,8 @@ mod tests {
     fn what_was_inside_a_call_that_was_not_timed_goes_down_two_levels() {
         // b timed 1 of 10: 100 ticks of which 60 in c, which was timed whenever b was.
         let rows = [row(0), row(0), row(1), row(2)];
-        let ledger = ledger(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
-        let estimated = adaptive(&rows, &ledger, &epoch(0.0));
+        let baseline = baseline(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
+        let estimated = adaptive(&rows, &baseline, &epoch(0.0));
         assert_eq!(ticks(&estimated), [0, 100, 400, 600]);
     }
 
@@ -201,8 +201,8 @@ mod tests {
     fn where_children_want_more_than_there_is_the_errors_say_by_how_much() {
         // b wants 90 times 20 ticks of the 900 that a has: half of that is refused.
         let rows = [row(0), row(0), row(1)];
-        let ledger = ledger(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
-        let estimated = adaptive(&rows, &ledger, &epoch(0.0));
+        let baseline = baseline(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
+        let estimated = adaptive(&rows, &baseline, &epoch(0.0));
         assert_eq!(ticks(&estimated), [0, 0, 1100]);
         assert!(
             estimated[1].self_error >= 900.0,
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn half_and_half_of_a_hundred_looks_is_known_to_five_percent() {
         let rows = [row(0), row(0)];
-        let estimated = sampled(&rows, &ledger(&[(0, 0, 5000), (9, 0, 5000)]), 100.0);
+        let estimated = sampled(&rows, &baseline(&[(0, 0, 5000), (9, 0, 5000)]), 100.0);
         assert_eq!(estimated[1].self_error, 500.0);
     }
 
@@ -236,7 +236,7 @@ mod tests {
                 .iter()
                 .map(|&(_, calls, timed, ticks)| (calls, timed.min(calls), ticks))
                 .collect();
-            let estimated = adaptive(&rows, &ledger(&counts), &epoch(inner));
+            let estimated = adaptive(&rows, &baseline(&counts), &epoch(inner));
             let before: u64 = counts.iter().map(|counts| counts.2).sum();
             prop_assert_eq!(ticks(&estimated).iter().sum::<u64>(), before);
             prop_assert!(estimated.iter().all(|row| row.self_error.is_finite()));

@@ -6,7 +6,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
 
-use crate::enabled::capture::baseline::Ledger;
+use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::row::{Epoch, Lost, Row};
 use crate::enabled::capture::snapshot_rows::append;
 use crate::enabled::record::site::Site;
@@ -22,7 +22,7 @@ pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
 
 /// The finished threads.
 #[derive(Debug)]
-pub(crate) struct Folded {
+pub(crate) struct FinishedThreads {
     by_name: BTreeMap<String, FoldedThreads>,
     lost: Lost,
     /// Rows of all names.
@@ -36,12 +36,10 @@ struct FoldedThreads {
     /// Parents before children; row 0 is the root.
     rows: Vec<Row>,
     known: HashMap<(u32, SiteId), u32>,
-    ledger: Ledger,
+    baseline: Baseline,
 }
 
-// === impl Folded ===
-
-impl Folded {
+impl FinishedThreads {
     pub(crate) const fn new() -> Self {
         Self {
             by_name: BTreeMap::new(),
@@ -59,12 +57,12 @@ impl Folded {
         self.lost
     }
 
-    /// Adds a thread's rows and ledger to those of its name. Beyond `nodes_max` new rows become one.
+    /// Adds a thread's rows and baseline to those of its name. Beyond `nodes_max` new rows become one.
     pub(crate) fn add(
         &mut self,
         name: &str,
         rows: &[Row],
-        ledger: &Ledger,
+        baseline: &Baseline,
         lost: Lost,
         nodes_max: u32,
         pruned: SiteId,
@@ -87,11 +85,11 @@ impl Folded {
                     is_counter: false,
                 }],
                 known: HashMap::new(),
-                ledger: Ledger::default(),
+                baseline: Baseline::default(),
             });
         threads.count += 1;
-        threads.ledger.absorb_thread(ledger);
-        threads.ledger.absorb(0, ledger, 0);
+        threads.baseline.absorb_thread(baseline);
+        threads.baseline.absorb(0, baseline, 0);
         let mut places = vec![0u32; rows.len()];
         for (index, row) in rows.iter().enumerate().skip(1) {
             let key = (places[row.parent as usize], row.site);
@@ -109,7 +107,7 @@ impl Folded {
             };
             places[index] = place;
             threads.rows[place as usize].errors += row.errors;
-            threads.ledger.absorb(place as usize, ledger, index);
+            threads.baseline.absorb(place as usize, baseline, index);
         }
     }
 
@@ -120,31 +118,29 @@ impl Folded {
                 name: name.clone(),
                 state: ThreadState::Finished,
                 count: threads.count,
-                cpu_ns: threads.ledger.cpu_shown(),
+                cpu_ns: threads.baseline.cpu_shown(),
                 ..Thread::default()
             };
-            if (0..threads.rows.len()).any(|index| !threads.ledger.is_bare(index)) {
-                let handed = append(snapshot, facts, &threads.rows, &threads.ledger, &[], epoch);
-                threads.ledger.hand(handed);
+            if (0..threads.rows.len()).any(|index| !threads.baseline.is_bare(index)) {
+                let handed = append(snapshot, facts, &threads.rows, &threads.baseline, &[], epoch);
+                threads.baseline.hand(handed);
             }
-            threads.ledger.add_lifetime(lifetime);
+            threads.baseline.add_lifetime(lifetime);
         }
     }
 
     pub(crate) fn reset(&mut self) {
         self.by_name
             .values_mut()
-            .for_each(|threads| threads.ledger.reset());
+            .for_each(|threads| threads.baseline.reset());
     }
 
     pub(crate) fn undo(&mut self) {
         self.by_name
             .values_mut()
-            .for_each(|threads| threads.ledger.undo());
+            .for_each(|threads| threads.baseline.undo());
     }
 }
-
-// === impl FoldedThreads ===
 
 impl FoldedThreads {
     fn add_row(&mut self, (parent, site): (u32, SiteId), is_counter: bool) -> u32 {
@@ -165,7 +161,7 @@ mod tests {
     use super::*;
     use crate::enabled::capture::baseline::Counts;
 
-    fn thread(sites: &[u32]) -> (Vec<Row>, Ledger) {
+    fn thread(sites: &[u32]) -> (Vec<Row>, Baseline) {
         let rows = std::iter::once(Row {
             parent: 0,
             site: SiteId(0),
@@ -179,18 +175,18 @@ mod tests {
             is_counter: site == 3,
         }))
         .collect::<Vec<_>>();
-        let mut ledger = Ledger::default();
+        let mut baseline = Baseline::default();
         let one = Counts {
             calls: 1,
             ticks: 10,
             timed: 0,
             sum: 7,
         };
-        ledger.show(&vec![one; rows.len()], Some(5));
-        (rows, ledger)
+        baseline.show(&vec![one; rows.len()], Some(5));
+        (rows, baseline)
     }
 
-    fn shown(folded: &mut Folded) -> (Snapshot, Lifetime) {
+    fn shown(folded: &mut FinishedThreads) -> (Snapshot, Lifetime) {
         let mut snapshot = Snapshot::default();
         let mut lifetime = Lifetime::default();
         folded.show(&mut snapshot, &mut lifetime, &Epoch::default());
@@ -199,13 +195,13 @@ mod tests {
 
     #[test]
     fn threads_of_one_name_share_a_tree_through_reset_and_undo() {
-        let mut folded = Folded::new();
+        let mut folded = FinishedThreads::new();
         let pruned = SiteId(9);
-        let (rows, ledger) = thread(&[1, 2]);
-        folded.add("pool", &rows, &ledger, Lost::default(), 100, pruned);
+        let (rows, baseline) = thread(&[1, 2]);
+        folded.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
         folded.reset();
-        let (rows, ledger) = thread(&[2, 3]);
-        folded.add("pool", &rows, &ledger, Lost::default(), 100, pruned);
+        let (rows, baseline) = thread(&[2, 3]);
+        folded.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
         let (snapshot, lifetime) = shown(&mut folded);
         assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
         assert_eq!((snapshot.calls(), lifetime.calls), (2, 4));
@@ -217,13 +213,13 @@ mod tests {
 
     #[test]
     fn beyond_the_limits_all_is_still_counted() {
-        let mut folded = Folded::new();
+        let mut folded = FinishedThreads::new();
         for name in 0..NAMES_MAX + 10 {
-            let (rows, ledger) = thread(&[1, 2, 3]);
+            let (rows, baseline) = thread(&[1, 2, 3]);
             folded.add(
                 &format!("t{name}"),
                 &rows,
-                &ledger,
+                &baseline,
                 Lost::default(),
                 50,
                 SiteId(9),

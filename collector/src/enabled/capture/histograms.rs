@@ -35,8 +35,6 @@ fn absorb(column: &mut Vec<Packed>, index: usize, other: &[Packed], from: usize)
     }
 }
 
-// === impl Histograms ===
-
 impl Histograms {
     /// Takes the histogram of a node as read now, which is the one that was `made` as that; 0 for none. Another one than
     /// before began empty, and the baselines are none of its.

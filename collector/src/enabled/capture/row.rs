@@ -3,7 +3,7 @@
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::Mode;
 
-/// A node's fixed facts; its counters stand in a [`Ledger`]. Row 0 is the root.
+/// A node's fixed facts; its counters stand in a [`Baseline`]. Row 0 is the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) parent: u32,

@@ -15,8 +15,6 @@ pub(crate) struct SiteIds {
     list: Option<Sites>,
 }
 
-// === impl SiteIds ===
-
 impl SiteIds {
     pub(crate) const fn new() -> Self {
         Self {

@@ -4,7 +4,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Count, Estimate, Mode, NodeErrors, OpenFrame, Thread};
 
-use crate::enabled::capture::baseline::{Counts, Ledger};
+use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::estimate::{self, Estimated};
 use crate::enabled::capture::row::{Epoch, Row};
 
@@ -14,16 +14,16 @@ pub(crate) fn append(
     snapshot: &mut Snapshot,
     thread: Thread,
     rows: &[Row],
-    ledger: &Ledger,
+    baseline: &Baseline,
     open: &[(u32, u64)],
     epoch: &Epoch,
 ) -> u64 {
     let estimated = match epoch.mode {
-        Mode::Adaptive => estimate::adaptive(rows, ledger, epoch),
-        Mode::Sampled => estimate::sampled(rows, ledger, epoch.period_ticks),
+        Mode::Adaptive => estimate::adaptive(rows, baseline, epoch),
+        Mode::Sampled => estimate::sampled(rows, baseline, epoch.period_ticks),
         Mode::Exact | Mode::Off | _ => Vec::new(),
     };
-    let mut shown: Vec<bool> = (0..rows.len()).map(|index| !ledger.is_bare(index)).collect();
+    let mut shown: Vec<bool> = (0..rows.len()).map(|index| !baseline.is_bare(index)).collect();
     for &(index, _) in open {
         shown[index as usize] = true;
     }
@@ -52,7 +52,7 @@ pub(crate) fn append(
             mut ticks,
             sum,
             ..
-        } = ledger.shown(index);
+        } = baseline.shown(index);
         let estimate = estimated.get(index).filter(|_| !is_counter);
         if let Some(estimate) = estimate {
             ticks = estimate.ticks;
@@ -65,7 +65,7 @@ pub(crate) fn append(
             snapshot.counts.push(Count { node: id, sum });
         }
         if epoch.histograms {
-            ledger.histograms.append(index, &mut snapshot.latencies, id.0);
+            baseline.histograms.append(index, &mut snapshot.latencies, id.0);
         }
         if let Some(&Estimated {
             timed,
@@ -91,7 +91,7 @@ pub(crate) fn append(
     }
     let frame =
         |&(index, began_tick): &(u32, u64)| ids[index as usize].map(|node| OpenFrame { node, began_tick });
-    let charged_outside = ledger.shown(0).ticks;
+    let charged_outside = baseline.shown(0).ticks;
     let outside_ticks = estimated.first().map_or(charged_outside, |root| root.ticks);
     snapshot.threads.push(Thread {
         outside_ticks,

@@ -47,8 +47,8 @@ pub(crate) fn register(first: impl FnOnce()) -> Phase {
     if begins() {
         os::keeping_errno(|| {
             first();
-            let fixed = config::fixed();
-            if fixed.off || fixed.threads == Threads::OptIn {
+            let config = config::get();
+            if config.off || config.threads == Threads::OptIn {
                 set(Phase::Excluded, None)
             } else {
                 join()
@@ -74,7 +74,7 @@ fn begins() -> bool {
 
 /// Takes a block and begins to count.
 fn join() {
-    let fixed = config::fixed();
+    let config = config::get();
     // Where nobody hears of this thread's end, there would be nobody to fold the tree.
     if !os::tell_of_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
         return set(Phase::Gone, None);
@@ -85,9 +85,9 @@ fn join() {
     let now = config::now();
     if block.tree.open(
         now,
-        fixed.limit_ticks,
-        fixed.max_depth,
-        fixed.max_nodes.saturating_add(1),
+        config.max_gap_ticks,
+        config.max_depth,
+        config.max_nodes.saturating_add(1),
     ) {
         block.begin(os::thread_id(), config::exact_path());
         set(Phase::Counting, Some(block));
@@ -99,16 +99,16 @@ fn join() {
 
 /// Counts one more node of this process; false, and not counted, where it has as many as it may have.
 pub(crate) fn may_add_node() -> bool {
-    registry::may_add_node(config::fixed().max_process_nodes)
+    registry::may_add_node(config::get().max_process_nodes)
 }
 
 /// Lets the calling thread count from now on. `first` runs before where the thread is new, as in [`register`].
 pub(crate) fn include(first: impl FnOnce()) {
     let begins = begins();
     match (phase(), current_thread::block()) {
-        (Phase::Excluded, _) if config::fixed().off => {}
+        (Phase::Excluded, _) if config::get().off => {}
         (Phase::Excluded, Some(block)) => {
-            block.tree.adopt(config::exact_path());
+            block.tree.catch_up(config::exact_path());
             block.tree.set_excluded(false, config::now());
             set(Phase::Counting, Some(block));
         }
@@ -116,7 +116,7 @@ pub(crate) fn include(first: impl FnOnce()) {
             set(Phase::Busy, None);
             // Scopes of this thread take the fast path from here on, so this is its first.
             first();
-            if config::fixed().off {
+            if config::get().off {
                 set(Phase::Excluded, None)
             } else {
                 join()
@@ -137,7 +137,7 @@ pub(crate) fn exclude() {
 
 /// Ends all that is open on this thread's tree, and charges nobody from now on.
 fn charge_no_more(block: &'static Block) {
-    block.tree.adopt_if_alarmed(config::exact_path());
+    block.tree.catch_up_if_alarmed(config::exact_path());
     block.tree.end_all(config::now);
     block.tree.set_excluded(true, config::now());
 }
@@ -149,11 +149,11 @@ fn leave(may_fold: bool) {
     set(Phase::Gone, None);
     let Some(block) = block else { return };
     // Whoever has the lock may have it for long. In a forked child nobody captures, and the block may go without the lock.
-    let books = may_fold
-        .then(|| collector_state::books_alone_within(LONGEST_WAIT))
+    let state = may_fold
+        .then(|| collector_state::lock_alone_within(LONGEST_WAIT))
         .flatten();
-    match books {
-        Some(mut books) => books.fold(block, os::thread_name(), os::own_cpu_ns()),
+    match state {
+        Some(mut state) => state.fold(block, os::thread_name(), os::own_cpu_ns()),
         None if config::is_forked_child() => registry::forget(block),
         None => {
             // Nobody else knows when it ended.

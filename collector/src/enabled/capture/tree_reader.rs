@@ -44,8 +44,6 @@ struct Changed {
     left: Vec<u8>,
 }
 
-// === impl Reader ===
-
 impl Reader {
     /// Reads the tree, and into `histograms` those that may have changed.
     pub(crate) fn read(
@@ -54,9 +52,9 @@ impl Reader {
         sites: &mut SiteIds,
         histograms: &mut Histograms,
     ) -> Reading {
-        let fixed = config::fixed();
-        let now = || fixed.chosen.clock.now();
-        let quiet = self.read_counts(now, fixed.limit_ticks, &block.tree, sites, histograms);
+        let config = config::get();
+        let now = || config.chosen.clock.now();
+        let quiet = self.read_counts(now, config.max_gap_ticks, &block.tree, sites, histograms);
         self.finish(&block.tree, quiet)
     }
 
@@ -230,7 +228,7 @@ fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
     let mut since = (last != PAUSED).then_some(last);
     let mut pending = Pending::default();
     let mut stretch = &mut pending.before;
-    let mut known = tree.adopted.load(Ordering::Acquire);
+    let mut known = tree.caught_up_to.load(Ordering::Acquire);
     for switch in mode_switch::after(known) {
         let tick = since.map_or(switch.tick, |since| switch.tick.max(since));
         if switch.follows(known) {
@@ -251,8 +249,6 @@ pub(crate) fn settled_current(tree: &'static Tree) -> Option<&'static Node> {
         tree.current.get_acquire()
     })
 }
-
-// === impl Changed ===
 
 impl Changed {
     /// Whether the histogram of a node needs to be read, which was `called` or took time since the reading before or not.

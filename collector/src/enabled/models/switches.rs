@@ -8,7 +8,7 @@ use crate::enabled::platform::sync::Ordering;
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::registry::{self, Block};
-use crate::enabled::record::site::{Gate, Site};
+use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::site_table::{self, Rules};
 use crate::enabled::record::tree::{NO_LIMIT, Path};
 
@@ -45,8 +45,8 @@ fn a_thread_makes_up_for_each_switch_at_its_tick() {
             registry::switch_to(Mode::Exact, false, 20);
         });
         let tree = &block.tree;
-        tree.adopt_if_alarmed(Path::Exact);
-        tree.adopt_if_alarmed(Path::Exact);
+        tree.catch_up_if_alarmed(Path::Exact);
+        tree.catch_up_if_alarmed(Path::Exact);
         switches.join().unwrap();
         begin(tree, &OUTER, || 25);
         end(tree, || 30);
@@ -65,7 +65,7 @@ fn an_alarm_is_not_taken_down_unheard() {
         block.begin(1, Path::Exact);
         registry::switch_to(Mode::Exact, true, 5);
         let switches = modelled::spawn(|| registry::switch_to(Mode::Sampled, false, 10));
-        block.tree.adopt_if_alarmed(Path::Exact);
+        block.tree.catch_up_if_alarmed(Path::Exact);
         switches.join().unwrap();
         let path = block.tree.path();
         assert!(matches!(path, Path::Alarm | Path::Sampled), "{path:?}");
@@ -84,7 +84,7 @@ fn a_site_that_is_met_during_a_rule_is_shut() {
         rules.add(pattern, true);
         meets.join().unwrap();
         rules.look();
-        assert!(MET.is(Gate::Shut));
+        assert!(MET.is(SiteState::Disabled));
     });
 }
 
@@ -98,8 +98,8 @@ fn a_site_that_is_met_during_a_switch_has_the_gate_of_the_mode() {
         mode_switch::note(Mode::Exact, false, 0);
         let meets = modelled::spawn(|| site_table::meet(&MET));
         registry::switch_to(Mode::Off, false, 10);
-        site_table::set_gates();
+        site_table::update_states();
         meets.join().unwrap();
-        assert!(MET.is(Gate::Shut));
+        assert!(MET.is(SiteState::Disabled));
     });
 }

@@ -41,7 +41,8 @@ fn captured_during(
 ) {
     let tree = tree();
     modelled::check(bound, move || {
-        tree.adopted.store(mode_switch::newest().word, Ordering::Relaxed);
+        tree.caught_up_to
+            .store(mode_switch::newest().word, Ordering::Relaxed);
         let clock = Ticks(Arc::default());
         let owner = modelled::spawn({
             let clock = clock.clone();

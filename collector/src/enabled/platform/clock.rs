@@ -12,8 +12,6 @@ pub(crate) struct Chosen {
     pub(crate) reason: &'static str,
 }
 
-// === impl Clock ===
-
 impl Clock {
     pub(crate) fn source(self) -> ClockSource {
         match self {

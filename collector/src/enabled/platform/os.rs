@@ -296,8 +296,6 @@ pub(crate) struct Unsignalled {
     _of_this_thread: PhantomData<*mut ()>,
 }
 
-// === impl Unsignalled ===
-
 impl fmt::Debug for Unsignalled {
     /// Without the mask: before libc 0.2.173 a signal set has no `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

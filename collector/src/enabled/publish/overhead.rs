@@ -11,7 +11,7 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::current_thread;
 use crate::enabled::record::mode_switch::Switch;
 use crate::enabled::record::node::Node;
-use crate::enabled::record::site::{Gate, Site};
+use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config;
@@ -68,10 +68,10 @@ pub(crate) fn bounds(switch: Switch) -> Bounds {
     let latencies = switch.histograms || switch.mode == Mode::Adaptive;
     TREE.wants_latencies
         .store(u32::from(latencies), Ordering::Relaxed);
-    SITE.set_gate(if switch.mode == Mode::Off {
-        Gate::Shut
+    SITE.set_state(if switch.mode == Mode::Off {
+        SiteState::Disabled
     } else {
-        Gate::Open
+        SiteState::Enabled
     });
     // Made here, the node is none of those that the process may have.
     if let Some(root) = TREE.take() {
@@ -155,7 +155,7 @@ fn best_within(node: &'static Node, body: impl Fn(&mut f64)) -> f64 {
 /// Nanoseconds of one call of `body`, in the best batch.
 #[inline(always)]
 fn best(body: impl Fn(&mut f64)) -> f64 {
-    let clock = config::fixed().chosen.clock;
+    let clock = config::get().chosen.clock;
     let batch = || {
         let begin = Moment::now(clock);
         let mut chain = 2.0;
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn bounds_are_in_order_and_modes_below_exact_cost_less() {
-        config::fixed();
+        config::get();
         let of = |mode| {
             let bounds = bounds(Switch {
                 mode,

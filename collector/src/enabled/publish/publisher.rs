@@ -21,7 +21,7 @@ use tickscope_format::snapshot::{CaptureKind, Cost, Mode};
 use tickscope_format::{FormatError, Snapshot, codec};
 
 use crate::enabled::capture::collector_state;
-use crate::enabled::capture::collector_state::Books;
+use crate::enabled::capture::collector_state::CollectorState;
 use crate::enabled::platform::os;
 use crate::enabled::publish::overhead;
 use crate::enabled::publish::sampler::Sampler;
@@ -35,7 +35,7 @@ use self::coarse::Coarse;
 use self::identity::Identity;
 use self::rings::Rings;
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
-use crate::enabled::publish::request_budget::Allowance;
+use crate::enabled::publish::request_budget::RequestBudget;
 
 /// Requests are looked at this often, whatever the rate of records.
 const LOOK: Duration = Duration::from_millis(100);
@@ -98,7 +98,7 @@ pub(crate) struct Publisher {
     /// When requests were looked at last.
     last_look: Instant,
     /// What requests may still cost.
-    allowance: Allowance,
+    budget: RequestBudget,
     began: Instant,
     /// Whether dead rings of others have been cleaned up.
     cleaned: bool,
@@ -122,8 +122,6 @@ fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Re
 fn beat(ring: &mut OwnRing, interval: Duration) {
     ring.beat(os::monotonic_ns(), interval.as_nanos() as u64);
 }
-
-// === impl Publisher ===
 
 impl Publisher {
     /// Makes the ring; what is not as it was asked for is a warning.
@@ -153,7 +151,7 @@ impl Publisher {
 
     fn first_record(&mut self, ring: &mut OwnRing) -> Result<(), FormatError> {
         self.tell();
-        if let Some(snapshot) = collector_state::books().map(|mut books| books.capture(CaptureKind::Periodic))
+        if let Some(snapshot) = collector_state::lock().map(|mut state| state.capture(CaptureKind::Periodic))
         {
             publish(&snapshot, ring, &mut self.payload)?;
             self.note(&snapshot);
@@ -194,12 +192,12 @@ impl Publisher {
             share_since: (os::own_cpu_ns(), os::monotonic_ns()),
             cost: Cost::default(),
             cost_of: None,
-            in_order: Moment::now(config::fixed().chosen.clock),
+            in_order: Moment::now(config::get().chosen.clock),
             coarse: Coarse::new(),
             coarse_failed: false,
             sampler: Sampler::new(),
             last_look: Instant::now(),
-            allowance: Allowance::new(os::monotonic_ns()),
+            budget: RequestBudget::new(os::monotonic_ns()),
             began: Instant::now(),
             cleaned: false,
         }
@@ -233,8 +231,8 @@ impl Publisher {
             let bounds = overhead::bounds(switch);
             (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
             self.cost_of = Some(switch);
-            if let Some(mut books) = collector_state::books() {
-                books.around.timed_ns = (bounds.timed, bounds.timed_within);
+            if let Some(mut state) = collector_state::lock() {
+                state.session.timed_ns = (bounds.timed, bounds.timed_within);
             }
             self.tell();
         }
@@ -256,9 +254,9 @@ impl Publisher {
     /// asked for one. Without a ring all else goes on.
     pub(crate) fn round(&mut self, reset_asked: bool) {
         if let Some(hz) = self.sampler.round()
-            && let Some(mut books) = collector_state::books()
+            && let Some(mut state) = collector_state::lock()
         {
-            books.around.sampling_hz = hz;
+            state.session.sampling_hz = hz;
         }
         let mut due = self.last_record.elapsed() >= self.interval;
         due |= self.log.as_ref().is_some_and(Log::is_due);
@@ -273,20 +271,20 @@ impl Publisher {
         self.look_after_ring();
         self.look_who_watches();
         self.measure_cost();
-        if let Some(mut books) = collector_state::books() {
-            books.look_at_sites();
+        if let Some(mut state) = collector_state::lock() {
+            state.look_at_sites();
         }
         let answers = self.carry_out_all();
         if reset_asked {
             self.reset();
         }
         due |= self.clock_broke();
-        due |= collector_state::books().is_some_and(|books| books.has_closings()) || reset_asked;
+        due |= collector_state::lock().is_some_and(|state| state.has_closings()) || reset_asked;
         if due || !answers.is_empty() {
             let before = os::own_cpu_ns();
             let (record, epoch) = self.publish_now(CaptureKind::Periodic);
             if !due {
-                self.allowance.spend(os::own_cpu_ns().saturating_sub(before));
+                self.budget.spend(os::own_cpu_ns().saturating_sub(before));
             }
             if let Some(ring) = &mut self.rings.current {
                 for (request, outcome) in answers {
@@ -350,20 +348,20 @@ impl Publisher {
         self.tell();
     }
 
-    /// Tells the books what snapshots say of the publisher.
+    /// Tells the collector's state what snapshots say of the publisher.
     fn tell(&mut self) {
         self.cost.publisher_cpu_ns = os::own_cpu_ns();
-        if let Some(mut books) = collector_state::books() {
-            books.around.interval_ns = self.interval.as_nanos() as u64;
-            books.around.viewers = self.watched.len() as u32;
-            books.around.cost = self.cost;
+        if let Some(mut state) = collector_state::lock() {
+            state.session.interval_ns = self.interval.as_nanos() as u64;
+            state.session.viewers = self.watched.len() as u32;
+            state.session.cost = self.cost;
         }
     }
 
-    /// Carries out the requests that are open, as far as there is allowance for them; the others stay open.
+    /// Carries out the requests that are open, as far as there is budget for them; the others stay open.
     fn carry_out_all(&mut self) -> Vec<(Request, Outcome)> {
         let mut answers = Vec::new();
-        if !self.allowance.is_left(os::monotonic_ns()) {
+        if !self.budget.is_left(os::monotonic_ns()) {
             return answers;
         }
         let mut requests = self
@@ -371,22 +369,22 @@ impl Publisher {
             .current
             .as_mut()
             .map_or_else(Vec::new, OwnRing::requests);
-        self.allowance.in_turn(&mut requests, |request| request.slot);
+        self.budget.in_turn(&mut requests, |request| request.slot);
         for request in requests {
-            if !self.allowance.is_left(os::monotonic_ns()) {
+            if !self.budget.is_left(os::monotonic_ns()) {
                 break;
             }
             let before = os::own_cpu_ns();
             let outcome = self.carry_out(&request);
-            self.allowance.spend(os::own_cpu_ns().saturating_sub(before));
-            self.allowance.had_turn(request.slot);
+            self.budget.spend(os::own_cpu_ns().saturating_sub(before));
+            self.budget.had_turn(request.slot);
             answers.push((request, outcome));
         }
         answers
     }
 
     fn carry_out(&mut self, request: &Request) -> Outcome {
-        if !self.settings.control {
+        if !self.settings.allow_remote_control {
             return Outcome::Refused;
         }
         match request.op {
@@ -395,11 +393,13 @@ impl Publisher {
                 self.reset();
                 Outcome::Done
             }
-            Some(Op::UndoReset) => match collector_state::books().is_some_and(|mut books| books.undo_reset())
-            {
-                true => Outcome::Done,
-                false => Outcome::NothingToUndo,
-            },
+            Some(Op::UndoReset) => {
+                if collector_state::lock().is_some_and(|mut state| state.undo_reset()) {
+                    Outcome::Done
+                } else {
+                    Outcome::NothingToUndo
+                }
+            }
             Some(Op::Interval(ns)) => {
                 let ns = ns.clamp(*WISHES.start(), *WISHES.end());
                 self.wishes[request.slot] = Duration::from_nanos(ns);
@@ -417,16 +417,16 @@ impl Publisher {
     }
 
     fn reset(&mut self) {
-        self.publish_in_order(|books| Some(books.reset()));
+        self.publish_in_order(|state| Some(state.reset()));
     }
 
     fn switch_to(&mut self, mode: Mode) {
-        self.publish_in_order(|books| books.switch_to(mode, mode_switch::newest().histograms));
+        self.publish_in_order(|state| state.switch_to(mode, mode_switch::newest().histograms));
         self.measure_cost();
     }
 
     fn rule(&mut self, pattern: Pattern, off: bool) -> Outcome {
-        match collector_state::books().and_then(|mut books| books.rule(pattern, off)) {
+        match collector_state::lock().and_then(|mut state| state.rule(pattern, off)) {
             Some(_) => Outcome::Done,
             None => Outcome::Refused,
         }
@@ -434,8 +434,8 @@ impl Publisher {
 
     /// Publishes what `take` gives, and before it what resets by the program have closed until then. One lock
     /// around both, so that a reset that comes in between does not find its place in the ring taken.
-    fn publish_in_order(&mut self, take: impl FnOnce(&mut Books) -> Option<Snapshot>) -> (u64, u64) {
-        let taken = collector_state::books().map(|mut books| (books.take_closings(), take(&mut books)));
+    fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
+        let taken = collector_state::lock().map(|mut state| (state.take_closings(), take(&mut state)));
         let Some((closings, snapshot)) = taken else {
             return (0, 0);
         };
@@ -462,26 +462,26 @@ impl Publisher {
 
     /// After a break of the clock its ticks are of another kind: a new epoch.
     fn clock_broke(&mut self) -> bool {
-        let clock = config::fixed().chosen.clock;
+        let clock = config::get().chosen.clock;
         if clock.declared_rate().is_some() {
             return false;
         }
         let now = Moment::now(clock);
-        let broke = config::RATE.broke_since(self.in_order, now).is_some();
+        let broke = config::CLOCK_RATE.broke_since(self.in_order, now).is_some();
         if broke {
             // The closing record's ticks are of the clock as it was.
-            config::RATE.hold();
+            config::CLOCK_RATE.hold();
             self.reset();
-            config::RATE.begin_again(Moment::now(clock));
-            if let Some(mut books) = collector_state::books() {
-                books.forget_undo();
+            config::CLOCK_RATE.begin_again(Moment::now(clock));
+            if let Some(mut state) = collector_state::lock() {
+                state.forget_undo();
             }
         }
         // Long enough for the rate in between to be measured well, and so for the rate over all to be trusted.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
             self.in_order = Moment::now(clock);
             if !broke {
-                config::RATE.note_in_order(now);
+                config::CLOCK_RATE.note_in_order(now);
             }
         }
         broke
@@ -497,7 +497,7 @@ impl Publisher {
             self.share_since = (cpu_before, now_ns);
         }
         self.tell();
-        let published = self.publish_in_order(|books| Some(books.capture(kind)));
+        let published = self.publish_in_order(|state| Some(state.capture(kind)));
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(cpu_before));
         // Forgets a dear one slowly, so that the interval does not swing.
         self.record_cost = cost.max(self.record_cost * 7 / 8);
@@ -516,9 +516,9 @@ impl Publisher {
             if ring.is_whole() {
                 ring.fault(self.rings.faults);
                 if self.rings.faults == 1
-                    && let Some(mut books) = collector_state::books()
+                    && let Some(mut state) = collector_state::lock()
                 {
-                    books.around.warnings.push(error.to_string());
+                    state.session.warnings.push(error.to_string());
                 }
             }
             0
@@ -535,10 +535,10 @@ impl Publisher {
         if let Err(error) = written
             && ring.is_whole()
             && !std::mem::replace(&mut self.coarse_failed, true)
-            && let Some(mut books) = collector_state::books()
+            && let Some(mut state) = collector_state::lock()
         {
-            books
-                .around
+            state
+                .session
                 .warnings
                 .push(format!("no history beyond the ring: {error}; free some space"));
         }

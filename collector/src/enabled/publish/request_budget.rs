@@ -11,7 +11,7 @@ const SAVED_MOST: Duration = Duration::from_millis(250);
 
 /// CPU time that is left for requests.
 #[derive(Debug)]
-pub(crate) struct Allowance {
+pub(crate) struct RequestBudget {
     /// In nanoseconds; below 0 where the last request cost more than was left.
     left: i64,
     /// When that was reckoned, on the monotonic clock in nanoseconds.
@@ -20,9 +20,7 @@ pub(crate) struct Allowance {
     turn: usize,
 }
 
-// === impl Allowance ===
-
-impl Allowance {
+impl RequestBudget {
     pub(crate) fn new(now_ns: u64) -> Self {
         Self {
             left: SAVED_MOST.as_nanos() as i64,
@@ -64,12 +62,12 @@ mod tests {
 
     #[test]
     fn in_the_long_run_it_is_a_twentieth_however_much_is_asked() {
-        let mut allowance = Allowance::new(0);
+        let mut budget = RequestBudget::new(0);
         let (mut spent, mut now) = (0u64, 0);
         while now < 1_000 * SECOND {
             now += SECOND / 100;
-            if allowance.is_left(now) {
-                allowance.spend(37_000_000);
+            if budget.is_left(now) {
+                budget.spend(37_000_000);
                 spent += 37_000_000;
             }
         }
@@ -79,23 +77,23 @@ mod tests {
 
     #[test]
     fn what_was_not_used_is_saved_but_not_for_ever() {
-        let mut allowance = Allowance::new(0);
-        assert!(allowance.is_left(3_600 * SECOND));
-        allowance.spend(SAVED_MOST.as_nanos() as u64);
-        assert!(!allowance.is_left(3_600 * SECOND));
+        let mut budget = RequestBudget::new(0);
+        assert!(budget.is_left(3_600 * SECOND));
+        budget.spend(SAVED_MOST.as_nanos() as u64);
+        assert!(!budget.is_left(3_600 * SECOND));
         // A clock that goes back gives nothing, and takes nothing.
-        assert!(!allowance.is_left(0));
-        assert!(allowance.is_left(1_000));
+        assert!(!budget.is_left(0));
+        assert!(budget.is_left(1_000));
     }
 
     #[test]
     fn each_slot_has_its_turn() {
-        let mut allowance = Allowance::new(0);
+        let mut budget = RequestBudget::new(0);
         for expected in [0, 3, 9, 0] {
             let mut slots = [9, 0, 3];
-            allowance.in_turn(&mut slots, |&slot| slot);
+            budget.in_turn(&mut slots, |&slot| slot);
             assert_eq!(slots[0], expected);
-            allowance.had_turn(slots[0]);
+            budget.had_turn(slots[0]);
         }
     }
 }

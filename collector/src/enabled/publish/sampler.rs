@@ -33,8 +33,6 @@ pub(crate) struct Sampler {
     random: u64,
 }
 
-// === impl Sampler ===
-
 impl Sampler {
     pub(crate) fn new() -> Self {
         Self {
@@ -62,8 +60,8 @@ impl Sampler {
         if self.rest() != Some(Duration::ZERO) {
             return None;
         }
-        if let Some(mut books) = collector_state::books() {
-            books.sample();
+        if let Some(mut state) = collector_state::lock() {
+            state.sample();
         }
         // Evenly between half and one and a half of the mean: a program that does something every millisecond is
         // not always met at the same.

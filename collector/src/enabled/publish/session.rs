@@ -24,7 +24,7 @@ use crate::enabled::record::current_thread;
 use crate::enabled::record::mode_switch;
 use crate::enabled::runtime::config;
 use crate::enabled::runtime::process_name;
-use crate::enabled::runtime::settings::{Settings, Wish};
+use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::enabled::scope;
 use crate::types::{DumpError, Format, StartError, Status};
 
@@ -76,9 +76,9 @@ pub(crate) fn first_scope() {
     if ASKED.swap(true, Ordering::Relaxed) {
         return;
     }
-    Settings::tell_bad_wish();
-    match config::fixed().wish {
-        Some(Wish::Live | Wish::Log) => {
+    Settings::warn_of_bad_auto_start();
+    match config::get().wish {
+        Some(AutoStart::Live | AutoStart::Log) => {
             Live::Tried.set();
             expect_exit();
             // Where there is no thread to be had, scopes are counted all the same, and a start tries again.
@@ -87,11 +87,11 @@ pub(crate) fn first_scope() {
                 Err(_) => Live::None.set(),
             }
         }
-        Some(Wish::Report) => {
+        Some(AutoStart::Report) => {
             REPORTS.store(true, Ordering::Relaxed);
             expect_exit();
         }
-        Some(Wish::Off) | None => {}
+        Some(AutoStart::Off) | None => {}
     }
 }
 
@@ -100,12 +100,12 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let mut warnings = Vec::new();
     let name = process_name::mend(program, &mut warnings);
     let settings = in_force(settings, &mut warnings);
-    let fixed = config::fix(&settings, &mut warnings);
+    let config = config::settle_with(&settings, &mut warnings);
     if config::is_forked_child() {
         warnings.push("a forked child publishes nothing; start a new program instead (fork and exec)".into());
     }
     let first = !ASKED.swap(true, Ordering::Relaxed);
-    if fixed.off || config::is_forked_child() {
+    if config.off || config::is_forked_child() {
         return Session {
             counted: false,
             warnings,
@@ -116,7 +116,7 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let mut shared = shared();
     if first {
         // Whoever set `live` or `log` wants to see the whole run, not only what lies inside a session.
-        shared.sessions += u32::from(fixed.wish.is_some_and(Wish::publishes));
+        shared.sessions += u32::from(config.wish.is_some_and(AutoStart::publishes));
     }
     if settings.report_at_exit.is_some() {
         shared.report_at_exit.clone_from(&settings.report_at_exit);
@@ -151,9 +151,9 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
     shared.name.clone_from(&name);
     shared.warnings = warnings;
     shared.path = None;
-    if let Some(mut books) = collector_state::books() {
+    if let Some(mut state) = collector_state::lock() {
         let now = mode_switch::newest();
-        books.switch_by_program(
+        state.switch_by_program(
             settings.mode.map_or(now.mode, Into::into),
             settings.histogram.unwrap_or(now.histograms),
         );
@@ -161,7 +161,7 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
     shared.order = Some((
         Identity {
             name,
-            run_token: config::fixed().run_token,
+            run_token: config::get().run_token,
         },
         settings,
     ));
@@ -221,9 +221,9 @@ fn serve() {
         return;
     };
     drop(shared);
-    if let Some(mut books) = collector_state::books() {
-        books.around.name.clone_from(&identity.name);
-        books.set_publishing(true);
+    if let Some(mut state) = collector_state::lock() {
+        state.session.name.clone_from(&identity.name);
+        state.set_publishing(true);
     }
     let mut warnings = Vec::new();
     let logs = settings.log_every.is_some();
@@ -234,8 +234,8 @@ fn serve() {
     }
     let mut shared = self::shared();
     shared.warnings.append(&mut warnings);
-    if let Some(mut books) = collector_state::books() {
-        books.around.warnings.clone_from(&shared.warnings);
+    if let Some(mut state) = collector_state::lock() {
+        state.session.warnings.clone_from(&shared.warnings);
     }
     let Ok(mut publisher) = started else {
         shared
@@ -284,8 +284,8 @@ fn serve() {
 
 /// There is no publisher any more: the session is over, or goes on without one.
 fn stop_publishing(mut shared: MutexGuard<'static, Shared>) {
-    if let Some(mut books) = collector_state::books() {
-        books.set_publishing(false);
+    if let Some(mut state) = collector_state::lock() {
+        state.set_publishing(false);
     }
     PUBLISHING.store(false, Ordering::Relaxed);
     shared.phase = if shared.phase == Phase::Finishing {
@@ -310,7 +310,7 @@ fn fill_in_cost(snapshot: &mut Snapshot) {
 
 /// The state of all threads now; an empty one in a forked child. Costs one capture.
 pub fn snapshot() -> Snapshot {
-    collector_state::books().map_or_else(Snapshot::default, |books| captured(books, CaptureKind::Periodic))
+    collector_state::lock().map_or_else(Snapshot::default, |state| captured(state, CaptureKind::Periodic))
 }
 
 /// Writes a report of now to a new file, whole or not at all, from any thread at any depth, and returns the path written.
@@ -337,13 +337,13 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
             message: format!("no dump: {why}"),
         })
     };
-    if config::fixed().off {
+    if config::get().off {
         return refused("TICKSCOPE=off: nothing is measured; unset it");
     }
-    let Some(books) = collector_state::books() else {
+    let Some(state) = collector_state::lock() else {
         return refused("a forked child has no tree of its own; start a new program instead (fork and exec)");
     };
-    let mut snapshot = captured(books, CaptureKind::Periodic);
+    let mut snapshot = captured(state, CaptureKind::Periodic);
     // A thread that counts for nobody yet has no clock to stop.
     let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(scope::pause);
     fill_in_cost(&mut snapshot);
@@ -353,7 +353,7 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
 /// Sets all counters to zero, those of all threads, and gives the snapshot that closes the epoch. May be called
 /// at any depth and from any thread: open scopes go on counting from here. Costs one capture.
 pub fn reset() -> Snapshot {
-    let closing = collector_state::books().map(|mut books| books.reset_by_program());
+    let closing = collector_state::lock().map(|mut state| state.reset_by_program());
     CHANGED.notify_all();
     closing.unwrap_or_default()
 }
@@ -369,13 +369,11 @@ pub fn request_reset() {
     }
 }
 
-// === impl Session ===
-
 impl Session {
     /// How it stands now.
     pub fn status(&self) -> Status {
         let Some(shared) = shared_unless_forked().filter(|_| self.counted) else {
-            return if config::fixed().off {
+            return if config::get().off {
                 Status::Off
             } else {
                 Status::Counting

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::CaptureKind;
 
-use crate::enabled::capture::collector_state::Books;
+use crate::enabled::capture::collector_state::CollectorState;
 use crate::enabled::publish::publisher::identity::Identity;
 use crate::enabled::publish::reports::report_file;
 use crate::enabled::runtime::settings::Settings;
@@ -131,7 +131,7 @@ pub(crate) fn ask_to_finish(shared: &mut Shared, began: Instant) -> Duration {
     if shared.phase == Phase::Idle {
         return Duration::ZERO;
     }
-    let longest = if config::fixed().run_token == 0 {
+    let longest = if config::get().run_token == 0 {
         LAST_RECORD
     } else {
         LAST_RECORD_RUN
@@ -147,11 +147,11 @@ pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settin
 }
 
 /// A snapshot of now under the program's name.
-pub(crate) fn captured(mut books: MutexGuard<'static, Books>, kind: CaptureKind) -> Snapshot {
-    if books.around.name.is_empty() {
-        books.around.name = process_name::of_executable();
+pub(crate) fn captured(mut state: MutexGuard<'static, CollectorState>, kind: CaptureKind) -> Snapshot {
+    if state.session.name.is_empty() {
+        state.session.name = process_name::of_executable();
     }
-    books.capture(kind)
+    state.capture(kind)
 }
 
 /// Adds what is said of lost rings to the warnings, in place of what was said before.

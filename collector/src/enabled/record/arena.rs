@@ -92,8 +92,6 @@ pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
 }
 
-// === impl Ref ===
-
 impl<T: Sync + 'static> Ref<T> {
     pub(crate) const fn none() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
@@ -162,8 +160,6 @@ impl<T: Sync + 'static> fmt::Debug for Ref<T> {
         write!(f, "Ref({:p})", self.0.load(Ordering::Relaxed))
     }
 }
-
-// === impl Array ===
 
 impl<T: FromZeros + 'static> Array<T> {
     pub(crate) const fn empty() -> Self {
@@ -237,8 +233,6 @@ impl<T: FromZeros + 'static> Array<T> {
         Some(unsafe { &*element })
     }
 }
-
-// === impl Column ===
 
 impl<T: FromZeros + 'static> Column<T> {
     pub(crate) const fn new() -> Self {

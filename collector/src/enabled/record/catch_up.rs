@@ -15,29 +15,29 @@ impl Tree {
             self.stop();
         }
         self.pass_to(newest, exact);
-        self.adopt(exact);
+        self.catch_up(exact);
     }
 
     /// Makes up for switches that this thread has not met.
     #[inline]
-    pub(crate) fn adopt_if_alarmed(&self, exact: Path) {
+    pub(crate) fn catch_up_if_alarmed(&self, exact: Path) {
         if self.is(Path::Alarm) {
-            self.adopt(exact);
+            self.catch_up(exact);
         }
     }
 
     /// Makes up for all switches since the last one this thread knew of. Does nothing inside an event.
     #[cold]
-    pub(crate) fn adopt(&self, exact: Path) {
+    pub(crate) fn catch_up(&self, exact: Path) {
         let Some(current) = self.take() else { return };
         loop {
-            for switch in mode_switch::after(self.adopted.load(Ordering::Relaxed)) {
+            for switch in mode_switch::after(self.caught_up_to.load(Ordering::Relaxed)) {
                 // The thread may have had an event since. Where the mode so far had no time, none is charged.
                 let tick = match self.last.load(Ordering::Relaxed) {
                     PAUSED => switch.tick,
                     last => switch.tick.max(last),
                 };
-                if switch.follows(self.adopted.load(Ordering::Relaxed)) {
+                if switch.follows(self.caught_up_to.load(Ordering::Relaxed)) {
                     self.charge(Self::charged(current), tick);
                 } else if !self.stands_still() {
                     // More switches than are kept: how long time was measured in between nobody knows any more.
@@ -51,7 +51,7 @@ impl Tree {
                 self.go_on(tick);
             }
             let newest = mode_switch::newest();
-            if newest.is_after(self.adopted.load(Ordering::Relaxed)) {
+            if newest.is_after(self.caught_up_to.load(Ordering::Relaxed)) {
                 // Noted just now: it is made up for like the others.
                 continue;
             }
@@ -68,7 +68,7 @@ impl Tree {
     }
 
     fn pass_to(&self, switch: Switch, exact: Path) {
-        self.adopted.store(switch.word, Ordering::Relaxed);
+        self.caught_up_to.store(switch.word, Ordering::Relaxed);
         self.set_path(match switch.mode {
             Mode::Adaptive if exact == Path::Fast => Path::Adaptive,
             Mode::Adaptive => Path::AdaptiveExact,
@@ -85,7 +85,7 @@ impl Tree {
             let latency = match node.latency.get() {
                 Some(latency) if wants => {
                     // The next calls have other numbers, and would find the places taken.
-                    latency.settle(None, &self.latencies);
+                    latency.flush(None, &self.latencies);
                     Some(latency)
                 }
                 None if wants && !node.is_counter() => self.latencies.make(node.index()),

@@ -2,7 +2,7 @@
 //! adaptive mode knows of the node.
 //!
 //! A clock read waits for what goes before it, so the way from a duration to its bucket, a chain of some 25 cycles,
-//! would lengthen every scope. Durations are parked, which is one store, and find their buckets side by side later: a
+//! would lengthen every scope. Durations are buffered, which is one store, and find their buckets side by side later: a
 //! few at a time, as the call that finds its place taken waits for all of them.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
@@ -10,12 +10,12 @@ use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucke
 use crate::enabled::platform::sync::{self, AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
 
-/// Durations that are parked before they find their buckets, 2 ns each: one call in nine takes some 20 ns longer. With 32
+/// Durations that are buffered before they find their buckets, 2 ns each: one call in nine takes some 20 ns longer. With 32
 /// it was one in 33, and 75 ns.
-const PARKED: usize = 8;
+const BUFFERED: usize = 8;
 
-/// The longest duration that is parked, in ticks: half a second or more.
-const PARKED_MAX: u64 = i32::MAX as u64;
+/// The longest duration that is buffered, in ticks: half a second or more.
+const BUFFERED_MAX: u64 = i32::MAX as u64;
 
 /// How often a histogram is looked at until it holds still.
 const LOOKS: u32 = 20;
@@ -35,14 +35,14 @@ zeroed! {
         pub(crate) rate: AtomicU64,
         /// A bit for each octave there is.
         present: AtomicU64,
-        /// Odd while parked durations find their buckets.
-        settling: AtomicU64,
+        /// Odd while buffered durations find their buckets.
+        flushing: AtomicU64,
         /// In which life of the tree it was made.
         life: AtomicU64,
         /// How often it was made, which empties it.
         made: AtomicU64,
         /// Durations that have not found their bucket yet, by the call's number; 0 where there is none.
-        parked: [AtomicU32; PARKED],
+        buffered: [AtomicU32; BUFFERED],
         /// Buckets by octave; none before the first hit.
         octaves: [Ref<Octave>; OCTAVES],
     }
@@ -72,30 +72,28 @@ zeroed! {
     }
 }
 
-// === impl Latency ===
-
 impl Latency {
     /// Parks the call of this number, which took so many ticks; false where that is too long or nothing, or its place is
     /// taken.
     #[inline(always)]
-    pub(crate) fn park(&self, call: u64, ticks: u64) -> bool {
-        let place = &self.parked[call as usize % PARKED];
-        let parked = ticks.wrapping_sub(1) < PARKED_MAX && place.load(Ordering::Relaxed) == 0;
-        if parked {
+    pub(crate) fn buffer(&self, call: u64, ticks: u64) -> bool {
+        let place = &self.buffered[call as usize % BUFFERED];
+        let buffered = ticks.wrapping_sub(1) < BUFFERED_MAX && place.load(Ordering::Relaxed) == 0;
+        if buffered {
             place.store(ticks as u32, Ordering::Relaxed);
         }
-        parked
+        buffered
     }
 
-    /// Puts the parked durations, and one more, into their buckets.
+    /// Puts the buffered durations, and one more, into their buckets.
     #[inline(never)]
-    pub(crate) fn settle(&self, more: Option<u64>, pool: &Latencies) {
-        let settling = self.settling.load(Ordering::Relaxed);
-        self.settling.store(settling + 1, Ordering::Relaxed);
+    pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
+        let flushing = self.flushing.load(Ordering::Relaxed);
+        self.flushing.store(flushing + 1, Ordering::Relaxed);
         // SYNC POINT: odd before anything moves.
         fence(Ordering::Release);
         let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
-        for place in &self.parked {
+        for place in &self.buffered {
             let ticks = place.load(Ordering::Relaxed);
             if ticks == 0 {
                 continue;
@@ -108,7 +106,7 @@ impl Latency {
         if let Some(ticks) = more {
             self.hit(bucket_of(ticks), pool);
         }
-        self.settling.store(settling + 2, Ordering::Release);
+        self.flushing.store(flushing + 2, Ordering::Release);
     }
 
     #[inline(always)]
@@ -156,18 +154,18 @@ impl Latency {
         let mut least = 0;
         let mut counted = 0;
         for _ in 0..looks {
-            let before = self.settling.load(Ordering::Acquire);
+            let before = self.flushing.load(Ordering::Acquire);
             least = calls.load(Ordering::Acquire);
             counted = self.look(calls, histogram);
-            // SYNC POINT: what was looked at before the second look at `settling`.
+            // SYNC POINT: what was looked at before the second look at `flushing`.
             fence(Ordering::Acquire);
-            let settled = before.is_multiple_of(2) && self.settling.load(Ordering::Relaxed) == before;
-            if settled && counted.wrapping_sub(least) <= 1 {
+            let flushed = before.is_multiple_of(2) && self.flushing.load(Ordering::Relaxed) == before;
+            if flushed && counted.wrapping_sub(least) <= 1 {
                 return counted;
             }
-            if !settled {
+            if !flushed {
                 // These may have been seen neither in their places nor in their buckets.
-                least = least.saturating_sub(PARKED as u64);
+                least = least.saturating_sub(BUFFERED as u64);
             }
             sync::spin_loop();
         }
@@ -198,10 +196,13 @@ impl Latency {
         }
         histogram.max_ticks = self.max.load(Ordering::Relaxed);
         // SYNC POINT: buckets before places.
-        let parked = self.parked.each_ref().map(|place| place.load(Ordering::Acquire));
+        let buffered = self
+            .buffered
+            .each_ref()
+            .map(|place| place.load(Ordering::Acquire));
         // After all that ended, so that no more calls are seen to end than to begin.
         let calls = calls.load(Ordering::Acquire);
-        for ticks in parked {
+        for ticks in buffered {
             if ticks > 0 {
                 let ticks = u64::from(ticks);
                 let bucket = bucket_of(ticks);
@@ -224,7 +225,7 @@ impl Latency {
     /// Empties the histogram; octaves stay, and what adaptive mode knows.
     fn empty(&self) {
         self.max.store(0, Ordering::Relaxed);
-        for place in &self.parked {
+        for place in &self.buffered {
             place.store(0, Ordering::Relaxed);
         }
         for octave in self.octaves.iter().filter_map(Ref::get) {
@@ -265,8 +266,6 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-// === impl Latencies ===
-
 impl Latencies {
     pub(crate) const fn new() -> Self {
         Self {
@@ -280,9 +279,9 @@ impl Latencies {
     /// The latency of a node, empty; none where there is no memory.
     pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
         let latency = self.nodes.make(index)?;
-        // Odd meanwhile, and even then, also where a thread has ended in the middle of settling.
-        let settling = latency.settling.load(Ordering::Relaxed) | 1;
-        latency.settling.store(settling, Ordering::Relaxed);
+        // Odd meanwhile, and even then, also where a thread has ended in the middle of flushing.
+        let flushing = latency.flushing.load(Ordering::Relaxed) | 1;
+        latency.flushing.store(flushing, Ordering::Relaxed);
         // SYNC POINT: odd before anything is emptied.
         fence(Ordering::Release);
         let life = self.life.load(Ordering::Relaxed);
@@ -294,7 +293,7 @@ impl Latencies {
         // SYNC POINT: empty before it is said to be.
         let made = latency.made.load(Ordering::Relaxed) + 1;
         latency.made.store(made, Ordering::Release);
-        latency.settling.store(settling + 1, Ordering::Release);
+        latency.flushing.store(flushing + 1, Ordering::Release);
         Some(latency)
     }
 
@@ -326,8 +325,8 @@ mod tests {
             let latency = pool.make(5).unwrap();
             for call in 1..=97 {
                 let ticks = [1, 100, 100, 5000][call as usize % 4];
-                if !latency.park(call, ticks) {
-                    latency.settle(Some(ticks), &pool);
+                if !latency.buffer(call, ticks) {
+                    latency.flush(Some(ticks), &pool);
                 }
                 latency.read(&AtomicU64::new(0), || (0, 0), &mut histogram);
                 assert_eq!(histogram.count(), call);
@@ -345,7 +344,7 @@ mod tests {
             let again = pool.make(5).unwrap();
             again.read(&AtomicU64::new(0), || (0, 0), &mut histogram);
             assert!(histogram.is_empty());
-            again.settle(Some(100), &pool);
+            again.flush(Some(100), &pool);
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             pool.clear();
         }
@@ -355,11 +354,11 @@ mod tests {
     fn a_thread_that_ended_while_settling_left_the_next_life_unsettled() {
         let pool = Latencies::new();
         let latency = pool.make(0).unwrap();
-        latency.settling.store(7, Ordering::Relaxed);
+        latency.flushing.store(7, Ordering::Relaxed);
         pool.clear();
         let latency = pool.make(0).unwrap();
-        assert!(latency.settling.load(Ordering::Relaxed).is_multiple_of(2));
-        latency.settle(Some(100), &pool);
+        assert!(latency.flushing.load(Ordering::Relaxed).is_multiple_of(2));
+        latency.flush(Some(100), &pool);
         let mut histogram = Histogram::default();
         latency.read(&AtomicU64::new(1), || (0, 0), &mut histogram);
         assert_eq!(histogram.count(), 1);

@@ -33,8 +33,6 @@ pub(crate) struct Switch {
     pub(crate) tick: u64,
 }
 
-// === impl Switch ===
-
 impl Switch {
     fn of(word: u64, tick: u64) -> Self {
         Self {
@@ -69,8 +67,6 @@ impl Switch {
 pub(crate) fn is_timed(word: u64) -> bool {
     Switch::of(word, 0).is_timed()
 }
-
-// === impl Switches ===
 
 impl<const KEPT: usize> Switches<KEPT> {
     const fn new() -> Self {

@@ -16,15 +16,15 @@ zeroed! {
         pub(crate) self_ticks: AtomicU64,
         /// The clock when the newest call began. Of a counter, which is never open: what was added ([`Self::sum`]).
         pub(crate) began: AtomicU64,
-        /// Its call site; none for the root. Fixed once the node is published.
+        /// Its call site; none for the root. Config once the node is published.
         pub(crate) site: Ref<Site>,
-        /// Its parent; none for the root. Fixed once the node is published.
+        /// Its parent; none for the root. Config once the node is published.
         pub(crate) parent: Ref<Node>,
         /// The child entered last: [`NOBODY`] at first. A guess, never wrong but in speed.
         pub(crate) recent: Ref<Node>,
         /// How long its calls took; none where nobody asks.
         pub(crate) latency: Ref<Latency>,
-        /// Its index in the thread's arena, and its depth less one. Fixed once the node is published.
+        /// Its index in the thread's arena, and its depth less one. Config once the node is published.
         place: AtomicU32,
         /// In adaptive mode: calls in timed calls of the parent until one is timed.
         pub(crate) skip: AtomicU32,
@@ -65,8 +65,6 @@ zeroed! {
 
 /// The most nodes a thread may have.
 pub(crate) const NODES_MAX: u32 = PLACES;
-
-// === impl Node ===
 
 /// Low bits of [`Node::place`] that hold the index.
 const INDEX_BITS: u32 = NODES_MAX.ilog2();
@@ -147,8 +145,6 @@ impl Node {
         }
     }
 }
-
-// === impl Nodes ===
 
 impl Nodes {
     pub(crate) const fn new() -> Self {

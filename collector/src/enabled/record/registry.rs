@@ -21,7 +21,7 @@ zeroed! {
         /// Its thread's name and CPU time as it left.
         left_name: [AtomicU64; 2],
         left_cpu_ns: AtomicU64,
-        /// The next one in the list. Fixed once the block is in it.
+        /// The next one in the list. Config once the block is in it.
         next: Ref<Block>,
     }
 }
@@ -43,14 +43,12 @@ static LEFT_BEHIND: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32:
 
 static ALL: Ref<Block> = Ref::none();
 
-// === impl Block ===
-
 impl Block {
     /// Its thread counts from here on, in a tree that is open; `exact` is how events are handled in exact mode.
     pub(crate) fn begin(&self, tid: u32, exact: Path) {
         // SYNC POINT: tree before tid (meets `living`).
         self.tid.store(tid, Ordering::Release);
-        // Whoever does not find this tree to alarm it has noted a switch that is seen here: behind the fence in `adopt`.
+        // Whoever does not find this tree to alarm it has noted a switch that is seen here: behind the fence in `catch_up`.
         self.tree.begin_mode(exact);
     }
 }
@@ -145,7 +143,7 @@ pub(crate) fn living() -> impl Iterator<Item = &'static Block> {
 /// Notes a switch of modes at a tick and alarms every tree. Only under the capture lock.
 pub(crate) fn switch_to(mode: Mode, histograms: bool, tick: u64) {
     mode_switch::note(mode, histograms, tick);
-    // SYNC POINT: switch before alarm (meets the fence in `adopt`): who is not found here,
+    // SYNC POINT: switch before alarm (meets the fence in `catch_up`): who is not found here,
     // or takes the alarm down unheard, sees the switch.
     fence(Ordering::SeqCst);
     for block in living() {

@@ -15,8 +15,8 @@ pub struct Site {
     group: &'static str,
     /// Whether it counts without a clock, and opens no scopes.
     counter: bool,
-    /// Whether its scopes count: a [`Gate`].
-    gate: AtomicU32,
+    /// Whether its scopes count: a [`SiteState`].
+    state: AtomicU32,
     /// Whether it is in the list of sites met: not 0.
     claimed: AtomicU32,
     /// Whether a rule switches it off: not 0.
@@ -30,11 +30,11 @@ pub struct Site {
 /// Whether a site's scopes count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Gate {
+pub(crate) enum SiteState {
     /// No scope of it has been met yet.
     New,
-    Open,
-    Shut,
+    Enabled,
+    Disabled,
 }
 
 /// How a site is called.
@@ -46,8 +46,6 @@ enum Name {
     Enclosing(fn() -> &'static str),
 }
 
-// === impl Site ===
-
 impl Site {
     /// A site with a name of its own.
     pub const fn named(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
@@ -58,7 +56,7 @@ impl Site {
             line,
             group: "",
             counter: false,
-            gate: AtomicU32::new(Gate::New as u32),
+            state: AtomicU32::new(SiteState::New as u32),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
             rate: AtomicU32::new(0),
@@ -81,7 +79,7 @@ impl Site {
             line,
             group: "",
             counter: false,
-            gate: AtomicU32::new(Gate::New as u32),
+            state: AtomicU32::new(SiteState::New as u32),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
             rate: AtomicU32::new(0),
@@ -106,14 +104,14 @@ impl Site {
         self.counter
     }
 
-    /// Whether it has this gate.
+    /// Whether it is in this state.
     #[inline(always)]
-    pub(crate) fn is(&self, gate: Gate) -> bool {
-        self.gate.load(Ordering::Relaxed) == gate as u32
+    pub(crate) fn is(&self, state: SiteState) -> bool {
+        self.state.load(Ordering::Relaxed) == state as u32
     }
 
-    pub(crate) fn set_gate(&self, gate: Gate) {
-        self.gate.store(gate as u32, Ordering::Relaxed);
+    pub(crate) fn set_state(&self, state: SiteState) {
+        self.state.store(state as u32, Ordering::Relaxed);
     }
 
     /// In adaptive mode: one in 2^rate calls is enough for a thread that has timed so many, or for all before it.

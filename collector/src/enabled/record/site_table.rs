@@ -10,10 +10,10 @@ use tickscope_format::snapshot::{Mode, Rule};
 use crate::enabled::platform::sync::{Ordering, fence};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::mode_switch;
-use crate::enabled::record::site::{Gate, Site};
+use crate::enabled::record::site::{Site, SiteState};
 
 /// Rules kept; more are refused.
-const RULES_MAX: usize = 256;
+pub(crate) const RULES_MAX: usize = 256;
 
 /// The site met last; the others follow by `next`.
 static NEWEST: Ref<Site> = Ref::none();
@@ -33,7 +33,7 @@ pub(crate) fn meet(site: &'static Site) {
     if site.claim() {
         NEWEST.push(site, |next| site.next.set(next));
     }
-    set_gate(site);
+    update_state(site);
 }
 
 /// Every site met so far, the newest first.
@@ -41,9 +41,9 @@ pub(crate) fn met() -> impl Iterator<Item = &'static Site> {
     std::iter::successors(NEWEST.get_acquire(), |site| site.next.get_acquire())
 }
 
-/// Opens or shuts the gates of all sites met, after a switch of modes.
-pub(crate) fn set_gates() {
-    met().for_each(set_gate);
+/// Enables or disables all sites met, after a switch of modes.
+pub(crate) fn update_states() {
+    met().for_each(update_state);
 }
 
 /// Models begin without sites.
@@ -52,18 +52,22 @@ pub(crate) fn forget_all() {
     NEWEST.set(None);
 }
 
-fn set_gate(site: &'static Site) {
-    // Whoever changes one of the two does so before he sets gates: what was true behind the last store here is.
-    // SYNC POINT: state before gate.
+fn update_state(site: &'static Site) {
+    // A thread that changes the mode or a rule does so before it updates the sites, so what is true behind the last store
+    // here holds. SYNC POINT: mode and rule before the site's state.
     fence(Ordering::SeqCst);
     loop {
-        let state = || (mode_switch::newest().mode == Mode::Off, site.is_ruled_off());
-        let before = state();
-        let shut = before.0 || before.1;
-        site.set_gate(if shut { Gate::Shut } else { Gate::Open });
-        // SYNC POINT: gate before state (meets the fence above).
+        let wanted = || (mode_switch::newest().mode == Mode::Off, site.is_ruled_off());
+        let before = wanted();
+        let disabled = before.0 || before.1;
+        site.set_state(if disabled {
+            SiteState::Disabled
+        } else {
+            SiteState::Enabled
+        });
+        // SYNC POINT: the site's state before mode and rule (meets the fence above).
         fence(Ordering::SeqCst);
-        if state() == before {
+        if wanted() == before {
             return;
         }
     }
@@ -71,10 +75,8 @@ fn set_gate(site: &'static Site) {
 
 fn rule(site: &'static Site, off: bool) {
     site.set_ruled_off(off);
-    set_gate(site);
+    update_state(site);
 }
-
-// === impl Rules ===
 
 impl Rules {
     pub(crate) const fn new() -> Self {
@@ -149,13 +151,13 @@ mod tests {
         let pattern = |text| Pattern::new(text).unwrap();
         assert_eq!(rules.add(pattern("rules::slab"), true), Some(2));
         assert_eq!(rules.add(pattern("slab::get"), false), Some(1));
-        assert!(GET.is(Gate::Open) && PUT.is(Gate::Shut));
+        assert!(GET.is(SiteState::Enabled) && PUT.is(SiteState::Disabled));
         meet(&LATE);
-        assert!(LATE.is(Gate::Open));
+        assert!(LATE.is(SiteState::Enabled));
         rules.look();
-        assert!(LATE.is(Gate::Shut));
+        assert!(LATE.is(SiteState::Disabled));
         assert_eq!(rules.list().len(), 2);
         rules.add(pattern("*"), false);
-        assert!(PUT.is(Gate::Open) && LATE.is(Gate::Open) && rules.list().is_empty());
+        assert!(PUT.is(SiteState::Enabled) && LATE.is(SiteState::Enabled) && rules.list().is_empty());
     }
 }

@@ -65,7 +65,7 @@ zeroed! {
         /// When the pause began that is in force.
         paused_at: AtomicU64,
         /// The word of the newest switch of modes that the thread knows of.
-        pub(crate) adopted: AtomicU64,
+        pub(crate) caught_up_to: AtomicU64,
         /// Chooses which calls are timed in adaptive mode.
         pub(crate) random: AtomicU64,
         /// Deepest node allowed.
@@ -93,8 +93,6 @@ pub(crate) enum Path {
     Sampled,
 }
 
-// === impl Tree ===
-
 impl Tree {
     pub(crate) const fn new() -> Self {
         Self {
@@ -115,7 +113,7 @@ impl Tree {
             excluded: AtomicU32::new(0),
             wants_latencies: AtomicU32::new(0),
             paused_at: AtomicU64::new(0),
-            adopted: AtomicU64::new(0),
+            caught_up_to: AtomicU64::new(0),
             random: AtomicU64::new(0),
             depth_max: AtomicU32::new(0),
             nodes_max: AtomicU32::new(0),
@@ -157,7 +155,7 @@ impl Tree {
 
     /// Whether events may be without a clock.
     #[inline(always)]
-    pub(crate) fn is_light(&self) -> bool {
+    pub(crate) fn may_skip_clock(&self) -> bool {
         self.path.load(Ordering::Relaxed) >= Path::AdaptiveExact as u32
     }
 
@@ -285,9 +283,9 @@ impl Tree {
         }
         self.charge_gap(node, gap, now);
         if let Some(latency) = node.latency.get() {
-            // Where the beginning is not known this comes out far too long, and is not parked.
+            // Where the beginning is not known this comes out far too long, and is not buffered.
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
-            if !latency.park(node.calls.load(Ordering::Relaxed), ticks) {
+            if !latency.buffer(node.calls.load(Ordering::Relaxed), ticks) {
                 self.end_settling(node, parent, now);
                 return true;
             }
@@ -303,11 +301,11 @@ impl Tree {
         self.put(parent);
     }
 
-    /// The end of a call whose duration finds its place taken, or is none to park.
+    /// The end of a call whose duration finds its place taken, or is none to buffer.
     #[inline(never)]
     fn end_settling(&self, node: &'static Node, parent: &'static Node, now: u64) {
         if let Some(latency) = node.latency.get() {
-            latency.settle(node.lasted(now), &self.latencies);
+            latency.flush(node.lasted(now), &self.latencies);
         }
         self.put(parent);
     }
@@ -335,7 +333,7 @@ impl Tree {
                     && let Some(latency) = node.latency.get()
                     && let Some(ticks) = node.lasted(now)
                 {
-                    latency.settle(Some(ticks), &self.latencies);
+                    latency.flush(Some(ticks), &self.latencies);
                 }
                 self.put(parent);
             }

@@ -89,8 +89,8 @@ impl Tree {
             && let Some(latency) = node.latency.get()
             && let Some(ticks) = node.lasted(now)
         {
-            if !latency.park(latency.timed.load(Ordering::Relaxed), ticks) {
-                latency.settle(Some(ticks), &self.latencies);
+            if !latency.buffer(latency.timed.load(Ordering::Relaxed), ticks) {
+                latency.flush(Some(ticks), &self.latencies);
             }
             add(&latency.timed_ticks, ticks);
             self.choose_next(parent, node);

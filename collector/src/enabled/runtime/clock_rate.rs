@@ -9,7 +9,7 @@ use crate::types::Clock;
 /// How many ticks make a second, measured against the monotonic clock over all the time since it began, and so
 /// better the longer the program runs.
 #[derive(Debug)]
-pub(crate) struct Rate {
+pub(crate) struct ClockRate {
     began_tick: AtomicU64,
     began_ns: AtomicU64,
     /// How long the machine had slept when it began.
@@ -43,8 +43,6 @@ pub(crate) struct Moment {
 /// Shortest time to measure a rate over, in nanoseconds: two reads are good to some 50 ns each.
 const RATE_LEAST_NS: u64 = 200_000;
 
-// === impl Moment ===
-
 impl Moment {
     /// Both clocks at once: the tightest of a few tries.
     pub(crate) fn now(clock: Clock) -> Self {
@@ -71,9 +69,7 @@ impl Moment {
     }
 }
 
-// === impl Rate ===
-
-impl Rate {
+impl ClockRate {
     pub(crate) const fn new() -> Self {
         Self {
             began_tick: AtomicU64::new(0),
@@ -183,10 +179,10 @@ mod tests {
     /// A machine whose clocks do as they are told, and a program on it.
     struct World {
         now: Moment,
-        rate: Rate,
+        rate: ClockRate,
         /// When the clock was last found in order.
         in_order: Moment,
-        /// True time, in nanoseconds, and what the books hold of it in this epoch.
+        /// True time, in nanoseconds, and what the collector's state hold of it in this epoch.
         epoch_ns: u64,
         epoch_ticks: u64,
         /// By how much the closed epochs and this one were off, each as a share.
@@ -200,7 +196,7 @@ mod tests {
                 ns: 77 * SECOND,
                 slept_ns: 3 * SECOND,
             };
-            let rate = Rate::new();
+            let rate = ClockRate::new();
             rate.begin(now);
             Self {
                 now,
@@ -224,7 +220,7 @@ mod tests {
             }
         }
 
-        /// What `Publisher::clock_broke` does, with the books' part of it.
+        /// What `Publisher::clock_broke` does, with the collector's state' part of it.
         fn look(&mut self) {
             let broke = self.rate.broke_since(self.in_order, self.now).is_some();
             if broke {
@@ -346,7 +342,7 @@ mod tests {
         fn thrice() -> u64 {
             os::monotonic_ns() * 3
         }
-        let rate = Rate::new();
+        let rate = ClockRate::new();
         rate.begin(Moment::now(Clock::Custom(thrice, 0.0)));
         assert_eq!(rate.ticks_per_second(Clock::Monotonic), 1e9);
         assert_eq!(rate.ticks_per_second(Clock::Custom(thrice, 5.0)), 5.0);

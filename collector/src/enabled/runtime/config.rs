@@ -9,24 +9,24 @@ use crate::enabled::platform::clock::Chosen;
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::tree::Path;
-use crate::enabled::runtime::clock_rate::{Moment, Rate};
-use crate::enabled::runtime::settings::{Settings, Wish};
+use crate::enabled::runtime::clock_rate::{ClockRate, Moment};
+use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::{Clock, Threads};
 
 /// Clock, limits and beginnings.
 #[derive(Debug)]
-pub(crate) struct Fixed {
+pub(crate) struct Config {
     /// The clock in force.
     pub(crate) chosen: Chosen,
     /// The clock that was asked for.
     pub(crate) asked: Clock,
-    pub(crate) limit_ticks: u64,
+    pub(crate) max_gap_ticks: u64,
     pub(crate) max_depth: u32,
     pub(crate) max_nodes: u32,
     pub(crate) max_process_nodes: u32,
     pub(crate) threads: Threads,
     /// What `TICKSCOPE` asks for.
-    pub(crate) wish: Option<Wish>,
+    pub(crate) wish: Option<AutoStart>,
     /// `TICKSCOPE=off`.
     pub(crate) off: bool,
     /// What `tickscope run` passed, so that it finds its program; 0 for nothing.
@@ -37,10 +37,10 @@ pub(crate) struct Fixed {
     pub(crate) started_ns: u64,
 }
 
-static FIXED: OnceLock<Fixed> = OnceLock::new();
+static CONFIG: OnceLock<Config> = OnceLock::new();
 
 /// The same in a child that was forked while another thread settled it: that thread does not exist there.
-static FIXED_IN_CHILD: OnceLock<Fixed> = OnceLock::new();
+static CONFIG_IN_CHILD: OnceLock<Config> = OnceLock::new();
 
 thread_local! {
     /// Whether this thread is settling it just now.
@@ -48,7 +48,7 @@ thread_local! {
 }
 
 /// Ticks in a second, refined as the program runs.
-pub(crate) static RATE: Rate = Rate::new();
+pub(crate) static CLOCK_RATE: ClockRate = ClockRate::new();
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
@@ -60,23 +60,23 @@ extern "C" fn note_fork() {
 }
 
 /// What was settled; settles it by the environment alone where nothing is yet. Does not allocate.
-pub(crate) fn fixed() -> &'static Fixed {
-    fixed_by(|| settle(&Settings::default().with_environment()))
+pub(crate) fn get() -> &'static Config {
+    get_or_settle(|| settle(&Settings::default().with_environment()))
 }
 
-fn fixed_by(settle: impl FnOnce() -> Fixed) -> &'static Fixed {
-    FIXED.get().unwrap_or_else(|| {
+fn get_or_settle(settle: impl FnOnce() -> Config) -> &'static Config {
+    CONFIG.get().unwrap_or_else(|| {
         let nobody = PID.compare_exchange(0, std::process::id(), Ordering::Relaxed, Ordering::Relaxed);
         let place = if nobody.is_err() && is_forked_child() {
             IN_CHILD.store(true, Ordering::Relaxed);
-            &FIXED_IN_CHILD
+            &CONFIG_IN_CHILD
         } else {
-            &FIXED
+            &CONFIG
         };
         let before = SETTLING.replace(true);
-        let fixed = os::keeping_errno(|| place.get_or_init(settle));
+        let config = os::keeping_errno(|| place.get_or_init(settle));
         SETTLING.set(before);
-        fixed
+        config
     })
 }
 
@@ -87,31 +87,31 @@ pub(crate) fn is_settling() -> bool {
 }
 
 /// Settles clock and limits by these settings, or warns where something else was settled before.
-pub(crate) fn fix(settings: &Settings, warnings: &mut Vec<String>) -> &'static Fixed {
-    let fixed = fixed_by(|| settle(settings));
-    if fixed.asked.source() != settings.clock.source() {
+pub(crate) fn settle_with(settings: &Settings, warnings: &mut Vec<String>) -> &'static Config {
+    let config = get_or_settle(|| settle(settings));
+    if config.asked.source() != settings.clock.source() {
         warnings.push(format!(
             "the clock is {} since the first scope; {} comes too late: start the session before the first scope",
-            fixed.asked.source().as_str(),
+            config.asked.source().as_str(),
             settings.clock.source().as_str(),
         ));
     }
-    if (fixed.max_depth, fixed.max_nodes) != (settings.max_depth, settings.max_nodes) {
+    if (config.max_depth, config.max_nodes) != (settings.max_depth, settings.max_nodes) {
         warnings.push(format!(
             "the limits are {} deep and {} nodes a thread since the first scope; other ones come too late: start \
              the session before the first scope",
-            fixed.max_depth, fixed.max_nodes,
+            config.max_depth, config.max_nodes,
         ));
     }
-    fixed
+    config
 }
 
-fn settle(settings: &Settings) -> Fixed {
+fn settle(settings: &Settings) -> Config {
     os::in_forked_children(note_fork);
     os::note_standard();
     let wish = Settings::wish();
     let chosen = settings.clock.choose();
-    RATE.begin(Moment::now(chosen.clock));
+    CLOCK_RATE.begin(Moment::now(chosen.clock));
     // Nothing counts before this is settled, so no thread needs to be told.
     mode_switch::note(
         settings.mode.unwrap_or_default().into(),
@@ -119,20 +119,20 @@ fn settle(settings: &Settings) -> Fixed {
         chosen.clock.now(),
     );
     // Measuring the rate takes a moment: only for whom it matters now.
-    let limit_ticks = match settings.absurd_limit {
-        Some(_) => settings.limit_ticks(RATE.ticks_per_second(chosen.clock)),
-        None => settings.limit_ticks(1.0),
+    let max_gap_ticks = match settings.max_gap {
+        Some(_) => settings.max_gap_ticks(CLOCK_RATE.ticks_per_second(chosen.clock)),
+        None => settings.max_gap_ticks(1.0),
     };
-    Fixed {
+    Config {
         chosen,
         asked: settings.clock,
-        limit_ticks,
+        max_gap_ticks,
         max_depth: settings.max_depth,
         max_nodes: settings.max_nodes,
         max_process_nodes: settings.max_process_nodes,
         threads: settings.threads,
         wish,
-        off: wish == Some(Wish::Off),
+        off: wish == Some(AutoStart::Off),
         run_token: Settings::run_token(),
         started_unix_ns: os::unix_ns(),
         started_ns: os::monotonic_ns(),
@@ -142,12 +142,12 @@ fn settle(settings: &Settings) -> Fixed {
 /// The clock in force, now.
 #[inline]
 pub(crate) fn now() -> u64 {
-    fixed().chosen.clock.now()
+    get().chosen.clock.now()
 }
 
 /// How events are handled in exact mode.
 pub(crate) fn exact_path() -> Path {
-    match fixed().chosen.clock {
+    match get().chosen.clock {
         Clock::Tsc => Path::Fast,
         Clock::TscOrdered | Clock::Monotonic | Clock::Custom(..) => Path::Exact,
     }
@@ -161,5 +161,5 @@ pub(crate) fn is_forked_child() -> bool {
 
 /// Ticks in a second as known now.
 pub(crate) fn ticks_per_second() -> f64 {
-    RATE.ticks_per_second(fixed().chosen.clock)
+    CLOCK_RATE.ticks_per_second(get().chosen.clock)
 }

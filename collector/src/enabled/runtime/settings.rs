@@ -16,7 +16,7 @@ use crate::types::{Clock, Destination, Mode, Threads};
 
 /// What the program is to do, by `TICKSCOPE` alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum AutoStart {
     /// Publish from the first scope on.
     Live,
     /// The same, and write the log.
@@ -59,11 +59,11 @@ pub(crate) struct Settings {
     pub(crate) max_nodes: u32,
     pub(crate) max_process_nodes: u32,
     /// Largest gap between two events that is charged, in milliseconds; none for no limit.
-    pub(crate) absurd_limit: Option<Duration>,
+    pub(crate) max_gap: Option<Duration>,
     pub(crate) report_at_exit: Option<Destination>,
     /// The interval of the log; none for no log.
     pub(crate) log_every: Option<Duration>,
-    pub(crate) control: bool,
+    pub(crate) allow_remote_control: bool,
 }
 
 impl Default for Settings {
@@ -79,10 +79,10 @@ impl Default for Settings {
             max_depth: MAX_DEPTH,
             max_nodes: MAX_NODES,
             max_process_nodes: MAX_PROCESS_NODES,
-            absurd_limit: None,
+            max_gap: None,
             report_at_exit: None,
             log_every: None,
-            control: true,
+            allow_remote_control: true,
         }
     }
 }
@@ -101,7 +101,7 @@ const VARIABLES: [Variable; 13] = [
         allowed: "live, log, report, off",
         apply: |settings, value| {
             set(wish(value), |wish| {
-                if wish == Some(Wish::Log) {
+                if wish == Some(AutoStart::Log) {
                     settings.log_every.get_or_insert(LOG_EVERY);
                 }
             })
@@ -193,20 +193,20 @@ const VARIABLES: [Variable; 13] = [
         },
     },
     Variable {
-        name: c"TICKSCOPE_ABSURD_LIMIT_MS",
+        name: c"TICKSCOPE_MAX_GAP_MS",
         allowed: "0 (no limit) to 86400000 milliseconds",
         apply: |settings, value| {
             set(number(value, 0..=86_400_000), |ms| {
-                settings.absurd_limit = (ms > 0).then(|| Duration::from_millis(ms));
+                settings.max_gap = (ms > 0).then(|| Duration::from_millis(ms));
             })
         },
     },
     Variable {
-        name: c"TICKSCOPE_CONTROL",
+        name: c"TICKSCOPE_ALLOW_REMOTE_CONTROL",
         allowed: "on, off",
         apply: |settings, value| {
             let control = one_of(value, &[("on", true), ("off", false)]);
-            set(control, |control| settings.control = control)
+            set(control, |control| settings.allow_remote_control = control)
         },
     },
 ];
@@ -222,12 +222,12 @@ fn one_of<T: Copy>(value: &[u8], words: &[(&str, T)]) -> Option<T> {
         .map(|(_, meaning)| *meaning)
 }
 
-fn wish(value: &[u8]) -> Option<Option<Wish>> {
+fn wish(value: &[u8]) -> Option<Option<AutoStart>> {
     let words = [
-        ("live", Wish::Live),
-        ("log", Wish::Log),
-        ("report", Wish::Report),
-        ("off", Wish::Off),
+        ("live", AutoStart::Live),
+        ("log", AutoStart::Log),
+        ("report", AutoStart::Report),
+        ("off", AutoStart::Off),
     ];
     match one_of(value, &words) {
         None if !value.is_empty() => None,
@@ -251,28 +251,24 @@ fn bytes(value: &[u8]) -> Option<u64> {
     (64 << 10..=4 << 30).contains(&bytes).then_some(bytes)
 }
 
-// === impl Wish ===
-
-impl Wish {
+impl AutoStart {
     /// Whether there is to be a ring from the first scope on.
     pub(crate) fn publishes(self) -> bool {
         matches!(self, Self::Live | Self::Log)
     }
 }
 
-// === impl Settings ===
-
 impl Settings {
     /// What `TICKSCOPE` asks for. Who says where the report goes wants one.
-    pub(crate) fn wish() -> Option<Wish> {
+    pub(crate) fn wish() -> Option<AutoStart> {
         let said = os::variable(c"TICKSCOPE").and_then(wish).flatten();
         let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
-        said.or_else(|| place().map(|_| Wish::Report))
+        said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
     /// Where `TICKSCOPE` is not understood, standard error hears so: nothing starts that could tell it elsewhere. Without
     /// allocating.
-    pub(crate) fn tell_bad_wish() {
+    pub(crate) fn warn_of_bad_auto_start() {
         let [known, ..] = &VARIABLES;
         let Some(found) = os::variable(known.name).filter(|value| wish(value).is_none()) else {
             return;
@@ -372,8 +368,8 @@ impl Settings {
     }
 
     /// The absurd limit in ticks.
-    pub(crate) fn limit_ticks(&self, ticks_per_second: f64) -> u64 {
-        match self.absurd_limit {
+    pub(crate) fn max_gap_ticks(&self, ticks_per_second: f64) -> u64 {
+        match self.max_gap {
             Some(limit) => ((limit.as_secs_f64() * ticks_per_second) as u64).clamp(1, NO_LIMIT),
             None => NO_LIMIT,
         }

@@ -48,8 +48,6 @@ struct Play<'a> {
     first_epoch: u64,
 }
 
-// === impl Theatre ===
-
 impl Theatre {
     fn open(limits: (usize, usize)) -> Self {
         std::panic::set_hook(Box::new(|info| {
@@ -96,7 +94,7 @@ impl Theatre {
         tickscope::set_mode(Mode::Off);
         tickscope::set_mode(Mode::Exact);
         tickscope::set_histogram(true);
-        tickscope::on("*");
+        tickscope::enable_sites("*").unwrap();
         let before = tickscope::snapshot();
         let mut play = Play {
             model: Model::new(self.limits, stage::tick(), before.capture.reset_epoch),
@@ -120,8 +118,6 @@ impl Theatre {
         result
     }
 }
-
-// === impl Play ===
 
 impl Play<'_> {
     fn steps(&mut self, program: &Program) -> Result<(), Difference> {

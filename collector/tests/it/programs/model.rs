@@ -115,8 +115,6 @@ fn below(path: &str, name: &str) -> Path {
     }
 }
 
-// === impl Counted ===
-
 impl Counted {
     fn at(&mut self, path: &str) -> &mut Cell {
         self.0.entry(path.into()).or_default()
@@ -150,8 +148,6 @@ impl Epochs {
         self.now.add(&before);
     }
 }
-
-// === impl Life ===
 
 impl Life {
     fn new(number: u64) -> Self {
@@ -196,8 +192,6 @@ impl Life {
         Some(path)
     }
 }
-
-// === impl Model ===
 
 impl Model {
     /// A program begins, in exact mode with histograms, without rules, in this reset epoch.

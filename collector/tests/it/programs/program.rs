@@ -117,8 +117,6 @@ impl fmt::Display for Program {
     }
 }
 
-// === impl Program ===
-
 impl Program {
     /// The program of a seed.
     pub(crate) fn random(seed: u64) -> Self {

@@ -158,8 +158,6 @@ pub(crate) fn name_of(hand: usize) -> String {
     format!("pool-{}", hand % NAMES)
 }
 
-// === impl Hand ===
-
 impl Hand {
     pub(crate) fn begin(hand: usize, life: u64) -> Self {
         let (acts, to_do) = channel::<Act>();
@@ -305,8 +303,8 @@ impl Held {
             Act::Reset => drop(tickscope::reset()),
             Act::SetMode(mode) => tickscope::set_mode(mode_of(mode)),
             Act::SetHistogram(on) => tickscope::set_histogram(on),
-            Act::Off(pattern) => assert!(tickscope::off(PATTERNS[pattern]).is_some()),
-            Act::On(pattern) => assert!(tickscope::on(PATTERNS[pattern]).is_some()),
+            Act::Off(pattern) => assert!(tickscope::disable_sites(PATTERNS[pattern]).is_ok()),
+            Act::On(pattern) => assert!(tickscope::enable_sites(PATTERNS[pattern]).is_ok()),
             Act::End(_) => {}
         }
     }

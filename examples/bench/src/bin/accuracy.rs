@@ -29,9 +29,10 @@ fn frames(scene: &Scene, time: Duration, scoped: bool) -> f64 {
     let begin = Instant::now();
     let mut frames = 0;
     while begin.elapsed() < time {
-        black_box(match scoped {
-            true => render::<Scoped>(scene, SIZE, SIZE, 1),
-            false => render::<Plain>(scene, SIZE, SIZE, 1),
+        black_box(if scoped {
+            render::<Scoped>(scene, SIZE, SIZE, 1)
+        } else {
+            render::<Plain>(scene, SIZE, SIZE, 1)
         });
         frames += 1;
     }

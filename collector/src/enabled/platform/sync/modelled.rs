@@ -129,8 +129,6 @@ pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     })
 }
 
-// === impl Model ===
-
 impl Model {
     fn begin(&mut self) {
         self.own.clear();
@@ -174,15 +172,11 @@ impl Model {
     }
 }
 
-// === impl Facts ===
-
 impl Facts {
     fn is_shared(&self) -> bool {
         self.users == Users::Many && self.writer != Users::None
     }
 }
-
-// === impl Users ===
 
 impl Users {
     /// The same and the thread of the model that runs.

@@ -33,8 +33,6 @@ pub(super) struct Coarse {
     waiting: Vec<Snapshot>,
 }
 
-// === impl Schedule ===
-
 impl Schedule {
     fn new() -> Self {
         Self {
@@ -64,8 +62,6 @@ impl Schedule {
         }
     }
 }
-
-// === impl Coarse ===
 
 impl Coarse {
     pub(super) fn new() -> Self {

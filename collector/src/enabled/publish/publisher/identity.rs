@@ -13,8 +13,6 @@ pub(crate) struct Identity {
     pub(crate) run_token: u64,
 }
 
-// === impl Identity ===
-
 impl Identity {
     pub(super) fn header(&self, settings: &Settings) -> Header {
         debug_assert!(self.name.len() <= NAME_BYTES_MAX);
@@ -26,10 +24,10 @@ impl Identity {
             uid: tickscope_format::os::user_id(),
             nonce: tickscope_format::os::random(),
             run_token: self.run_token,
-            started_unix_ns: config::fixed().started_unix_ns,
+            started_unix_ns: config::get().started_unix_ns,
             ring_words: settings.ring_bytes / 8,
             coarse_words: settings.ring_bytes / 8,
-            control: settings.control,
+            control: settings.allow_remote_control,
             version: (FORMAT_MAJOR, FORMAT_MINOR),
         }
     }

@@ -142,8 +142,8 @@ impl Rings {
 
     fn say(&mut self, outcome: &str) {
         let said = format!("{}; the last: {}; {outcome}", self.lost, self.last_loss);
-        if let Some(mut books) = collector_state::books() {
-            replace_ring_warning(&mut books.around.warnings, &said);
+        if let Some(mut state) = collector_state::lock() {
+            replace_ring_warning(&mut state.session.warnings, &said);
         }
         self.said = Some(said);
     }

@@ -107,8 +107,6 @@ fn write() {
     CHANGED.notify_all();
 }
 
-// === impl Held ===
-
 impl Held {
     fn add(&mut self, lines: &str) {
         // What is longer than all that is ever held comes alone.

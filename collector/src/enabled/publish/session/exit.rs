@@ -17,7 +17,7 @@ use crate::enabled::publish::session_state::{
     LAST_RECORD, Phase, REPORTS, SHARED, Shared, ask_to_finish, captured, in_force,
 };
 use crate::enabled::runtime::config;
-use crate::enabled::runtime::settings::{Settings, Wish};
+use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::Destination;
 
 /// How long a report at exit waits for what another thread has begun: a capture, or the start of a session.
@@ -73,7 +73,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     };
     let mut report = shared.report_at_exit.take();
     let mut warnings = Vec::new();
-    if report.is_none() && config::fixed().wish == Some(Wish::Report) {
+    if report.is_none() && config::get().wish == Some(AutoStart::Report) {
         let settings = in_force(Settings::default(), &mut warnings);
         report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
     }
@@ -84,7 +84,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     let Some(destination) = report else { return };
     // Whoever exits may be in the middle of a capture, as well.
     let Some(mut snapshot) =
-        collector_state::books_within(LAST_REPORT).map(|books| captured(books, CaptureKind::Final))
+        collector_state::lock_within(LAST_REPORT).map(|state| captured(state, CaptureKind::Final))
     else {
         return report_file::missed();
     };

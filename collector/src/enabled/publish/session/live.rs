@@ -17,8 +17,6 @@ pub(super) enum Live {
 /// What became of the publisher that the environment starts, as a [`Live`].
 static LIVE: AtomicU32 = AtomicU32::new(Live::None as u32);
 
-// === impl Live ===
-
 impl Live {
     /// Whether this is what became of it.
     pub(super) fn is(self) -> bool {

@@ -6,8 +6,6 @@ use crate::enabled::record::arena::Ref;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 
-// === impl Tree ===
-
 impl Tree {
     /// The child of `parent` at `site` if it was the one entered last.
     #[inline(always)]

@@ -4,8 +4,6 @@ use super::{PAUSED, Tree};
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::mode_switch;
 
-// === impl Tree ===
-
 impl Tree {
     /// Lets the clock stand still from the tick on that `now` reads; nests.
     pub(crate) fn pause(&self, now: impl FnOnce() -> u64) {
@@ -68,7 +66,7 @@ impl Tree {
 
     /// Charges from tick `now` on, unless paused, excluded or in a mode without time.
     pub(crate) fn go_on(&self, now: u64) {
-        if !self.stands_still() && mode_switch::is_timed(self.adopted.load(Ordering::Relaxed)) {
+        if !self.stands_still() && mode_switch::is_timed(self.caught_up_to.load(Ordering::Relaxed)) {
             self.limit
                 .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
             self.last.store(now, Ordering::Release);

@@ -143,10 +143,10 @@ pub fn start(name: &str) -> (Session, Vec<Status>) {
         .max_depth(512)
         .max_nodes(65_536)
         .max_process_nodes(1 << 20)
-        .absurd_limit(Duration::from_secs(3600))
+        .max_gap(Duration::from_secs(3600))
         .report_at_exit(Destination::Stderr)
         .log_every(Duration::from_secs(3600))
-        .control(true);
+        .allow_remote_control(true);
     drop(builder.clone().clock(Clock::Custom(mine, 1e9)));
     drop(builder.clone().report_at_exit(Destination::File("unused".into())));
     let states = vec![first.status()];

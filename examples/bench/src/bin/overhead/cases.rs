@@ -29,8 +29,6 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// === impl Counted ===
-
 impl Probe for Counted {
     type Guard = ();
 
@@ -38,8 +36,6 @@ impl Probe for Counted {
         COUNT.set(COUNT.get() + 1);
     }
 }
-
-// === impl Case ===
 
 impl Case {
     pub(crate) fn named(name: &str) -> Option<&'static Self> {

@@ -126,8 +126,6 @@ fn print_instructions() {
     }
 }
 
-// === impl Told ===
-
 impl Told {
     fn of((nodes, hz): Setting, rounds: usize) -> Result<Self, String> {
         let words = [nodes, hz, rounds as u64].map(|number| number.to_string());
@@ -168,8 +166,6 @@ impl Told {
         }
     }
 }
-
-// === impl Verdict ===
 
 impl Verdict {
     fn of([_, low, high]: [f64; 3], goal: f64) -> Self {

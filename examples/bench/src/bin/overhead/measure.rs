@@ -92,8 +92,6 @@ fn prepare(workers: &Workers, case: &'static Case, mode: Mode, first: bool) {
     }
 }
 
-// === impl Turns ===
-
 impl Turns {
     fn new(case: &Case) -> Self {
         Self {
@@ -127,8 +125,6 @@ impl Turns {
         }
     }
 }
-
-// === impl Measured ===
 
 impl Measured {
     /// Its mode, and whether a viewer watched.

@@ -21,8 +21,6 @@ pub(crate) enum Mode {
 /// What the publisher does about a switch is over by then.
 const SETTLED: Duration = Duration::from_millis(5);
 
-// === impl Mode ===
-
 impl Mode {
     pub(crate) const ALL: [Self; 7] = [
         Self::Plain,

@@ -30,8 +30,6 @@ pub(crate) struct Options {
     pub(crate) harm: bool,
 }
 
-// === impl Options ===
-
 impl Options {
     pub(crate) fn new(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {

@@ -156,8 +156,6 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-// === impl Series ===
-
 impl Series {
     /// Nanoseconds that this share of the shortest `count` operations do not exceed.
     fn at(&self, share: f64, count: usize) -> f64 {
@@ -196,8 +194,6 @@ impl Series {
         ]
     }
 }
-
-// === impl Watched ===
 
 impl Watched {
     fn start(hz: u64) -> Result<Self, String> {

@@ -20,8 +20,6 @@ pub(crate) struct Workers {
     threads: Vec<JoinHandle<()>>,
 }
 
-// === impl Workers ===
-
 impl Workers {
     pub(crate) fn start(count: usize) -> Self {
         let barrier = Arc::new(Barrier::new(count));
