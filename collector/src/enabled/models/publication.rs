@@ -57,11 +57,11 @@ fn settling(
     let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
     let calls: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(2)));
     let latency = pool.make(0).unwrap();
-    assert!(latency.park(1, 100) && latency.park(2, 100));
+    assert!(latency.buffer(1, 100) && latency.buffer(2, 100));
     modelled::check(Some(2), move || {
         let owner = modelled::spawn(move || {
             calls.store(3, Ordering::Relaxed);
-            latency.settle(Some(100), pool);
+            latency.flush(Some(100), pool);
         });
         look(calls, latency, owner);
     });
@@ -110,7 +110,7 @@ fn a_reader_saw_the_histogram_of_an_earlier_life() {
         child.latency.get().unwrap()
     };
     open();
-    enter().settle(Some(100), &tree.latencies);
+    enter().flush(Some(100), &tree.latencies);
     open();
     modelled::check(Some(2), move || {
         let owner = modelled::spawn(move || _ = enter());
