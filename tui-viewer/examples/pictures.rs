@@ -12,9 +12,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Context;
-use tickscope_cli::news::{News, Target};
 use tickscope_cli::picture::{Ground, Shot, svg, views};
-use tickscope_cli::status::Status;
+use tickscope_cli::source::events::{News, Target};
+use tickscope_cli::source::status::Status;
 
 #[path = "../tests/support/orderbook.rs"]
 mod orderbook;

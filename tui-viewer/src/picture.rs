@@ -8,15 +8,15 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
-use crate::keyboard::Keyboard;
-use crate::model::Model;
-use crate::model::message::Message;
-use crate::model::view::View;
-use crate::news::News;
+use crate::app::Model;
+use crate::app::message::Message;
+use crate::app::view::View;
+use crate::event_loop::meaning;
+use crate::keys::decoder::Keyboard;
 use crate::picture::paint::Paint;
-use crate::screen::meaning;
-use crate::theme::ThemeKind;
-use crate::view;
+use crate::source::events::News;
+use crate::ui::theme::ThemeKind;
+use crate::ui::view;
 
 /// The page behind a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +75,9 @@ fn take(shot: &Shot<'_>) -> Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::news::Target;
     use crate::orderbook;
-    use crate::status::Status;
+    use crate::source::events::Target;
+    use crate::source::status::Status;
     use std::rc::Rc;
 
     fn shot(keys: &str, ground: Ground) -> Shot<'_> {
@@ -148,12 +148,12 @@ mod tests {
             };
             let (x, y) = svg::cell_at(number("x"), number("y"));
             let cells = (number("textLength") / svg::CELL_WIDTH).round() as usize;
-            let wide = crate::cells::width(text);
+            let wide = crate::text::cells::width(text);
             assert_eq!(cells, wide, "{text:?}");
             let mut x = x;
             for c in text.chars() {
                 lines[y][x] = c;
-                x += crate::cells::width(c.encode_utf8(&mut [0; 4]));
+                x += crate::text::cells::width(c.encode_utf8(&mut [0; 4]));
             }
         }
         lines.iter().map(|line| line.iter().collect()).collect()

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use ratatui::buffer::Buffer;
 
-use crate::cells::width;
 use crate::picture::paint::{Look, Paint};
+use crate::text::cells::width;
 
 /// A cell, in pixels.
 pub(super) const CELL_WIDTH: f64 = 8.4;

@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Color;
 
-use crate::theme::indexed;
+use crate::ui::theme::indexed;
 
 /// Holds what the terminal shows.
 #[derive(Debug, Default)]

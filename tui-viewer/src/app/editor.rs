@@ -1,0 +1,28 @@
+//! The source of what is selected.
+
+use crate::app::Model;
+use crate::app::message::Effect;
+use crate::event_loop::editor::Place;
+
+// === impl Model ===
+
+impl Model {
+    /// Opens the selected row's file at its line.
+    pub(super) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
+        let Some((data, row)) = self.data.as_ref().zip(self.list().selected()) else {
+            return;
+        };
+        let Some(function) = data.function(row.what) else {
+            let label = data.label(row.what).to_string();
+            self.complain(format!("{label} has no source"));
+            return;
+        };
+        let function = data.tree.functions.get(function);
+        effects.push(Effect::Edit(Place {
+            file: function.file.clone(),
+            line: function.line,
+            // Of one that has ended the number may be another program's by now.
+            pid: self.status.answers().then_some(data.snapshot.process.pid),
+        }));
+    }
+}

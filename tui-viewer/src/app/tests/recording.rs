@@ -1,0 +1,130 @@
+//! A recording: what it says it is, and how one moves in it.
+
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+
+use crate::app::Model;
+use crate::app::message::Message;
+use crate::app::tests::moments::past;
+use crate::app::tests::{header, last_line, snapshot};
+use crate::keys::decoder::Code;
+use crate::source::events::News;
+use crate::source::status::Status;
+use crate::test_driver::{empty, key, keys, live, news, text};
+
+/// A recording of 14 s, as the feed hands it over: its newest record first, the others a slice later.
+fn opened(width: u16, height: u16) -> Model {
+    let mut model = empty(width, height);
+    let newest: Snapshot = snapshot(1_340);
+    model.update(Message::News(Box::new(News {
+        begin_ns: Some(snapshot(1_200).capture.unix_ns),
+        snapshot: Some(Rc::new(newest)),
+        ..News::quiet(Status::Kept)
+    })));
+    model
+}
+
+fn read(model: &mut Model) {
+    model.update(Message::News(Box::new(News {
+        past: (1_200..1_340).map(|tenths| past(&snapshot(tenths))).collect(),
+        ..News::quiet(Status::Kept)
+    })));
+}
+
+fn command(model: &mut Model, text: &str) {
+    keys(model, text);
+    key(model, Code::Enter);
+}
+
+#[test]
+fn it_says_at_once_that_it_is_one_how_long_and_how_to_move_in_it() {
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut model = opened(width, height);
+        let told = |model: &Model| {
+            let (screen, first) = (text(model), header(model));
+            assert!(first.contains("RECORDED"), "{first}");
+            assert!(screen.contains("A recording of 14.0 s: , . "), "{screen}");
+            let keys = [
+                ", . go back and forth, ( ) by 5 s, { } to its ends. d: report.",
+                ", . ( ) { } go back and forth.",
+            ];
+            assert!(keys.iter().any(|keys| screen.contains(keys)), "{screen}");
+        };
+        told(&model);
+        read(&mut model);
+        told(&model);
+        keys(&mut model, ",");
+        assert!(header(&model).contains("PAST"), "{}", header(&model));
+        let screen = text(&model);
+        let words = if width == 120 {
+            "a recording of 14.0 s"
+        } else {
+            "14.0 s"
+        };
+        let place = format!("At 13.9 s of {words}: , . ");
+        assert!(screen.contains(&place) && screen.contains("{ }"), "{screen}");
+    }
+    let mut kept = live(120, 30);
+    news(&mut kept, Status::Kept, None);
+    assert!(header(&kept).contains("KEPT"), "one snapshot is no recording");
+}
+
+#[test]
+fn nobody_is_behind_it() {
+    let mut model = opened(120, 30);
+    keys(&mut model, "r");
+    let line = last_line(&model);
+    assert!(
+        line.contains("nothing to reset: a recording has no program behind it"),
+        "{line}"
+    );
+    command(&mut model, ":mode exact");
+    let line = last_line(&model);
+    assert!(
+        line.contains("nobody to ask, a recording has no program behind it"),
+        "{line}"
+    );
+    keys(&mut model, "p");
+    assert!(last_line(&model).contains("a recording does not move by itself"));
+}
+
+#[test]
+fn a_moment_is_told_by_tenths_and_from_the_beginning() {
+    let mut model = opened(120, 30);
+    read(&mut model);
+    keys(&mut model, ",,,");
+    let line = header(&model);
+    assert!(
+        line.contains("PAST 14:02:13.7  0.3 s back") && line.contains("cost"),
+        "{line}"
+    );
+    assert!(
+        text(&model).contains("At 13.7 s of a recording of 14.0 s: "),
+        "{}",
+        text(&model)
+    );
+}
+
+#[test]
+fn at_takes_what_the_shell_takes() {
+    let mut model = opened(120, 30);
+    read(&mut model);
+    let shown = |model: &Model| model.shown.as_ref().map(|shown| shown.capture.seq);
+    for (typed, seq) in [
+        (":at 2s", 1_220),
+        (":at 0", 1_200),
+        (":at -5s", 1_290),
+        (":at 1.25s", 1_212),
+        (":at 14:02:08", 1_280),
+        (":at 14s", 1_340),
+    ] {
+        command(&mut model, typed);
+        assert_eq!(shown(&model), Some(seq), "{typed} {}", last_line(&model));
+    }
+    for typed in [":at 16s", ":at -15s"] {
+        command(&mut model, typed);
+        assert_eq!(shown(&model), Some(1_340), "{typed}");
+        assert!(last_line(&model).contains("! at: no snapshot of then"), "{typed}");
+    }
+}

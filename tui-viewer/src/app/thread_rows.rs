@@ -1,0 +1,175 @@
+//! The rows of the view Threads: who is busy, and with what.
+
+use tickscope_format::ids::ThreadId;
+use tickscope_format::profile::functions::FunctionId;
+use tickscope_format::snapshot::ThreadState;
+
+use crate::app::cpu_history::key_of;
+use crate::app::data::{Data, What};
+use crate::app::listing;
+use crate::app::listing::{Listing, Shape};
+use crate::app::scope::Scope;
+use crate::app::view::View;
+use crate::app::{Model, Origin, threads};
+use crate::text::cells::safe;
+
+/// A thread inside a scope that was on a CPU for less than this share of the last interval waits for something.
+pub(crate) const WAITING_BELOW: f64 = 0.1;
+
+/// What a thread does, in the order in which people look for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Activity {
+    /// Inside a scope.
+    Running,
+    /// Inside a scope, and hardly ever on a CPU.
+    Waiting,
+    /// Its clock stands still.
+    Paused,
+    /// Outside any scope.
+    Idle,
+    /// Ended.
+    Finished,
+}
+
+/// A thread, or all finished threads of one name.
+#[derive(Debug)]
+pub(crate) struct ThreadRow {
+    /// Its name, printable.
+    pub(crate) name: String,
+    /// What it is, whatever the snapshot.
+    pub(crate) key: u64,
+    /// What it does.
+    pub(crate) activity: Activity,
+    /// Its share of a CPU in the last interval, where it is known.
+    pub(crate) busy: Option<f64>,
+    /// The innermost function that is open.
+    pub(crate) doing: Option<FunctionId>,
+    /// Time in its scopes.
+    pub(crate) measured_ns: u64,
+    /// Time outside of them.
+    pub(crate) outside_ns: u64,
+    /// Calls begun.
+    pub(crate) calls: u64,
+}
+
+/// The rows of all threads, by thread id.
+pub(crate) fn of(data: &Data, ascii: bool) -> Vec<ThreadRow> {
+    let snapshot = &data.snapshot;
+    let row = |id: ThreadId| {
+        let thread = &snapshot.threads[id.index()];
+        let key = key_of(thread);
+        let busy = data.cpu_history.busy(key);
+        let innermost = thread.open.last();
+        let rows = snapshot.rows_of(id);
+        ThreadRow {
+            name: safe(&thread.name, ascii).into_owned(),
+            key,
+            activity: activity(thread.state, busy),
+            busy,
+            doing: innermost.and_then(|frame| data.function_of_node(frame.node)),
+            measured_ns: rows
+                .map(|row| snapshot.nanos(snapshot.nodes.self_ticks[row]))
+                .sum(),
+            outside_ns: snapshot.nanos(thread.outside_ticks),
+            calls: snapshot.scope_calls_of(id),
+        }
+    };
+    (0..snapshot.threads.len() as u32)
+        .map(|index| row(ThreadId(index)))
+        .collect()
+}
+
+fn activity(state: ThreadState, busy: Option<f64>) -> Activity {
+    match state {
+        ThreadState::Running if busy.is_some_and(|busy| busy < WAITING_BELOW) => Activity::Waiting,
+        ThreadState::Running => Activity::Running,
+        ThreadState::Paused => Activity::Paused,
+        ThreadState::Finished => Activity::Finished,
+        ThreadState::Idle | _ => Activity::Idle,
+    }
+}
+
+/// The rows as a list. Those that nothing else tells apart stand as people count: `job-2` before `job-10`.
+pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
+    let all = threads::busiest_first(&data.snapshot)
+        .into_iter()
+        .map(|id| What::Thread(id.0))
+        .collect();
+    listing::flat(data, shape, all)
+}
+
+// === impl Activity ===
+
+impl Activity {
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Running,
+        Self::Waiting,
+        Self::Idle,
+        Self::Paused,
+        Self::Finished,
+    ];
+
+    /// What the word means.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Running => "in a scope",
+            Self::Waiting => "in a scope, off CPU",
+            Self::Idle => "in no scope",
+            Self::Paused => "clock stands still",
+            Self::Finished => "ended",
+        }
+    }
+
+    /// The same where there is little room; nothing where the word says it.
+    pub(crate) fn meaning_in_short(self) -> &'static str {
+        match self {
+            Self::Running => "in a scope",
+            Self::Waiting => "off CPU",
+            Self::Idle => "in none",
+            Self::Paused => "clock off",
+            Self::Finished => "",
+        }
+    }
+
+    /// In a word.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::Idle => "idle",
+            Self::Finished => "finished",
+        }
+    }
+}
+
+// === impl Model ===
+
+impl Model {
+    /// Only the selected thread, in the tree; all of them again where it is the one already.
+    pub(super) fn enter_thread(&mut self) {
+        let Some((data, What::Thread(row))) =
+            self.data.as_ref().zip(self.list().selected().map(|row| row.what))
+        else {
+            return;
+        };
+        let thread = &data.snapshot.threads[row as usize];
+        let only = Scope::One {
+            name: thread.name.clone(),
+            tid: thread.tid,
+        };
+        if self.scope == only {
+            self.show_time_of(Scope::All);
+            self.tell("all threads are shown again");
+        } else {
+            self.show_time_of(only);
+            self.show(View::Tree);
+            self.came_from = Some(Origin {
+                view: View::Threads,
+                filtered: true,
+            });
+            self.tell("only this thread is shown; a shows all");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Files made of what is on the screen.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+use tickscope_format::profile::in_focus::{Focus, in_focus};
+use tickscope_format::render::Extent;
+
+use crate::app::Model;
+use crate::app::compare::Sides;
+use crate::app::message::Effect;
+use crate::app::scope::Scope;
+use crate::cli::args::ReportFormat;
+
+// === impl Model ===
+
+impl Model {
+    /// Writes the report of what is on screen: its moment or window, the thread in scope, what is in focus.
+    pub(super) fn report_in(
+        &mut self,
+        formats: Vec<ReportFormat>,
+        file: Option<PathBuf>,
+        compensated: bool,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(shown) = self.shown.clone() else { return };
+        let Sides { now, .. } = self.sides_apart(&shown);
+        let mut snapshot = now;
+        if self.scope.is_missing(&snapshot) {
+            // One that only the other side of a comparison has stands among all others as one that did nothing.
+            snapshot = self.sides(&shown).now;
+        }
+        if self.scope.is_missing(&snapshot) {
+            let thread = self.scope.only().unwrap_or_default();
+            return self.complain(format!(
+                "nothing to report: there is no thread {thread} here; a shows all"
+            ));
+        }
+        let mut extent = Extent::default();
+        if self.lens.focuses(self.view) {
+            let focus: Vec<Focus> = self.lens.focus.iter().map(|focus| focus.on).collect();
+            extent.focus = self.lens.focus.iter().map(|focus| focus.name.clone()).collect();
+            snapshot = Rc::new(in_focus(&snapshot, &focus, self.lens.grouped));
+        }
+        let thread = self.scope.thread(&snapshot);
+        effects.push(Effect::WriteReport {
+            snapshot,
+            extent,
+            thread,
+            compensated,
+            formats,
+            file,
+        });
+    }
+
+    /// Keeps the snapshot on screen.
+    pub(super) fn keep_in(&mut self, file: Option<PathBuf>, effects: &mut Vec<Effect>) {
+        let shown = self.shown.clone();
+        effects.extend(shown.map(|snapshot| Effect::KeepSnapshot { snapshot, file }));
+    }
+}
+
+// === impl Scope ===
+
+impl Scope {
+    /// One thread is chosen, and it is not there.
+    fn is_missing(&self, snapshot: &Snapshot) -> bool {
+        *self != Self::All && self.thread(snapshot).is_none()
+    }
+}

@@ -1,0 +1,81 @@
+//! Counters: what stands where a scope has times.
+
+use tickscope_format::render::number;
+
+use crate::app::columns::Column;
+use crate::app::data::{Data, Figures};
+use crate::app::view::View;
+use crate::ui::view::canvas::Pen;
+use crate::ui::view::figure::UNKNOWN;
+use crate::ui::view::unit::{calls, quotient};
+
+/// What a column says of a counter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The sign that what follows is a sum, and no time.
+    Sign,
+    /// What was added up.
+    Sum,
+    /// The same as of a scope.
+    Calls,
+    /// A time, which it has not.
+    Nothing,
+}
+
+// === impl Part ===
+
+impl Part {
+    /// The part in a column: the sum stands where the view has the time that matters most.
+    pub(super) fn of(view: View, column: Column) -> Self {
+        let (share, time) = match view {
+            View::Hot => ([Column::SelfShare; 2], Column::SelfTime),
+            View::Tree | View::Function | View::Threads | View::Flame | View::Sites => {
+                ([Column::TotalShare, Column::OfShare], Column::Total)
+            }
+        };
+        if share.contains(&column) {
+            Self::Sign
+        } else if column == time {
+            Self::Sum
+        } else if matches!(column, Column::Calls | Column::CallsOf) {
+            Self::Calls
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
+/// A sum as it is shown: all, or so much per call of what numbers are per call of.
+pub(super) fn sum(data: &Data, sum: u64) -> String {
+    calls(data, sum).unwrap_or_else(|| UNKNOWN.to_string())
+}
+
+/// What the pane says of a counter: its sum and its calls, each a second, and how much each call added.
+pub(super) fn facts(data: &Data, figures: Figures, all: u64) -> Vec<(&'static str, String)> {
+    let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
+    let often = |count: u64| {
+        let rate = (count as f64 / seconds).round();
+        match rate >= 1.0 && data.per_calls.is_none() {
+            true => format!("{}  {}/s", sum(data, count), number::count(rate as u64)),
+            false => sum(data, count),
+        }
+    };
+    let mut facts = vec![("sum", often(all)), ("calls", often(figures.calls))];
+    if figures.calls > 0 {
+        facts.push(("each", quotient(all, figures.calls)));
+    }
+    facts
+}
+
+/// In place of latencies.
+pub(super) const NO_LATENCIES: &str = "counted without a clock, so it has no time";
+
+/// The same row at another moment.
+pub(super) fn then(pen: &Pen<'_>, data: &Data, figures: Figures, all: u64) -> String {
+    format!(
+        "{} {}  calls {}",
+        pen.glyphs.sum,
+        sum(data, all),
+        sum(data, figures.calls)
+    )
+}

@@ -1,0 +1,259 @@
+//! The last line: keys that work now, or the search as it is typed, or what just happened.
+
+use ratatui::layout::Rect;
+use tickscope_format::render::number;
+use tui_input::Input;
+
+use crate::app::Model;
+use crate::app::data::share;
+use crate::app::layout::Layout;
+use crate::app::search::Search;
+use crate::app::view::View;
+use crate::keys::keymap::{Action, Context, Hint, lines};
+use crate::text::cells::{cut_start, safe, width};
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Pen;
+use crate::ui::view::{command_line, tabs};
+
+/// Cells that the text of a search keeps beside what was found.
+const LEAST_TEXT: usize = 15;
+
+/// Draws the line.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
+    let context = model.context();
+    let line = layout.bottom_line();
+    if let (Context::Typing, Some(search)) =
+        (context, model.help_search.as_ref().filter(|search| search.typing))
+    {
+        pen.clear(line);
+        let found = match model.help_found().len() {
+            0 if search.input.value().is_empty() => String::new(),
+            0 => "no match  ".into(),
+            all => format!("match {}/{all}  ", search.at + 1),
+        };
+        typed(
+            pen,
+            "/",
+            &search.input,
+            &format!("{found}Enter keep  Esc clear"),
+            line,
+        );
+    } else if let (Context::Typing, Some(search)) = (context, &model.search) {
+        pen.clear(line);
+        searched(pen, model, search, line);
+    } else if let (Context::Commanding, Some(command)) = (context, &model.command) {
+        pen.clear(line);
+        let keys = "Tab complete  Up older  Enter do it  Esc leave";
+        let room = usize::from(line.width).saturating_sub(3);
+        let keys = if room > width(command.input.value()) + keys.len() + 5 {
+            keys
+        } else {
+            ""
+        };
+        typed(pen, ":", &command.input, keys, line);
+        command_line::draw(pen, model, command);
+    } else if layout.footer.is_some() && !model.notice_hides(layout.footer) {
+        let views = model.data.is_some() && layout.tabs.is_none();
+        let x = if views && model.popup.is_none() {
+            place(pen, model, line)
+        } else {
+            line.x
+        };
+        keys(
+            pen,
+            model,
+            context,
+            Rect {
+                x,
+                width: line.right().saturating_sub(x),
+                ..line
+            },
+        );
+    }
+    if let (Some(notice), Some(area)) = (&model.notice, model.notice_line()) {
+        pen.clear(area);
+        let meaning = match notice.error {
+            true => Meaning::Alarm,
+            false => Meaning::Strong,
+        };
+        for (text, y) in model.notice_lines().iter().zip(area.top()..area.bottom()) {
+            pen.put_cut(area.x + 1, y, area.width.saturating_sub(2), text, meaning);
+        }
+    }
+}
+
+/// The views and how far down this is, where no line above says it; gives the cell after it.
+fn place(pen: &mut Pen<'_>, model: &Model, line: Rect) -> u16 {
+    let x = tabs::views(pen, model, line.x + 1, line.y);
+    let list = model.list();
+    let rows = usize::from(model.layout().rows.height);
+    let (offset, all) = match model.view {
+        View::Flame => (model.flame.top, model.flame.lines()),
+        View::Tree | View::Hot | View::Function | View::Threads | View::Sites => {
+            (list.cursor.offset, list.rows.len())
+        }
+    };
+    let first = (offset + 1).min(all);
+    let last = (offset + rows).min(all);
+    let text = format!("{first}-{last}/{all}");
+    pen.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
+}
+
+/// The search as it is typed, and what it has found.
+fn searched(pen: &mut Pen<'_>, model: &Model, search: &Search, line: Rect) {
+    let keys = "Enter keep  Esc clear";
+    let room = usize::from(line.width).saturating_sub(3);
+    let text_cells = width(search.text()).max(LEAST_TEXT);
+    let found = found(model, search, room.saturating_sub(text_cells + 3));
+    let keys = if room > width(&found) + keys.len() + LEAST_TEXT + 5 {
+        keys
+    } else {
+        ""
+    };
+    let right = if keys.is_empty() {
+        found
+    } else {
+        format!("{found}  {keys}")
+    };
+    typed(pen, "/", &search.input, &right, line);
+}
+
+/// A line as it is typed behind its sign, and what stands at its end.
+fn typed(pen: &mut Pen<'_>, sign: &str, input: &Input, right: &str, line: Rect) {
+    let room = usize::from(line.width).saturating_sub(3);
+    let text_room = room.saturating_sub(width(right) + 3).max(4);
+    // What is before the cursor stays in sight.
+    let (text, cursor) = (input.value(), input.cursor());
+    let before: String = text.chars().take(cursor).collect();
+    let at: String = text.chars().skip(cursor).take(1).collect();
+    let after: String = text.chars().skip(cursor + 1).collect();
+    let before = cut_start(&safe(&before, pen.ascii), text_room, pen.glyphs.cut).into_owned();
+    let x = pen.put(line.x + 1, line.y, 1, sign, Meaning::Strong);
+    let x = pen.put(x, line.y, text_room as u16, &before, Meaning::Plain);
+    let under = if at.is_empty() {
+        " ".into()
+    } else {
+        safe(&at, pen.ascii)
+    };
+    let x = pen.put(x, line.y, 2, &under, Meaning::Selected);
+    let rest = (usize::from(line.x) + 2 + text_room).saturating_sub(usize::from(x)) as u16;
+    pen.put(x, line.y, rest, &safe(&after, pen.ascii), Meaning::Plain);
+    let cells = width(right) as u16;
+    if usize::from(cells) + 8 <= room {
+        pen.put_right(
+            line.x,
+            line.y,
+            line.width.saturating_sub(1),
+            right,
+            Meaning::Quiet,
+        );
+    }
+}
+
+/// Matches, which one this is, and their share of the time: `3 of 15 rows  match 1/3  45.4% of time`, with fewer words
+/// where there are fewer cells.
+fn found(model: &Model, search: &Search, cells: usize) -> String {
+    let Some(data) = model.data.as_ref().filter(|_| search.is_set()) else {
+        return String::new();
+    };
+    if search.hits.is_empty() {
+        return "no match".to_string();
+    }
+    let (all, rows) = match model.view {
+        View::Tree | View::Flame => (data.tree.rows.len(), "rows"),
+        View::Threads => (data.threads().len(), "threads"),
+        View::Sites => (data.sites().len(), "sites"),
+        View::Function => (
+            model.list().rows.iter().filter(|row| !row.is_heading()).count(),
+            "rows",
+        ),
+        View::Hot => (data.hot().len(), "functions"),
+    };
+    let hits = search.hits.len();
+    let place = (search.before + 1).min(hits);
+    if matches!(model.view, View::Threads | View::Sites) {
+        // Neither is a part of the time.
+        let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
+        return if long.len() <= cells {
+            long
+        } else {
+            format!("{place}/{hits}")
+        };
+    }
+    let time = number::percent(share(search.time_ns, data.measured_ns));
+    [
+        format!("{hits} of {all} {rows}  match {place}/{hits}  {time} of time"),
+        format!("match {place}/{hits}  {time} of time"),
+        format!("match {place}/{hits}  {time}"),
+    ]
+    .into_iter()
+    .find(|text| text.len() <= cells)
+    .unwrap_or_else(|| format!("{place}/{hits}  {time}"))
+}
+
+fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
+    let kept = model.search.as_ref().filter(|search| search.is_set());
+    let searched = kept.is_some() && context != Context::Help;
+    let mut hints: Vec<(String, Hint)> = lines(context)
+        .filter(|line| line.keys.iter().any(|&(_, action)| model.offers(action)))
+        // The search that is kept stands there itself.
+        .filter(|line| !(searched && line.keys.iter().any(|&(_, action)| action == Action::Search)))
+        .filter_map(|line| line.hint.map(|hint| (line.hint_keys(pen.ascii), hint)))
+        .collect();
+    let esc = match context {
+        Context::Help | Context::Choosing | Context::Measuring | Context::Asking => Some("close"),
+        _ if model.search.is_some() => Some("clear"),
+        _ if model.per_call.is_some() => Some("totals"),
+        Context::Flame if model.flame.is_zoomed() => Some("zoom out"),
+        Context::Tree
+        | Context::Hot
+        | Context::Function
+        | Context::Threads
+        | Context::Flame
+        | Context::Sites => model.way_back(),
+        Context::Typing | Context::Commanding | Context::Start => None,
+    };
+    hints.extend(esc.map(|text| {
+        (
+            "Esc".to_string(),
+            Hint {
+                text,
+                rank: 1,
+                right: true,
+            },
+        )
+    }));
+    if let Some(search) = kept {
+        let text = cut_start(&safe(search.text(), pen.ascii), 20, pen.glyphs.cut).into_owned();
+        hints.insert(
+            0,
+            (
+                format!("/{text}  {}", found(model, search, usize::from(line.width) / 6)),
+                Hint {
+                    text: "",
+                    rank: 2,
+                    right: false,
+                },
+            ),
+        );
+    }
+    // The way out stands where the eye ends.
+    hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
+    let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
+    let room = usize::from(line.width).saturating_sub(2);
+    while hints.iter().map(cells).sum::<usize>() > room + 2 {
+        let highest = hints.iter().map(|(_, hint)| hint.rank).max().unwrap_or(0);
+        let Some(index) = hints.iter().rposition(|(_, hint)| hint.rank == highest) else {
+            break;
+        };
+        hints.remove(index);
+    }
+    let right: usize = hints.iter().filter(|(_, hint)| hint.right).map(cells).sum();
+    let mut left_x = line.x + 1;
+    let mut right_x = line.right().saturating_sub(right as u16).max(line.x) + 1;
+    for (keys, hint) in &hints {
+        let x = if hint.right { &mut right_x } else { &mut left_x };
+        *x = pen.put(*x, line.y, line.width, keys, Meaning::Strong);
+        *x = pen.put(*x + 1, line.y, line.width, hint.text, Meaning::Quiet) + 2;
+    }
+}

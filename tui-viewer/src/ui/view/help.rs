@@ -1,0 +1,70 @@
+//! The list of keys on top of everything but the header.
+
+use ratatui::layout::Rect;
+
+use crate::app::Model;
+use crate::app::help;
+use crate::app::help::{HelpLine, WORD_CELLS};
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Pen;
+
+/// Cells between the columns.
+const GUTTER: u16 = 3;
+
+/// Draws the help.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
+    let size = model.size;
+    let area = Rect::new(0, 1, size.width, size.height.saturating_sub(2));
+    let end = help::end(size);
+    let scroll = scroll.min(end);
+    let title = match end {
+        0 => "Keys, then words".to_string(),
+        _ => format!(
+            "Keys, then words, line {} of {}",
+            scroll + 1,
+            end + help::page(size)
+        ),
+    };
+    let inner = pen.frame(area, &title);
+    let columns = help::columns(size.width, pen.ascii);
+    let each = inner.width.saturating_sub(GUTTER * (columns.len() as u16 - 1)) / columns.len() as u16;
+    for (index, lines) in columns.iter().enumerate() {
+        let x = inner.x + index as u16 * (each + GUTTER);
+        let keys_cells = lines
+            .iter()
+            .map(help::cells_of_keys)
+            .max()
+            .unwrap_or(0)
+            .min(usize::from(each) / 2) as u16;
+        for (line, y) in lines.iter().skip(scroll).zip(inner.top()..inner.bottom()) {
+            let found = model
+                .help_search
+                .as_ref()
+                .is_some_and(|search| search.finds(line));
+            let of = |meaning| if found { Meaning::Match } else { meaning };
+            match line {
+                HelpLine::Title(title) => {
+                    pen.put(x, y, each, title, of(Meaning::Strong));
+                }
+                HelpLine::Keys(keys, text) => {
+                    let after = pen.put(x + 2, y, each.saturating_sub(2), keys, Meaning::Plain);
+                    let start = after.max(x + 2 + keys_cells) + 2;
+                    pen.put_cut(
+                        start,
+                        y,
+                        (x + each).saturating_sub(start),
+                        text,
+                        of(Meaning::Plain),
+                    );
+                }
+                HelpLine::Word(word, text) => {
+                    pen.put(x + 2, y, WORD_CELLS as u16, word, of(Meaning::Plain));
+                    let start = x + 2 + WORD_CELLS as u16 + 2;
+                    let room = (x + each).saturating_sub(start);
+                    pen.put_cut(start, y, room, text, of(Meaning::Plain));
+                }
+                HelpLine::Gap => {}
+            }
+        }
+    }
+}

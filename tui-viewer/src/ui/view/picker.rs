@@ -1,0 +1,55 @@
+//! The list of ring files to choose from.
+
+use ratatui::layout::Rect;
+
+use crate::app::Model;
+use crate::text::cells::{cut_end, safe};
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Pen;
+
+/// Draws the list, if there is anything in it.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
+    if model.rings.is_empty() || area.height == 0 {
+        return;
+    }
+    pen.put(
+        area.x + 2,
+        area.y,
+        area.width.saturating_sub(3),
+        "Seen here:",
+        Meaning::Quiet,
+    );
+    let height = usize::from(area.height - 1);
+    let offset = (model.ring + 1).saturating_sub(height.max(1));
+    let lines = model.rings.iter().enumerate().skip(offset).take(height);
+    for ((index, ring), y) in lines.zip(area.y + 1..) {
+        let selected = index == model.ring;
+        let meaning = match (selected, ring.live) {
+            (true, _) => Meaning::Selected,
+            (false, true) => Meaning::Plain,
+            (false, false) => Meaning::Quiet,
+        };
+        if selected {
+            pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
+            if model.theme.points() {
+                pen.put(area.x, y, 1, ">", Meaning::Selected);
+            }
+        }
+        let name_cells = (area.width / 3).clamp(8, 30);
+        let name = cut_end(
+            &safe(&ring.name, pen.ascii),
+            usize::from(name_cells),
+            pen.glyphs.cut,
+        )
+        .into_owned();
+        pen.put(area.x + 2, y, name_cells, &name, meaning);
+        let facts = format!(
+            "pid {:<8} {:<8} {}",
+            ring.pid,
+            ring.state,
+            safe(&ring.since, pen.ascii)
+        );
+        let x = area.x + 2 + name_cells + 2;
+        pen.put_cut(x, y, area.right().saturating_sub(x + 1), &facts, meaning);
+    }
+}

@@ -1,0 +1,365 @@
+//! The list itself: only the rows that are on the screen.
+
+use std::borrow::Cow;
+
+use ratatui::layout::Rect;
+use tickscope_format::render::{label, number};
+use tickscope_format::snapshot::Mode;
+
+use crate::app::Model;
+use crate::app::columns;
+use crate::app::columns::{Column, Place};
+use crate::app::data::{Data, What};
+use crate::app::row::{Fold, Row};
+use crate::app::scope::Scope;
+use crate::app::view::View;
+use crate::source::status::Status;
+use crate::text::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
+use crate::ui::theme::Meaning;
+use crate::ui::view::bar::bar;
+use crate::ui::view::canvas::Pen;
+use crate::ui::view::{difference, figure, function, spark};
+
+/// Draws the rows.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+    let list = model.list();
+    if let Some(why) = model.nothing_chosen().filter(|_| list.rows.is_empty()) {
+        let why = safe(&why, pen.ascii);
+        return tell(pen, area, &why);
+    }
+    if list.rows.is_empty() && data.tree.rows.is_empty() {
+        return nothing(pen, model, data, area);
+    }
+    let places = columns::places(model.view, area.width);
+    each(pen, model, data, area, |pen, row, y, look| {
+        line(pen, model, data, row, &places, y, look);
+    });
+}
+
+/// Draws each row on the screen; the selected one on its ground.
+pub(super) fn each<'a>(
+    pen: &mut Pen<'a>,
+    model: &Model,
+    data: &Data,
+    area: Rect,
+    mut line: impl FnMut(&mut Pen<'a>, &Row, u16, Look),
+) {
+    let list = model.list();
+    let on_screen = list
+        .rows
+        .iter()
+        .enumerate()
+        .skip(list.cursor.offset)
+        .take(usize::from(area.height));
+    for ((index, row), y) in on_screen.zip(area.top()..) {
+        if row.is_heading() {
+            function::heading(pen, data.label(row.what), Rect { y, height: 1, ..area });
+            continue;
+        }
+        let selected = index == list.cursor.index;
+        let look = Look {
+            selected,
+            stale: matches!(model.status, Status::Stale { .. }) && !model.frozen,
+        };
+        if selected {
+            pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
+            if model.theme.points() {
+                pen.put(area.x, y, 1, ">", Meaning::Selected);
+            }
+        }
+        line(pen, row, y, look);
+    }
+}
+
+/// A sentence in place of rows.
+pub(super) fn tell(pen: &mut Pen<'_>, area: Rect, text: &str) {
+    pen.put_cut(
+        area.x + 2,
+        area.y,
+        area.width.saturating_sub(3),
+        text,
+        Meaning::Plain,
+    );
+}
+
+/// Fewer cells than this are for a name alone.
+const ROOM_FOR_MARKS: usize = 14;
+
+/// Why the list is empty, whatever the state.
+pub(super) fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+    let text = match (&model.scope, data.thread) {
+        (Scope::All, _) if data.snapshot.capture.mode == Mode::Off => {
+            "Measuring is off: no scope is counted."
+        }
+        (Scope::All, _) if model.compared().is_some() => "Nothing was counted, now or then.",
+        (Scope::All, _) => "No scope has been entered since the reset.",
+        (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
+        (Scope::One { .. }, None) => "The chosen thread is not there any more.",
+    };
+    tell(pen, area, text);
+}
+
+/// How a whole row looks.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    /// The selected one.
+    pub(super) selected: bool,
+    /// Old data.
+    pub(super) stale: bool,
+}
+
+impl Look {
+    /// The selected row looks like one thing, and old data like old data.
+    pub(super) fn of(self, meaning: Meaning) -> Meaning {
+        match (self.selected, self.stale) {
+            (true, _) => Meaning::Selected,
+            (false, true) => Meaning::Quiet,
+            (false, false) => meaning,
+        }
+    }
+}
+
+fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
+    let (of_total, of_self) = model.shares(data, row.what);
+    // What has become small was large: it counts as what it was.
+    let (then_total, then_self) = data
+        .counterpart(row.what)
+        .map_or((0.0, 0.0), |(then, there)| model.shares(then, there));
+    let main = match model.view {
+        View::Tree | View::Function => of_total.max(then_total),
+        View::Hot | View::Threads | View::Flame | View::Sites => of_self.max(then_self),
+    };
+    let is_counter = data.figures(row.what).sum.is_some();
+    let weight = match main {
+        _ if is_counter => Meaning::Plain,
+        0.25.. => Meaning::Hottest,
+        0.05.. => Meaning::Warm,
+        _ if main < 0.01 => Meaning::Small,
+        _ => Meaning::Plain,
+    };
+    let rest = if weight == Meaning::Small {
+        Meaning::Small
+    } else {
+        Meaning::Plain
+    };
+    for (index, place) in places.iter().enumerate() {
+        let (text, meaning) = match place.column {
+            Column::Name => {
+                name(pen, model, data, row, *place, y, look, rest);
+                continue;
+            }
+            Column::Bar if data.then.is_some() => difference::of_avg(pen, data, row.what, place.width),
+            Column::Spark => (spark::of(pen, model, row.id, place.width), Meaning::Quiet),
+            Column::Bar => {
+                // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
+                let cells = Rect::new(place.x, y, place.width, 1);
+                let plain = Look {
+                    selected: false,
+                    ..look
+                };
+                pen.clear(cells);
+                pen.put(
+                    place.x,
+                    y,
+                    place.width,
+                    &bar(main, place.width, pen.glyphs),
+                    plain.of(weight),
+                );
+                continue;
+            }
+            Column::Where => (place_of(pen, data, row.what, place.width), Meaning::Quiet),
+            Column::TotalShare
+            | Column::OfShare
+            | Column::CallsOf
+            | Column::SelfShare
+            | Column::Total
+            | Column::SelfTime
+            | Column::Calls
+            | Column::Avg
+            | Column::P50
+            | Column::P99
+            | Column::Max
+            | Column::Thread
+            | Column::Tid
+            | Column::State
+            | Column::Busy
+            | Column::Course
+            | Column::Cpu
+            | Column::Outside
+            | Column::Now
+            | Column::Module => (
+                figure::text(pen, model, data, row.what, place.column),
+                if index == 0 { weight } else { rest },
+            ),
+        };
+        if place.column.is_number() {
+            number(pen, place, y, &text, look.of(meaning));
+        } else {
+            pen.put(place.x, y, place.width, &text, look.of(meaning));
+        }
+    }
+}
+
+/// A sign or a mark before a long number stands in the gap, so that the number keeps its place.
+pub(super) fn number(pen: &mut Pen<'_>, place: &Place, y: u16, text: &str, meaning: Meaning) {
+    let gap = place.x.min(1);
+    pen.put_right(place.x - gap, y, place.width + gap, text, meaning);
+}
+
+fn place_of(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> String {
+    let Some(function) = data.function(what) else {
+        return String::new();
+    };
+    let function = data.tree.functions.get(function);
+    file_and_line(pen, &function.file, function.line, cells)
+}
+
+/// A place in the source, in so many cells.
+pub(super) fn file_and_line(pen: &Pen<'_>, file: &str, line: u32, cells: u16) -> String {
+    let text = label::place(file, line, pen.ascii);
+    cut_path(&safe(&text, pen.ascii), usize::from(cells), pen.glyphs.cut).into_owned()
+}
+
+/// Tree lines, the mark of the fold, the name, and what goes with it.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one place on the screen, nothing of it is kept"
+)]
+fn name(
+    pen: &mut Pen<'_>,
+    model: &Model,
+    data: &Data,
+    row: &Row,
+    place: Place,
+    y: u16,
+    look: Look,
+    meaning: Meaning,
+) {
+    let end = place.x + place.width;
+    let glyphs = pen.glyphs;
+    let mut x = place.x;
+    if model.view == View::Tree {
+        let lines = tree_lines(&model.list().rows, row, glyphs);
+        let most = usize::from(columns::tree_cells(place));
+        let lines = cut_start(&lines, most, glyphs.cut).into_owned();
+        x = pen.put(x, y, end - x, &lines, look.of(Meaning::Rule));
+        let (mark, meaning) = match row.fold {
+            Fold::Open => (glyphs.open, Meaning::Plain),
+            Fold::Closed(_) => (glyphs.closed, Meaning::Strong),
+            Fold::Leaf if row.depth == 0 => (" ", Meaning::Rule),
+            Fold::Leaf => (glyphs.leaf, Meaning::Rule),
+        };
+        x = pen.put(x, y, end - x, mark, look.of(meaning)) + 1;
+    }
+    if let Some(mark) = function::direction(data, row.what, glyphs) {
+        x = pen.put(x, y, end - x, mark, look.of(Meaning::Rule));
+    }
+    let mut marks = Vec::new();
+    if data.is_recursive(row.what) {
+        marks.push((glyphs.again, Meaning::Notable));
+    }
+    if data.figures(row.what).open > 0 {
+        marks.push((glyphs.running, Meaning::Good));
+    }
+    if data.is_doubtful(row.what) {
+        marks.push((glyphs.doubtful, Meaning::Notable));
+    }
+    if matches!(row.what, What::Call(_)) && usize::from(end.saturating_sub(x)) < ROOM_FOR_MARKS {
+        // The arrow before the name takes their room; the name itself comes first.
+        marks.clear();
+    }
+    let marks_cells: usize = marks.iter().map(|(mark, _)| width(mark) + 1).sum();
+    let hidden = match row.fold {
+        Fold::Closed(rows) => format!("+{}", number::count(u64::from(rows))),
+        Fold::Open | Fold::Leaf => String::new(),
+    };
+    let room = usize::from(end.saturating_sub(x));
+    // The count of hidden rows is the first to go: the mark before the name says that there are some.
+    let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
+    let text =
+        match matches!(row.what, What::Call(line) if data.is_own(line)) && model.layout().title.is_none() {
+            // No line above says whose callers and callees these are.
+            true => data.label(data.in_full(row).what),
+            false => data.label(row.what),
+        };
+    let hidden_fits = width(text) + marks_cells + extra <= room;
+    // Without room for the module the function itself says more than half of both.
+    let cells = room.saturating_sub(marks_cells);
+    let cut = cut_middle(without_module(text, cells), cells, glyphs.cut);
+    let start = x;
+    x = put_name(pen, &cut, x, y, end, look, meaning);
+    highlight(pen, model, row, &cut, start, y, look);
+    for (mark, meaning) in marks {
+        x = pen.put(x + 1, y, end.saturating_sub(x + 1), mark, look.of(meaning));
+    }
+    if hidden_fits && extra > 0 {
+        pen.put(
+            x + 2,
+            y,
+            end.saturating_sub(x + 2),
+            &hidden,
+            look.of(Meaning::Quiet),
+        );
+    }
+}
+
+/// The module quietly, the function plainly.
+fn put_name(pen: &mut Pen<'_>, text: &str, x: u16, y: u16, end: u16, look: Look, meaning: Meaning) -> u16 {
+    let split = text.rfind("::").map_or(0, |at| at + 2);
+    let x = pen.put(
+        x,
+        y,
+        end.saturating_sub(x),
+        &text[..split],
+        look.of(Meaning::Quiet),
+    );
+    pen.put(x, y, end.saturating_sub(x), &text[split..], look.of(meaning))
+}
+
+/// Marks where the search found its text, as far as it is on the screen.
+fn highlight(pen: &mut Pen<'_>, model: &Model, row: &Row, text: &str, x: u16, y: u16, look: Look) {
+    let Some(search) = model.search.as_ref().filter(|search| row.hit && search.is_set()) else {
+        return;
+    };
+    let wanted = search.text();
+    let exact = wanted.chars().any(char::is_uppercase);
+    let seen = if exact {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.to_lowercase())
+    };
+    // Letters whose small form is longer than they are would shift the mark; then the whole name is marked.
+    let found = seen.find(wanted).filter(|_| seen.len() == text.len());
+    let (at, part) = found.map_or((0, text), |at| (at, &text[at..at + wanted.len()]));
+    if found.is_none() && seen.contains("::") && !look.selected {
+        // The text stands in the part of the path that the short name leaves out.
+        let cells = width(text) as u16;
+        pen.paint(Rect::new(x, y, cells, 1), Meaning::Strong);
+        return;
+    }
+    let start = x + width(&text[..at]) as u16;
+    let area = Rect::new(start, y, width(part) as u16, 1);
+    pen.paint(
+        area,
+        if look.selected {
+            Meaning::Strong
+        } else {
+            Meaning::Match
+        },
+    );
+}
+
+/// The lines that lead to a row: `│ ├─`.
+fn tree_lines(rows: &[Row], row: &Row, glyphs: &crate::ui::theme::Glyphs) -> String {
+    if row.depth == 0 {
+        return String::new();
+    }
+    let mut pieces = vec![if row.last { glyphs.last } else { glyphs.branch }];
+    let mut at = row.parent.and_then(|parent| rows.get(parent as usize));
+    while let Some(above) = at.filter(|above| above.depth > 0) {
+        pieces.push(if above.last { "  " } else { glyphs.line });
+        at = above.parent.and_then(|parent| rows.get(parent as usize));
+    }
+    pieces.reverse();
+    pieces.concat()
+}

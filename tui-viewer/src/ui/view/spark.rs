@@ -1,0 +1,23 @@
+//! How busy a row was in the last seconds, as a line of small columns.
+
+use crate::app::Model;
+use crate::app::row::RowId;
+use crate::ui::view::canvas::Pen;
+
+/// The last seconds of a row in so many cells, or fewer, the newest on the right; nothing where nothing is known.
+/// Each is as high as its part of the row's own busiest.
+pub(super) fn of(pen: &Pen<'_>, model: &Model, id: RowId, cells: u16) -> String {
+    let steps = model.pulse().and_then(|pulse| pulse.steps(id, cells.into()));
+    let heights = pen.glyphs.heights;
+    let most = heights.len() - 1;
+    let column = |step: Option<f64>| match step {
+        // The lowest column is none at all: it stands for what is not known.
+        Some(step) => heights[((step * most as f64).ceil() as usize).clamp(1, most)],
+        None => heights[0],
+    };
+    let mut text: String = steps.into_iter().flatten().map(column).collect();
+    if text.trim().is_empty() {
+        text.clear();
+    }
+    text
+}

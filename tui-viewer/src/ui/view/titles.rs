@@ -1,0 +1,73 @@
+//! The line above the list: what stands in each column, and which one sorts.
+
+use ratatui::layout::Rect;
+
+use crate::app::Model;
+use crate::app::columns;
+use crate::app::columns::{Column, Place};
+use crate::text::cells::{cut_middle, width};
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Pen;
+
+/// From this width on the line of tabs has room for what part of the calls is shown.
+const ROOM_IN_TABS: u16 = 110;
+
+/// The words above a column.
+fn title(pen: &Pen<'_>, model: &Model, place: &Place, screen: u16) -> String {
+    let column = place.column;
+    let bottom_up = model.data.as_ref().is_some_and(|data| data.bottom_up);
+    if bottom_up && column == Column::SelfShare {
+        // What stands at the top of a thread is all that a row has itself there.
+        return "%TOP".to_string();
+    }
+    if bottom_up && column == Column::SelfTime {
+        return "TOP".to_string();
+    }
+    let said_above = model.layout().tabs.is_some() && screen >= ROOM_IN_TABS;
+    let words = match column == Column::Name && !said_above {
+        true => model.lens.words(model.view).join("  "),
+        false => String::new(),
+    };
+    if words.is_empty() {
+        return column.title().to_string();
+    }
+    // One cell is left for the mark of the order.
+    let room = usize::from(place.width.saturating_sub(1));
+    let all = format!("{}  {words}", column.title());
+    match width(&all) <= room {
+        true => all,
+        false => cut_middle(&words, room, pen.glyphs.cut).into_owned(),
+    }
+}
+
+/// Draws the line.
+pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
+    let sort = model.list().sort;
+    let mark = if sort.rises() {
+        pen.glyphs.rises
+    } else {
+        pen.glyphs.falls
+    };
+    let places = columns::places(model.view, area.width);
+    let sorting = columns::sorting(&places, sort.key, model.compared().is_some());
+    for place in places {
+        // In place of the bar stands by how much a call got slower.
+        let title = match place.width {
+            _ if place.column != Column::Bar || model.compared().is_none() => {
+                title(pen, model, &place, area.width)
+            }
+            0..10 => "AVG %".to_string(),
+            _ => "AVG change".to_string(),
+        };
+        let (text, meaning) = if sorting == Some(place.column) {
+            (format!("{title}{mark}"), Meaning::Sorted)
+        } else {
+            (title, Meaning::Quiet)
+        };
+        if place.column.is_number() {
+            pen.put_right(place.x, area.y, place.width, &text, meaning);
+        } else {
+            pen.put_cut(place.x, area.y, place.width, &text, meaning);
+        }
+    }
+}
