@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use tickscope_cli::cli::args::{ColorChoice, ThemeKind};
 use tickscope_cli::event_loop::{ScreenOptions, run};
 use tickscope_cli::source::events::{Feed, News, Outcome, Request, RingLine, Target};
 use tickscope_cli::source::status::Status;
-use tickscope_cli::ui::theme::{ColorChoice, ThemeKind};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Mode, Site};

@@ -15,19 +15,22 @@ use tickscope_format::render::ProcessState;
 use tickscope_format::render::text::TextOptions;
 use tui_input::InputRequest;
 
-use crate::app::Model;
+use crate::app::message::SourcePlace;
 use crate::app::message::{Effect, Message};
-use crate::event_loop::editor::{Editor, Place};
+use crate::app::state::Model;
+use crate::cli::args::look::{ColorChoice, ThemeKind};
+use crate::event_loop::editor::Editor;
 use crate::event_loop::saved_files::Keep;
+use crate::keys::action::Context;
 use crate::keys::decoder::{Code, Keyboard};
-use crate::keys::keymap::{Context, lookup};
+use crate::keys::keymap::lookup;
 use crate::source::events::Feed;
 use crate::source::status::Status;
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
 use crate::text::clock_time::UtcOffset;
+use crate::text::glyphs;
 use crate::ui::theme;
-use crate::ui::theme::{ColorChoice, ThemeKind};
 use crate::ui::view;
 
 /// How long the rest of a key's sequence may take, over a slow line too.
@@ -130,7 +133,7 @@ struct Screen {
 impl Screen {
     fn new(terminal: Terminal, options: ScreenOptions) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
-        let ascii = options.ascii || theme::ascii_locale(variable);
+        let ascii = options.ascii || glyphs::ascii_locale(variable);
         let theme = theme::decide(options.color, options.theme, variable);
         let mut model = Model::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
         if let Some(Compared { snapshot, label }) = options.compare.clone() {
@@ -294,7 +297,7 @@ impl Screen {
     }
 
     /// Lends the terminal to the user's editor until it ends; says why there was nothing to see.
-    fn edit(&mut self, place: &Place) -> io::Result<Result<(), String>> {
+    fn edit(&mut self, place: &SourcePlace) -> io::Result<Result<(), String>> {
         let variable = |name: &str| std::env::var(name).ok();
         let found = editor::find(&place.file, &editor::places(place.pid))
             .and_then(|file| editor::editor(variable, &file, place.line));

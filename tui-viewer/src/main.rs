@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
-use tickscope_cli::cli::commands::switch::Switch;
 use tickscope_cli::cli::commands::{
     attach, completions, demo, diff, list, log, man, mode, record, report, reset, run, sites, snapshot,
     stacks, switch,
@@ -16,7 +15,8 @@ use tickscope_cli::cli::commands::{
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
 use tickscope_cli::output::console::say;
-use tickscope_cli::source::target::NoTarget;
+use tickscope_cli::output::switched::Switch;
+use tickscope_cli::source::target::wanted::NoTarget;
 
 fn main() -> ExitCode {
     // Beyond the limit of a file's size (`ulimit -f`) a write is then an error, which names the file, and no death. Answered

@@ -8,24 +8,16 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
-use crate::app::Model;
 use crate::app::message::Message;
+use crate::app::state::Model;
 use crate::app::view::View;
+use crate::cli::args::look::ThemeKind;
 use crate::event_loop::meaning;
 use crate::keys::decoder::Keyboard;
+pub use crate::picture::paint::Ground;
 use crate::picture::paint::Paint;
 use crate::source::events::News;
-use crate::ui::theme::ThemeKind;
 use crate::ui::view;
-
-/// The page behind a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
-    /// Like most terminals.
-    Dark,
-    /// Like paper.
-    Light,
-}
 
 /// What is on the screen when the picture is taken.
 #[derive(Debug)]

@@ -9,15 +9,16 @@ use ratatui::style::{Color, Modifier};
 use tickscope_format::Snapshot;
 use tui_input::InputRequest;
 
-use crate::app::Model;
 use crate::app::message::{Effect, Message};
+use crate::app::state::Model;
 use crate::app::view::View;
+use crate::cli::args::look::ThemeKind;
+use crate::keys::action::Context;
 use crate::keys::decoder::Code;
-use crate::keys::keymap::{Context, lookup};
+use crate::keys::keymap::lookup;
 use crate::orderbook;
 use crate::source::events::{News, Target};
 use crate::source::status::Status;
-use crate::ui::theme::ThemeKind;
 use crate::ui::view;
 
 /// A model that has heard nothing yet.

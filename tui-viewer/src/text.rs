@@ -3,4 +3,5 @@
 pub(crate) mod cells;
 pub(crate) mod clock_time;
 pub(crate) mod did_you_mean;
+pub(crate) mod glyphs;
 pub(crate) mod words;

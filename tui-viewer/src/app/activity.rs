@@ -1,15 +1,11 @@
 //! How busy each row was, second by second: what a sparkline shows.
 
-use std::rc::Rc;
-
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
 use tickscope_format::profile::hot::{HotRow, hot};
 use tickscope_format::profile::tree::CallTree;
 
-use crate::app::Model;
-use crate::app::data::Data;
 use crate::app::keyhash::KeyMap;
 use crate::app::row::RowId;
 use crate::app::scope::Scope;
@@ -19,42 +15,40 @@ use crate::source::history::History;
 pub(crate) const BEATS: usize = 30;
 
 /// A second may be a little short: snapshots do not come to the microsecond.
-const SHORTEST_NS: u64 = 950_000_000;
+pub(super) const SHORTEST_NS: u64 = 950_000_000;
 
 /// Behind a longer pause nothing is known of the seconds between.
-const LONGEST_NS: u64 = 1_900_000_000;
+pub(super) const LONGEST_NS: u64 = 1_900_000_000;
 
 /// Two clocks tell how long ago the last second ended and the last reset was; they differ by less.
-const CLOCKS_DIFFER_NS: u64 = 50_000_000;
+pub(super) const CLOCKS_DIFFER_NS: u64 = 50_000_000;
 
 /// Programs with more rows have no sparklines: a key would have to wait for them.
-const ROWS_MAX: usize = 50_000;
+pub(super) const ROWS_MAX: usize = 50_000;
 
 /// Up to here the past is looked through at once; for larger programs sparklines begin now.
-const REBUILT_NODES: usize = 2_000;
+pub(super) const REBUILT_NODES: usize = 2_000;
 
 /// Where nothing is known of a second.
-const UNKNOWN: u16 = u16::MAX;
+pub(super) const UNKNOWN: u16 = u16::MAX;
 
 /// The last seconds of all rows, of the tree and of the hotspots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pulse {
-    rows: KeyMap<RowId, Beats>,
+    pub(super) rows: KeyMap<RowId, Beats>,
     /// Where the next second goes.
-    next: usize,
+    pub(super) next: usize,
     /// When the last one ended, and in which reset epoch.
-    last: Option<(u64, u64)>,
+    pub(super) last: Option<(u64, u64)>,
 }
 
 #[derive(Clone, Debug)]
-struct Beats {
+pub(super) struct Beats {
     /// Total time when the last second ended.
-    total_ns: u64,
+    pub(super) total_ns: u64,
     /// Total time of each second as a bucket of an eighth of an octave, from 1: a sparkline shows no more.
-    seconds: [u16; BEATS],
+    pub(super) seconds: [u16; BEATS],
 }
-
-// === impl Pulse ===
 
 impl Pulse {
     /// What history says of the seconds before a moment; none where looking would take too long.
@@ -183,50 +177,6 @@ impl Pulse {
             .iter()
             .any(Option::is_some)
             .then(|| means.iter().map(|mean| mean.map(part)).collect())
-    }
-}
-
-// === impl Model ===
-
-impl Model {
-    /// How busy rows were before the moment on screen, as far as that is known.
-    pub(crate) fn pulse(&self) -> Option<&Pulse> {
-        if self.frozen {
-            self.time.pulse_then.as_ref()
-        } else {
-            Some(&self.time.pulse)
-        }
-    }
-
-    /// Begins again with what history knows: other threads are in scope, or records from before have come.
-    pub(super) fn restart_pulse(&mut self) {
-        let time = &mut self.time;
-        time.pulse = match &self.newest {
-            Some(newest) => Pulse::until(&time.history, newest, &self.scope).unwrap_or_default(),
-            None => Pulse::default(),
-        };
-        if self.frozen {
-            let shown = self.shown.as_ref();
-            time.pulse_then = shown.and_then(|shown| Pulse::until(&time.history, shown, &self.scope));
-        }
-    }
-
-    /// Another second may be over.
-    pub(super) fn beat(&mut self) {
-        let Some(newest) = &self.newest else { return };
-        let pulse = &mut self.time.pulse;
-        if !pulse.is_due(newest.capture.unix_ns) {
-            return;
-        }
-        // The tables on screen are those of the newest snapshot, unless they show something else of it.
-        let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
-        match self.data.as_ref().filter(same) {
-            // All of the calls, whatever part of them is on screen.
-            Some(data) if data.whole().rows.len() > ROWS_MAX => pulse.note(newest, data.whole(), &[]),
-            Some(data) if data.shows_all_calls() => pulse.note(newest, data.whole(), data.hot()),
-            Some(data) => pulse.note(newest, data.whole(), &hot(data.whole())),
-            None => pulse.note_all(newest, &self.scope),
-        }
     }
 }
 

@@ -13,50 +13,16 @@ use tickscope_format::profile::spread::Spread;
 use tickscope_format::profile::tree::{CallTree, PathId};
 
 use crate::app::cpu_history::CpuHistory;
+use crate::app::figures::{Figures, What};
 use crate::app::filter::{Seen, function_of};
 use crate::app::function::Around;
 use crate::app::names::Names;
 use crate::app::percent_of::Base;
 use crate::app::row::{Row, RowId};
 use crate::app::scope::Scope;
-use crate::app::site_rows;
 use crate::app::site_rows::SiteRow;
-use crate::app::thread_rows;
 use crate::app::thread_rows::ThreadRow;
-
-/// Where a row's figures stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    /// A row of the call tree.
-    Tree(u32),
-    /// A row of the hotspots.
-    Hot(u32),
-    /// A line of a function's callers and callees.
-    Call(u32),
-    /// A row of the threads.
-    Thread(u32),
-    /// A row of the sites.
-    Site(u32),
-    /// The time outside any scope.
-    Outside,
-}
-
-/// The figures of a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Figures {
-    /// Itself and all below.
-    pub(crate) total_ns: u64,
-    /// Itself.
-    pub(crate) self_ns: u64,
-    /// Calls begun.
-    pub(crate) calls: u64,
-    /// What a counter has added up; it has no time.
-    pub(crate) sum: Option<u64>,
-    /// Threads that are in it now.
-    pub(crate) open: u32,
-    /// Clock errors.
-    pub(crate) errors: u64,
-}
+use crate::app::{site_rows, thread_rows};
 
 /// A snapshot and its tables.
 #[derive(Debug)]
@@ -98,29 +64,6 @@ pub(crate) struct Data {
     sites: OnceCell<Vec<SiteRow>>,
 }
 
-// === impl What ===
-
-impl What {
-    /// Its place in its table.
-    pub(crate) fn row(self) -> Option<u32> {
-        match self {
-            Self::Tree(row) | Self::Hot(row) | Self::Call(row) | Self::Thread(row) | Self::Site(row) => {
-                Some(row)
-            }
-            Self::Outside => None,
-        }
-    }
-}
-
-// === impl Figures ===
-
-impl Figures {
-    /// Total time of a call; none without calls, and none of a counter.
-    pub(crate) fn avg_ns(self) -> Option<u64> {
-        (self.calls > 0 && self.sum.is_none()).then(|| self.total_ns / self.calls)
-    }
-}
-
 /// The functions of a snapshot, with groups in place of their members or without.
 fn functions(snapshot: &Snapshot, grouped: bool) -> Functions {
     match grouped {
@@ -128,8 +71,6 @@ fn functions(snapshot: &Snapshot, grouped: bool) -> Functions {
         false => Functions::of(snapshot),
     }
 }
-
-// === impl Data ===
 
 impl Data {
     /// Derives the tables that every view needs; `grouped` puts groups in place of their members.
@@ -236,7 +177,10 @@ impl Data {
 
     /// All threads of the snapshot, in scope or not, by thread id; derived when first asked for.
     pub(crate) fn threads(&self) -> &[ThreadRow] {
-        self.threads.get_or_init(|| thread_rows::of(self, self.ascii))
+        self.threads.get_or_init(|| {
+            let function_of = |node| self.function_of_node(node);
+            thread_rows::of(&self.snapshot, &self.cpu_history, function_of, self.ascii)
+        })
     }
 
     /// The places in the source that were met, derived when first asked for.
@@ -493,11 +437,34 @@ fn rows_below(tree: &CallTree) -> Vec<u32> {
     below
 }
 
-/// A part of a whole, 0 to 1; 0 of nothing.
-pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
-    if whole_ns == 0 {
-        0.0
-    } else {
-        (part_ns as f64 / whole_ns as f64).min(1.0)
+impl Data {
+    /// The same row in what it is compared with; none where it is not there.
+    pub(crate) fn counterpart(&self, what: What) -> Option<(&Self, What)> {
+        let then = self.then.as_deref()?;
+        let id = self.id(what);
+        // Both sides have the same rows in the same order, but for what is sorted by its own time.
+        let (rows, make): (usize, fn(u32) -> What) = match what {
+            What::Tree(_) => (then.tree.rows.len(), What::Tree),
+            What::Hot(_) => (then.hot().len(), What::Hot),
+            What::Call(_) => (then.around.as_ref()?.callees().end as usize, What::Call),
+            What::Thread(_) => (then.threads().len(), What::Thread),
+            What::Site(_) => (then.sites().len(), What::Site),
+            What::Outside => return Some((then, what)),
+        };
+        let same = what.row().filter(|&row| (row as usize) < rows).map(make);
+        let same = same.filter(|&same| then.id(same) == id);
+        let there = same.or_else(|| (0..rows as u32).map(make).find(|&other| then.id(other) == id))?;
+        Some((then, there))
     }
+}
+
+/// How much longer a call takes than then, as a part of what it took: 0.09 is 9 % more. None where it was not called
+/// at both times.
+pub(crate) fn change_of_avg(data: &Data, what: What) -> Option<f64> {
+    let (then, there) = data.counterpart(what)?;
+    let then = then.figures(there);
+    let mean = |figures: Figures| {
+        (figures.calls > 0 && figures.total_ns > 0).then(|| figures.total_ns as f64 / figures.calls as f64)
+    };
+    Some(mean(data.figures(what))? / mean(then)? - 1.0)
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::profile::functions::FunctionId;
 
-use crate::app::data::{Data, What, share};
+use crate::app::data::Data;
+use crate::app::figures::{What, share};
 
 /// Which threads spend time in a row, and who calls it.
 #[derive(Clone, Debug, Default, PartialEq)]

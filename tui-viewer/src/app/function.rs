@@ -6,14 +6,11 @@ use tickscope_format::profile::spread::Spread;
 use tickscope_format::profile::tree::CallTree;
 
 use crate::app::cursor::Cursor;
-use crate::app::data::Figures;
+use crate::app::figures::Figures;
 use crate::app::filter::function_of;
-use crate::app::row::{Row, RowId};
+use crate::app::row::CallId;
+use crate::app::view::Origin;
 use crate::app::view::View;
-use crate::app::{Model, Origin};
-
-/// So many steps back are remembered.
-const LONGEST_WAY: usize = 100;
 
 /// The choice of a function.
 #[derive(Debug, Default)]
@@ -23,7 +20,7 @@ pub(crate) struct FunctionView {
     /// Percents are of all measured time, not of the function's.
     pub(crate) of_all: bool,
     /// Where Escape leads, the last step last.
-    way: Vec<Step>,
+    pub(super) way: Vec<Step>,
 }
 
 /// A function, whatever the snapshot.
@@ -37,27 +34,12 @@ pub(crate) struct Chosen {
 
 /// Where one was before.
 #[derive(Debug)]
-struct Step {
-    view: View,
-    chosen: Option<Chosen>,
-    cursor: Cursor,
+pub(super) struct Step {
+    pub(super) view: View,
+    pub(super) chosen: Option<Chosen>,
+    pub(super) cursor: Cursor,
     /// Where Escape led from there.
-    came_from: Option<Origin>,
-}
-
-/// A line of the view, whatever the snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum CallId {
-    /// The heading of those that call it.
-    CalledFrom,
-    /// One of them, by its key; none where the calls stand at the top of a thread.
-    Caller(Option<u64>),
-    /// The heading of where its time goes.
-    TimeGoesTo,
-    /// The function itself.
-    Own,
-    /// One of those that it calls, by its key.
-    Callee(u64),
+    pub(super) came_from: Option<Origin>,
 }
 
 /// A function of the snapshot on screen with its callers and callees, as lines.
@@ -79,8 +61,6 @@ pub(crate) enum Line<'a> {
     /// What it calls.
     Callee(&'a Link),
 }
-
-// === impl Around ===
 
 impl Around {
     pub(super) fn of(tree: &CallTree, key: u64) -> Option<Self> {
@@ -201,126 +181,5 @@ impl Around {
             Line::Caller(link) | Line::Callee(link) => link.in_cycle,
             Line::Own => self.neighbours.recursive,
         }
-    }
-}
-
-// === impl Row ===
-
-impl Row {
-    /// A line between others that nobody selects.
-    pub(crate) fn is_heading(&self) -> bool {
-        matches!(self.id, RowId::Call(CallId::CalledFrom | CallId::TimeGoesTo))
-    }
-}
-
-/// The line to select in place of one that may be a heading: the next one on the way, else the one before.
-pub(super) fn past_headings(rows: &[Row], index: usize, down: bool) -> usize {
-    let free = |&at: &usize| rows.get(at).is_some_and(|row| !row.is_heading());
-    let below = || (index..rows.len()).find(free);
-    let above = || (0..index.min(rows.len())).rev().find(free);
-    let found = if down || free(&index) {
-        below().or_else(above)
-    } else {
-        above().or_else(below)
-    };
-    found.unwrap_or(index)
-}
-
-// === impl Model ===
-
-impl Model {
-    /// The function of the selected row.
-    pub(super) fn selected_function(&self) -> Option<Chosen> {
-        let (data, row) = self.data.as_ref().zip(self.list().selected())?;
-        let function = data.function(row.what)?;
-        Some(Chosen {
-            key: data.tree.functions.get(function).key,
-            name: data.names.full[function.index()].clone(),
-        })
-    }
-
-    /// The first look at the view: what was selected, else what costs most itself.
-    pub(super) fn choose_function(&mut self) {
-        if self.function.chosen.is_some() {
-            return;
-        }
-        let hottest = || {
-            let data = self.data.as_ref()?;
-            let hottest = data.hot().iter().max_by_key(|row| row.self_ns)?;
-            let function = hottest.function;
-            Some(Chosen {
-                key: data.tree.functions.get(function).key,
-                name: data.names.full[function.index()].clone(),
-            })
-        };
-        self.function.chosen = self.selected_function().or_else(hottest);
-        self.list_of(View::Function).cursor = Cursor {
-            want: vec![RowId::Call(CallId::Own)],
-            ..Cursor::default()
-        };
-    }
-
-    /// Shows a function with its callers and callees; Escape leads back here.
-    pub(super) fn go_to_function(&mut self, chosen: Chosen) {
-        let step = Step {
-            view: self.view,
-            chosen: self.function.chosen.replace(chosen),
-            cursor: self.list().cursor.clone(),
-            came_from: self.came_from.take(),
-        };
-        if self.view != View::Function {
-            self.function.way.clear();
-        }
-        if self.function.way.len() == LONGEST_WAY {
-            self.function.way.remove(0);
-        }
-        self.function.way.push(step);
-        self.list_of(View::Function).cursor = Cursor {
-            want: vec![RowId::Call(CallId::Own)],
-            ..Cursor::default()
-        };
-        self.switch_to(View::Function);
-        self.refresh();
-        let (rows, page) = (self.list().rows.len(), self.page());
-        let cursor = &mut self.list_mut().cursor;
-        cursor.touched = true;
-        if cursor.index + 1 >= page {
-            cursor.centre(rows, page);
-        }
-    }
-
-    /// Where Escape leads to, in a word.
-    pub(crate) fn way_back(&self) -> Option<&'static str> {
-        if self.came_from.is_some() || self.has_way_back() {
-            return Some("back");
-        }
-        self.lens.focuses(self.view).then_some("everything")
-    }
-
-    /// Whether Escape leads to where one came from.
-    pub(super) fn has_way_back(&self) -> bool {
-        self.view == View::Function && !self.function.way.is_empty()
-    }
-
-    /// One step back on the way to this function; false where there is none.
-    pub(super) fn go_back(&mut self) -> bool {
-        if !self.has_way_back() {
-            return false;
-        }
-        let Some(step) = self.function.way.pop() else {
-            return false;
-        };
-        if step.view == View::Function {
-            self.function.chosen = step.chosen;
-            self.list_mut().cursor = step.cursor;
-        }
-        self.came_from = step.came_from;
-        self.switch_to(step.view);
-        true
-    }
-
-    /// Nobody goes back the way they came any more.
-    pub(super) fn forget_way(&mut self) {
-        self.function.way.clear();
     }
 }

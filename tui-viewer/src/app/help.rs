@@ -1,27 +1,17 @@
 //! The help as lines, made from the key table; drawing and scrolling ask here how long it is.
 
+pub(crate) mod line;
 mod words;
 
 use ratatui::layout::Size;
 
-use crate::keys::keymap::{KEYS, Section};
+use crate::keys::action::Section;
+use crate::keys::keymap::KEYS;
 use crate::text::cells::width;
-use crate::ui::theme::Glyphs;
+use crate::text::glyphs::Glyphs;
 
+use crate::app::help::line::HelpLine;
 pub(crate) use words::WORD_CELLS;
-
-/// A line of the help.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum HelpLine {
-    /// A heading.
-    Title(&'static str),
-    /// Keys and what they do.
-    Keys(String, &'static str),
-    /// A word or a mark on the screen and what it means.
-    Word(String, &'static str),
-    /// Nothing.
-    Gap,
-}
 
 /// From this width on two columns stand side by side.
 const TWO_COLUMNS: u16 = 119;

@@ -2,12 +2,14 @@
 
 use tickscope_format::profile::tree::PathId;
 
-use crate::app::data::{Data, What};
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::function::Around;
 use crate::app::keyhash::KeySet;
 use crate::app::row::{Fold, Row, RowId};
 use crate::app::search::Filter;
 use crate::app::sort::{Before, Sort};
+use crate::app::{listing, threads};
 
 /// Fewer lines than this are for rows alone.
 pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
@@ -191,4 +193,19 @@ fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
     }
     shape.sort.arrange(data, shape.before, &mut items);
     items
+}
+
+/// The rows as a list. Those that nothing else tells apart stand as people count: `job-2` before `job-10`.
+pub(crate) fn threads(data: &Data, shape: &Shape<'_>) -> Listing {
+    let all = threads::busiest_first(&data.snapshot)
+        .into_iter()
+        .map(|id| What::Thread(id.0))
+        .collect();
+    listing::flat(data, shape, all)
+}
+
+/// The rows as a list.
+pub(crate) fn sites(data: &Data, shape: &Shape<'_>) -> Listing {
+    let all = (0..data.sites().len() as u32).map(What::Site).collect();
+    listing::flat(data, shape, all)
 }

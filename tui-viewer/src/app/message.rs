@@ -11,9 +11,9 @@ use tickscope_format::render::Extent;
 use tui_input::InputRequest;
 
 use crate::cli::args::ReportFormat;
-use crate::event_loop::editor::Place;
+
+use crate::keys::action::Action;
 use crate::keys::decoder::Code;
-use crate::keys::keymap::Action;
 use crate::source::events::{News, Request};
 
 /// Something happened.
@@ -81,7 +81,18 @@ pub(crate) enum Effect {
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),
     /// Open a place in the source.
-    Edit(Place),
+    Edit(SourcePlace),
     /// Put a text where the terminal pastes from.
     Copy(String),
+}
+
+/// A place in the source, as a program names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SourcePlace {
+    /// As the compiler saw it: from the root, or from where the project was built.
+    pub(crate) file: String,
+    /// Counted from 1; 0 where it is not known.
+    pub(crate) line: u32,
+    /// The program, if it runs.
+    pub(crate) pid: Option<u32>,
 }

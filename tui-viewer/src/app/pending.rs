@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use tickscope_format::Snapshot;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::profile::sites::sites;
+
 use crate::source::events::Request;
 
 /// So long a program may take to answer before the user is told.
@@ -18,8 +22,6 @@ pub(crate) struct Pending {
     pub(crate) epoch: Option<u64>,
 }
 
-// === impl Pending ===
-
 impl Pending {
     /// For the header.
     pub(crate) fn word(&self) -> &'static str {
@@ -34,5 +36,42 @@ impl Pending {
     /// When waiting has been long enough.
     pub(crate) fn deadline(&self) -> Duration {
         self.asked + PATIENCE
+    }
+}
+
+/// Snapshots a second, as the program says.
+pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
+    let interval = snapshot.capture.interval_ns.max(1);
+    ((1_000_000_000 + interval / 2) / interval).max(1)
+}
+
+/// A rule on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Switching {
+    /// What was asked for.
+    pub(super) request: Request,
+    pub(super) asked: Duration,
+    /// The program has said that it is done.
+    pub(super) granted: bool,
+}
+
+/// The pattern of a request, and whether it switches off.
+pub(crate) fn rule_of(request: Request) -> Option<(Pattern, bool)> {
+    match request {
+        Request::SitesOff(pattern) => Some((pattern, true)),
+        Request::SitesOn(pattern) => Some((pattern, false)),
+        Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => None,
+    }
+}
+
+impl Switching {
+    /// Whether a snapshot shows it.
+    pub(super) fn is_in(&self, snapshot: &Snapshot) -> bool {
+        rule_of(self.request).is_none_or(|(pattern, off)| {
+            sites(snapshot)
+                .iter()
+                .filter(|row| pattern.matches(&snapshot.sites[row.site.index()]))
+                .all(|row| row.off == off)
+        })
     }
 }

@@ -2,8 +2,7 @@
 
 use tickscope_format::profile::tree::PathId;
 
-use crate::app::data::What;
-use crate::app::function::CallId;
+use crate::app::figures::What;
 
 /// What a row is, whatever the snapshot: selection and folds are kept by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,4 +49,39 @@ pub(crate) struct Row {
     pub(crate) fold: Fold,
     /// The search found it.
     pub(crate) hit: bool,
+}
+
+/// A line of the view, whatever the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum CallId {
+    /// The heading of those that call it.
+    CalledFrom,
+    /// One of them, by its key; none where the calls stand at the top of a thread.
+    Caller(Option<u64>),
+    /// The heading of where its time goes.
+    TimeGoesTo,
+    /// The function itself.
+    Own,
+    /// One of those that it calls, by its key.
+    Callee(u64),
+}
+
+impl Row {
+    /// A line between others that nobody selects.
+    pub(crate) fn is_heading(&self) -> bool {
+        matches!(self.id, RowId::Call(CallId::CalledFrom | CallId::TimeGoesTo))
+    }
+}
+
+/// The line to select in place of one that may be a heading: the next one on the way, else the one before.
+pub(crate) fn past_headings(rows: &[Row], index: usize, down: bool) -> usize {
+    let free = |&at: &usize| rows.get(at).is_some_and(|row| !row.is_heading());
+    let below = || (index..rows.len()).find(free);
+    let above = || (0..index.min(rows.len())).rev().find(free);
+    let found = if down || free(&index) {
+        below().or_else(above)
+    } else {
+        above().or_else(below)
+    };
+    found.unwrap_or(index)
 }

@@ -3,7 +3,8 @@
 use tickscope_format::profile::tree::PathId;
 use tui_input::Input;
 
-use crate::app::data::{Data, What};
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::names;
 use crate::app::row::RowId;
 

@@ -9,9 +9,6 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::profile::sites::sites;
 use tickscope_format::snapshot::Site;
 
-use crate::app::data::{Data, What};
-use crate::app::listing;
-use crate::app::listing::{Listing, Shape};
 use crate::text::cells::safe;
 
 /// What is known of a place, in the order in which people look for it.
@@ -77,14 +74,6 @@ pub(crate) fn of(snapshot: &Snapshot, ascii: bool) -> Vec<SiteRow> {
         })
         .collect()
 }
-
-/// The rows as a list.
-pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
-    let all = (0..data.sites().len() as u32).map(What::Site).collect();
-    listing::flat(data, shape, all)
-}
-
-// === impl SiteState ===
 
 impl SiteState {
     /// In words.

@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
-use crate::app::data::{Data, What};
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::keyhash::KeyMap;
 use crate::app::row::{Row, RowId};
 use crate::app::view::View;

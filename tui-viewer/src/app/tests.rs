@@ -20,18 +20,18 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
 
-use crate::app::Model;
 use crate::app::message::{Effect, Message};
 use crate::app::row::Fold;
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::cli::args::ReportFormat;
+use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::orderbook::snapshot;
 use crate::source::events::{News, Outcome, Request, RingLine, Target};
 use crate::source::status::Status;
 use crate::test_driver::{at, empty, key, keys, line, live, news, selected, text};
-use crate::ui::theme::ThemeKind;
 
 /// The made-up program after the reset that began this epoch.
 fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {

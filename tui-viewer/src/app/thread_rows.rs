@@ -1,16 +1,11 @@
 //! The rows of the view Threads: who is busy, and with what.
 
-use tickscope_format::ids::ThreadId;
+use tickscope_format::Snapshot;
+use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::snapshot::ThreadState;
 
-use crate::app::cpu_history::key_of;
-use crate::app::data::{Data, What};
-use crate::app::listing;
-use crate::app::listing::{Listing, Shape};
-use crate::app::scope::Scope;
-use crate::app::view::View;
-use crate::app::{Model, Origin, threads};
+use crate::app::cpu_history::{CpuHistory, key_of};
 use crate::text::cells::safe;
 
 /// A thread inside a scope that was on a CPU for less than this share of the last interval waits for something.
@@ -52,13 +47,17 @@ pub(crate) struct ThreadRow {
     pub(crate) calls: u64,
 }
 
-/// The rows of all threads, by thread id.
-pub(crate) fn of(data: &Data, ascii: bool) -> Vec<ThreadRow> {
-    let snapshot = &data.snapshot;
+/// The rows of all threads, by thread id; `function_of` names the function of a node.
+pub(crate) fn of(
+    snapshot: &Snapshot,
+    cpu_history: &CpuHistory,
+    function_of: impl Fn(NodeId) -> Option<FunctionId>,
+    ascii: bool,
+) -> Vec<ThreadRow> {
     let row = |id: ThreadId| {
         let thread = &snapshot.threads[id.index()];
         let key = key_of(thread);
-        let busy = data.cpu_history.busy(key);
+        let busy = cpu_history.busy(key);
         let innermost = thread.open.last();
         let rows = snapshot.rows_of(id);
         ThreadRow {
@@ -66,7 +65,7 @@ pub(crate) fn of(data: &Data, ascii: bool) -> Vec<ThreadRow> {
             key,
             activity: activity(thread.state, busy),
             busy,
-            doing: innermost.and_then(|frame| data.function_of_node(frame.node)),
+            doing: innermost.and_then(|frame| function_of(frame.node)),
             measured_ns: rows
                 .map(|row| snapshot.nanos(snapshot.nodes.self_ticks[row]))
                 .sum(),
@@ -79,7 +78,7 @@ pub(crate) fn of(data: &Data, ascii: bool) -> Vec<ThreadRow> {
         .collect()
 }
 
-fn activity(state: ThreadState, busy: Option<f64>) -> Activity {
+pub(super) fn activity(state: ThreadState, busy: Option<f64>) -> Activity {
     match state {
         ThreadState::Running if busy.is_some_and(|busy| busy < WAITING_BELOW) => Activity::Waiting,
         ThreadState::Running => Activity::Running,
@@ -88,17 +87,6 @@ fn activity(state: ThreadState, busy: Option<f64>) -> Activity {
         ThreadState::Idle | _ => Activity::Idle,
     }
 }
-
-/// The rows as a list. Those that nothing else tells apart stand as people count: `job-2` before `job-10`.
-pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
-    let all = threads::busiest_first(&data.snapshot)
-        .into_iter()
-        .map(|id| What::Thread(id.0))
-        .collect();
-    listing::flat(data, shape, all)
-}
-
-// === impl Activity ===
 
 impl Activity {
     /// All of them.
@@ -140,36 +128,6 @@ impl Activity {
             Self::Paused => "paused",
             Self::Idle => "idle",
             Self::Finished => "finished",
-        }
-    }
-}
-
-// === impl Model ===
-
-impl Model {
-    /// Only the selected thread, in the tree; all of them again where it is the one already.
-    pub(super) fn enter_thread(&mut self) {
-        let Some((data, What::Thread(row))) =
-            self.data.as_ref().zip(self.list().selected().map(|row| row.what))
-        else {
-            return;
-        };
-        let thread = &data.snapshot.threads[row as usize];
-        let only = Scope::One {
-            name: thread.name.clone(),
-            tid: thread.tid,
-        };
-        if self.scope == only {
-            self.show_time_of(Scope::All);
-            self.tell("all threads are shown again");
-        } else {
-            self.show_time_of(only);
-            self.show(View::Tree);
-            self.came_from = Some(Origin {
-                view: View::Threads,
-                filtered: true,
-            });
-            self.tell("only this thread is shown; a shows all");
         }
     }
 }

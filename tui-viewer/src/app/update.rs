@@ -1,23 +1,48 @@
 //! What each message does to the model.
 
+mod activity;
+mod availability;
+mod banner;
+mod command_line;
+pub(crate) mod compare;
+mod editor;
+mod find;
+mod flame;
+mod focus;
+mod function;
+mod help;
+mod modes;
+mod notice;
+mod on_event;
+mod pointer;
+pub(crate) mod refresh;
+mod requests;
+mod sites;
+mod threads;
+mod time;
+mod travel;
+mod unit;
+mod window;
+mod writing;
+
+use crate::app::help as help_lines;
+use crate::app::threads::busiest_first;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
 use crate::app::columns;
-use crate::app::help;
 use crate::app::message::{Effect, Message};
 use crate::app::notice::Notice;
 use crate::app::popup::Popup;
 use crate::app::scope::Scope;
 use crate::app::sort::{Sort, SortKey};
+use crate::app::state::Model;
 use crate::app::view::View;
-use crate::app::{availability, threads, travel};
 use crate::cli::args::ReportFormat;
-use crate::event_loop::saved_files;
-use crate::keys::keymap;
-use crate::keys::keymap::{Action, Context};
+use crate::keys::action::{Action, Context};
+use crate::keys::decoder::key_name;
 use crate::text::cells::cut_start;
-use crate::ui::theme::Glyphs;
+use crate::text::glyphs::Glyphs;
+use crate::text::words::in_words;
 
 /// So many keys without a meaning in a row call for help.
 const LOST_AFTER: u8 = 3;
@@ -69,7 +94,7 @@ impl Model {
                     availability::elsewhere(key).filter(|_| self.context() == self.view.context());
                 if let Some(views) = elsewhere {
                     // It is in the help, and so no key of somebody who is lost.
-                    self.tell(format!("{} works in {views}", keymap::key_name(key, self.ascii)));
+                    self.tell(format!("{} works in {views}", key_name(key, self.ascii)));
                     self.dirty = true;
                 }
                 self.unknown_keys += 1;
@@ -102,7 +127,7 @@ impl Model {
                 };
                 // What a file is called says more than the way to it.
                 let room = usize::from(self.size.width).saturating_sub(before.len() + after.len() + 2);
-                let paths = saved_files::in_words(&paths);
+                let paths = in_words(&paths);
                 let paths = cut_start(&paths, room, Glyphs::of(self.ascii).cut);
                 self.tell(format!("{before}{paths}{after}"));
                 self.dirty = true;
@@ -307,7 +332,7 @@ impl Model {
         let page = self.page().max(1);
         match self.popup {
             Some(Popup::Help { scroll }) => {
-                let (end, page) = (help::end(self.size), help::page(self.size));
+                let (end, page) = (help_lines::end(self.size), help_lines::page(self.size));
                 self.popup = Some(Popup::Help {
                     scroll: travel::target(action, scroll, end + 1, page),
                 });
@@ -364,11 +389,7 @@ impl Model {
 
     fn choose_scope(&mut self) {
         if self.scope == Scope::All {
-            self.thread_order = self
-                .shown
-                .as_deref()
-                .map(threads::busiest_first)
-                .unwrap_or_default();
+            self.thread_order = self.shown.as_deref().map(busiest_first).unwrap_or_default();
             self.popup = Some(Popup::Threads { index: 0 });
         } else {
             self.choose_time_of(Scope::All);

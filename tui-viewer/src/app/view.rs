@@ -1,7 +1,7 @@
 //! The views: one question each.
 
 use crate::app::layout::Layout;
-use crate::keys::keymap::Context;
+use crate::keys::action::Context;
 
 /// What the list shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,8 +32,6 @@ pub(crate) enum TabForm {
     Digits,
 }
 
-// === impl TabForm ===
-
 impl TabForm {
     /// From this width on there is room for whole names.
     const WIDE: u16 = 100;
@@ -52,8 +50,6 @@ impl TabForm {
         u16::from(self != Self::Narrow)
     }
 }
-
-// === impl View ===
 
 impl View {
     /// All of them, from left to right.
@@ -122,6 +118,14 @@ impl View {
         let at = (self as isize + steps).rem_euclid(Self::ALL.len() as isize);
         Self::ALL[at as usize % Self::ALL.len()]
     }
+}
+
+/// Where one was before a key led to another view.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(super) view: View,
+    /// The key left out all threads but one as well.
+    pub(super) filtered: bool,
 }
 
 #[cfg(test)]

@@ -2,27 +2,31 @@
 
 pub(crate) mod diff;
 pub(crate) mod ending;
+pub(crate) mod format;
 mod list;
 mod log;
+pub(crate) mod look;
 mod moment;
 mod record;
 mod report;
+mod shared;
+pub(crate) mod values;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use clap_complete::Shell;
-use tickscope_format::pattern::{self, Pattern};
-use tickscope_format::snapshot::Mode;
 
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
+pub use self::format::ReportFormat;
 pub use self::log::LogArgs;
+pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
 pub use self::moment::{MomentArgs, When};
 pub use self::record::RecordArgs;
-pub use self::report::{ReportArgs, ReportFormat, ReportUnit, ReportView};
-use crate::ui::theme::{ColorChoice, ThemeKind};
+pub use self::report::{ReportArgs, ReportUnit, ReportView};
+pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
+use crate::cli::args::values::duration;
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
 #[derive(Debug, Parser)]
@@ -77,99 +81,6 @@ const MANUAL: &str = "\
 Examples:
   tickscope man | man -l -
   tickscope man report > ~/.local/share/man/man1/tickscope-report.1";
-
-/// Which program, and where to look for it.
-#[derive(Args, Clone, Debug, Default)]
-pub struct TargetArgs {
-    /// Name, pid or file; without it, the only program that runs.
-    pub target: Option<String>,
-    /// The program with this process id.
-    #[arg(short, long, conflicts_with = "target", value_parser = pid)]
-    pub pid: Option<u32>,
-    /// Look into this directory first.
-    #[arg(long, value_name = "DIR")]
-    pub dir: Option<PathBuf>,
-}
-
-/// How to measure.
-#[derive(Args, Clone, Debug)]
-pub struct ModeArgs {
-    /// exact: every call is timed. adaptive: calls of short functions are timed now and then. sampled: counts,
-    /// and looks at where each thread is. off: nothing.
-    #[arg(value_parser = mode())]
-    pub mode: Mode,
-}
-
-/// Which sites to switch.
-#[derive(Args, Clone, Debug)]
-pub struct SitesArgs {
-    /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
-    #[arg(value_parser = pattern)]
-    pub pattern: Pattern,
-}
-
-/// The times in a report.
-#[derive(Args, Clone, Debug, Default)]
-pub struct TimesArgs {
-    /// Take what measuring costs, at least, off the times.
-    #[arg(long, conflicts_with = "raw")]
-    pub compensated: bool,
-    /// The times as they were measured; so it is without this.
-    #[arg(long)]
-    pub raw: bool,
-}
-
-/// How the screen looks.
-#[derive(Args, Clone, Debug)]
-pub struct LookArgs {
-    /// Colours: as the terminal and NO_COLOR say, or always, or never.
-    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
-    pub color: Color,
-    /// Which colours: the terminal's sixteen, for a light background, for every kind of colour vision, none. By
-    /// itself as TICKSCOPE_THEME says.
-    #[arg(long, value_parser = theme(), value_name = "NAME")]
-    pub theme: Option<ThemeKind>,
-    /// Nothing but ASCII; by itself where the locale is not UTF-8.
-    #[arg(long)]
-    pub ascii: bool,
-    /// Take the mouse at the start, for clicks and the wheel; M gives it back.
-    #[arg(long, overrides_with = "no_mouse")]
-    pub mouse: bool,
-    /// Leave the mouse to the terminal, as without --mouse; M takes it.
-    #[arg(long, overrides_with = "mouse")]
-    pub no_mouse: bool,
-    /// Panics after so many frames, for the test of how the terminal is left.
-    #[arg(long, hide = true)]
-    pub panic_after: Option<u64>,
-}
-
-/// What to compare with.
-#[derive(Args, Clone, Debug, Default)]
-pub struct CompareArgs {
-    /// Show differences to a kept snapshot, or to the newest of a ring file; ' shows plain numbers.
-    #[arg(long, value_name = "FILE")]
-    pub compare: Option<PathBuf>,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// As the terminal and NO_COLOR say.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-/// The forms of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For reading.
-    Text,
-    /// For programs.
-    Json,
-}
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -309,62 +220,6 @@ pub enum Command {
         #[arg(long)]
         frames: Option<u64>,
     },
-}
-
-fn pid(text: &str) -> Result<u32, &'static str> {
-    text.parse()
-        .map_err(|_| "wanted a process id, a number like 4711; a name stands without -p")
-}
-
-// What is not possible does not come as far as these two look it up.
-
-fn mode() -> impl TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| Mode::named(&name).unwrap_or_default())
-}
-
-fn theme() -> impl TypedValueParser<Value = ThemeKind> {
-    PossibleValuesParser::new(ThemeKind::ALL.map(ThemeKind::word))
-        .map(|word| ThemeKind::named(&word).unwrap_or(ThemeKind::Sixteen))
-}
-
-fn pattern(text: &str) -> Result<Pattern, String> {
-    Pattern::new(text).map_err(|_| {
-        let found = match text.chars().any(char::is_control) {
-            true => "control characters".to_string(),
-            false => format!("{} bytes", text.len()),
-        };
-        format!(
-            "wanted 1 to {} bytes without control characters, like parse, book::insert or alloc::*; here are {found}",
-            pattern::BYTES_MAX,
-        )
-    })
-}
-
-/// `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "" | "s" => 1.0,
-        "ms" => 1e-3,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("wanted a duration like 10, 10s, 500ms, 2m".into()),
-    };
-    let number: f64 = digits
-        .parse()
-        .map_err(|_| "wanted a duration like 10, 10s, 500ms, 2m".to_string())?;
-    Duration::try_from_secs_f64(number * factor)
-        .map_err(|_| "wanted a duration of this world, like 10, 10s, 500ms, 2m".into())
-}
-
-impl From<Color> for ColorChoice {
-    fn from(color: Color) -> Self {
-        match color {
-            Color::Auto => Self::Auto,
-            Color::Always => Self::Always,
-            Color::Never => Self::Never,
-        }
-    }
 }
 
 #[cfg(test)]

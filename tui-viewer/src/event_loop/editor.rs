@@ -12,17 +12,6 @@ const COLON: [&str; 5] = ["hx", "helix", "subl", "sublime_text", "zed"];
 /// Editors that are told so behind an option.
 const GO_TO: [&str; 5] = ["code", "code-insiders", "codium", "vscodium", "cursor"];
 
-/// A place in the source, as a program names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// As the compiler saw it: from the root, or from where the project was built.
-    pub(crate) file: String,
-    /// Counted from 1; 0 where it is not known.
-    pub(crate) line: u32,
-    /// The program, if it runs.
-    pub(crate) pid: Option<u32>,
-}
-
 /// A program to run, without a shell.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Editor {

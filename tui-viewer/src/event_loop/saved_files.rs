@@ -10,6 +10,7 @@ use crate::output::console::in_one_line;
 use crate::output::output_file::Place;
 use crate::output::report::Report;
 use crate::text::clock_time::{UtcOffset, stamp};
+use crate::text::words::in_words;
 
 /// Writes a snapshot to a file that does not exist yet, in the form that the viewer opens again.
 pub type Keep = fn(&Path, &Snapshot) -> Result<(), String>;
@@ -62,18 +63,6 @@ fn first_free(snapshot: &Snapshot, endings: &[&str], offset: UtcOffset) -> Vec<P
         }
     }
     last
-}
-
-/// `./a.txt and .html`: files that differ in their endings only.
-pub(crate) fn in_words(paths: &[PathBuf]) -> String {
-    let Some((first, others)) = paths.split_first() else {
-        return String::new();
-    };
-    let mut words = first.display().to_string();
-    for ending in others.iter().filter_map(|path| path.extension()) {
-        words.push_str(&format!(" and .{}", ending.display()));
-    }
-    words
 }
 
 /// Keeps the snapshot and gives its path.

@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
 
-use crate::cli::args::{ModeArgs, ReportFormat, SitesArgs, TimesArgs, When, duration, ending};
+use crate::cli::args::look::ThemeKind;
+use crate::cli::args::values::duration;
+use crate::cli::args::{ModeArgs, ReportFormat, SitesArgs, TimesArgs, When, ending};
 pub(crate) use crate::keys::command_line::offer::{Known, Offers, offers};
 use crate::keys::command_line::wrong::{reason, unknown};
 pub(crate) use crate::text::words::words;
-use crate::ui::theme::ThemeKind;
 
 /// The rates a program publishes at, in records a second.
 const RATES_HZ: std::ops::RangeInclusive<u64> = 1..=100;

@@ -61,8 +61,6 @@ pub(crate) struct Keyboard {
     held: Vec<u8>,
 }
 
-// === impl Keyboard ===
-
 impl Keyboard {
     /// The keys in what was held and what came.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Code> {
@@ -218,6 +216,36 @@ fn plain(byte: u8) -> Code {
         0x1c..=0x1f | 0x00 => Code::Other,
         _ => Code::Char(byte as char),
     }
+}
+
+/// A key as it is written.
+pub(crate) fn key_name(key: Code, ascii: bool) -> String {
+    let name = match key {
+        Code::Char(' ') => "Space",
+        Code::Char(c) => return c.to_string(),
+        Code::Ctrl(c) => return format!("Ctrl-{c}"),
+        Code::Enter => "Enter",
+        Code::Esc => "Esc",
+        Code::Backspace => "Backspace",
+        Code::Delete => "Delete",
+        Code::Tab => "Tab",
+        Code::BackTab => "Shift-Tab",
+        Code::Up if !ascii => "↑",
+        Code::Down if !ascii => "↓",
+        Code::Left if !ascii => "←",
+        Code::Right if !ascii => "→",
+        Code::Up => "Up",
+        Code::Down => "Dn",
+        Code::Left => "Lt",
+        Code::Right => "Rt",
+        Code::Home => "Home",
+        Code::End => "End",
+        Code::PageUp => "PgUp",
+        Code::PageDown => "PgDn",
+        Code::F1 => "F1",
+        Code::Press(..) | Code::WheelUp | Code::WheelDown | Code::Nothing | Code::Other => "",
+    };
+    name.to_string()
 }
 
 #[cfg(test)]

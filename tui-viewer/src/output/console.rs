@@ -1,12 +1,13 @@
 //! Where a command's result goes, and with what the process ends.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use tickscope_format::FormatError;
 
-use crate::ui::theme;
+use crate::text::glyphs;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -31,7 +32,7 @@ impl std::error::Error for Misuse {}
 
 /// Whether the locale has nothing but ASCII.
 pub(crate) fn is_ascii() -> bool {
-    theme::ascii_locale(|name| std::env::var(name).ok())
+    glyphs::ascii_locale(|name| std::env::var(name).ok())
 }
 
 /// Writes to standard output.

@@ -1,7 +1,8 @@
 //! Results of any length: to standard output as they come, or to a file that is there whole or not at all.
 
 use std::fs::Permissions;
-use std::io::{self, BufWriter, Write};
+use std::io;
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 

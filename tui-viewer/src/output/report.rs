@@ -1,12 +1,14 @@
 //! A report in any of its forms: the same from a command and from the screen.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use tickscope_format::profile::compensate::compensated;
 use tickscope_format::profile::narrow;
 use tickscope_format::render::csv::Unit;
-use tickscope_format::render::html::{self, PageOptions};
+use tickscope_format::render::html;
+use tickscope_format::render::html::PageOptions;
 use tickscope_format::render::text::TextOptions;
 use tickscope_format::render::{callgrind, csv, folded, json, pprof, speedscope, text};
 use tickscope_format::{Snapshot, kept};

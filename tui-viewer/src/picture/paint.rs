@@ -2,8 +2,6 @@
 
 use ratatui::style::{Color, Modifier};
 
-use crate::picture::Ground;
-
 /// Red, green, blue.
 type Rgb = (u8, u8, u8);
 
@@ -73,8 +71,6 @@ const LIGHT: Paint = Paint {
         (0xff, 0xff, 0xff),
     ],
 };
-
-// === impl Paint ===
 
 impl Paint {
     /// The colours on a page.
@@ -150,4 +146,13 @@ fn halfway(one: Rgb, other: Rgb) -> Rgb {
     // Nearer to the text: faint, and still to be read.
     let mix = |one: u8, other: u8| ((u16::from(one) * 3 + u16::from(other) * 2) / 5) as u8;
     (mix(one.0, other.0), mix(one.1, other.1), mix(one.2, other.2))
+}
+
+/// The page behind a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// Like most terminals.
+    Dark,
+    /// Like paper.
+    Light,
 }

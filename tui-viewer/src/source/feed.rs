@@ -22,7 +22,7 @@ use crate::source::feed::attached::Attached;
 use crate::source::feed::recorded::Recorded;
 use crate::source::status::Status;
 use crate::source::target;
-use crate::source::target::{Found, NoTarget, Wanted, is_live};
+use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live};
 use crate::text::clock_time::{UtcOffset, clock_time};
 
 pub use answer::{RULES_FULL, refusal, result_of};

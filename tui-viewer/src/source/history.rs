@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
-use tickscope_format::codec::{self, Decoder};
+use tickscope_format::codec;
+use tickscope_format::codec::Decoder;
 
 use crate::source::events::Past;
 

@@ -1,4 +1,5 @@
 //! How the program behind the screen is doing, as a word and a mark: colour only repeats them.
+use crate::text::glyphs::Mark;
 
 /// What is known of the program beside its snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,25 +34,6 @@ pub enum Status {
         why: String,
     },
 }
-
-/// A shape that goes with a word, so that nothing is told by colour alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// A filled dot.
-    Live,
-    /// Two bars.
-    Frozen,
-    /// An exclamation mark.
-    Stale,
-    /// A filled square.
-    Ended,
-    /// A diamond.
-    Kept,
-    /// An empty dot.
-    Waiting,
-}
-
-// === impl Status ===
 
 impl Status {
     /// The word in the header.

@@ -7,14 +7,15 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::latency::Latencies;
-use tickscope_format::profile::across::{self, Facts, Parts};
+use tickscope_format::profile::across;
+use tickscope_format::profile::across::{Facts, Parts};
 use tickscope_format::ring::Record;
 use tickscope_format::series::Series;
 use tickscope_format::{FormatError, Snapshot, codec, kept};
 
 use crate::cli::args::When;
 use crate::output::console::{Misuse, about};
-use crate::source::target::Found;
+use crate::source::target::wanted::Found;
 use crate::text::clock_time::{UtcOffset, clock_tenths, clock_time, last_time_of_day, nanos, seconds};
 
 const SECOND_NS: u64 = 1_000_000_000;

@@ -1,7 +1,8 @@
 //! Ends the program where the loop cannot: its terminal is closed, even if nobody sends or heeds SIGHUP; or the loop waits
 //! for a terminal that takes nothing, and somebody tells it to end.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;

@@ -1,14 +1,13 @@
 //! Signals as something to read: a flag each, and a byte in a pipe that wakes the loop up.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::SigId;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGWINCH};
-
-use crate::terminal::Woken;
 
 /// The signals that the screen answers.
 #[derive(Debug)]
@@ -17,8 +16,6 @@ pub(super) struct Signals {
     flags: [Arc<AtomicBool>; 5],
     ids: Vec<SigId>,
 }
-
-// === impl Signals ===
 
 impl Signals {
     pub(super) fn new() -> io::Result<Self> {
@@ -73,4 +70,21 @@ impl Drop for Signals {
             signal_hook::low_level::unregister(id);
         }
     }
+}
+
+/// What woke the loop up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Woken {
+    /// Keys can be read.
+    pub(crate) input: bool,
+    /// The terminal has gone, or somebody says so.
+    pub(crate) lost: bool,
+    /// It has another size.
+    pub(crate) resized: bool,
+    /// The program was stopped and runs again.
+    pub(crate) resumed: bool,
+    /// Somebody asks to end.
+    pub(crate) interrupted: bool,
+    /// Somebody tells to end.
+    pub(crate) terminated: bool,
 }

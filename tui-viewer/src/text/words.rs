@@ -1,5 +1,7 @@
 //! A line in words, as a shell would cut it: at blanks, and not where quotes hold them together.
 
+use std::path::PathBuf;
+
 /// A word and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
@@ -72,6 +74,18 @@ pub(crate) fn quoted(word: &str) -> String {
     } else {
         format!("'{word}'")
     }
+}
+
+/// `./a.txt and .html`: files that differ in their endings only.
+pub(crate) fn in_words(paths: &[PathBuf]) -> String {
+    let Some((first, others)) = paths.split_first() else {
+        return String::new();
+    };
+    let mut words = first.display().to_string();
+    for ending in others.iter().filter_map(|path| path.extension()) {
+        words.push_str(&format!(" and .{}", ending.display()));
+    }
+    words
 }
 
 #[cfg(test)]

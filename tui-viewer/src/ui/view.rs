@@ -2,6 +2,7 @@
 
 mod banner;
 mod bar;
+mod call_counts;
 mod canvas;
 mod command_line;
 mod counter;
@@ -24,6 +25,7 @@ mod help;
 #[cfg(test)]
 mod invariants;
 mod latency;
+mod marks;
 mod modes;
 mod picker;
 mod popup;
@@ -39,9 +41,9 @@ mod waiting;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
 
-use crate::app::Model;
 use crate::app::layout::SMALLEST;
 use crate::app::popup::Popup;
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;

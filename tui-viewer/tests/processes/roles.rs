@@ -8,7 +8,7 @@ use std::{env, thread};
 
 use tickscope_cli::source::events::{Feed, Request};
 use tickscope_cli::source::feed::RingFeed;
-use tickscope_cli::source::target::Wanted;
+use tickscope_cli::source::target::wanted::Wanted;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tickscope_cli::source::events::{Feed, Request};
 use tickscope_cli::source::feed::RingFeed;
-use tickscope_cli::source::target::Wanted;
+use tickscope_cli::source::target::wanted::Wanted;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, slot, state};
 use tickscope_format::slots::Op;

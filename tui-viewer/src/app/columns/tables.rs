@@ -1,6 +1,6 @@
 //! The columns of the lists that have no tree: threads and sites. The flame graph has none.
 
-use super::{Column, Place, gap};
+use crate::app::columns::column::{Column, Place, gap};
 use crate::app::view::View;
 
 use Column::{Busy, Calls, Course, Cpu, Module, Name, Now, Outside, State, Thread, Tid, Total, Where};

@@ -1,9 +1,9 @@
 //! The words and marks on the screens, each with what it means: the part of the help below the keys.
 
-use crate::app::columns::Column;
-use crate::app::help::HelpLine;
+use crate::app::columns::column::Column;
+use crate::app::help::line::HelpLine;
 use crate::app::thread_rows::Activity;
-use crate::ui::theme::Glyphs;
+use crate::text::glyphs::Glyphs;
 
 /// Cells of the longest word.
 pub(crate) const WORD_CELLS: usize = 11;

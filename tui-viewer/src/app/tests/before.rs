@@ -3,9 +3,10 @@
 use tickscope_format::Snapshot;
 use tickscope_format::profile::between::between;
 
-use crate::app::Model;
-use crate::app::data::{Data, What};
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::message::Message;
+use crate::app::state::Model;
 use crate::app::tests::moments::{data, lives, sums_hold, tabs};
 use crate::app::tests::{header, in_epoch, in_one_line, last_line, snapshot};
 use crate::keys::decoder::Code;

@@ -3,17 +3,17 @@
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
 use crate::app::message::{Effect, Message};
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::cli::args::ReportFormat;
+use crate::cli::args::look::ThemeKind;
+use crate::keys::action::Context;
 use crate::keys::decoder::Code;
-use crate::keys::keymap::Context;
 use crate::orderbook::snapshot;
 use crate::source::events::{News, Outcome, Request};
 use crate::source::status::Status;
 use crate::test_driver::{at, key, keys, live, news, selected, text};
-use crate::ui::theme::ThemeKind;
 
 fn line(model: &Model) -> String {
     let command = model.command.as_ref().expect("a command is being typed");

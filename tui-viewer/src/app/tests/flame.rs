@@ -8,9 +8,9 @@ use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::profile::tree::CallTree;
 use tickscope_format::snapshot::{Site, Thread};
 
-use crate::app::Model;
 use crate::app::flame_layout::{Frame, icicle};
 use crate::app::message::Message;
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;

@@ -4,9 +4,9 @@
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
 use crate::app::message::Effect;
 use crate::app::popup::Popup;
+use crate::app::state::Model;
 use crate::app::tests::{answer, header, in_epoch, in_one_line, last_line, names};
 use crate::keys::decoder::Code;
 use crate::modes::in_mode;

@@ -5,9 +5,10 @@ use tickscope_format::Snapshot;
 use tickscope_format::codec;
 use tickscope_format::snapshot::CaptureKind;
 
-use crate::app::Model;
-use crate::app::data::{Data, What};
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
+use crate::app::state::Model;
 use crate::app::tests::{header, in_epoch, last_line};
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;

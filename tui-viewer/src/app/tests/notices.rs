@@ -3,8 +3,8 @@
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
 use crate::app::message::Message;
+use crate::app::state::Model;
 use crate::app::tests::moments::watched;
 use crate::app::tests::{answer, in_epoch, last_line};
 use crate::keys::decoder::Code;

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use tickscope_format::Snapshot;
 
-use crate::app::Model;
 use crate::app::message::Message;
+use crate::app::state::Model;
 use crate::app::tests::moments::past;
 use crate::app::tests::{header, last_line, snapshot};
 use crate::keys::decoder::Code;

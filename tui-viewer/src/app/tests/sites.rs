@@ -5,9 +5,9 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Rule;
 
-use crate::app::Model;
 use crate::app::message::Effect;
 use crate::app::row::RowId;
+use crate::app::state::Model;
 use crate::app::tests::{answer, last_line, names};
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;

@@ -4,8 +4,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::profile::between::between;
 use tickscope_format::snapshot::{Mode, ThreadState};
 
-use crate::app::Model;
-use crate::app::data::What;
+use crate::app::figures::What;
+use crate::app::state::Model;
 use crate::app::tests::moments::{lives, watched};
 use crate::app::tests::{in_epoch, names};
 use crate::keys::decoder::Code;

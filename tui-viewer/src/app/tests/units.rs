@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
 
-use crate::app::Model;
+use crate::app::state::Model;
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::status::Status;

@@ -7,9 +7,9 @@ use tickscope_format::profile::tree::CallTree;
 use tickscope_format::render::number;
 use tickscope_format::render::text::TextOptions;
 
-use crate::app::Model;
-use crate::app::data::What;
+use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
+use crate::app::state::Model;
 use crate::app::tests::moments::{lives, watched};
 use crate::app::tests::{last_line, snapshot};
 use crate::cli::args::ReportFormat;

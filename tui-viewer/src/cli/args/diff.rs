@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use tickscope_format::profile::gate::Condition;
 use tickscope_format::render::diff::Tables;
 
-use super::ending;
-use super::report::share;
+use crate::cli::args::ending;
+use crate::cli::args::report::share;
 
 /// The option that stands for `--`, so that options may follow behind the runs after as well.
 const AFTER: &str = "--after";

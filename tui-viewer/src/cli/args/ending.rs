@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tickscope_format::render::form::Form;
 
-use super::report::ReportFormat;
+use crate::cli::args::format::ReportFormat;
 
 /// Whether a form is known: it was given, the file's name says it, or the name has no ending at all.
 ///

@@ -5,7 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use tickscope_format::pattern::Pattern;
 
-use super::{TargetArgs, duration, pattern};
+use crate::cli::args::shared::TargetArgs;
+use crate::cli::args::values::{duration, pattern};
 
 /// What stands behind the options in `tickscope log --help`.
 const LINES: &str = "\

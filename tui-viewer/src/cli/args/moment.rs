@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::duration;
+use crate::cli::args::values::duration;
 use crate::text::clock_time::time_of_day;
 
 /// Which moment or which time is reported on; without any the newest moment.

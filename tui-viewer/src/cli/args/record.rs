@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{TargetArgs, duration};
+use crate::cli::args::shared::TargetArgs;
+use crate::cli::args::values::duration;
 
 /// What stands behind the options in `tickscope record --help`.
 const EXAMPLES: &str = "\

@@ -1,14 +1,17 @@
 //! What can be typed behind `tickscope report`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tickscope_format::render::csv::Unit;
-use tickscope_format::render::form::Form;
 use tickscope_format::render::text::View;
 
-use super::{MomentArgs, TargetArgs, TimesArgs, duration, ending};
+use crate::cli::args::ending;
+use crate::cli::args::format::ReportFormat;
+use crate::cli::args::moment::MomentArgs;
+use crate::cli::args::shared::{TargetArgs, TimesArgs};
+use crate::cli::args::values::duration;
 
 /// What stands behind the options in `tickscope report --help`.
 const FORMATS: &str = "\
@@ -128,30 +131,6 @@ pub struct ReportArgs {
     pub times: TimesArgs,
 }
 
-/// The forms of a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
-    /// For reading.
-    #[default]
-    Text,
-    /// One page with everything in it.
-    Html,
-    /// For programs.
-    Json,
-    /// Folded stacks, for flame graphs.
-    Folded,
-    /// For speedscope.
-    Speedscope,
-    /// For pprof.
-    Pprof,
-    /// For KCachegrind and `callgrind_annotate`.
-    Callgrind,
-    /// For spreadsheets.
-    Csv,
-    /// The snapshot itself, to be opened again.
-    Tks,
-}
-
 /// The parts of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReportView {
@@ -177,8 +156,6 @@ pub enum ReportUnit {
     /// Both, in columns of their own.
     Both,
 }
-
-// === impl ReportArgs ===
 
 impl ReportArgs {
     /// The form that is asked for.
@@ -247,37 +224,6 @@ impl ReportArgs {
     }
 }
 
-// === impl ReportFormat ===
-
-impl ReportFormat {
-    /// The form of files.
-    pub fn form(self) -> Form {
-        match self {
-            Self::Text => Form::Text,
-            Self::Html => Form::Html,
-            Self::Json => Form::Json,
-            Self::Folded => Form::Folded,
-            Self::Speedscope => Form::Speedscope,
-            Self::Pprof => Form::Pprof,
-            Self::Callgrind => Form::Callgrind,
-            Self::Csv => Form::Csv,
-            Self::Tks => Form::Kept,
-        }
-    }
-
-    /// The ending of a file's name that says this form.
-    pub fn ending(self) -> &'static str {
-        self.form().ending()
-    }
-
-    /// The form that a file's name says; none where it says nothing.
-    pub fn of_file(file: &Path) -> Option<Self> {
-        let form = Form::of_file(file)?;
-        let mut forms = Self::value_variants().iter().copied();
-        forms.find(|known| known.form() == form)
-    }
-}
-
 /// A share of 0 to 1 from a percentage: `1%`, `0.5`.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse();
@@ -311,6 +257,8 @@ impl From<ReportUnit> for Unit {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use tickscope_format::render::csv::PER;
 
     use super::*;

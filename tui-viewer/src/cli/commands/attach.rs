@@ -17,7 +17,7 @@ use crate::source::events::Feed;
 use crate::source::feed::RingFeed;
 use crate::source::local_time;
 use crate::source::target;
-use crate::source::target::{Found, NoTarget, Wanted};
+use crate::source::target::wanted::{Found, NoTarget, Wanted};
 use crate::ui::theme;
 
 /// Watches a target that was given without a command. A word that is close to a command's name is rather that than a

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use tickscope_format::Snapshot;
 use tickscope_format::profile::diff::{Diff, NoScope};
-use tickscope_format::profile::gate::{self, Verdict};
+use tickscope_format::profile::gate;
+use tickscope_format::profile::gate::Verdict;
 use tickscope_format::render::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
 use crate::cli::args::{DiffArgs, DiffFormat, TargetArgs};
@@ -12,7 +13,7 @@ use crate::cli::commands::live_snapshot;
 use crate::output::console;
 use crate::output::console::{Misuse, say};
 use crate::output::output_file::Place;
-use crate::source::target::Wanted;
+use crate::source::target::wanted::Wanted;
 
 /// Rows of which only times have changed are shown from this share of the whole on.
 const MIN_SHARE: f64 = 0.01;

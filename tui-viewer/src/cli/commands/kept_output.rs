@@ -1,7 +1,8 @@
 //! What a program prints while the screen is up: kept in a file, and passed on afterwards.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tickscope_format::file::clean;
-use tickscope_format::file::list::{self, Listed};
+use tickscope_format::file::list;
+use tickscope_format::file::list::Listed;
 use tickscope_format::file::open::Liveness;
 use tickscope_format::file::places;
 
@@ -13,7 +14,7 @@ use crate::output::console;
 use crate::output::console::{about, printable, say};
 use crate::source::local_time;
 use crate::source::target;
-use crate::source::target::is_live;
+use crate::source::target::wanted::is_live;
 use crate::text::clock_time::clock_time;
 
 /// Prints the list; with `clean`, first removes what ended programs left in the directory that was chosen, if one was.

@@ -14,7 +14,7 @@ use tickscope_format::slots::{Op, Reply};
 use crate::cli::args::TargetArgs;
 use crate::output::console::{Misuse, about, say};
 use crate::source::target;
-use crate::source::target::{Found, NoTarget, Wanted, is_live, line_of};
+use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of};
 
 /// How long a program may take to publish.
 const ANSWER: Duration = Duration::from_secs(1);

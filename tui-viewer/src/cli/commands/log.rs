@@ -1,7 +1,8 @@
 //! `tickscope log`: a line for each thread and group or function, interval by interval.
 
 use std::cmp::Reverse;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use crate::cli::commands::live_snapshot;
 use crate::output::console;
 use crate::output::console::{Misuse, printable, say};
 use crate::source::local_time::utc_offset_s;
-use crate::source::target::is_live;
+use crate::source::target::wanted::is_live;
 
 /// How long the program may take to answer.
 const ANSWER: Duration = Duration::from_secs(1);

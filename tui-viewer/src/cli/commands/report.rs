@@ -3,11 +3,13 @@
 mod moment;
 mod threads;
 
-use std::io::{self, IsTerminal};
+use std::io;
+use std::io::IsTerminal;
 
 use tickscope_format::profile::narrow;
 use tickscope_format::profile::per::PerCall;
-use tickscope_format::render::text::{self, TextOptions};
+use tickscope_format::render::text;
+use tickscope_format::render::text::TextOptions;
 use tickscope_format::render::unit::Unit;
 
 use crate::cli::args::{ReportArgs, ReportFormat};
@@ -17,7 +19,7 @@ use crate::output::console;
 use crate::output::console::{Misuse, printable};
 use crate::output::output_file::Place;
 use crate::output::report::Report;
-use crate::source::target::Wanted;
+use crate::source::target::wanted::Wanted;
 
 /// Writes the report on a target.
 ///

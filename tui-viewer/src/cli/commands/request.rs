@@ -12,7 +12,7 @@ use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
 use crate::output::console::printable;
 use crate::source::feed::{RULES_FULL, refusal, result_of};
-use crate::source::target::{Found, Wanted, is_live, line_of};
+use crate::source::target::wanted::{Found, Wanted, is_live, line_of};
 
 /// How long the program may take to answer.
 const ANSWER: Duration = Duration::from_secs(2);

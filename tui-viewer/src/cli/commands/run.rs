@@ -23,7 +23,7 @@ use crate::output::console::{in_one_line, say};
 use crate::source::feed::RingFeed;
 use crate::source::local_time;
 use crate::source::target;
-use crate::source::target::{Found, NoTarget, Wanted, line_of};
+use crate::source::target::wanted::{Found, NoTarget, Wanted, line_of};
 
 /// Between two looks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(10);

@@ -5,7 +5,7 @@ use tickscope_format::render::{json, sites};
 use crate::cli::args::{Format, TargetArgs};
 use crate::cli::commands::live_snapshot;
 use crate::output::console;
-use crate::source::target::Wanted;
+use crate::source::target::wanted::Wanted;
 
 /// Prints the sites of a target.
 ///

@@ -11,7 +11,7 @@ use crate::event_loop::saved_files;
 use crate::output::console::Misuse;
 use crate::output::{console, output_file};
 use crate::source::local_time;
-use crate::source::target::Wanted;
+use crate::source::target::wanted::Wanted;
 
 /// Keeps the snapshot of a target and prints the file's path.
 ///

@@ -5,7 +5,7 @@ use tickscope_format::render::stacks::{StacksOptions, stacks};
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
 use crate::output::console;
-use crate::source::target::Wanted;
+use crate::source::target::wanted::Wanted;
 
 /// Prints every thread's open path.
 ///

@@ -1,6 +1,6 @@
 //! The table of keys.
 
-use super::{Action, Context, Hint, Line, Section};
+use crate::keys::action::{Action, Context, Hint, Line, Section};
 use crate::keys::decoder::Code;
 
 use Code::{Char, Ctrl};

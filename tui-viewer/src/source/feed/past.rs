@@ -205,7 +205,7 @@ mod tests {
     use crate::source::events::Feed;
     use crate::source::feed::attached::MISSED_MOST;
     use crate::source::feed::{Open, PAST_REST, RingFeed};
-    use crate::source::target::Wanted;
+    use crate::source::target::wanted::Wanted;
     use proptest::prelude::*;
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;

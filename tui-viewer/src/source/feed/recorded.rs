@@ -104,7 +104,7 @@ mod tests {
     use crate::source::feed::RingFeed;
     use crate::source::history::History;
     use crate::source::status::Status;
-    use crate::source::target::Wanted;
+    use crate::source::target::wanted::Wanted;
     use tickscope_format::codec;
     use tickscope_format::ring::Stamp;
     use tickscope_format::series::Writer;

@@ -9,8 +9,8 @@ use tickscope_format::file::open::open_plain;
 use tickscope_format::layout::{RING_MAGIC, WORD, header as at};
 use tickscope_format::os;
 
-use super::NoTarget;
 use crate::output::console::{about, printable};
+use crate::source::target::wanted::NoTarget;
 
 /// Words of a header that say which process wrote it.
 const WHO: usize = at::BOOT_ID + 2;

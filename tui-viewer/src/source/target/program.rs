@@ -6,12 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use tickscope_format::file::list::{self, Listed};
+use tickscope_format::file::list;
+use tickscope_format::file::list::Listed;
 use tickscope_format::file::open::{Liveness, RingFile, open_plain};
 use tickscope_format::file::places;
 
-use super::{Found, NoTarget, Wanted};
 use crate::output::console::printable;
+use crate::source::target::wanted;
+use crate::source::target::wanted::{Found, NoTarget, Wanted};
 
 /// Whether a file is one that can be started: a binary, or a script, that may be executed.
 pub(super) fn is_program(path: &Path) -> bool {
@@ -34,7 +36,7 @@ pub(super) fn is_program(path: &Path) -> bool {
 /// # Errors
 /// [`NoTarget`] where there is none, or where there are several.
 pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow::Result<Found> {
-    let is_live = |listed: Listed| listed.ring.ok().filter(|(_, liveness)| super::is_live(liveness));
+    let is_live = |listed: Listed| listed.ring.ok().filter(|(_, liveness)| wanted::is_live(liveness));
     let listed = list::list(&places::places(dir)).into_iter().filter_map(is_live);
     let mut fitting: Vec<(RingFile, Liveness)> = listed
         .filter(|(ring, _)| runs_from(ring.header().pid, path))
@@ -48,7 +50,7 @@ pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow
             let (ring, liveness) = fitting.remove(0);
             Ok(Found::Ring(Box::new(ring), liveness))
         }
-        _ => Err(super::several(&Wanted::File(path.to_path_buf()), &fitting).into()),
+        _ => Err(wanted::several(&Wanted::File(path.to_path_buf()), &fitting).into()),
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
-use super::NoTarget;
 use crate::output::console::printable;
+use crate::source::target::wanted::NoTarget;
 
 /// Makes sure that a directory that was asked for can be looked into.
 ///

@@ -1,6 +1,6 @@
 //! Which theme it is to be: what was typed, then what the environment says.
 
-use crate::ui::theme::{ColorChoice, ThemeKind};
+use crate::cli::args::look::{ColorChoice, ThemeKind};
 
 /// Names the theme where no option does.
 const VARIABLE: &str = "TICKSCOPE_THEME";
@@ -58,7 +58,7 @@ pub(crate) fn truecolor(variable: impl Fn(&str) -> Option<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::theme::tests::with;
+    use crate::text::glyphs::tests::with;
 
     type Environment = &'static [(&'static str, &'static str)];
 

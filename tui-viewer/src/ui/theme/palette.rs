@@ -2,21 +2,8 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use crate::cli::args::look::ThemeKind;
 use crate::ui::theme::Meaning;
-
-/// Which colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ThemeKind {
-    /// The terminal's own sixteen, for dark backgrounds.
-    #[default]
-    Sixteen,
-    /// Dark colours, for light backgrounds.
-    Light,
-    /// Those of Okabe and Ito, which no kind of colour vision mixes up; for dark backgrounds.
-    Cvd,
-    /// None: bold, dim, underlined and reversed text tell the same.
-    Mono,
-}
 
 /// Okabe and Ito's colours that can be read on black.
 mod okabe_ito {
@@ -41,47 +28,7 @@ mod dark {
     pub(super) const SAND: Color = Color::Rgb(0xff, 0xd7, 0x87);
 }
 
-// === impl ThemeKind ===
-
 impl ThemeKind {
-    /// All of them, in the order in which a key goes through them.
-    pub const ALL: [Self; 4] = [Self::Sixteen, Self::Light, Self::Cvd, Self::Mono];
-
-    /// The one after this.
-    pub(crate) fn next(self) -> Self {
-        match self {
-            Self::Sixteen => Self::Light,
-            Self::Light => Self::Cvd,
-            Self::Cvd => Self::Mono,
-            Self::Mono => Self::Sixteen,
-        }
-    }
-
-    /// The word to choose it by.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Sixteen => "sixteen",
-            Self::Light => "light",
-            Self::Cvd => "cvd",
-            Self::Mono => "mono",
-        }
-    }
-
-    /// The one of this name.
-    pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
-    }
-
-    /// For whoever changed it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Sixteen => "the terminal's sixteen colours",
-            Self::Light => "for light backgrounds",
-            Self::Cvd => "colours for every kind of colour vision",
-            Self::Mono => "no colours",
-        }
-    }
-
     /// Whether the selected row carries a mark beside being turned round.
     pub(crate) fn points(self) -> bool {
         matches!(self, Self::Cvd | Self::Mono)

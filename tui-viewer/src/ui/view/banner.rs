@@ -2,9 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::Model;
-use crate::source::status::Mark;
+use crate::app::state::Model;
 use crate::text::cells::safe;
+use crate::text::glyphs::Mark;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 

@@ -1,6 +1,6 @@
 //! A share as a bar of cells and parts of a cell.
 
-use crate::ui::theme::Glyphs;
+use crate::text::glyphs::Glyphs;
 
 /// A share of 0 to 1 of so many cells, to the nearest part of a cell.
 pub(super) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {

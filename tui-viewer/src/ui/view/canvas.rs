@@ -5,8 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use tickscope_format::render::number;
 
+use crate::cli::args::look::ThemeKind;
 use crate::text::cells::{cut_end, width};
-use crate::ui::theme::{Glyphs, Meaning, ThemeKind};
+use crate::text::glyphs::Glyphs;
+use crate::ui::theme::Meaning;
 
 /// A buffer and how meanings look in it.
 pub(super) struct Pen<'a> {

@@ -2,10 +2,11 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::Model;
 use crate::app::command_line::CommandLine;
+use crate::app::state::Model;
+use crate::cli::args::look::ThemeKind;
 use crate::text::cells::{cut_end, safe, width};
-use crate::ui::theme::{Meaning, ThemeKind};
+use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 
 /// No offer takes more cells than this.

@@ -2,11 +2,12 @@
 
 use tickscope_format::render::number;
 
-use crate::app::columns::Column;
-use crate::app::data::{Data, Figures};
+use crate::app::columns::column::Column;
+use crate::app::data::Data;
+use crate::app::figures::Figures;
 use crate::app::view::View;
 use crate::ui::view::canvas::Pen;
-use crate::ui::view::figure::UNKNOWN;
+use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::unit::{calls, quotient};
 
 /// What a column says of a counter.

@@ -3,13 +3,14 @@
 use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
-use crate::app::Model;
 use crate::app::activity::BEATS;
-use crate::app::columns::Column;
-use crate::app::data::{Data, What};
+use crate::app::columns::column::Column;
+use crate::app::data::Data;
 use crate::app::detail::Began;
+use crate::app::figures::What;
 use crate::app::percent_of::Base;
 use crate::app::row::Row;
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
 use crate::text::clock_time::clock_time;
@@ -17,7 +18,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Pen;
 use crate::ui::view::figure;
-use crate::ui::view::figure::{ABOUT, Known, UNKNOWN};
+use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::{counter, latency, sites, spark, threads, unit};
 
 /// From this width on the last seconds have room beside the threads.

@@ -2,16 +2,16 @@
 
 use tickscope_format::render::number;
 
-use crate::app::Model;
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::compare::change_of_avg;
-use crate::app::data::{Data, What};
+use crate::app::columns::column::{Column, gap};
+use crate::app::data::Data;
+use crate::app::data::change_of_avg;
+use crate::app::figures::What;
+use crate::app::state::Model;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 use crate::ui::view::counter::Part;
-use crate::ui::view::figure::{ABOUT, UNKNOWN, timed_in_part};
+use crate::ui::view::marks::{ABOUT, UNKNOWN, timed_in_part};
 use crate::ui::view::unit::{quotient, rounded, ticks, ticks_of};
 
 /// Where there is nothing to tell.
@@ -59,7 +59,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
             Part::Sign => return pen.glyphs.sum.to_string(),
             Part::Sum => {
                 let change = count(|data, what| data.figures(what).sum.unwrap_or(0));
-                return written(pen, columns::gap(model.size.width) == 1, &change, false);
+                return written(pen, gap(model.size.width) == 1, &change, false);
             }
             Part::Nothing => return UNKNOWN.to_string(),
             Part::Calls => {}
@@ -135,7 +135,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
             (Change::Unknown, false)
         }
     };
-    written(pen, columns::gap(model.size.width) == 1, &change, about)
+    written(pen, gap(model.size.width) == 1, &change, about)
 }
 
 /// A number in so many parts of one, or a call's part of it; none per call of what has none.
@@ -278,7 +278,7 @@ mod tests {
     use ratatui::layout::Rect;
 
     use super::*;
-    use crate::ui::theme::ThemeKind;
+    use crate::cli::args::look::ThemeKind;
 
     fn with_pen<T>(then: impl FnOnce(&Pen<'_>) -> T) -> T {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));

@@ -2,50 +2,17 @@
 
 use tickscope_format::render::number;
 
-use crate::app::Model;
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::data::{Data, Figures, What};
+use crate::app::columns::column::{Column, gap};
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::state::Model;
+use crate::ui::view::call_counts;
 use crate::ui::view::canvas::Pen;
 use crate::ui::view::counter;
 use crate::ui::view::counter::Part;
 use crate::ui::view::difference;
+use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, timed_in_part};
 use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks};
-
-/// Before a number that is an estimate.
-pub(super) const ABOUT: &str = "~";
-
-/// A number of so many cells leaves one of its column's six for the mark.
-pub(super) const LONGEST_MARKED: usize = 5;
-
-/// For what is not known.
-pub(super) const UNKNOWN: &str = "-";
-
-/// How far a time is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
-    /// It was measured.
-    Exactly,
-    /// It is an estimate.
-    About,
-    /// Nobody looked while it passed: it is short, but nobody knows how short.
-    Unseen,
-}
-
-// === impl Known ===
-
-impl Known {
-    /// What is known of a time of a row that has these figures.
-    pub(super) fn of(ns: u64, estimated: bool, figures: Figures) -> Self {
-        match ns {
-            0 if estimated && (figures.calls > 0 || figures.open > 0) => Self::Unseen,
-            // What was not called took no time.
-            0 => Self::Exactly,
-            _ if estimated => Self::About,
-            _ => Self::Exactly,
-        }
-    }
-}
 
 /// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
 /// the column.
@@ -73,7 +40,7 @@ pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, colum
     let quantile = |share: f64| Some(length(pen, model, data, data.latency(what).quantile(share)?));
     let ticks = ticks(data, what);
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
-    let tight = columns::gap(model.size.width) == 1;
+    let tight = gap(model.size.width) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);
         let text = scaled(pen, model.ticks, per, ns, ticks, estimated && tight);
@@ -92,7 +59,7 @@ pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, colum
                 .flatten(),
             false,
         ),
-        Column::CallsOf => (super::function::calls(data, what), false),
+        Column::CallsOf => (call_counts::calls(data, what), false),
         Column::Avg => figures.avg_ns().map_or((None, false), |ns| {
             let ticks = rounded(ticks.0, figures.calls);
             // Of a time that was seen a call has some part.
@@ -122,12 +89,6 @@ pub(super) fn longest(pen: &Pen<'_>, model: &Model, data: &Data, what: What) -> 
         (true, _) | (false, true) => length(pen, model, data, ticks),
         (false, false) => format!("{}{}", pen.glyphs.at_most, length_up(pen, model, data, ticks)),
     })
-}
-
-/// Whether latencies are those of some calls, not of all.
-pub(super) fn timed_in_part(data: &Data, what: What) -> bool {
-    data.spread(what)
-        .is_some_and(|spread| spread.timed < data.figures(what).calls)
 }
 
 /// With a mark before it the whole has no room for its tenth.

@@ -3,17 +3,19 @@
 use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
-use crate::app::Model;
-use crate::app::columns::Column;
-use crate::app::data::{Data, What, share};
+use crate::app::columns::column::Column;
+use crate::app::data::Data;
+use crate::app::figures::{What, share};
 use crate::app::flame_layout::Frame;
+use crate::app::state::Model;
 use crate::app::window::span_words;
+use crate::cli::args::look::ThemeKind;
 use crate::source::status::Status;
 use crate::text::cells::{cut_end, cut_middle, width, without_module};
-use crate::ui::theme::{Meaning, ThemeKind};
+use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 use crate::ui::view::figure;
-use crate::ui::view::figure::ABOUT;
+use crate::ui::view::marks::ABOUT;
 use crate::ui::view::rows;
 
 /// What fills frames beside each other, and the edge before each: Unicode, then ASCII.

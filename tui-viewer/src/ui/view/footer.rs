@@ -4,12 +4,13 @@ use ratatui::layout::Rect;
 use tickscope_format::render::number;
 use tui_input::Input;
 
-use crate::app::Model;
-use crate::app::data::share;
+use crate::app::figures::share;
 use crate::app::layout::Layout;
 use crate::app::search::Search;
+use crate::app::state::Model;
 use crate::app::view::View;
-use crate::keys::keymap::{Action, Context, Hint, lines};
+use crate::keys::action::{Action, Context, Hint};
+use crate::keys::keymap::lines;
 use crate::text::cells::{cut_start, safe, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;

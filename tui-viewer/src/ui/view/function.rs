@@ -4,22 +4,22 @@ use ratatui::layout::Rect;
 use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::render::{label, number};
 
-use crate::app::Model;
-use crate::app::columns::Column;
-use crate::app::data::{Data, Figures, What, share};
+use crate::app::columns::column::Column;
+use crate::app::data::Data;
+use crate::app::figures::{Figures, What, share};
 use crate::app::function::{Around, Line};
+use crate::app::state::Model;
 use crate::text::cells::{cut_middle, cut_path, safe, width};
-use crate::ui::theme::{Glyphs, Meaning};
+use crate::text::glyphs::Glyphs;
+use crate::ui::theme::Meaning;
+use crate::ui::view::call_counts::counted;
 use crate::ui::view::canvas::Pen;
 use crate::ui::view::figure;
-use crate::ui::view::figure::{ABOUT, Known, UNKNOWN};
+use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::unit;
 
 /// From so many cells on all figures have room.
 const WORDY: u16 = 76;
-
-/// Cells of a count.
-const COUNT: usize = 5;
 
 /// Name and place of the function, and its figures where there is a second line.
 pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
@@ -121,11 +121,6 @@ fn scaled(pen: &Pen<'_>, model: &Model, per_calls: Option<u64>, data: &Data, ns:
     unit::scaled(pen, model.ticks, per_calls, ns, unit::ticks_of(data, ns), false)
 }
 
-/// A number of calls, or so many per call.
-fn counted(data: &Data, calls: u64) -> String {
-    unit::calls(data, calls).unwrap_or_else(|| UNKNOWN.to_string())
-}
-
 /// A line between the two lists.
 pub(super) fn heading(pen: &mut Pen<'_>, text: &str, area: Rect) {
     pen.rule(area);
@@ -148,28 +143,4 @@ pub(super) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'st
         Line::Own => Some(own),
         Line::Callee(_) => Some(callee),
     }
-}
-
-/// Calls from the one to the other, of all calls of the other; of the function itself the outermost and the recursive
-/// ones. What stands between the two numbers always stands in the same cell.
-pub(super) fn calls(data: &Data, what: What) -> Option<String> {
-    let What::Call(line) = what else { return None };
-    let around = data.around.as_ref()?;
-    let of = &around.neighbours;
-    let (some, between, others) = match around.line(line) {
-        Line::Heading(_) => return None,
-        Line::Caller(link) | Line::Callee(link) => (link.calls, "/", Some(link.of_calls)),
-        Line::Own => {
-            let recursive = Some(of.recursive_calls).filter(|&calls| calls > 0);
-            (of.outermost_calls, "+", recursive)
-        }
-    };
-    let others = others.map_or(String::new(), |calls| {
-        format!("{between}{}", counted(data, calls))
-    });
-    Some(format!(
-        "{:>COUNT$}{others:<rest$}",
-        counted(data, some),
-        rest = COUNT + 1
-    ))
 }

@@ -7,9 +7,10 @@ use insta::assert_snapshot;
 use ratatui::layout::Size;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
 use crate::app::message::Message;
+use crate::app::state::Model;
 use crate::app::view::View;
+use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::modes::in_mode;
 use crate::orderbook;
@@ -17,7 +18,6 @@ use crate::source::events::{News, RingLine};
 use crate::source::status::Status;
 use crate::test_driver;
 use crate::test_driver::{key, keys, live, looks, news, show, text};
-use crate::ui::theme::ThemeKind;
 
 const SIZES: [(u16, u16); 4] = [(120, 30), (80, 24), (60, 15), (20, 5)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;

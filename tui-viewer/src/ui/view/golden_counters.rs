@@ -5,7 +5,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Count, Site, Thread, ThreadState};
 
-use crate::app::Model;
+use crate::app::state::Model;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver::{empty, keys, looks, news, text};
@@ -119,7 +119,7 @@ fn per_call_sums_are_divided_too() {
 fn in_ascii_the_sign_is_a_word() {
     let mut model = Model::new(
         ratatui::layout::Size::new(100, 24),
-        crate::ui::theme::ThemeKind::Mono,
+        crate::cli::args::look::ThemeKind::Mono,
         true,
         Some(0),
     );

@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Rule, Thread, ThreadState};
 
-use crate::app::Model;
 use crate::app::columns;
+use crate::app::state::Model;
+use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver::{empty, key, keys, live, looks, news, screen, text};
-use crate::ui::theme::ThemeKind;
 
 const SIZES: [(u16, u16); 4] = [(120, 30), (80, 24), (60, 15), (20, 5)];
 

@@ -5,8 +5,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::render::number;
 use tickscope_format::snapshot::{Mode, Process, ThreadState};
 
-use crate::app::Model;
-use crate::app::on_event::rate_hz;
+use crate::app::pending::rate_hz;
+use crate::app::state::Model;
 use crate::source::status::Status;
 use crate::text::cells::{cut_middle, safe, width};
 use crate::text::clock_time::running;

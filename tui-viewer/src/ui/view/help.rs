@@ -2,9 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::Model;
 use crate::app::help;
-use crate::app::help::{HelpLine, WORD_CELLS};
+use crate::app::help::WORD_CELLS;
+use crate::app::help::line::HelpLine;
+use crate::app::state::Model;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 

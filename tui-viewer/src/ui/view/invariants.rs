@@ -9,8 +9,8 @@ use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::ThreadState;
 
-use crate::app::Model;
 use crate::app::message::Message;
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;

@@ -5,13 +5,15 @@ use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 use tickscope_format::profile::between::has_forgotten_latencies;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
-use crate::app::data::{Data, What};
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::state::Model;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 use crate::ui::view::figure;
-use crate::ui::view::figure::ABOUT;
+use crate::ui::view::marks;
+use crate::ui::view::marks::ABOUT;
 use crate::ui::view::unit;
 
 /// Which quantiles, and what they are called.
@@ -38,7 +40,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
         pen.put_cut(x, y, room, why_none(model, data), Meaning::Quiet);
         return;
     }
-    let about = if figure::timed_in_part(data, what) {
+    let about = if marks::timed_in_part(data, what) {
         ABOUT
     } else {
         ""
@@ -121,7 +123,7 @@ fn chart(latency: &Histogram, heights: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::theme::Glyphs;
+    use crate::text::glyphs::Glyphs;
 
     #[test]
     fn the_chart_shows_every_call_and_where_most_are() {

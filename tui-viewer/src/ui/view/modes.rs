@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
+use crate::app::state::Model;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 use crate::ui::view::popup::middle;

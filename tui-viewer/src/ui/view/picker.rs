@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::Model;
+use crate::app::state::Model;
 use crate::text::cells::{cut_end, safe};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;

@@ -5,8 +5,8 @@ use tickscope_format::layout::slot;
 use tickscope_format::render::number;
 use tickscope_format::snapshot::Thread;
 
-use crate::app::Model;
-use crate::app::data::share;
+use crate::app::figures::share;
+use crate::app::state::Model;
 use crate::app::threads;
 use crate::source::events::Request;
 use crate::text::cells::{cut_end, safe, width};

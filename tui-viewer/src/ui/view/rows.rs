@@ -6,12 +6,13 @@ use ratatui::layout::Rect;
 use tickscope_format::render::{label, number};
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
 use crate::app::columns;
-use crate::app::columns::{Column, Place};
-use crate::app::data::{Data, What};
+use crate::app::columns::column::{Column, Place};
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::row::{Fold, Row};
 use crate::app::scope::Scope;
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::source::status::Status;
 use crate::text::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
@@ -350,7 +351,7 @@ fn highlight(pen: &mut Pen<'_>, model: &Model, row: &Row, text: &str, x: u16, y:
 }
 
 /// The lines that lead to a row: `│ ├─`.
-fn tree_lines(rows: &[Row], row: &Row, glyphs: &crate::ui::theme::Glyphs) -> String {
+fn tree_lines(rows: &[Row], row: &Row, glyphs: &crate::text::glyphs::Glyphs) -> String {
     if row.depth == 0 {
         return String::new();
     }

@@ -2,17 +2,18 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::Model;
 use crate::app::columns;
-use crate::app::columns::{Column, Place};
-use crate::app::data::{Data, What};
+use crate::app::columns::column::{Column, Place};
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::row::Row;
 use crate::app::site_rows::{SiteRow, SiteState};
+use crate::app::state::Model;
 use crate::app::window::span_words;
 use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width, without_module};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
-use crate::ui::view::figure::UNKNOWN;
+use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::rows;
 use crate::ui::view::rows::Look;
 use crate::ui::view::{difference, unit};

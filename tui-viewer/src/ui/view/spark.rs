@@ -1,7 +1,7 @@
 //! How busy a row was in the last seconds, as a line of small columns.
 
-use crate::app::Model;
 use crate::app::row::RowId;
+use crate::app::state::Model;
 use crate::ui::view::canvas::Pen;
 
 /// The last seconds of a row in so many cells, or fewer, the newest on the right; nothing where nothing is known.

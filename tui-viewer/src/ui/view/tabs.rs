@@ -2,9 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::Model;
 use crate::app::columns;
-use crate::app::columns::Column;
+use crate::app::columns::column::Column;
+use crate::app::state::Model;
 use crate::app::view::{TabForm, View};
 use crate::text::cells::{cut_end, cut_middle, safe, width};
 use crate::ui::theme::Meaning;

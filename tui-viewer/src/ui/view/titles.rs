@@ -2,9 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::Model;
 use crate::app::columns;
-use crate::app::columns::{Column, Place};
+use crate::app::columns::column::{Column, Place};
+use crate::app::state::Model;
 use crate::text::cells::{cut_middle, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;

@@ -2,11 +2,12 @@
 
 use tickscope_format::render::number;
 
-use crate::app::Model;
-use crate::app::data::{Data, What};
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::state::Model;
 use crate::text::cells::width;
 use crate::ui::view::canvas::{Pen, up};
-use crate::ui::view::figure::LONGEST_MARKED;
+use crate::ui::view::marks::LONGEST_MARKED;
 
 pub(super) use tickscope_format::render::number::quotient;
 

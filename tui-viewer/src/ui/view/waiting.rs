@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::Model;
 use crate::app::layout::Layout;
+use crate::app::state::Model;
 use crate::source::status::Status;
 use crate::text::cells::{safe, wrapped};
 use crate::ui::theme::Meaning;

@@ -1,6 +1,7 @@
 //! How far a recording is: one line on a terminal, drawn over itself.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use tickscope_format::file::open::Liveness;

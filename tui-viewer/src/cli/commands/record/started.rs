@@ -12,12 +12,12 @@ use tickscope_format::series::Writer;
 
 use super::copier::{Begin, Copier};
 use super::progress::Progress;
-use super::{copy, create, finish};
 use crate::cli::args::RecordArgs;
+use crate::cli::commands::record::recording::{copy, create, finish};
 use crate::cli::commands::run;
 use crate::cli::commands::run::Started;
 use crate::output::console::{FAILED, in_one_line, say};
-use crate::source::target::{Found, line_of};
+use crate::source::target::wanted::{Found, line_of};
 
 /// Between two looks for the ring of the program: it writes a second of records into it before that matters.
 const PAUSE: Duration = Duration::from_millis(10);

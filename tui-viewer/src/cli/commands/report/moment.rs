@@ -6,7 +6,7 @@ use crate::cli::args::{MomentArgs, When};
 use crate::cli::commands::live_snapshot::Fresh;
 use crate::output::console::{Misuse, say};
 use crate::source::local_time;
-use crate::source::target::Found;
+use crate::source::target::wanted::Found;
 use crate::source::timeline::Timeline;
 
 /// Puts what was asked for in the place of the newest snapshot; says which part of the run it is.

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 
-use crate::app::Model;
 use crate::app::message::Message;
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::orderbook;

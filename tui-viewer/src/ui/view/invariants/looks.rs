@@ -3,13 +3,13 @@
 use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier};
 
-use crate::app::Model;
+use crate::app::state::Model;
 use crate::app::view::View;
+use crate::cli::args::look::ThemeKind;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver;
 use crate::test_driver::{keys, news, show, text};
-use crate::ui::theme::ThemeKind;
 use crate::ui::view::invariants::{ON_TOP, SIZES, staged, statuses};
 
 #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ratatui::buffer::Buffer;
 use tickscope_format::Snapshot;
 
-use crate::app::Model;
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::orderbook;

@@ -8,17 +8,18 @@ use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId};
 
-use crate::app::Model;
-use crate::app::data::{Data, What};
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
+use crate::app::state::Model;
 use crate::app::view::View;
+use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::source::events::{News, Outcome, Request, Target};
 use crate::source::status::Status;
 use crate::test_driver;
 use crate::test_driver::{at, empty, key, keys};
-use crate::ui::theme::ThemeKind;
 use crate::ui::view::invariants::{SIZES, codes, statuses};
 
 /// Keys of what is to go together; others come now and then.

@@ -2,18 +2,18 @@
 
 use ratatui::layout::{Position, Rect};
 
-use crate::app::Model;
 use crate::app::columns;
-use crate::app::columns::Column;
+use crate::app::columns::column::Column;
 use crate::app::row::Fold;
+use crate::app::state::Model;
 use crate::app::view::{TabForm, View};
-use crate::keys::keymap::{Action, Context};
+use crate::keys::action::{Action, Context};
 
 // === impl Model ===
 
 impl Model {
     /// A click selects a row, folds by the mark before its name, sorts by a title, or changes the view.
-    pub(super) fn click(&mut self, x: u16, y: u16) {
+    pub(in crate::app) fn click(&mut self, x: u16, y: u16) {
         let layout = self.layout();
         let typing = matches!(self.context(), Context::Typing | Context::Commanding);
         if self.popup.is_some() || self.data.is_none() || typing || layout.too_small {
@@ -59,7 +59,7 @@ impl Model {
     }
 
     /// The wheel moves the list under the selection; the selection stays on the screen.
-    pub(super) fn wheel(&mut self, rows: isize) {
+    pub(in crate::app) fn wheel(&mut self, rows: isize) {
         let steps = rows.unsigned_abs();
         if self.popup.is_some() || self.data.is_none() {
             let action = if rows < 0 { Action::Up } else { Action::Down };

@@ -1,14 +1,14 @@
 //! The source of what is selected.
 
-use crate::app::Model;
 use crate::app::message::Effect;
-use crate::event_loop::editor::Place;
+use crate::app::message::SourcePlace;
+use crate::app::state::Model;
 
 // === impl Model ===
 
 impl Model {
     /// Opens the selected row's file at its line.
-    pub(super) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
         let Some((data, row)) = self.data.as_ref().zip(self.list().selected()) else {
             return;
         };
@@ -18,7 +18,7 @@ impl Model {
             return;
         };
         let function = data.tree.functions.get(function);
-        effects.push(Effect::Edit(Place {
+        effects.push(Effect::Edit(SourcePlace {
             file: function.file.clone(),
             line: function.line,
             // Of one that has ended the number may be another program's by now.

@@ -2,19 +2,21 @@
 
 use tickscope_format::profile::groups;
 
-use crate::app::data::What;
+use crate::app::figures::What;
 use crate::app::filter::{Focus, FocusOn};
 use crate::app::function::Chosen;
 use crate::app::row::RowId;
 use crate::app::sort::Sort;
+use crate::app::state::Model;
+use crate::app::update::travel;
+use crate::app::view::Origin;
 use crate::app::view::View;
-use crate::app::{Model, Origin, travel};
 
 // === impl Model ===
 
 impl Model {
     /// Opens the selected row: a function with its callers.
-    pub(super) fn enter_row(&mut self) {
+    pub(in crate::app) fn enter_row(&mut self) {
         match self.view {
             View::Threads => self.enter_thread(),
             View::Flame => self.zoom_in(),
@@ -43,7 +45,7 @@ impl Model {
     }
 
     /// Only this function, wherever it is called, or everything again.
-    pub(super) fn focus_function(&mut self) {
+    pub(in crate::app) fn focus_function(&mut self) {
         let Some(Chosen { key, .. }) = self.selected_function() else {
             return self.tell("no function to focus on: choose a row that has one");
         };
@@ -51,7 +53,7 @@ impl Model {
     }
 
     /// Only what is below this row, or everything again.
-    pub(super) fn focus_subtree(&mut self) {
+    pub(in crate::app) fn focus_subtree(&mut self) {
         if self.view == View::Tree && self.lens.inverted {
             return self.tell("bottom-up there is no subtree of calls: i turns back, f takes the function");
         }
@@ -112,7 +114,7 @@ impl Model {
     }
 
     /// Everything again, or what the focus before left; false where there is none in this view.
-    pub(super) fn leave_focus(&mut self) -> bool {
+    pub(in crate::app) fn leave_focus(&mut self) -> bool {
         if !self.lens.focuses(self.view) {
             return false;
         }
@@ -127,7 +129,7 @@ impl Model {
     }
 
     /// From the bottom up, or from the top down.
-    pub(super) fn invert(&mut self) {
+    pub(in crate::app) fn invert(&mut self) {
         let chosen = self.selected_function();
         self.lens.inverted = !self.lens.inverted;
         if self.lens.inverted {
@@ -143,7 +145,7 @@ impl Model {
     }
 
     /// Recursion in one row, or call by call.
-    pub(super) fn fold_recursion(&mut self) {
+    pub(in crate::app) fn fold_recursion(&mut self) {
         self.lens.folded = !self.lens.folded;
         self.look_again();
         let data = self.data.as_ref();
@@ -157,7 +159,7 @@ impl Model {
     }
 
     /// Groups in place of their members, or the members again.
-    pub(super) fn group(&mut self) {
+    pub(in crate::app) fn group(&mut self) {
         let shown = self.shown.as_deref();
         if !self.lens.grouped && shown.is_some_and(|shown| groups::names(shown).0.is_empty()) {
             self.tell("nothing is in a group here: scope!(group = \"io\", \"read\") puts a scope into one");
@@ -173,7 +175,7 @@ impl Model {
     }
 
     /// The data is looked at in another way.
-    pub(super) fn look_again(&mut self) {
+    pub(in crate::app) fn look_again(&mut self) {
         self.lens_stale = true;
         self.rows_stale = true;
         self.sort_now = true;
@@ -181,7 +183,7 @@ impl Model {
     }
 
     /// To the next place of the same function.
-    pub(super) fn other_place(&mut self) {
+    pub(in crate::app) fn other_place(&mut self) {
         let Some((data, What::Tree(selected))) =
             self.data.as_ref().zip(self.list().selected().map(|row| row.what))
         else {
@@ -205,7 +207,7 @@ impl Model {
     }
 
     /// From a function to its heaviest place in the tree.
-    pub(super) fn show_in_tree(&mut self) {
+    pub(in crate::app) fn show_in_tree(&mut self) {
         let Some(chosen) = self.selected_function() else {
             return self.tell("no function, so no place in the tree");
         };
@@ -253,12 +255,12 @@ impl Model {
     }
 
     /// The function that the user has selected; none where nobody has moved in the list.
-    pub(super) fn chosen_by_hand(&self) -> Option<Chosen> {
+    pub(in crate::app) fn chosen_by_hand(&self) -> Option<Chosen> {
         self.selected_function().filter(|_| self.list().cursor.touched)
     }
 
     /// Selects the row of a function in a list where each has its own; of several places the one with most calls.
-    pub(super) fn follow(&mut self, key: u64) {
+    pub(in crate::app) fn follow(&mut self, key: u64) {
         self.refresh();
         let Some(data) = &self.data else { return };
         let of_it = |what: What| {

@@ -3,13 +3,14 @@
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
 use crate::app::scope::Scope;
-use crate::source::status::{Mark, Status};
+use crate::app::state::Model;
+use crate::source::status::Status;
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::clock_time::clock_time;
 use crate::text::clock_time::seconds;
-use crate::ui::theme::Glyphs;
+use crate::text::glyphs::Glyphs;
+use crate::text::glyphs::Mark;
 
 /// On screens of so many lines the first look is helped.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;

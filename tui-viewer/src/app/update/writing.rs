@@ -7,17 +7,17 @@ use tickscope_format::Snapshot;
 use tickscope_format::profile::in_focus::{Focus, in_focus};
 use tickscope_format::render::Extent;
 
-use crate::app::Model;
-use crate::app::compare::Sides;
 use crate::app::message::Effect;
 use crate::app::scope::Scope;
+use crate::app::state::Model;
+use crate::app::update::compare::Sides;
 use crate::cli::args::ReportFormat;
 
 // === impl Model ===
 
 impl Model {
     /// Writes the report of what is on screen: its moment or window, the thread in scope, what is in focus.
-    pub(super) fn report_in(
+    pub(in crate::app) fn report_in(
         &mut self,
         formats: Vec<ReportFormat>,
         file: Option<PathBuf>,
@@ -55,7 +55,7 @@ impl Model {
     }
 
     /// Keeps the snapshot on screen.
-    pub(super) fn keep_in(&mut self, file: Option<PathBuf>, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn keep_in(&mut self, file: Option<PathBuf>, effects: &mut Vec<Effect>) {
         let shown = self.shown.clone();
         effects.extend(shown.map(|snapshot| Effect::KeepSnapshot { snapshot, file }));
     }

@@ -2,16 +2,16 @@
 
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
 use crate::app::message::Effect;
 use crate::app::popup::Popup;
+use crate::app::state::Model;
 use crate::source::events::Request;
 
 // === impl Model ===
 
 impl Model {
     /// The list comes up with the mode in force selected.
-    pub(super) fn list_modes(&mut self) {
+    pub(in crate::app) fn list_modes(&mut self) {
         if !self.status.answers() {
             self.complain(format!(
                 "no mode to change: the program is {}",
@@ -31,7 +31,7 @@ impl Model {
     }
 
     /// Takes a line of the list; the mode in force stays as it is, with all it has counted.
-    pub(super) fn choose_mode(&mut self, index: usize, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn choose_mode(&mut self, index: usize, effects: &mut Vec<Effect>) {
         let chosen = Mode::ALL.get(index).copied();
         let Some(mode) = chosen.filter(|_| chosen != self.mode_in_force()) else {
             return;

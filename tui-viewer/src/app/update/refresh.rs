@@ -8,14 +8,17 @@ use tickscope_format::profile::compensate::compensated;
 
 use crate::app::data::Data;
 use crate::app::detail::Detail;
-use crate::app::function::{Around, past_headings};
+use crate::app::flame;
+use crate::app::function::Around;
 use crate::app::listing;
 use crate::app::listing::Shape;
 use crate::app::percent_of::Base;
+use crate::app::row::past_headings;
 use crate::app::search::{Filter, Search};
 use crate::app::sort::Before;
+use crate::app::state::Model;
+use crate::app::update::travel;
 use crate::app::view::View;
-use crate::app::{Model, flame, site_rows, thread_rows, travel};
 use crate::source::status::Status;
 
 /// Nothing moves under a finger for so long after a key.
@@ -39,13 +42,13 @@ impl Model {
         [resort, notice, pending, switching].into_iter().flatten().min()
     }
 
-    pub(super) fn hold_until(&self) -> Duration {
+    pub(in crate::app) fn hold_until(&self) -> Duration {
         let after_key = self.last_key.map_or(Duration::ZERO, |key| key + HOLD_AFTER_KEY);
         after_key.max(self.list().sorted_at + BETWEEN_SORTS)
     }
 
     /// Time has passed: what was to end ends.
-    pub(super) fn tick(&mut self, now: Duration) {
+    pub(in crate::app) fn tick(&mut self, now: Duration) {
         self.now = now;
         if self.notice.as_ref().is_some_and(|notice| notice.until <= now) {
             self.notice = None;
@@ -73,7 +76,7 @@ impl Model {
     }
 
     /// Derives what has become stale: data, then rows, then details.
-    pub(super) fn refresh(&mut self) {
+    pub(in crate::app) fn refresh(&mut self) {
         if std::mem::take(&mut self.data_stale) {
             let former = self.data.take();
             let counted_from = |data: &Data| {
@@ -191,8 +194,8 @@ impl Model {
             View::Tree => listing::tree(&data, &shape),
             View::Hot => listing::hot(&data, &shape),
             View::Function => listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS),
-            View::Threads => thread_rows::list(&data, &shape),
-            View::Sites => site_rows::list(&data, &shape),
+            View::Threads => listing::threads(&data, &shape),
+            View::Sites => listing::sites(&data, &shape),
             View::Flame => flame.list(&data, &shape, width),
         };
         self.flame = flame;

@@ -1,10 +1,10 @@
 //! What is asked of the program, and what is taken from the screen.
 
-use crate::app::Model;
 use crate::app::message::Effect;
-use crate::app::on_event::rate_hz;
 use crate::app::pending::Pending;
+use crate::app::pending::rate_hz;
 use crate::app::popup::Popup;
+use crate::app::state::Model;
 use crate::source::events::Request;
 use crate::source::status::Status;
 
@@ -14,7 +14,7 @@ const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
 // === impl Model ===
 
 impl Model {
-    pub(super) fn freeze(&mut self) {
+    pub(in crate::app) fn freeze(&mut self) {
         if !self.frozen && !self.status.answers() {
             // The word for the state says more than FROZEN would.
             self.tell(match self.status {
@@ -39,7 +39,7 @@ impl Model {
     }
 
     /// Why there is nobody to ask.
-    pub(super) fn why_no_answer(&self) -> String {
+    pub(in crate::app) fn why_no_answer(&self) -> String {
         match self.status {
             Status::Kept if self.recorded_ns().is_some() => "a recording has no program behind it".into(),
             Status::Kept => "a kept snapshot has no program behind it".into(),
@@ -52,7 +52,7 @@ impl Model {
         }
     }
 
-    pub(super) fn ask_reset(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn ask_reset(&mut self, effects: &mut Vec<Effect>) {
         if !self.status.answers() {
             self.complain(format!("nothing to reset: {}", self.why_no_answer()));
         } else {
@@ -61,7 +61,7 @@ impl Model {
     }
 
     /// What others see as well is done at once only if nobody else watches.
-    pub(super) fn send_or_ask(&mut self, request: Request, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn send_or_ask(&mut self, request: Request, effects: &mut Vec<Effect>) {
         let others = self
             .newest
             .as_ref()
@@ -73,7 +73,7 @@ impl Model {
         }
     }
 
-    pub(super) fn undo(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn undo(&mut self, effects: &mut Vec<Effect>) {
         if !self.undoable {
             self.complain("there is no reset to undo");
         } else if !self.status.answers() {
@@ -83,7 +83,7 @@ impl Model {
         }
     }
 
-    pub(super) fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
         self.notice = None;
         self.pending = Some(Pending {
             request,
@@ -93,7 +93,7 @@ impl Model {
         effects.push(Effect::Send(request));
     }
 
-    pub(super) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
         if !self.status.answers() {
             self.complain(format!("no rate to change: {}", self.why_no_answer()));
             return;
@@ -120,7 +120,7 @@ impl Model {
         }
     }
 
-    pub(super) fn copy(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn copy(&mut self, effects: &mut Vec<Effect>) {
         let name = self
             .data
             .as_ref()

@@ -4,26 +4,16 @@ use std::time::Duration;
 
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
-use tickscope_format::profile::sites::sites;
 use tickscope_format::snapshot::Site;
 
-use crate::app::Model;
-use crate::app::data::What;
+use crate::app::figures::What;
 use crate::app::message::Effect;
 use crate::app::pending::PATIENCE;
+use crate::app::pending::{Switching, rule_of};
 use crate::app::site_rows::SiteState;
-use crate::cli::commands::switch::{Switch, outcome};
+use crate::app::state::Model;
+use crate::output::switched::{Switch, outcome};
 use crate::source::events::Request;
-
-/// A rule on its way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Switching {
-    /// What was asked for.
-    pub(super) request: Request,
-    asked: Duration,
-    /// The program has said that it is done.
-    granted: bool,
-}
 
 /// The pattern that chooses a site by its whole path.
 fn pattern_of(site: &Site) -> Result<Pattern, String> {
@@ -40,34 +30,9 @@ fn pattern_of(site: &Site) -> Result<Pattern, String> {
     })
 }
 
-/// The pattern of a request, and whether it switches off.
-fn rule_of(request: Request) -> Option<(Pattern, bool)> {
-    match request {
-        Request::SitesOff(pattern) => Some((pattern, true)),
-        Request::SitesOn(pattern) => Some((pattern, false)),
-        Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => None,
-    }
-}
-
-// === impl Switching ===
-
-impl Switching {
-    /// Whether a snapshot shows it.
-    fn is_in(&self, snapshot: &Snapshot) -> bool {
-        rule_of(self.request).is_none_or(|(pattern, off)| {
-            sites(snapshot)
-                .iter()
-                .filter(|row| pattern.matches(&snapshot.sites[row.site.index()]))
-                .all(|row| row.off == off)
-        })
-    }
-}
-
-// === impl Model ===
-
 impl Model {
     /// Switches the selected place off, or on again.
-    pub(super) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
         let Some((data, What::Site(row))) =
             self.data.as_ref().zip(self.list().selected().map(|row| row.what))
         else {
@@ -116,7 +81,7 @@ impl Model {
     }
 
     /// The program says that a rule is in force: it is done as soon as it shows.
-    pub(super) fn switch_granted(&mut self, request: Request) {
+    pub(in crate::app) fn switch_granted(&mut self, request: Request) {
         if self.pending.is_some_and(|pending| pending.request == request) {
             self.pending = None;
         }
@@ -130,7 +95,7 @@ impl Model {
     }
 
     /// Says what is done as soon as the newest snapshot shows it.
-    pub(super) fn settle_switching(&mut self) {
+    pub(in crate::app) fn settle_switching(&mut self) {
         let Some(newest) = self.newest.clone() else { return };
         let (done, open) = std::mem::take(&mut self.switching)
             .into_iter()
@@ -144,7 +109,7 @@ impl Model {
     }
 
     /// When waiting for an answer has been long enough.
-    pub(super) fn switching_deadline(&self) -> Option<Duration> {
+    pub(in crate::app) fn switching_deadline(&self) -> Option<Duration> {
         self.switching
             .iter()
             .map(|switching| switching.asked + PATIENCE)
@@ -152,7 +117,7 @@ impl Model {
     }
 
     /// What has not come until now is not waited for any more.
-    pub(super) fn give_up_switching(&mut self) {
+    pub(in crate::app) fn give_up_switching(&mut self) {
         let now = self.now;
         let due = |switching: &Switching| switching.asked + PATIENCE <= now;
         let Some(late) = self.switching.iter().copied().find(due) else {
@@ -177,7 +142,7 @@ fn same_pattern(one: Request, other: Request) -> bool {
 }
 
 /// What a rule has done; for a single site the way back as well.
-pub(super) fn said(snapshot: &Snapshot, request: Request) -> String {
+pub(in crate::app) fn said(snapshot: &Snapshot, request: Request) -> String {
     let Some((pattern, off)) = rule_of(request) else {
         return String::new();
     };

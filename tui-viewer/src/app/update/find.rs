@@ -2,14 +2,14 @@
 
 use tui_input::InputRequest;
 
-use crate::app::Model;
 use crate::app::search::Search;
+use crate::app::state::Model;
 
 // === impl Model ===
 
 impl Model {
     /// Starts to type a search; the row of now is where Escape returns to.
-    pub(super) fn search_begin(&mut self) {
+    pub(in crate::app) fn search_begin(&mut self) {
         let former = self.search.take();
         let cursor = &self.list().cursor;
         let origin = self.lineage_of(cursor.index);
@@ -25,7 +25,7 @@ impl Model {
     }
 
     /// A key in the search line.
-    pub(super) fn search_edit(&mut self, request: InputRequest) {
+    pub(in crate::app) fn search_edit(&mut self, request: InputRequest) {
         let Some(search) = self.search.as_mut().filter(|search| search.typing) else {
             return;
         };
@@ -71,7 +71,7 @@ impl Model {
     }
 
     /// Enter: the search stays, the keys go back to the list.
-    pub(super) fn search_keep(&mut self) {
+    pub(in crate::app) fn search_keep(&mut self) {
         let kept = self.search.as_mut().is_some_and(|search| {
             search.typing = false;
             search.opened.clear();
@@ -84,7 +84,7 @@ impl Model {
     }
 
     /// Escape: no search any more; while typing, back to the former row.
-    pub(super) fn search_end(&mut self, go_home: bool) {
+    pub(in crate::app) fn search_end(&mut self, go_home: bool) {
         if go_home {
             self.home();
         }
@@ -100,7 +100,7 @@ impl Model {
     }
 
     /// To the next or the previous match, around the ends.
-    pub(super) fn search_step(&mut self, forward: bool) {
+    pub(in crate::app) fn search_step(&mut self, forward: bool) {
         let Some(search) = self.search.as_ref().filter(|search| !search.hits.is_empty()) else {
             return;
         };
@@ -118,7 +118,7 @@ impl Model {
     }
 
     /// Only matches, or everything.
-    pub(super) fn search_only(&mut self) {
+    pub(in crate::app) fn search_only(&mut self) {
         let Some(search) = &mut self.search else { return };
         search.only = !search.only;
         let shown_again = !search.only;
@@ -130,7 +130,7 @@ impl Model {
     }
 
     /// Counts the matches before the selected row anew.
-    pub(super) fn recount_hits(&mut self) {
+    pub(in crate::app) fn recount_hits(&mut self) {
         let selected = self.list().selected().map(|row| row.what);
         let Some(search) = self.search.as_mut().filter(|search| search.is_set()) else {
             return;

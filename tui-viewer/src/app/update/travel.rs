@@ -5,11 +5,12 @@ use std::collections::BinaryHeap;
 
 use tickscope_format::profile::tree::{PathId, TreeRow};
 
-use crate::app::Model;
-use crate::app::data::{Data, What, share};
+use crate::app::data::Data;
+use crate::app::figures::{What, share};
 use crate::app::row::{Fold, RowId};
+use crate::app::state::Model;
 use crate::app::view::View;
-use crate::keys::keymap::Action;
+use crate::keys::action::Action;
 
 /// The hottest path ends where a row's share falls below this.
 const HOT_SHARE: f64 = 0.05;
@@ -18,7 +19,7 @@ const HOT_SHARE: f64 = 0.05;
 const HOT_DEPTH: usize = 8;
 
 /// Rows to open on the hottest path from a row, or from the top.
-pub(super) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
+pub(in crate::app) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
     let hottest = |rows: &[u32]| {
         rows.iter()
             .copied()
@@ -40,7 +41,7 @@ pub(super) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
 
 /// Rows to open at the first look: the hottest path, and then what else is hot, hottest first, as long as all of it
 /// fits on one screen.
-pub(super) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
+pub(in crate::app) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
     let mut open = hottest_path(data, None);
     let mut shown = data.tree.top().len();
     let mut closed: BinaryHeap<(u64, Reverse<u32>)> = BinaryHeap::new();
@@ -70,7 +71,7 @@ pub(super) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
 
 impl Model {
     /// Moves the selection of the view's list.
-    pub(super) fn travel(&mut self, action: Action) {
+    pub(in crate::app) fn travel(&mut self, action: Action) {
         let rows = self.list().rows.len();
         if rows == 0 {
             return;
@@ -89,7 +90,7 @@ impl Model {
     }
 
     /// To the sibling above or below.
-    pub(super) fn step_sibling(&mut self, step: isize) {
+    pub(in crate::app) fn step_sibling(&mut self, step: isize) {
         if self.view == View::Flame {
             return self.flame_beside(step);
         }
@@ -108,7 +109,7 @@ impl Model {
     }
 
     /// → : opens, or goes to the first child.
-    pub(super) fn go_in(&mut self) {
+    pub(in crate::app) fn go_in(&mut self) {
         match self.list().selected().map(|row| row.fold) {
             Some(Fold::Closed(_)) => self.set_open(true),
             Some(Fold::Open) => self.select(self.list().cursor.index + 1),
@@ -117,7 +118,7 @@ impl Model {
     }
 
     /// ← : closes, or goes to the parent.
-    pub(super) fn go_out(&mut self) {
+    pub(in crate::app) fn go_out(&mut self) {
         let Some(row) = self.list().selected().copied() else {
             return;
         };
@@ -133,7 +134,7 @@ impl Model {
     }
 
     /// Space: opens what is closed and closes what is open.
-    pub(super) fn fold(&mut self) {
+    pub(in crate::app) fn fold(&mut self) {
         match self.list().selected().map(|row| row.fold) {
             Some(Fold::Closed(_)) => self.set_open(true),
             Some(Fold::Open) => self.set_open(false),
@@ -154,7 +155,7 @@ impl Model {
     }
 
     /// Opens or closes the selected row and all below it.
-    pub(super) fn fold_all(&mut self, open: bool) {
+    pub(in crate::app) fn fold_all(&mut self, open: bool) {
         let Some((data, What::Tree(row))) =
             self.data.as_ref().zip(self.list().selected().map(|row| row.what))
         else {
@@ -178,7 +179,7 @@ impl Model {
     }
 
     /// Opens the hottest path below the selected row and goes to its end.
-    pub(super) fn go_hot(&mut self) {
+    pub(in crate::app) fn go_hot(&mut self) {
         let Some((data, What::Tree(row))) =
             self.data.as_ref().zip(self.list().selected().map(|row| row.what))
         else {
@@ -201,7 +202,7 @@ impl Model {
     }
 
     /// Opens what hides a row and selects it; gives back what had to be opened.
-    pub(super) fn reveal(&mut self, what: What) -> Vec<PathId> {
+    pub(in crate::app) fn reveal(&mut self, what: What) -> Vec<PathId> {
         if self.view == View::Flame {
             self.flame_reveal(what);
             return Vec::new();
@@ -242,7 +243,7 @@ impl Model {
 }
 
 /// The line that an action leads to.
-pub(super) fn target(action: Action, index: usize, rows: usize, page: usize) -> usize {
+pub(in crate::app) fn target(action: Action, index: usize, rows: usize, page: usize) -> usize {
     let last = rows.saturating_sub(1);
     let half = (page / 2).max(1);
     let to = if action == Action::Up {

@@ -6,21 +6,21 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::Model;
 use crate::app::activity::Pulse;
 use crate::app::filter::Lens;
 use crate::app::flame::Flame;
 use crate::app::function::FunctionView;
 use crate::app::pending::Pending;
+use crate::app::pending::rate_hz;
 use crate::app::popup::Popup;
-use crate::app::{sites, threads};
+use crate::app::state::Model;
+use crate::app::threads;
+use crate::app::update::sites;
 use crate::source::events::{News, Outcome, Request};
 use crate::source::status::Status;
 
-// === impl Model ===
-
 impl Model {
-    pub(super) fn hear(&mut self, news: News) {
+    pub(in crate::app) fn hear(&mut self, news: News) {
         if news.status != self.status {
             self.status = news.status;
             self.rows_stale = true;
@@ -146,7 +146,7 @@ impl Model {
         }
     }
 
-    pub(super) fn refused(&mut self, request: Request, why: &str) {
+    pub(in crate::app) fn refused(&mut self, request: Request, why: &str) {
         let what = match request {
             Request::Reset => "reset",
             Request::Undo => "undo",
@@ -277,10 +277,4 @@ fn meaning(mode: Mode) -> &'static str {
         // One of a later format, whose name alone is known.
         _ => mode.as_str(),
     }
-}
-
-/// Snapshots a second, as the program says.
-pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
-    let interval = snapshot.capture.interval_ns.max(1);
-    ((1_000_000_000 + interval / 2) / interval).max(1)
 }

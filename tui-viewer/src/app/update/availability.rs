@@ -1,13 +1,14 @@
 //! Which actions mean something now, and which keys elsewhere.
 
-use crate::app::Model;
+use crate::app::state::Model;
 use crate::app::view::View;
 use crate::app::window::Window;
+use crate::keys::action::{Action, Context, Line};
 use crate::keys::decoder::Code;
-use crate::keys::keymap::{Action, Context, KEYS, Line};
+use crate::keys::keymap::KEYS;
 
 /// Where else a key has a meaning: `Tree, Hot`; none where it has none in any view.
-pub(super) fn elsewhere(key: Code) -> Option<String> {
+pub(in crate::app) fn elsewhere(key: Code) -> Option<String> {
     let has = |line: &&Line| line.keys.iter().any(|(code, _)| *code == key);
     let contexts: Vec<Context> = KEYS
         .iter()

@@ -1,0 +1,35 @@
+//! One thread alone, and all of them again.
+
+use crate::app::figures::What;
+use crate::app::scope::Scope;
+use crate::app::state::Model;
+use crate::app::view::Origin;
+use crate::app::view::View;
+
+impl Model {
+    /// Only the selected thread, in the tree; all of them again where it is the one already.
+    pub(in crate::app) fn enter_thread(&mut self) {
+        let Some((data, What::Thread(row))) =
+            self.data.as_ref().zip(self.list().selected().map(|row| row.what))
+        else {
+            return;
+        };
+        let thread = &data.snapshot.threads[row as usize];
+        let only = Scope::One {
+            name: thread.name.clone(),
+            tid: thread.tid,
+        };
+        if self.scope == only {
+            self.show_time_of(Scope::All);
+            self.tell("all threads are shown again");
+        } else {
+            self.show_time_of(only);
+            self.show(View::Tree);
+            self.came_from = Some(Origin {
+                view: View::Threads,
+                filtered: true,
+            });
+            self.tell("only this thread is shown; a shows all");
+        }
+    }
+}
