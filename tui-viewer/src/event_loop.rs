@@ -17,7 +17,7 @@ use tui_input::InputRequest;
 
 use crate::app::message::SourcePlace;
 use crate::app::message::{Effect, Message};
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::cli::args::look::{ColorChoice, ThemeKind};
 use crate::event_loop::editor::Editor;
 use crate::event_loop::saved_files::Keep;
@@ -98,7 +98,7 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
     let terminal = Terminal::enter().context("cannot take the terminal over (is there one?)")?;
     let mut screen = Screen::new(terminal, options);
     if screen.options.mouse {
-        screen.model.mouse = true;
+        screen.app.screen.mouse = true;
         screen.terminal.mouse(true).context("the terminal")?;
     }
     match screen.follow(feed) {
@@ -120,7 +120,7 @@ struct Screen {
     keyboard: Keyboard,
     /// Since when the beginning of a key waits for its rest.
     held: Option<Duration>,
-    model: Model,
+    app: App,
     options: ScreenOptions,
     began: Instant,
     frames: u64,
@@ -135,16 +135,16 @@ impl Screen {
         let variable = |name: &str| std::env::var(name).ok();
         let ascii = options.ascii || glyphs::ascii_locale(variable);
         let theme = theme::decide(options.color, options.theme, variable);
-        let mut model = Model::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
+        let mut app = App::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
         if let Some(Compared { snapshot, label }) = options.compare.clone() {
-            model.compare_with(snapshot, label);
+            app.compare_with(snapshot, label);
         }
         Self {
             terminal,
             painter: Painter::new(theme::truecolor(variable)),
             keyboard: Keyboard::default(),
             held: None,
-            model,
+            app,
             options,
             began: Instant::now(),
             frames: 0,
@@ -188,7 +188,7 @@ impl Screen {
 
     fn longest_sleep(&self, feed: &dyn Feed) -> Duration {
         let now = self.began.elapsed();
-        let deadline = self.model.deadline().map(|deadline| deadline.saturating_sub(now));
+        let deadline = self.app.deadline().map(|deadline| deadline.saturating_sub(now));
         let key = self.held.map(|since| (since + REST_OF_A_KEY).saturating_sub(now));
         [deadline, key]
             .into_iter()
@@ -221,24 +221,24 @@ impl Screen {
     }
 
     fn key(&mut self, key: Code, feed: &mut dyn Feed) -> io::Result<()> {
-        match meaning(self.model.context(), key) {
+        match meaning(self.app.context(), key) {
             Some(message) => self.take(message, feed),
             None => Ok(()),
         }
     }
 
-    /// Gives the model a message and carries out what it wants.
+    /// Gives the app a message and carries out what it wants.
     fn take(&mut self, message: Message, feed: &mut dyn Feed) -> io::Result<()> {
-        for effect in self.model.update(message) {
+        for effect in self.app.update(message) {
             if let Some(answer) = self.carry_out(effect, feed)? {
-                self.model.update(answer);
+                self.app.update(answer);
             }
         }
         Ok(())
     }
 
     fn carry_out(&mut self, effect: Effect, feed: &mut dyn Feed) -> io::Result<Option<Message>> {
-        let offset = self.model.utc_offset;
+        let offset = self.app.screen.utc_offset;
         Ok(match effect {
             Effect::Quit => {
                 self.ended = Some(ExitReason::Quit);
@@ -264,9 +264,9 @@ impl Screen {
                 file,
             } => {
                 let options = TextOptions {
-                    state: state_of(&self.model.status),
+                    state: state_of(&self.app.program.status),
                     thread,
-                    ascii: self.model.ascii,
+                    ascii: self.app.screen.ascii,
                     compensated,
                     extent,
                     ..TextOptions::default()
@@ -282,7 +282,7 @@ impl Screen {
             Effect::Edit(place) => {
                 let edited = self.edit(&place)?;
                 self.repaint();
-                self.model.update(Message::Resize(self.terminal.size()));
+                self.app.update(Message::Resize(self.terminal.size()));
                 edited.err().map(Message::NotOpened)
             }
             Effect::Mouse(on) => {
@@ -318,18 +318,18 @@ impl Screen {
     fn repaint(&mut self) {
         self.painter.spoil();
         self.title.clear();
-        self.model.dirty = true;
+        self.app.screen.dirty = true;
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        if !std::mem::take(&mut self.model.dirty) {
+        if !std::mem::take(&mut self.app.screen.dirty) {
             return Ok(());
         }
-        let model = &self.model;
+        let app = &self.app;
         let mut bytes = self
             .painter
-            .frame(model.size, |buffer| view::draw(model, buffer))?;
-        let title = match &model.target {
+            .frame(app.screen.size, |buffer| view::draw(app, buffer))?;
+        let title = match &app.program.target {
             Some(target) => format!("tickscope {}", target.name),
             None => "tickscope".to_string(),
         };

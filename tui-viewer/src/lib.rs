@@ -1,7 +1,7 @@
 //! The terminal viewer of tickscope: a live call tree of a running program.
 //!
 //! ```text
-//! a Feed -> News -> Model -> Layout -> rows -> Buffer -> terminal
+//! a Feed -> News -> App -> Layout -> rows -> Buffer -> terminal
 //!                    ^                            keys
 //!                    +------ update(Message) <------+   -> Effects, carried out by the loop
 //! ```

@@ -1,4 +1,4 @@
-//! Screens as pictures, for documents: the real model and the real drawing, with a page in place of a terminal.
+//! Screens as pictures, for documents: the real app and the real drawing, with a page in place of a terminal.
 
 mod paint;
 mod svg;
@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
 use crate::app::message::Message;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::event_loop::meaning;
@@ -48,19 +48,19 @@ fn take(shot: &Shot<'_>) -> Buffer {
         Ground::Dark => ThemeKind::Sixteen,
         Ground::Light => ThemeKind::Light,
     };
-    let mut model = Model::new(Size::new(width, height), theme, false, Some(0));
+    let mut app = App::new(Size::new(width, height), theme, false, Some(0));
     for (at, news) in &shot.news {
-        model.update(Message::Time(*at));
-        model.update(Message::News(Box::new(news.clone())));
+        app.update(Message::Time(*at));
+        app.update(Message::News(Box::new(news.clone())));
     }
     for code in Keyboard::default().take(shot.keys.as_bytes()) {
-        if let Some(message) = meaning(model.context(), code) {
+        if let Some(message) = meaning(app.context(), code) {
             // What is to be done outside has no place in a picture.
-            model.update(message);
+            app.update(message);
         }
     }
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-    view::draw(&model, &mut buffer);
+    view::draw(&app, &mut buffer);
     buffer
 }
 

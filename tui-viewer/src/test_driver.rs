@@ -1,4 +1,4 @@
-//! A model on a stage: keys in, screens out, for tests.
+//! A app on a stage: keys in, screens out, for tests.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tickscope_format::Snapshot;
 use tui_input::InputRequest;
 
 use crate::app::message::{Effect, Message};
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
@@ -21,27 +21,27 @@ use crate::source::events::{News, Target};
 use crate::source::status::Status;
 use crate::ui::view;
 
-/// A model that has heard nothing yet.
-pub(crate) fn empty(width: u16, height: u16) -> Model {
-    Model::new(Size::new(width, height), ThemeKind::Sixteen, false, Some(0))
+/// A app that has heard nothing yet.
+pub(crate) fn empty(width: u16, height: u16) -> App {
+    App::new(Size::new(width, height), ThemeKind::Sixteen, false, Some(0))
 }
 
-/// A model that shows the made-up program, alive.
-pub(crate) fn live(width: u16, height: u16) -> Model {
-    let mut model = empty(width, height);
-    news(&mut model, Status::Live, Some(orderbook::snapshot(1_340)));
-    model
+/// A app that shows the made-up program, alive.
+pub(crate) fn live(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    news(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+    app
 }
 
 /// What a feed would say.
-pub(crate) fn news(model: &mut Model, status: Status, snapshot: Option<Snapshot>) -> Vec<Effect> {
+pub(crate) fn news(app: &mut App, status: Status, snapshot: Option<Snapshot>) -> Vec<Effect> {
     let target = Target {
         name: "orderbook-sim".into(),
         pid: 41_873,
         path: "a.ring".into(),
     };
     let snapshot = snapshot.map(Rc::new);
-    model.update(Message::News(Box::new(News {
+    app.update(Message::News(Box::new(News {
         target: Some(target),
         snapshot,
         ..News::quiet(status)
@@ -49,13 +49,13 @@ pub(crate) fn news(model: &mut Model, status: Status, snapshot: Option<Snapshot>
 }
 
 /// Time since the screen began.
-pub(crate) fn at(model: &mut Model, ms: u64) {
-    model.update(Message::Time(Duration::from_millis(ms)));
+pub(crate) fn at(app: &mut App, ms: u64) {
+    app.update(Message::Time(Duration::from_millis(ms)));
 }
 
 /// One key, as the loop would give it.
-pub(crate) fn key(model: &mut Model, key: Code) -> Vec<Effect> {
-    let context = model.context();
+pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
+    let context = app.context();
     let typing = matches!(context, Context::Typing | Context::Commanding);
     let message = match (lookup(context, key), key) {
         (Some(action), _) => Message::Do(action),
@@ -63,30 +63,30 @@ pub(crate) fn key(model: &mut Model, key: Code) -> Vec<Effect> {
         (None, Code::Backspace) if typing => Message::Edit(InputRequest::DeletePrevChar),
         (None, _) => Message::Unknown(key),
     };
-    model.update(message)
+    app.update(message)
 }
 
 /// Letters, one after the other.
-pub(crate) fn keys(model: &mut Model, text: &str) -> Vec<Effect> {
-    text.chars().flat_map(|c| key(model, Code::Char(c))).collect()
+pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
+    text.chars().flat_map(|c| key(app, Code::Char(c))).collect()
 }
 
 /// Goes to a view, by its digit.
-pub(crate) fn show(model: &mut Model, view: View) {
+pub(crate) fn show(app: &mut App, view: View) {
     let digit = char::from_digit(view as u32 + 1, 10).expect("there are fewer than ten");
-    key(model, Code::Char(digit));
+    key(app, Code::Char(digit));
 }
 
 /// The screen as cells.
-pub(crate) fn screen(model: &Model) -> Buffer {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, model.size.width, model.size.height));
-    view::draw(model, &mut buffer);
+pub(crate) fn screen(app: &App) -> Buffer {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen.size.width, app.screen.size.height));
+    view::draw(app, &mut buffer);
     buffer
 }
 
 /// The screen as text.
-pub(crate) fn text(model: &Model) -> String {
-    let buffer = screen(model);
+pub(crate) fn text(app: &App) -> String {
+    let buffer = screen(app);
     let mut out = String::new();
     for y in 0..buffer.area.height {
         let mut line = String::new();
@@ -108,9 +108,9 @@ pub(crate) fn text(model: &Model) -> String {
 }
 
 /// The screen as text, and below it where it does not look plain.
-pub(crate) fn looks(model: &Model) -> String {
-    let buffer = screen(model);
-    let mut out = text(model);
+pub(crate) fn looks(app: &App) -> String {
+    let buffer = screen(app);
+    let mut out = text(app);
     out.push_str("---\n");
     for y in 0..buffer.area.height {
         let mut runs: Vec<(u16, u16, String)> = Vec::new();
@@ -147,9 +147,9 @@ fn look(fg: Color, bg: Color, modifier: Modifier) -> String {
 }
 
 /// The name of the selected row.
-pub(crate) fn selected(model: &Model) -> String {
-    let row = model.list().selected().expect("a row is selected");
-    model
+pub(crate) fn selected(app: &App) -> String {
+    let row = app.list().selected().expect("a row is selected");
+    app.derived
         .data
         .as_ref()
         .expect("there is data")
@@ -158,12 +158,12 @@ pub(crate) fn selected(model: &Model) -> String {
 }
 
 /// The line of the screen on which the selected row stands.
-pub(crate) fn line(model: &Model) -> usize {
-    model.list().cursor.index - model.list().cursor.offset
+pub(crate) fn line(app: &App) -> usize {
+    app.list().cursor.index - app.list().cursor.offset
 }
 
 /// The same, where there may be none.
-pub(crate) fn line_or_none(model: &Model) -> Option<usize> {
-    let cursor = &model.list().cursor;
-    model.list().selected().map(|_| cursor.index - cursor.offset)
+pub(crate) fn line_or_none(app: &App) -> Option<usize> {
+    let cursor = &app.list().cursor;
+    app.list().selected().map(|_| cursor.index - cursor.offset)
 }

@@ -8,7 +8,7 @@ use tickscope_format::profile::tree::CallTree;
 
 use crate::app::keyhash::KeyMap;
 use crate::app::row::RowId;
-use crate::app::scope::Scope;
+use crate::app::thread_choice::ThreadChoice;
 use crate::source::history::History;
 
 /// Seconds that are kept.
@@ -34,7 +34,7 @@ pub(super) const UNKNOWN: u16 = u16::MAX;
 
 /// The last seconds of all rows, of the tree and of the hotspots.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pulse {
+pub(crate) struct Activity {
     pub(super) rows: KeyMap<RowId, Beats>,
     /// Where the next second goes.
     pub(super) next: usize,
@@ -50,28 +50,28 @@ pub(super) struct Beats {
     pub(super) seconds: [u16; BEATS],
 }
 
-impl Pulse {
+impl Activity {
     /// What history says of the seconds before a moment; none where looking would take too long.
-    pub(crate) fn until(history: &History, end: &Snapshot, scope: &Scope) -> Option<Self> {
+    pub(crate) fn until(history: &History, end: &Snapshot, scope: &ThreadChoice) -> Option<Self> {
         if end.nodes.len() > REBUILT_NODES {
             return None;
         }
         let end_ns = end.capture.unix_ns;
         let begin_ns = end_ns.saturating_sub((BEATS as u64 + 1) * 1_000_000_000);
-        let mut pulse = Self::default();
+        let mut activity = Self::default();
         let moments = history.times().filter(|at| (begin_ns..end_ns).contains(at));
         for at in moments {
-            if let Some(mut snapshot) = pulse.is_due(at).then(|| history.decode(at)).flatten() {
+            if let Some(mut snapshot) = activity.is_due(at).then(|| history.decode(at)).flatten() {
                 // Only totals are wanted, and of all that is merged histograms take longest.
                 snapshot.latencies = Latencies::default();
                 snapshot.estimates.clear();
-                pulse.note_all(&snapshot, scope);
+                activity.note_all(&snapshot, scope);
             }
         }
-        if pulse.is_due(end_ns) {
-            pulse.note_all(end, scope);
+        if activity.is_due(end_ns) {
+            activity.note_all(end, scope);
         }
-        Some(pulse)
+        Some(activity)
     }
 
     /// Whether a second is over.
@@ -81,10 +81,10 @@ impl Pulse {
     }
 
     /// Takes a snapshot's tables that are not made yet.
-    pub(crate) fn note_all(&mut self, snapshot: &Snapshot, scope: &Scope) {
+    pub(crate) fn note_all(&mut self, snapshot: &Snapshot, scope: &ThreadChoice) {
         let thread = scope.thread(snapshot);
         let tree = CallTree::build(snapshot, |id: ThreadId| {
-            *scope == Scope::All || thread == Some(id)
+            *scope == ThreadChoice::All || thread == Some(id)
         });
         let rows = if tree.rows.len() > ROWS_MAX {
             Vec::new()
@@ -185,16 +185,16 @@ mod tests {
     use super::*;
     use crate::orderbook;
 
-    fn steps(pulse: &Pulse, of: usize) -> Vec<f64> {
+    fn steps(activity: &Activity, of: usize) -> Vec<f64> {
         let tree = CallTree::build(&orderbook::snapshot(10), |_| true);
         let id = RowId::Path(tree.rows[0].path);
-        let steps = pulse.steps(id, of).unwrap_or_default();
+        let steps = activity.steps(id, of).unwrap_or_default();
         steps.into_iter().map(|step| step.unwrap_or(-1.0)).collect()
     }
 
     #[test]
     fn seconds_of_steady_work_are_equal_also_over_a_reset() {
-        let mut pulse = Pulse::default();
+        let mut activity = Activity::default();
         for second in 1..=8u64 {
             let mut snapshot = orderbook::snapshot(second * 10);
             if second > 4 {
@@ -205,11 +205,11 @@ mod tests {
                 snapshot.capture.unix_ns = unix_ns;
                 snapshot.capture.reset_epoch = 2;
             }
-            assert!(pulse.is_due(snapshot.capture.unix_ns));
-            pulse.note_all(&snapshot, &Scope::All);
-            assert!(!pulse.is_due(snapshot.capture.unix_ns + 100_000_000));
+            assert!(activity.is_due(snapshot.capture.unix_ns));
+            activity.note_all(&snapshot, &ThreadChoice::All);
+            assert!(!activity.is_due(snapshot.capture.unix_ns + 100_000_000));
         }
-        let steps = steps(&pulse, BEATS);
+        let steps = steps(&activity, BEATS);
         assert_eq!(steps.len(), BEATS);
         assert!(steps[..BEATS - 7].iter().all(|&step| step == -1.0), "{steps:?}");
         assert!(steps[BEATS - 7..].iter().all(|&step| step > 0.85), "{steps:?}");
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_reset_that_is_taken_back_is_a_gap_and_no_mountain() {
-        let mut pulse = Pulse::default();
+        let mut activity = Activity::default();
         for second in 1..=12u64 {
             // Reset after the sixth, taken back after the ninth.
             let (epoch, since) = match second {
@@ -228,9 +228,9 @@ mod tests {
             let mut snapshot = orderbook::snapshot(since);
             snapshot.capture.unix_ns = second * 1_000_000_000;
             snapshot.capture.reset_epoch = epoch;
-            pulse.note_all(&snapshot, &Scope::All);
+            activity.note_all(&snapshot, &ThreadChoice::All);
         }
-        let steps = steps(&pulse, BEATS);
+        let steps = steps(&activity, BEATS);
         let last = &steps[BEATS - 11..];
         assert_eq!(last.iter().filter(|&&step| step == -1.0).count(), 1, "{last:?}");
         assert_eq!(last[8], -1.0, "{last:?}");
@@ -239,22 +239,22 @@ mod tests {
 
     #[test]
     fn a_pause_leaves_a_gap_and_rest_is_nothing() {
-        let mut pulse = Pulse::default();
+        let mut activity = Activity::default();
         let mut note = |work: u64, second: u64| {
             let mut snapshot = orderbook::snapshot(work);
             snapshot.capture.unix_ns = second * 1_000_000_000;
-            pulse.note_all(&snapshot, &Scope::All);
+            activity.note_all(&snapshot, &ThreadChoice::All);
         };
         for (work, second) in [(10, 1), (20, 2), (20, 3), (40, 9), (50, 10)] {
             note(work, second);
         }
-        let steps = steps(&pulse, BEATS);
+        let steps = steps(&activity, BEATS);
         assert_eq!(steps[BEATS - 4..], [1.0, 0.0, -1.0, 1.0]);
     }
 
     #[test]
     fn rows_that_come_and_go_do_not_pile_up() {
-        let mut pulse = Pulse::default();
+        let mut activity = Activity::default();
         for second in 1..=8u64 {
             let mut snapshot = orderbook::snapshot(second * 10);
             let first = snapshot.sites.len() as u32;
@@ -272,10 +272,10 @@ mod tests {
             }
             let last = snapshot.threads.len() - 1;
             snapshot.threads[last].rows += 10_000;
-            pulse.note_all(&snapshot, &Scope::All);
-            assert!(pulse.rows.len() <= 2 * ROWS_MAX);
+            activity.note_all(&snapshot, &ThreadChoice::All);
+            assert!(activity.rows.len() <= 2 * ROWS_MAX);
         }
-        assert!(pulse.rows.len() <= ROWS_MAX, "{}", pulse.rows.len());
+        assert!(activity.rows.len() <= ROWS_MAX, "{}", activity.rows.len());
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) enum Against {
 
 impl Mark {
     /// What such a window begins with that ends there; none where that is not known, or not at a snapshot.
-    pub(super) fn base(&self, window: Window) -> Option<&Rc<Snapshot>> {
+    pub(super) fn begin(&self, window: Window) -> Option<&Rc<Snapshot>> {
         let base = match window {
             Window::Reset | Window::Mark => &None,
             Window::Second => &self.bases[0],
@@ -45,6 +45,6 @@ impl Mark {
 
     /// Whether it is known what happened in such a window before it.
     pub(super) fn has_window(&self, window: Window) -> bool {
-        window == Window::Reset || self.base(window).is_some()
+        window == Window::Reset || self.begin(window).is_some()
     }
 }

@@ -3,7 +3,7 @@
 use crate::app::row::{Row, RowId};
 
 /// A selection that follows what was chosen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cursor {
     /// What was chosen and all above it, itself last. It stays even while it is not in the list, so that the
     /// selection returns to it, after a reset or a restart for example.

@@ -17,10 +17,10 @@ use crate::app::figures::{Figures, What};
 use crate::app::filter::{Seen, function_of};
 use crate::app::function::Around;
 use crate::app::names::Names;
-use crate::app::percent_of::Base;
+use crate::app::percent_of::PercentOf;
 use crate::app::row::{Row, RowId};
-use crate::app::scope::Scope;
 use crate::app::site_rows::SiteRow;
+use crate::app::thread_choice::ThreadChoice;
 use crate::app::thread_rows::ThreadRow;
 use crate::app::{site_rows, thread_rows};
 
@@ -76,7 +76,7 @@ impl Data {
     /// Derives the tables that every view needs; `grouped` puts groups in place of their members.
     pub(crate) fn of(
         snapshot: Rc<Snapshot>,
-        scope: &Scope,
+        scope: &ThreadChoice,
         former: Option<&Self>,
         ascii: bool,
         grouped: bool,
@@ -89,7 +89,7 @@ impl Data {
             || Arc::new(functions(&snapshot, grouped)),
             |former| Arc::clone(&former.whole.functions),
         );
-        let in_scope = |id| *scope == Scope::All || thread == Some(id);
+        let in_scope = |id| *scope == ThreadChoice::All || thread == Some(id);
         let tree = CallTree::build_of(&snapshot, functions, in_scope);
         let tree = Rc::new(tree);
         Self {
@@ -122,12 +122,12 @@ impl Data {
     }
 
     /// The same with groups in place of their members, or without, whatever is shown.
-    pub(super) fn whole_of(&self, scope: &Scope, grouped: bool) -> Rc<CallTree> {
+    pub(super) fn whole_of(&self, scope: &ThreadChoice, grouped: bool) -> Rc<CallTree> {
         if grouped == self.grouped {
             return Rc::clone(&self.whole);
         }
         let functions = Arc::new(functions(&self.snapshot, grouped));
-        let in_scope = |id| *scope == Scope::All || self.thread == Some(id);
+        let in_scope = |id| *scope == ThreadChoice::All || self.thread == Some(id);
         Rc::new(CallTree::build_of(&self.snapshot, functions, in_scope))
     }
 
@@ -410,18 +410,18 @@ impl Data {
     }
 
     /// The whole that a row is a share of.
-    pub(crate) fn whole_ns(&self, what: What, base: Base) -> u64 {
+    pub(crate) fn whole_ns(&self, what: What, base: PercentOf) -> u64 {
         match (base, what) {
-            (Base::Wall, _) => self.measured_ns + self.outside_ns,
-            (Base::Parent, What::Tree(row)) => match self.tree.rows[row as usize].parent {
+            (PercentOf::Wall, _) => self.measured_ns + self.outside_ns,
+            (PercentOf::Parent, What::Tree(row)) => match self.tree.rows[row as usize].parent {
                 Some(parent) => self.tree.rows[parent as usize].total_ns,
                 None => self.measured_ns,
             },
-            (Base::Parent, What::Call(_)) => match &self.around {
+            (PercentOf::Parent, What::Call(_)) => match &self.around {
                 Some(around) => around.neighbours.total_ns,
                 None => self.measured_ns,
             },
-            (Base::Parent | Base::Measured, _) => self.measured_ns,
+            (PercentOf::Parent | PercentOf::Measured, _) => self.measured_ns,
         }
     }
 }

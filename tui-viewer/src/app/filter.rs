@@ -15,8 +15,8 @@ use crate::app::view::View;
 const STEPS: usize = 100_000;
 
 /// What is done to the tree before it is shown.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lens {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Filter {
     /// What is in focus; each is looked for in what the one before it leaves.
     pub(super) focus: Vec<Focus>,
     /// From the bottom up; in the tree only.
@@ -28,7 +28,7 @@ pub(crate) struct Lens {
 }
 
 /// The only thing to be shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Focus {
     /// Which thing.
     pub(super) on: FocusOn,
@@ -55,7 +55,7 @@ pub(super) struct Seen {
 
 // === impl Lens ===
 
-impl Lens {
+impl Filter {
     /// Whether a view shows nothing but what is in focus.
     pub(super) fn focuses(&self, view: View) -> bool {
         !self.focus.is_empty() && matches!(view, View::Tree | View::Hot | View::Flame)

@@ -65,10 +65,10 @@ impl Flame {
                 parent: frame.parent.and_then(|parent| row_of_frame[parent as usize]),
                 last: false,
                 fold: Fold::Leaf,
-                hit: shape.filter.is_some_and(|filter| filter.hits(data, what)),
+                hit: shape.matcher.is_some_and(|filter| filter.hits(data, what)),
             });
         }
-        if let Some(filter) = shape.filter {
+        if let Some(filter) = shape.matcher {
             let all = (0..tree.rows.len() as u32).map(What::Tree);
             out.hits = all.filter(|&what| filter.hits(data, what)).collect();
             let selected = |what: &&What| Some(data.id(**what)) == shape.selected;

@@ -7,7 +7,7 @@ use crate::app::figures::What;
 use crate::app::function::Around;
 use crate::app::keyhash::KeySet;
 use crate::app::row::{Fold, Row, RowId};
-use crate::app::search::Filter;
+use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
 use crate::app::{listing, threads};
 
@@ -24,7 +24,7 @@ pub(crate) struct Shape<'a> {
     /// Which rows of the tree are open.
     pub(crate) open: &'a KeySet<PathId>,
     /// What is searched for.
-    pub(crate) filter: Option<&'a Filter>,
+    pub(crate) matcher: Option<&'a Matcher>,
     /// Only matches and what leads to them.
     pub(crate) only: bool,
     /// The time outside any scope is a row as well.
@@ -87,7 +87,7 @@ pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool) -> Listin
     let mut out = Listing::default();
     for what in items {
         let id = data.id(what);
-        let hit = shape.filter.is_some_and(|filter| filter.hits(data, what));
+        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
         if shape.selected == Some(id) {
             out.before = out.hits.len();
         }
@@ -131,8 +131,8 @@ fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
         let last = level.next == level.items.len();
         let (parent, depth, shown) = (level.parent, level.depth, level.shown);
         let id = data.id(what);
-        let hit = shape.filter.is_some_and(|filter| filter.hits(data, what));
-        let inside = shape.filter.is_some_and(|filter| filter.inside(what));
+        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
+        let inside = shape.matcher.is_some_and(|filter| filter.inside(what));
         if shape.selected == Some(id) {
             out.before = out.hits.len();
         }
@@ -188,7 +188,7 @@ fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
 }
 
 fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
-    if let Some(filter) = shape.filter.filter(|_| shape.only) {
+    if let Some(filter) = shape.matcher.filter(|_| shape.only) {
         items.retain(|&what| filter.inside(what) || filter.hits(data, what));
     }
     shape.sort.arrange(data, shape.before, &mut items);

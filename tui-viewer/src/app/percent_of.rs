@@ -4,7 +4,7 @@ use crate::app::view::View;
 
 /// The whole of which a row is a share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Base {
+pub(crate) enum PercentOf {
     /// All measured time of the threads in scope.
     #[default]
     Measured,
@@ -16,7 +16,7 @@ pub(crate) enum Base {
 
 // === impl Base ===
 
-impl Base {
+impl PercentOf {
     /// What holds in a view: a function without a place has no parent.
     pub(crate) fn within(self, view: View) -> Self {
         match (self, view) {

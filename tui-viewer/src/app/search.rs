@@ -13,8 +13,6 @@ use crate::app::row::RowId;
 pub(crate) struct Search {
     /// The line as it is typed.
     pub(crate) input: Input,
-    /// Keys go to the line.
-    pub(crate) typing: bool,
     /// Only matches and what leads to them are listed.
     pub(crate) only: bool,
     /// The selection before, to return to.
@@ -27,13 +25,15 @@ pub(crate) struct Search {
     pub(crate) hits: Vec<What>,
     /// Matches before the selected row.
     pub(crate) before: usize,
+    /// The row before which they were counted.
+    pub(super) counted_at: Option<RowId>,
     /// Time in matches, what is inside of another match not counted again.
     pub(crate) time_ns: u64,
 }
 
 /// Which rows of the data match.
 #[derive(Debug, Default)]
-pub(crate) struct Filter {
+pub(crate) struct Matcher {
     text: String,
     by_function: Vec<bool>,
     inside: Vec<bool>,
@@ -55,7 +55,7 @@ impl Search {
 
 // === impl Filter ===
 
-impl Filter {
+impl Matcher {
     /// Looks through all functions.
     pub(crate) fn of(data: &Data, text: &str) -> Self {
         let by_function = data.names.matching(text);

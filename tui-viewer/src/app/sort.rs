@@ -173,7 +173,7 @@ impl Sort {
             SortKey::Busy => row.busy.map_or(0, |busy| (busy * 100.0).round() as u64 + 1),
             SortKey::Cpu => thread.cpu_ns.map_or(0, |ns| ns.saturating_add(1)),
             SortKey::Outside => row.outside_ns,
-            SortKey::State => u64::MAX - row.activity as u64,
+            SortKey::State => u64::MAX - row.run_state as u64,
             SortKey::Tid => u64::from(u32::MAX - thread.tid),
             SortKey::Total | SortKey::SelfTime | SortKey::Calls | SortKey::Avg | SortKey::Name => 0,
             SortKey::P50 | SortKey::P99 | SortKey::Max => 0,

@@ -13,7 +13,7 @@ pub(crate) const WAITING_BELOW: f64 = 0.1;
 
 /// What a thread does, in the order in which people look for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Activity {
+pub(crate) enum RunState {
     /// Inside a scope.
     Running,
     /// Inside a scope, and hardly ever on a CPU.
@@ -34,7 +34,7 @@ pub(crate) struct ThreadRow {
     /// What it is, whatever the snapshot.
     pub(crate) key: u64,
     /// What it does.
-    pub(crate) activity: Activity,
+    pub(crate) run_state: RunState,
     /// Its share of a CPU in the last interval, where it is known.
     pub(crate) busy: Option<f64>,
     /// The innermost function that is open.
@@ -63,7 +63,7 @@ pub(crate) fn of(
         ThreadRow {
             name: safe(&thread.name, ascii).into_owned(),
             key,
-            activity: activity(thread.state, busy),
+            run_state: run_state(thread.state, busy),
             busy,
             doing: innermost.and_then(|frame| function_of(frame.node)),
             measured_ns: rows
@@ -78,17 +78,17 @@ pub(crate) fn of(
         .collect()
 }
 
-pub(super) fn activity(state: ThreadState, busy: Option<f64>) -> Activity {
+pub(super) fn run_state(state: ThreadState, busy: Option<f64>) -> RunState {
     match state {
-        ThreadState::Running if busy.is_some_and(|busy| busy < WAITING_BELOW) => Activity::Waiting,
-        ThreadState::Running => Activity::Running,
-        ThreadState::Paused => Activity::Paused,
-        ThreadState::Finished => Activity::Finished,
-        ThreadState::Idle | _ => Activity::Idle,
+        ThreadState::Running if busy.is_some_and(|busy| busy < WAITING_BELOW) => RunState::Waiting,
+        ThreadState::Running => RunState::Running,
+        ThreadState::Paused => RunState::Paused,
+        ThreadState::Finished => RunState::Finished,
+        ThreadState::Idle | _ => RunState::Idle,
     }
 }
 
-impl Activity {
+impl RunState {
     /// All of them.
     pub(crate) const ALL: [Self; 5] = [
         Self::Running,

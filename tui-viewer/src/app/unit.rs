@@ -3,19 +3,19 @@
 use tickscope_format::profile::tree::PathId;
 
 use crate::app::data::Data;
-use crate::app::filter::{Lens, function_of};
+use crate::app::filter::{Filter, function_of};
 use crate::app::keyhash::KeySet;
-use crate::app::scope::Scope;
+use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
 
 /// Whose calls every number is divided by.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PerCall {
     pub(super) of: Of,
     /// Its short name.
     pub(crate) label: String,
     /// How the calls were looked at when it was chosen: it goes on counting the same ones.
-    pub(super) lens: Lens,
+    pub(super) filter: Filter,
     /// Whether groups stood in place of their members then.
     pub(super) grouped: bool,
     /// Where it was chosen.
@@ -32,9 +32,9 @@ pub(super) enum Of {
 }
 
 impl PerCall {
-    pub(super) fn calls(&self, data: &Data, scope: &Scope, open: &KeySet<PathId>) -> u64 {
+    pub(super) fn calls(&self, data: &Data, scope: &ThreadChoice, open: &KeySet<PathId>) -> u64 {
         let whole = data.whole_of(scope, self.grouped);
-        let seen = self.lens.look(&whole, self.view, open);
+        let seen = self.filter.look(&whole, self.view, open);
         match self.of {
             Of::Path(path) => {
                 let found = seen.tree.rows.iter().find(|row| row.path == path);

@@ -1,4 +1,4 @@
-//! What each message does to the model.
+//! What each message does to the app.
 
 mod activity;
 mod availability;
@@ -31,11 +31,11 @@ use tickscope_format::snapshot::Mode;
 
 use crate::app::columns;
 use crate::app::message::{Effect, Message};
-use crate::app::notice::Notice;
-use crate::app::popup::Popup;
-use crate::app::scope::Scope;
+use crate::app::overlay::{HelpScreen, Overlay};
+use crate::app::program::Program;
 use crate::app::sort::{Sort, SortKey};
-use crate::app::state::Model;
+use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
 use crate::cli::args::ReportFormat;
 use crate::keys::action::{Action, Context};
@@ -44,33 +44,27 @@ use crate::text::cells::cut_start;
 use crate::text::glyphs::Glyphs;
 use crate::text::words::in_words;
 
-/// So many keys without a meaning in a row call for help.
-const LOST_AFTER: u8 = 3;
+// === impl App ===
 
-/// How long the hint stands that there is help.
-const HINT_FOR: std::time::Duration = std::time::Duration::from_secs(3);
-
-// === impl Model ===
-
-impl Model {
+impl App {
     /// Takes one message; what is to be done outside comes back.
     pub(crate) fn update(&mut self, message: Message) -> Vec<Effect> {
         let mut effects = Vec::new();
         match message {
             Message::Do(action) => {
-                self.touched();
-                self.unknown_keys = 0;
+                self.screen.touch();
+                self.notices.key_is_known();
                 if self.can(action) {
                     // Escape looks itself what there is to go back from.
                     if action != Action::Back {
-                        self.notice_read();
+                        self.notices.read();
                     }
                     self.act(action, &mut effects);
                 }
             }
             Message::Edit(request) => {
-                self.touched();
-                self.notice_read();
+                self.screen.touch();
+                self.notices.read();
                 if self.in_help() {
                     self.help_edit(request);
                 } else if self.context() == Context::Commanding {
@@ -80,75 +74,61 @@ impl Model {
                 }
             }
             Message::Click(x, y) => {
-                self.touched();
+                self.screen.touch();
                 self.click(x, y);
-                self.notice_read();
+                self.notices.read();
             }
             Message::Wheel(rows) => {
-                self.touched();
-                self.notice_read();
+                self.screen.touch();
+                self.notices.read();
                 self.wheel(rows);
             }
             Message::Unknown(key) => {
                 let elsewhere =
-                    availability::elsewhere(key).filter(|_| self.context() == self.view.context());
+                    availability::elsewhere(key).filter(|_| self.context() == self.views.current.context());
                 if let Some(views) = elsewhere {
                     // It is in the help, and so no key of somebody who is lost.
-                    self.tell(format!("{} works in {views}", key_name(key, self.ascii)));
-                    self.dirty = true;
+                    self.tell(format!("{} works in {views}", key_name(key, self.screen.ascii)));
+                    self.screen.dirty = true;
                 }
-                self.unknown_keys += 1;
-                if self.unknown_keys >= LOST_AFTER {
-                    self.unknown_keys = 0;
-                    let text = "? shows the keys".to_string();
-                    self.notice = Some(Notice {
-                        text,
-                        error: false,
-                        until: self.now + HINT_FOR,
-                    });
-                    self.dirty = true;
-                }
+                self.screen.dirty |= self.notices.key_is_unknown(self.screen.now);
             }
-            Message::News(news) => self.hear(*news),
+            Message::News(news) => self.on_event(*news),
             Message::Time(now) => self.tick(now),
             Message::Resize(size) => {
-                self.dirty |= self.size != size;
-                self.size = size;
-                // How many cells there are decides which frames have one, and how many lines whether there are headings.
-                self.rows_stale |= matches!(self.view, View::Flame | View::Function);
+                self.screen.dirty |= self.screen.size != size;
+                self.screen.size = size;
             }
             Message::Wrote(what, Ok(paths)) => {
                 let before = format!("{what} written to ");
                 // Differences have a command of their own.
-                let after = match (self.compared().filter(|_| what == "report"), self.size.width) {
+                let after = match (
+                    self.compared().filter(|_| what == "report"),
+                    self.screen.size.width,
+                ) {
                     (None, _) => "",
                     (Some(_), ..100) => " (plain; see tickscope diff)",
                     (Some(_), _) => ": the plain numbers; tickscope diff compares",
                 };
                 // What a file is called says more than the way to it.
-                let room = usize::from(self.size.width).saturating_sub(before.len() + after.len() + 2);
+                let room = usize::from(self.screen.size.width).saturating_sub(before.len() + after.len() + 2);
                 let paths = in_words(&paths);
-                let paths = cut_start(&paths, room, Glyphs::of(self.ascii).cut);
+                let paths = cut_start(&paths, room, Glyphs::of(self.screen.ascii).cut);
                 self.tell(format!("{before}{paths}{after}"));
-                self.dirty = true;
+                self.screen.dirty = true;
             }
             Message::Wrote(what, Err(why)) => {
                 self.complain(format!("{what} not written: {why}"));
-                self.dirty = true;
+                self.screen.dirty = true;
             }
             Message::NotSent(request, why) => self.refused(request, &why),
             Message::NotOpened(why) => {
                 self.complain(why);
-                self.dirty = true;
+                self.screen.dirty = true;
             }
         }
         self.refresh();
         effects
-    }
-
-    fn touched(&mut self) {
-        self.last_key = Some(self.now);
-        self.dirty = true;
     }
 
     pub(super) fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
@@ -159,11 +139,11 @@ impl Model {
             Action::ShowThreads => self.show(View::Threads),
             Action::ShowFlame => self.show(View::Flame),
             Action::ShowSites => self.show(View::Sites),
-            Action::NextView => self.show(self.view.beside(1)),
-            Action::PreviousView => self.show(self.view.beside(-1)),
+            Action::NextView => self.show(self.views.current.beside(1)),
+            Action::PreviousView => self.show(self.views.current.beside(-1)),
             Action::Help => self.turn_help(),
             Action::Back => self.back(),
-            Action::Close if self.popup.is_some() => self.popup = None,
+            Action::Close if self.has_popup() => self.overlay = None,
             Action::Close | Action::Quit => effects.push(Effect::Quit),
             Action::Repaint => effects.push(Effect::Repaint),
             Action::Suspend => effects.push(Effect::Suspend),
@@ -208,11 +188,9 @@ impl Model {
             Action::Reverse => {
                 let sort = &mut self.list_mut().sort;
                 sort.reversed = !sort.reversed;
-                self.sort_again();
             }
             Action::Percent => {
-                self.next_base();
-                self.sort_again();
+                self.next_percent_of();
             }
             Action::Compensate => self.compensate(),
             Action::PerCall => self.per_call(),
@@ -233,19 +211,19 @@ impl Model {
             Action::CompleteBack => self.complete(false),
             Action::OlderCommand => self.recall(true),
             Action::NewerCommand => self.recall(false),
-            Action::Scope => self.choose_scope(),
+            Action::Scope => self.choose_threads(),
             Action::Freeze => self.freeze(),
             Action::Reset => self.ask_reset(effects),
             Action::Modes => self.list_modes(),
             Action::Yes => {
-                if let Some(Popup::Ask(request)) = self.popup.take() {
+                if let Some(Overlay::Confirm(request)) = self.overlay.take() {
                     self.send(request, effects);
                 }
             }
             Action::Undo => self.undo(effects),
             Action::Report => {
                 let formats = vec![ReportFormat::Text, ReportFormat::Html];
-                self.report_in(formats, None, self.compensated, effects);
+                self.report_in(formats, None, self.query.compensated, effects);
             }
             Action::Keep => self.keep_in(None, effects),
             Action::ReportAs => self.report_as(),
@@ -254,26 +232,26 @@ impl Model {
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
             Action::Theme => {
-                self.theme = self.theme.next();
-                self.tell(format!("theme: {}", self.theme.name()));
+                self.screen.theme = self.screen.theme.next();
+                self.tell(format!("theme: {}", self.screen.theme.name()));
             }
             Action::Mouse => {
-                self.mouse = !self.mouse;
-                self.tell(if self.mouse {
+                self.screen.mouse = !self.screen.mouse;
+                self.tell(if self.screen.mouse {
                     "mouse on: click and wheel; with Shift most terminals still select text"
                 } else {
                     "mouse off"
                 });
-                effects.push(Effect::Mouse(self.mouse));
+                effects.push(Effect::Mouse(self.screen.mouse));
             }
         }
     }
 
     /// Another view: its rows are old, and nothing is under the finger there.
     pub(super) fn show(&mut self, view: View) {
-        self.came_from = None;
+        self.views.came_from = None;
         self.forget_way();
-        let chosen = self.chosen_by_hand().filter(|_| self.view != view);
+        let chosen = self.chosen_by_hand().filter(|_| self.views.current != view);
         self.switch_to(view);
         if let (Some(chosen), View::Hot | View::Sites) = (chosen, view) {
             self.follow(chosen.key);
@@ -285,142 +263,133 @@ impl Model {
         if view == View::Function {
             self.choose_function();
         }
-        self.lens_stale = true;
-        // Sites are shown without groups.
-        self.data_stale |= self.lens.grouped;
-        self.view = view;
-        self.sort_again();
-    }
-
-    fn sort_again(&mut self) {
-        self.rows_stale = true;
-        self.sort_now = true;
+        self.views.current = view;
     }
 
     fn back(&mut self) {
-        let told = self.notice_read();
-        if self.in_help() && self.help_search.take().is_some() {
-            return;
+        let told = self.notices.read();
+        match self.overlay.take() {
+            // The help stays where only a search in it ends.
+            Some(Overlay::Help(HelpScreen {
+                scroll,
+                search: Some(_),
+            })) => self.overlay = Some(Overlay::Help(HelpScreen { scroll, search: None })),
+            Some(Overlay::Search) => self.search_end(true),
+            Some(_) => {}
+            None => self.step_back(told),
         }
-        if self.popup.take().is_some() || self.command.take().is_some() {
-            return;
-        }
-        if let Some(search) = &self.search {
-            let typing = search.typing;
-            self.search_end(typing);
-        } else if self.per_call.is_some() {
+    }
+
+    /// Escape in a view: undoes the last thing that can be undone; `told` says that a notice went.
+    fn step_back(&mut self, told: bool) {
+        if self.views.search.is_some() {
+            self.search_end(false);
+        } else if self.query.per_call.is_some() {
             self.per_call_end();
-        } else if self.view == View::Flame && self.zoom_all() {
+        } else if self.views.current == View::Flame && self.zoom_all() {
             // All of the graph is one step back.
-        } else if let Some(origin) = self.came_from.take() {
+        } else if let Some(origin) = self.views.came_from.take() {
             if origin.filtered {
-                self.show_time_of(Scope::All);
+                self.show_time_of(ThreadChoice::All);
             }
             self.switch_to(origin.view);
         } else if self.go_back() || self.leave_focus() {
-        } else if self.time.against.is_some() {
+        } else if self.query.against.is_some() {
             self.compare_no_more();
-        } else if self.time.past {
+        } else if self.playback.is_past() {
             self.travel_in_time(Action::Live);
-        } else if !told && self.notice.take().is_none() {
-            self.warnings_seen = true;
+        } else if !told && self.notices.current.take().is_none() {
+            self.program.warnings_seen = true;
         }
     }
 
     /// Up and down in whatever list has the keyboard.
     pub(super) fn step(&mut self, action: Action) {
         let page = self.page().max(1);
-        match self.popup {
-            Some(Popup::Help { scroll }) => {
-                let (end, page) = (help_lines::end(self.size), help_lines::page(self.size));
-                self.popup = Some(Popup::Help {
-                    scroll: travel::target(action, scroll, end + 1, page),
-                });
+        let size = self.screen.size;
+        match &mut self.overlay {
+            Some(Overlay::Help(help)) => {
+                let (end, page) = (help_lines::end(size), help_lines::page(size));
+                help.scroll = travel::target(action, help.scroll, end + 1, page);
             }
-            Some(Popup::Threads { index }) => {
-                let rows = self.thread_order.len() + 1;
-                self.popup = Some(Popup::Threads {
-                    index: travel::target(action, index, rows, page),
-                });
+            Some(Overlay::Threads { index, order }) => {
+                *index = travel::target(action, *index, order.len() + 1, page);
             }
-            Some(Popup::Modes { index }) => {
-                self.popup = Some(Popup::Modes {
-                    index: travel::target(action, index, Mode::ALL.len(), page),
-                });
+            Some(Overlay::Modes { index }) => {
+                *index = travel::target(action, *index, Mode::ALL.len(), page);
             }
-            Some(Popup::Ask(_)) => {}
-            None if self.data.is_none() => {
-                self.ring = travel::target(action, self.ring, self.rings.len(), page)
+            Some(Overlay::Confirm(_)) => {}
+            None | Some(Overlay::Search | Overlay::CommandLine(_)) if self.derived.data.is_none() => {
+                let Program { chosen, found, .. } = &mut self.program;
+                *chosen = travel::target(action, *chosen, found.len(), page);
             }
-            None if self.view == View::Flame => self.flame_travel(action),
-            None => self.travel(action),
+            None | Some(Overlay::Search | Overlay::CommandLine(_)) if self.views.current == View::Flame => {
+                self.flame_travel(action);
+            }
+            None | Some(Overlay::Search | Overlay::CommandLine(_)) => self.travel(action),
         }
     }
 
     fn choose(&mut self, effects: &mut Vec<Effect>) {
-        if self.in_help() {
-            self.help_keep();
-        } else if self.command.is_some() {
-            self.command_run(effects);
-        } else if self.search.as_ref().is_some_and(|search| search.typing) {
-            self.search_keep();
-        } else if let Some(Popup::Modes { index }) = self.popup {
-            self.popup = None;
-            self.choose_mode(index, effects);
-        } else if let Some(Popup::Threads { index }) = self.popup.take() {
-            let thread = self
-                .shown
-                .as_ref()
-                .zip(index.checked_sub(1))
-                .and_then(|(shown, line)| shown.threads.get(self.thread_order.get(line)?.0 as usize));
-            let scope = thread.map_or(Scope::All, |thread| Scope::One {
-                name: thread.name.clone(),
-                tid: thread.tid,
-            });
-            self.choose_time_of(scope);
-        } else if self.data.is_none() {
-            effects.extend(
-                self.rings
-                    .get(self.ring)
-                    .map(|line| Effect::Open(line.path.clone())),
-            );
+        match &self.overlay {
+            Some(Overlay::Help(_)) => self.help_keep(),
+            Some(Overlay::CommandLine(_)) => self.command_run(effects),
+            Some(Overlay::Search) => self.search_keep(),
+            &Some(Overlay::Modes { index }) => {
+                self.overlay = None;
+                self.choose_mode(index, effects);
+            }
+            Some(Overlay::Threads { index, order }) => {
+                let line = index.checked_sub(1).and_then(|line| order.get(line));
+                let thread = self
+                    .shown()
+                    .zip(line)
+                    .and_then(|(shown, thread)| shown.threads.get(thread.index()));
+                let threads = thread.map_or(ThreadChoice::All, |thread| ThreadChoice::One {
+                    name: thread.name.clone(),
+                    tid: thread.tid,
+                });
+                self.overlay = None;
+                self.choose_time_of(threads);
+            }
+            None if self.derived.data.is_none() => {
+                let line = self.program.found.get(self.program.chosen);
+                effects.extend(line.map(|line| Effect::Open(line.path.clone())));
+            }
+            Some(Overlay::Confirm(_)) | None => {}
         }
     }
 
-    fn choose_scope(&mut self) {
-        if self.scope == Scope::All {
-            self.thread_order = self.shown.as_deref().map(busiest_first).unwrap_or_default();
-            self.popup = Some(Popup::Threads { index: 0 });
+    fn choose_threads(&mut self) {
+        if self.query.threads == ThreadChoice::All {
+            let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
+            self.overlay = Some(Overlay::Threads { index: 0, order });
         } else {
-            self.choose_time_of(Scope::All);
+            self.choose_time_of(ThreadChoice::All);
         }
     }
 
     /// The time of other threads, by choice: Escape does not change it.
-    fn choose_time_of(&mut self, scope: Scope) {
-        if let Some(origin) = &mut self.came_from {
+    fn choose_time_of(&mut self, threads: ThreadChoice) {
+        if let Some(origin) = &mut self.views.came_from {
             origin.filtered = false;
         }
-        self.show_time_of(scope);
+        self.show_time_of(threads);
     }
 
     /// The time of other threads.
-    pub(super) fn show_time_of(&mut self, scope: Scope) {
-        self.scope = scope;
-        self.restart_pulse();
-        self.data_stale = true;
-        self.sort_now = true;
+    pub(super) fn show_time_of(&mut self, threads: ThreadChoice) {
+        self.query.threads = threads;
+        self.playback.restart_activity(&self.program, &self.query.threads);
     }
 
     /// Takes off what measuring costs at least, or shows times as they were measured.
     fn compensate(&mut self) {
-        self.compensated = !self.compensated;
-        self.tell(match self.compensated {
+        self.query.compensated = !self.query.compensated;
+        self.tell(match self.query.compensated {
             true => "what measuring costs at least is taken off all times; x shows them raw",
             false => "raw times, as they were measured",
         });
-        self.data_stale = true;
-        self.sort_now = true;
     }
 
     /// Sorts by a column; by the one that sorts already, the other way round.
@@ -430,12 +399,11 @@ impl Model {
             key,
             reversed: sort.key == key && !sort.reversed,
         };
-        self.sort_again();
     }
 
     fn sort_by(&mut self, step: isize) {
         let mut keys: Vec<SortKey> = Vec::new();
-        for key in columns::places(self.view, self.size.width)
+        for key in columns::places(self.views.current, self.screen.size.width)
             .iter()
             .filter_map(|place| place.column.sort_key())
         {
@@ -448,7 +416,6 @@ impl Model {
         let to = at.saturating_add_signed(step).min(keys.len().saturating_sub(1));
         if let Some(&key) = keys.get(to).filter(|_| to != at) {
             *sort = Sort { key, reversed: false };
-            self.sort_again();
         }
     }
 }

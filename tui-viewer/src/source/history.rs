@@ -42,6 +42,8 @@ pub(crate) struct History {
     bytes: usize,
     /// It is a recording: as long ago as its moments are, they count alike as long as there is room.
     pub(crate) recorded: bool,
+    /// How often a record came from before others that were there.
+    revision: u64,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
     decoder: RefCell<Decoder>,
     /// What snapshots are encoded into: one buffer for all, so that the heap keeps no holes of its size.
@@ -105,6 +107,7 @@ impl History {
             payload: payload.into(),
             sites: shared.map_or_else(|| sites.into(), Rc::clone),
         };
+        self.revision += u64::from(at < self.moments.len());
         self.moments.insert(at, moment);
     }
 
@@ -164,7 +167,15 @@ impl History {
 
     /// Another program, or another run.
     pub(crate) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            revision: self.revision + 1,
+            ..Self::default()
+        };
+    }
+
+    /// Changes when the past does, and not with each new record.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// Bytes of all payloads.

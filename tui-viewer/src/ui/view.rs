@@ -1,4 +1,4 @@
-//! From the model to cells. Nothing here changes the model, and only rows on the screen are looked at.
+//! From the app to cells. Nothing here changes the app, and only rows on the screen are looked at.
 
 mod banner;
 mod bar;
@@ -42,56 +42,57 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
 
 use crate::app::layout::SMALLEST;
-use crate::app::popup::Popup;
-use crate::app::state::Model;
+use crate::app::overlay::Overlay;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 
 /// Draws the whole screen.
-pub(crate) fn draw(model: &Model, buffer: &mut Buffer) {
-    let layout = model.layout();
-    let mut pen = Pen::new(buffer, model.theme, model.ascii);
+pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
+    let layout = app.layout();
+    let mut pen = Pen::new(buffer, app.screen.theme, app.screen.ascii);
     if layout.too_small {
-        return too_small(&mut pen, model.size);
+        return too_small(&mut pen, app.screen.size);
     }
-    header::draw(&mut pen, model, layout.header);
-    match &model.data {
+    header::draw(&mut pen, app, layout.header);
+    match &app.derived.data {
         Some(data) => {
             if let Some(area) = layout.tabs {
-                tabs::draw(&mut pen, model, area);
+                tabs::draw(&mut pen, app, area);
             }
             if let Some(area) = layout.title {
-                function::title(&mut pen, model, data, area);
+                function::title(&mut pen, app, data, area);
             }
-            match model.view {
-                View::Flame => flame::title(&mut pen, model, data, layout.columns),
+            match app.views.current {
+                View::Flame => flame::title(&mut pen, app, data, layout.columns),
                 View::Tree | View::Hot | View::Function | View::Threads | View::Sites => {
-                    titles::draw(&mut pen, model, layout.columns)
+                    titles::draw(&mut pen, app, layout.columns)
                 }
             }
-            match model.view {
-                View::Tree | View::Hot | View::Function => rows::draw(&mut pen, model, data, layout.rows),
-                View::Threads => threads::draw(&mut pen, model, data, layout.rows),
-                View::Flame => flame::draw(&mut pen, model, data, layout.rows),
-                View::Sites => sites::draw(&mut pen, model, data, layout.rows),
+            match app.views.current {
+                View::Tree | View::Hot | View::Function => rows::draw(&mut pen, app, data, layout.rows),
+                View::Threads => threads::draw(&mut pen, app, data, layout.rows),
+                View::Flame => flame::draw(&mut pen, app, data, layout.rows),
+                View::Sites => sites::draw(&mut pen, app, data, layout.rows),
             }
             if let Some(area) = layout.detail {
-                detail::draw(&mut pen, model, data, area);
+                detail::draw(&mut pen, app, data, area);
             }
             if let Some(area) = layout.banner {
-                banner::draw(&mut pen, model, area);
+                banner::draw(&mut pen, app, area);
             }
         }
-        None => waiting::draw(&mut pen, model, &layout),
+        None => waiting::draw(&mut pen, app, &layout),
     }
-    footer::draw(&mut pen, model, &layout);
-    match model.popup {
-        Some(Popup::Help { scroll }) => help::draw(&mut pen, model, scroll),
-        Some(Popup::Threads { index }) => popup::thread_list(&mut pen, model, index),
-        Some(Popup::Modes { index }) => modes::draw(&mut pen, model, index),
-        Some(Popup::Ask(request)) => popup::ask(&mut pen, model, request),
-        None => {}
+    footer::draw(&mut pen, app, &layout);
+    match &app.overlay {
+        Some(Overlay::Help(help)) => help::draw(&mut pen, app, help),
+        Some(Overlay::Threads { index, order }) => popup::thread_list(&mut pen, app, *index, order),
+        Some(Overlay::Modes { index }) => modes::draw(&mut pen, app, *index),
+        Some(Overlay::Confirm(request)) => popup::ask(&mut pen, app, *request),
+        // Lines at the bottom of the screen, which the footer draws.
+        Some(Overlay::Search | Overlay::CommandLine(_)) | None => {}
     }
 }
 

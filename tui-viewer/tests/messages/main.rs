@@ -90,7 +90,7 @@ const PARTS: [&str; 21] = [
 ];
 
 /// Files whose sentences are no messages: the text of helps and reports, names of columns, keys and fields.
-const LABELS: [&str; 19] = [
+const LABELS: [&str; 21] = [
     "collector/src/clock.rs",
     "shared-format/src/codec",
     "shared-format/src/render/",

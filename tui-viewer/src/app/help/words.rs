@@ -2,7 +2,7 @@
 
 use crate::app::columns::column::Column;
 use crate::app::help::line::HelpLine;
-use crate::app::thread_rows::Activity;
+use crate::app::thread_rows::RunState;
 use crate::text::glyphs::Glyphs;
 
 /// Cells of the longest word.
@@ -116,9 +116,9 @@ fn columns() -> Vec<HelpLine> {
 
 fn states() -> Vec<HelpLine> {
     let mut lines = vec![HelpLine::Title("Words: states of a thread")];
-    for activity in Activity::ALL {
-        lines.push(word(activity.word(), activity.meaning()));
-        if activity == Activity::Waiting {
+    for run_state in RunState::ALL {
+        lines.push(word(run_state.word(), run_state.meaning()));
+        if run_state == RunState::Waiting {
             lines.push(word("", "(below 10 % of one in the last interval)"));
         }
     }
@@ -209,8 +209,8 @@ mod tests {
         for state in states {
             assert!(has(state.word()), "{}", state.word());
         }
-        for activity in Activity::ALL {
-            assert!(has(activity.word()), "{activity:?}");
+        for run_state in RunState::ALL {
+            assert!(has(run_state.word()), "{run_state:?}");
         }
     }
 

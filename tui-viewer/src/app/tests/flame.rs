@@ -10,7 +10,7 @@ use tickscope_format::snapshot::{Site, Thread};
 
 use crate::app::flame_layout::{Frame, icicle};
 use crate::app::message::Message;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
@@ -117,16 +117,16 @@ proptest! {
     }
 }
 
-fn flame() -> Model {
-    let mut model = live(120, 30);
-    keys(&mut model, "5");
-    model
+fn flame() -> App {
+    let mut app = live(120, 30);
+    keys(&mut app, "5");
+    app
 }
 
 /// The first cell of the list on which a name stands.
-fn place_of(model: &Model, name: &str) -> (u16, u16) {
-    let screen = text(model);
-    let rows = model.layout().rows;
+fn place_of(app: &App, name: &str) -> (u16, u16) {
+    let screen = text(app);
+    let rows = app.layout().rows;
     for y in rows.top()..rows.bottom() {
         let line = screen.lines().nth(usize::from(y)).unwrap_or_default();
         if let Some(at) = line.find(name) {
@@ -138,82 +138,76 @@ fn place_of(model: &Model, name: &str) -> (u16, u16) {
 
 #[test]
 fn arrows_lead_beside_down_to_the_largest_and_up_again() {
-    let mut model = flame();
-    assert_eq!(selected(&model), "match::run", "the largest");
-    key(&mut model, Code::Left);
-    assert_eq!(selected(&model), "ingest::run");
-    key(&mut model, Code::Right);
-    key(&mut model, Code::Down);
-    key(&mut model, Code::Down);
+    let mut app = flame();
+    assert_eq!(selected(&app), "match::run", "the largest");
+    key(&mut app, Code::Left);
+    assert_eq!(selected(&app), "ingest::run");
+    key(&mut app, Code::Right);
+    key(&mut app, Code::Down);
+    key(&mut app, Code::Down);
     assert_eq!(
-        selected(&model),
+        selected(&app),
         "book::apply",
         "more than risk::check and wire::encode"
     );
-    key(&mut model, Code::Right);
-    assert_eq!(selected(&model), "risk::check");
-    key(&mut model, Code::Up);
-    assert_eq!(selected(&model), "match::step");
-    key(&mut model, Code::Left);
-    key(&mut model, Code::Left);
-    key(&mut model, Code::Left);
-    assert_eq!(selected(&model), "queue::push", "and no further");
-    keys(&mut model, "G");
-    assert_eq!(selected(&model), "queue::push", "nothing is below");
-    keys(&mut model, "llkG");
-    assert_eq!(selected(&model), "tree::rebalance", "down the largest to its end");
-    keys(&mut model, "g");
-    assert_eq!(selected(&model), "match::run");
+    key(&mut app, Code::Right);
+    assert_eq!(selected(&app), "risk::check");
+    key(&mut app, Code::Up);
+    assert_eq!(selected(&app), "match::step");
+    key(&mut app, Code::Left);
+    key(&mut app, Code::Left);
+    key(&mut app, Code::Left);
+    assert_eq!(selected(&app), "queue::push", "and no further");
+    keys(&mut app, "G");
+    assert_eq!(selected(&app), "queue::push", "nothing is below");
+    keys(&mut app, "llkG");
+    assert_eq!(selected(&app), "tree::rebalance", "down the largest to its end");
+    keys(&mut app, "g");
+    assert_eq!(selected(&app), "match::run");
 }
 
 #[test]
 fn enter_zooms_and_escape_or_up_leads_out() {
-    let mut model = flame();
-    keys(&mut model, "jj");
-    key(&mut model, Code::Enter);
-    let width = |model: &Model| {
-        let row = model.list().cursor.index;
-        model.flame.frame(row).map(|frame| frame.width)
+    let mut app = flame();
+    keys(&mut app, "jj");
+    key(&mut app, Code::Enter);
+    let width = |app: &App| {
+        let row = app.list().cursor.index;
+        app.views.flame.frame(row).map(|frame| frame.width)
     };
-    assert_eq!(
-        (selected(&model).as_str(), width(&model)),
-        ("book::apply", Some(120))
-    );
-    let screen = text(&model);
+    assert_eq!((selected(&app).as_str(), width(&app)), ("book::apply", Some(120)));
+    let screen = text(&app);
     assert!(
         screen.contains("match::run") && screen.contains("match::step"),
         "{screen}"
     );
     assert!(!screen.contains("ingest::run"), "beside it there is no room");
-    keys(&mut model, "j");
-    assert_eq!(selected(&model), "book::insert");
-    keys(&mut model, "kk");
-    assert_eq!(
-        (selected(&model).as_str(), width(&model)),
-        ("match::step", Some(120))
-    );
-    assert!(text(&model).contains("risk::check") && !text(&model).contains("ingest::run"));
-    key(&mut model, Code::Esc);
-    assert!(text(&model).contains("ingest::run"));
-    assert_eq!(selected(&model), "match::step");
-    assert_eq!(model.view, View::Flame, "one step, not two");
+    keys(&mut app, "j");
+    assert_eq!(selected(&app), "book::insert");
+    keys(&mut app, "kk");
+    assert_eq!((selected(&app).as_str(), width(&app)), ("match::step", Some(120)));
+    assert!(text(&app).contains("risk::check") && !text(&app).contains("ingest::run"));
+    key(&mut app, Code::Esc);
+    assert!(text(&app).contains("ingest::run"));
+    assert_eq!(selected(&app), "match::step");
+    assert_eq!(app.views.current, View::Flame, "one step, not two");
 }
 
 #[test]
 fn the_selected_frame_stays_whatever_the_times() {
-    let mut model = flame();
-    keys(&mut model, "jjl");
-    assert_eq!(selected(&model), "risk::check");
+    let mut app = flame();
+    keys(&mut app, "jjl");
+    assert_eq!(selected(&app), "risk::check");
     for tenths in [1_400, 2_000, 9_000] {
-        at(&mut model, tenths * 10);
+        at(&mut app, tenths * 10);
         let mut s = snapshot(tenths);
         // Others take more and more of the time.
         let rows = s.rows_of(tickscope_format::ids::ThreadId(2));
         for row in rows {
             s.nodes.self_ticks[row] *= tenths / 700;
         }
-        news(&mut model, Status::Live, Some(s));
-        assert_eq!(selected(&model), "risk::check");
+        news(&mut app, Status::Live, Some(s));
+        assert_eq!(selected(&app), "risk::check");
     }
     // Less than a cell: who calls it stands for it, until it is seen again.
     let mut s = snapshot(1_400);
@@ -222,99 +216,103 @@ fn the_selected_frame_stays_whatever_the_times() {
             s.nodes.self_ticks[row] /= 1_000;
         }
     }
-    news(&mut model, Status::Live, Some(s));
-    assert_eq!(selected(&model), "match::step");
-    news(&mut model, Status::Live, Some(snapshot(1_500)));
-    assert_eq!(selected(&model), "risk::check");
-    model.update(Message::Resize(ratatui::layout::Size::new(60, 15)));
-    assert_eq!(selected(&model), "risk::check");
+    news(&mut app, Status::Live, Some(s));
+    assert_eq!(selected(&app), "match::step");
+    news(&mut app, Status::Live, Some(snapshot(1_500)));
+    assert_eq!(selected(&app), "risk::check");
+    app.update(Message::Resize(ratatui::layout::Size::new(60, 15)));
+    assert_eq!(selected(&app), "risk::check");
 }
 
 #[test]
 fn a_click_selects_and_a_second_one_zooms() {
-    let mut model = flame();
-    let (x, y) = place_of(&model, "risk::check");
-    model.update(Message::Click(x, y));
+    let mut app = flame();
+    let (x, y) = place_of(&app, "risk::check");
+    app.update(Message::Click(x, y));
     assert_eq!(
-        (selected(&model).as_str(), model.flame.is_zoomed()),
+        (selected(&app).as_str(), app.views.flame.is_zoomed()),
         ("risk::check", false)
     );
-    model.update(Message::Click(x, y));
-    assert!(model.flame.is_zoomed() && !text(&model).contains("book::apply"));
-    let (x, y) = place_of(&model, "match::run");
-    model.update(Message::Click(x, y));
-    model.update(Message::Click(x, y));
+    app.update(Message::Click(x, y));
+    assert!(app.views.flame.is_zoomed() && !text(&app).contains("book::apply"));
+    let (x, y) = place_of(&app, "match::run");
+    app.update(Message::Click(x, y));
+    app.update(Message::Click(x, y));
     assert!(
-        text(&model).contains("book::apply"),
+        text(&app).contains("book::apply"),
         "zoomed out to what was clicked"
     );
 }
 
 #[test]
 fn it_leads_to_the_tree_and_searches_find_what_is_small() {
-    let mut model = flame();
-    keys(&mut model, "jjlt");
+    let mut app = flame();
+    keys(&mut app, "jjlt");
     assert_eq!(
-        (model.view, selected(&model).as_str()),
+        (app.views.current, selected(&app).as_str()),
         (View::Tree, "risk::check")
     );
-    key(&mut model, Code::Esc);
+    key(&mut app, Code::Esc);
     assert_eq!(
-        (model.view, selected(&model).as_str()),
+        (app.views.current, selected(&app).as_str()),
         (View::Flame, "risk::check")
     );
 
-    let mut model = live(40, 15);
-    let open = model.open.len();
-    keys(&mut model, "5");
-    keys(&mut model, "/publish");
-    key(&mut model, Code::Enter);
-    assert_eq!(selected(&model), "stats::publish", "\n{}", text(&model));
-    assert!(model.flame.is_zoomed());
-    assert_eq!(model.open.len(), open, "nothing was opened in the tree for it");
+    let mut app = live(40, 15);
+    let open = app.views.expanded.paths().len();
+    keys(&mut app, "5");
+    keys(&mut app, "/publish");
+    key(&mut app, Code::Enter);
+    assert_eq!(selected(&app), "stats::publish", "\n{}", text(&app));
+    assert!(app.views.flame.is_zoomed());
+    assert_eq!(
+        app.views.expanded.paths().len(),
+        open,
+        "nothing was opened in the tree for it"
+    );
 }
 
 #[test]
 fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
-    let mut model = live(60, 6);
-    keys(&mut model, "5G");
-    let screen = text(&model);
-    assert_eq!(selected(&model), "tree::rebalance");
+    let mut app = live(60, 6);
+    keys(&mut app, "5G");
+    let screen = text(&app);
+    assert_eq!(selected(&app), "tree::rebalance");
     assert!(
         screen.matches("reba").count() == 2 && !screen.contains("ingest::run"),
         "{screen}"
     );
-    model.update(Message::Wheel(-9));
-    assert!(text(&model).contains("ingest::run"));
-    news(&mut model, Status::Live, Some(snapshot(1_341)));
-    assert!(text(&model).contains("ingest::run"), "it stays where it was put");
+    app.update(Message::Wheel(-9));
+    assert!(text(&app).contains("ingest::run"));
+    news(&mut app, Status::Live, Some(snapshot(1_341)));
+    assert!(text(&app).contains("ingest::run"), "it stays where it was put");
 }
 
 #[test]
 fn what_fills_the_width_comes_back_after_a_reset() {
-    let mut model = flame();
-    keys(&mut model, "jj");
-    key(&mut model, Code::Enter);
-    assert!(model.flame.is_zoomed());
+    let mut app = flame();
+    keys(&mut app, "jj");
+    key(&mut app, Code::Enter);
+    assert!(app.views.flame.is_zoomed());
     let mut empty = snapshot(1);
     empty.capture.reset_epoch = 2;
     for row in 0..empty.nodes.len() {
         empty.nodes.self_ticks[row] = 0;
     }
     empty.threads.clear();
-    news(&mut model, Status::Live, Some(empty));
-    assert!(!model.flame.is_zoomed() && text(&model).contains("No scope has been entered"));
-    news(&mut model, Status::Live, Some(snapshot(30)));
-    assert!(model.flame.is_zoomed());
-    assert_eq!(selected(&model), "book::apply");
+    news(&mut app, Status::Live, Some(empty));
+    assert!(!app.views.flame.is_zoomed() && text(&app).contains("No scope has been entered"));
+    news(&mut app, Status::Live, Some(snapshot(30)));
+    assert!(app.views.flame.is_zoomed());
+    assert_eq!(selected(&app), "book::apply");
 }
 
 #[test]
 fn a_focus_leaves_one_function_and_escape_brings_all_back() {
-    let mut model = flame();
-    keys(&mut model, "jjf");
-    assert_eq!(selected(&model), "book::apply", "\n{}", text(&model));
-    assert!(!text(&model).contains("risk::check") && text(&model).contains("book::insert"));
-    key(&mut model, Code::Esc);
-    assert!(text(&model).contains("risk::check") && text(&model).contains("ingest::run"));
+    let mut app = flame();
+    keys(&mut app, "jjf");
+    assert_eq!(selected(&app), "book::apply", "\n{}", text(&app));
+    assert!(!text(&app).contains("risk::check") && text(&app).contains("book::insert"));
+    key(&mut app, Code::Esc);
+    assert!(text(&app).contains("risk::check") && text(&app).contains("ingest::run"));
 }

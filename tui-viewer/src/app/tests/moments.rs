@@ -8,7 +8,7 @@ use tickscope_format::snapshot::CaptureKind;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::tests::{header, in_epoch, last_line};
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
@@ -17,17 +17,17 @@ use crate::source::status::Status;
 use crate::test_driver::{at, empty, key, keys, line, news, selected, text};
 
 /// The screen after each tenth of a second in turn.
-pub(crate) fn lives(model: &mut Model, tenths: impl IntoIterator<Item = u64>) {
+pub(crate) fn lives(app: &mut App, tenths: impl IntoIterator<Item = u64>) {
     for tenth in tenths {
-        news(model, Status::Live, Some(snapshot(tenth)));
+        news(app, Status::Live, Some(snapshot(tenth)));
     }
 }
 
 /// A program that was watched from 120 s to 134 s of its life, and the screen at the end.
-pub(crate) fn watched(width: u16, height: u16) -> Model {
-    let mut model = empty(width, height);
-    lives(&mut model, 1_200..=1_340);
-    model
+pub(crate) fn watched(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    lives(&mut app, 1_200..=1_340);
+    app
 }
 
 pub(crate) fn past(snapshot: &Snapshot) -> Past {
@@ -40,12 +40,12 @@ pub(crate) fn past(snapshot: &Snapshot) -> Past {
     }
 }
 
-pub(crate) fn data(model: &Model) -> &Data {
-    model.data.as_ref().expect("there is data")
+pub(crate) fn data(app: &App) -> &Data {
+    app.derived.data.as_ref().expect("there is data")
 }
 
-pub(crate) fn tabs(model: &Model) -> String {
-    text(model).lines().nth(1).unwrap_or_default().to_string()
+pub(crate) fn tabs(app: &App) -> String {
+    text(app).lines().nth(1).unwrap_or_default().to_string()
 }
 
 /// Self and below make the total, in every row of the tree.
@@ -75,135 +75,135 @@ pub(crate) fn sums_hold(data: &Data) {
 
 #[test]
 fn a_window_shows_only_what_happened_in_it_and_says_how_long_it_is() {
-    let mut model = watched(120, 30);
-    let whole = data(&model).measured_ns;
+    let mut app = watched(120, 30);
+    let whole = data(&app).measured_ns;
     for (window, ns) in [("window 1.0 s", 1), ("window 10.0 s", 10)] {
-        keys(&mut model, "w");
-        assert!(tabs(&model).contains(window), "{}", tabs(&model));
-        let measured = data(&model).measured_ns;
+        keys(&mut app, "w");
+        assert!(tabs(&app).contains(window), "{}", tabs(&app));
+        let measured = data(&app).measured_ns;
         let wanted = whole * ns / 134;
         assert!(measured.abs_diff(wanted) < wanted / 100, "{measured} of {wanted}");
-        sums_hold(data(&model));
+        sums_hold(data(&app));
     }
-    keys(&mut model, "w");
+    keys(&mut app, "w");
     assert_eq!(
-        data(&model).measured_ns,
+        data(&app).measured_ns,
         whole,
         "without a mark since the reset again"
     );
-    assert!(!tabs(&model).contains("window"), "{}", tabs(&model));
+    assert!(!tabs(&app).contains("window"), "{}", tabs(&app));
 }
 
 #[test]
 fn a_window_moves_with_the_program_and_the_selection_stays() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "wwjjjj");
-    let (name, place) = (selected(&model), line(&model));
+    let mut app = watched(120, 30);
+    keys(&mut app, "wwjjjj");
+    let (name, place) = (selected(&app), line(&app));
     for tenth in 1_341..1_360 {
-        lives(&mut model, [tenth]);
-        assert!(tabs(&model).contains("window 10.0 s"));
-        assert_eq!(data(&model).snapshot.capture.since_reset_ns, 10_000_000_000);
-        assert_eq!((selected(&model), line(&model)), (name.clone(), place));
+        lives(&mut app, [tenth]);
+        assert!(tabs(&app).contains("window 10.0 s"));
+        assert_eq!(data(&app).snapshot.capture.since_reset_ns, 10_000_000_000);
+        assert_eq!((selected(&app), line(&app)), (name.clone(), place));
     }
 }
 
 #[test]
 fn a_short_history_says_how_short_and_a_reset_in_a_window_too() {
-    let mut model = empty(120, 30);
-    lives(&mut model, [1_308]);
-    keys(&mut model, "ww");
+    let mut app = empty(120, 30);
+    lives(&mut app, [1_308]);
+    keys(&mut app, "ww");
+    assert!(tabs(&app).contains("window 131 s since reset"), "{}", tabs(&app));
+    lives(&mut app, [1_340]);
     assert!(
-        tabs(&model).contains("window 131 s since reset"),
+        tabs(&app).contains("window 3.2 s, not yet 10 s"),
         "{}",
-        tabs(&model)
-    );
-    lives(&mut model, [1_340]);
-    assert!(
-        tabs(&model).contains("window 3.2 s, not yet 10 s"),
-        "{}",
-        tabs(&model)
+        tabs(&app)
     );
     let mut anew = in_epoch(2, 20);
     anew.capture.unix_ns = snapshot(1_360).capture.unix_ns;
-    news(&mut model, Status::Live, Some(anew));
-    let line = tabs(&model);
+    news(&mut app, Status::Live, Some(anew));
+    let line = tabs(&app);
     assert!(line.contains("window 2.0 s since reset, not yet 10 s"), "{line}");
-    assert_eq!(data(&model).snapshot.capture.since_reset_ns, 2_000_000_000);
+    assert_eq!(data(&app).snapshot.capture.since_reset_ns, 2_000_000_000);
 }
 
 #[test]
 fn records_of_the_file_make_a_window_at_once() {
-    let mut model = empty(120, 30);
+    let mut app = empty(120, 30);
     let older = (1_200..1_340).map(|tenths| past(&snapshot(tenths)));
     let first = News {
         past: older.collect(),
         snapshot: Some(std::rc::Rc::new(snapshot(1_340))),
         ..News::quiet(Status::Live)
     };
-    model.update(Message::News(Box::new(first)));
-    keys(&mut model, "ww");
-    assert!(tabs(&model).contains("window 10.0 s"), "{}", tabs(&model));
-    let row = model.list().rows[0].id;
-    let pulse = model.pulse().and_then(|pulse| pulse.steps(row, 30)).unwrap();
-    assert_eq!(pulse.iter().flatten().count(), 14, "{pulse:?}");
+    app.update(Message::News(Box::new(first)));
+    keys(&mut app, "ww");
+    assert!(tabs(&app).contains("window 10.0 s"), "{}", tabs(&app));
+    let row = app.list().rows[0].id;
+    let activity = app
+        .playback
+        .activity()
+        .and_then(|activity| activity.steps(row, 30))
+        .unwrap();
+    assert_eq!(activity.iter().flatten().count(), 14, "{activity:?}");
 }
 
 #[test]
 fn keys_go_back_and_forth_and_the_program_is_followed_again() {
-    let mut model = watched(120, 30);
-    let shown = |model: &Model| model.shown.as_ref().unwrap().capture.seq;
-    keys(&mut model, ",");
-    assert_eq!(shown(&model), 1_339);
+    let mut app = watched(120, 30);
+    let shown = |app: &App| app.shown().unwrap().capture.seq;
+    keys(&mut app, ",");
+    assert_eq!(shown(&app), 1_339);
     assert!(
-        header(&model).contains("PAST 14:02:13.9  0.1 s back"),
+        header(&app).contains("PAST 14:02:13.9  0.1 s back"),
         "{}",
-        header(&model)
+        header(&app)
     );
-    keys(&mut model, ",,,.");
-    assert_eq!(shown(&model), 1_337);
-    keys(&mut model, "{");
-    assert_eq!(shown(&model), 1_200);
+    keys(&mut app, ",,,.");
+    assert_eq!(shown(&app), 1_337);
+    keys(&mut app, "{");
+    assert_eq!(shown(&app), 1_200);
     assert!(
-        header(&model).contains("PAST 14:02:00.0  14.0 s back"),
+        header(&app).contains("PAST 14:02:00.0  14.0 s back"),
         "{}",
-        header(&model)
+        header(&app)
     );
-    keys(&mut model, ",");
-    assert_eq!(shown(&model), 1_200);
-    assert!(last_line(&model).contains("no older snapshot"));
+    keys(&mut app, ",");
+    assert_eq!(shown(&app), 1_200);
+    assert!(last_line(&app).contains("no older snapshot"));
 
-    let before = text(&model);
-    model.dirty = false;
-    lives(&mut model, 1_341..=1_350);
-    assert!(!model.dirty, "what is looked at stands still");
-    assert_eq!(text(&model), before);
-    keys(&mut model, ".");
-    assert!(header(&model).contains("13.9 s back"), "{}", header(&model));
+    let before = text(&app);
+    app.screen.dirty = false;
+    lives(&mut app, 1_341..=1_350);
+    assert!(!app.screen.dirty, "what is looked at stands still");
+    assert_eq!(text(&app), before);
+    keys(&mut app, ".");
+    assert!(header(&app).contains("13.9 s back"), "{}", header(&app));
 
-    keys(&mut model, "}");
-    assert_eq!(shown(&model), 1_350);
-    keys(&mut model, ".");
+    keys(&mut app, "}");
+    assert_eq!(shown(&app), 1_350);
+    keys(&mut app, ".");
     assert!(
-        last_line(&model).contains("L follows the program"),
+        last_line(&app).contains("L follows the program"),
         "{}",
-        last_line(&model)
+        last_line(&app)
     );
-    lives(&mut model, [1_351]);
-    assert_eq!(shown(&model), 1_350, "also the newest of then stands still");
-    keys(&mut model, "L");
-    assert_eq!(shown(&model), 1_351);
-    lives(&mut model, [1_352]);
-    assert_eq!(shown(&model), 1_352);
-    assert!(header(&model).contains("LIVE 10 Hz"));
+    lives(&mut app, [1_351]);
+    assert_eq!(shown(&app), 1_350, "also the newest of then stands still");
+    keys(&mut app, "L");
+    assert_eq!(shown(&app), 1_351);
+    lives(&mut app, [1_352]);
+    assert_eq!(shown(&app), 1_352);
+    assert!(header(&app).contains("LIVE 10 Hz"));
 }
 
 #[test]
 fn long_steps_and_commands_go_far() {
-    let mut model = watched(120, 30);
-    let shown = |model: &Model| model.shown.as_ref().unwrap().capture.seq;
-    let command = |model: &mut Model, text: &str| {
-        keys(model, text);
-        key(model, Code::Enter);
+    let mut app = watched(120, 30);
+    let shown = |app: &App| app.shown().unwrap().capture.seq;
+    let command = |app: &mut App, text: &str| {
+        keys(app, text);
+        key(app, Code::Enter);
     };
     for (typed, seq) in [
         ("(", 1_290),
@@ -212,51 +212,51 @@ fn long_steps_and_commands_go_far() {
         (")", 1_250),
         (",", 1_249),
     ] {
-        keys(&mut model, typed);
-        assert_eq!(shown(&model), seq, "{typed}");
+        keys(&mut app, typed);
+        assert_eq!(shown(&app), seq, "{typed}");
     }
-    keys(&mut model, "{(");
-    assert!(last_line(&model).contains("no older snapshot"));
-    keys(&mut model, ")))");
-    assert_eq!(shown(&model), 1_340, "forth no further than the newest");
-    keys(&mut model, ")");
-    assert!(last_line(&model).contains("L follows the program"));
-    command(&mut model, ":live");
-    assert!(header(&model).contains("LIVE"));
-    command(&mut model, ":back 2.5s");
-    assert_eq!(shown(&model), 1_315);
-    assert!(header(&model).contains("  2.5 s back"), "{}", header(&model));
-    command(&mut model, ":back 2s");
-    assert_eq!(shown(&model), 1_295, "from the moment on screen");
-    command(&mut model, ":at 14:02:08");
-    assert_eq!(shown(&model), 1_280);
+    keys(&mut app, "{(");
+    assert!(last_line(&app).contains("no older snapshot"));
+    keys(&mut app, ")))");
+    assert_eq!(shown(&app), 1_340, "forth no further than the newest");
+    keys(&mut app, ")");
+    assert!(last_line(&app).contains("L follows the program"));
+    command(&mut app, ":live");
+    assert!(header(&app).contains("LIVE"));
+    command(&mut app, ":back 2.5s");
+    assert_eq!(shown(&app), 1_315);
+    assert!(header(&app).contains("  2.5 s back"), "{}", header(&app));
+    command(&mut app, ":back 2s");
+    assert_eq!(shown(&app), 1_295, "from the moment on screen");
+    command(&mut app, ":at 14:02:08");
+    assert_eq!(shown(&app), 1_280);
     assert!(
-        header(&model).contains("PAST 14:02:08.0  6.0 s back"),
+        header(&app).contains("PAST 14:02:08.0  6.0 s back"),
         "{}",
-        header(&model)
+        header(&app)
     );
-    command(&mut model, ":at 14:02:14");
-    assert_eq!(shown(&model), 1_340);
+    command(&mut app, ":at 14:02:14");
+    assert_eq!(shown(&app), 1_340);
     let range = "there are snapshots from 14:02:00 to 14:02:14";
     for (typed, why) in [
         (":at 14:01:59", "! at: no snapshot of then"),
         (":at 14:02:15", "! at: no snapshot of then"),
         (":back 1h", "! back: that is too far"),
     ] {
-        command(&mut model, typed);
-        assert_eq!(shown(&model), 1_340, "{typed}");
-        let told = last_line(&model);
+        command(&mut app, typed);
+        assert_eq!(shown(&app), 1_340, "{typed}");
+        let told = last_line(&app);
         assert!(told.contains(why) && told.contains(range), "{told}");
     }
 }
 
 #[test]
 fn a_small_screen_says_which_moment_it_shows() {
-    let mut model = watched(60, 15);
-    keys(&mut model, "ajj");
-    key(&mut model, Code::Enter);
-    keys(&mut model, "(");
-    let line = header(&model);
+    let mut app = watched(60, 15);
+    keys(&mut app, "ajj");
+    key(&mut app, Code::Enter);
+    keys(&mut app, "(");
+    let line = header(&app);
     assert!(
         line.contains("PAST 14:02:09.0  5.0 s back only match-1"),
         "{line}"
@@ -265,45 +265,45 @@ fn a_small_screen_says_which_moment_it_shows() {
 
 #[test]
 fn freezing_and_going_back_agree() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "p");
-    lives(&mut model, [1_341]);
-    keys(&mut model, ",");
+    let mut app = watched(120, 30);
+    keys(&mut app, "p");
+    lives(&mut app, [1_341]);
+    keys(&mut app, ",");
     assert_eq!(
-        model.shown.as_ref().unwrap().capture.seq,
+        app.shown().unwrap().capture.seq,
         1_339,
         "one before the frozen one"
     );
     for back_to_live in ["p", "L"] {
-        keys(&mut model, back_to_live);
-        assert!(!model.frozen && !model.time.past);
-        assert_eq!(model.shown.as_ref().unwrap().capture.seq, 1_341);
-        keys(&mut model, ",");
+        keys(&mut app, back_to_live);
+        assert!(!app.playback.stands_still() && !app.playback.is_past());
+        assert_eq!(app.shown().unwrap().capture.seq, 1_341);
+        keys(&mut app, ",");
     }
-    keys(&mut model, "Lp");
-    assert!(header(&model).contains("FROZEN"));
-    keys(&mut model, "L");
-    assert!(header(&model).contains("LIVE"));
-    keys(&mut model, "L");
-    assert!(last_line(&model).contains("follows the program"));
+    keys(&mut app, "Lp");
+    assert!(header(&app).contains("FROZEN"));
+    keys(&mut app, "L");
+    assert!(header(&app).contains("LIVE"));
+    keys(&mut app, "L");
+    assert!(last_line(&app).contains("follows the program"));
 }
 
 #[test]
 fn a_window_ends_with_the_moment_on_screen_also_before_a_reset() {
-    let mut model = watched(120, 30);
+    let mut app = watched(120, 30);
     let mut anew = in_epoch(2, 1);
     anew.capture.unix_ns = snapshot(1_341).capture.unix_ns;
-    news(&mut model, Status::Live, Some(anew));
-    keys(&mut model, "w,");
-    assert_eq!(model.shown.as_ref().unwrap().capture.seq, 1_340);
-    assert!(tabs(&model).contains("window 1.0 s"), "{}", tabs(&model));
-    assert_eq!(data(&model).snapshot.capture.since_reset_ns, 1_000_000_000);
+    news(&mut app, Status::Live, Some(anew));
+    keys(&mut app, "w,");
+    assert_eq!(app.shown().unwrap().capture.seq, 1_340);
+    assert!(tabs(&app).contains("window 1.0 s"), "{}", tabs(&app));
+    assert_eq!(data(&app).snapshot.capture.since_reset_ns, 1_000_000_000);
 }
 
 #[test]
 fn another_program_has_another_past() {
-    let mut model = watched(120, 30);
-    keys(&mut model, ",m");
+    let mut app = watched(120, 30);
+    keys(&mut app, ",m");
     let other = News {
         target: Some(crate::source::events::Target {
             name: "other".into(),
@@ -313,56 +313,48 @@ fn another_program_has_another_past() {
         snapshot: Some(std::rc::Rc::new(snapshot(5))),
         ..News::quiet(Status::Live)
     };
-    model.update(Message::News(Box::new(other)));
-    assert!(header(&model).contains("LIVE"));
-    keys(&mut model, ",");
-    assert!(last_line(&model).contains("no older snapshot"));
-    keys(&mut model, "'");
-    assert!(
-        last_line(&model).contains("m sets a mark"),
-        "{}",
-        last_line(&model)
-    );
+    app.update(Message::News(Box::new(other)));
+    assert!(header(&app).contains("LIVE"));
+    keys(&mut app, ",");
+    assert!(last_line(&app).contains("no older snapshot"));
+    keys(&mut app, "'");
+    assert!(last_line(&app).contains("m sets a mark"), "{}", last_line(&app));
 }
 
 #[test]
 fn without_a_mark_there_is_nothing_to_compare_with() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "'");
-    let told = last_line(&model);
+    let mut app = watched(120, 30);
+    keys(&mut app, "'");
+    let told = last_line(&app);
     assert!(
         told.contains("does not reach back 20 s yet") && told.contains("m sets a mark"),
         "{told}"
     );
-    assert!(data(&model).then.is_none());
+    assert!(data(&app).then.is_none());
 }
 
 #[test]
 fn a_mark_is_compared_with_and_counted_from() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "m");
-    assert!(tabs(&model).contains("mark 14:02:14"), "{}", tabs(&model));
-    lives(&mut model, 1_341..=1_400);
-    keys(&mut model, "'");
-    assert!(tabs(&model).contains("vs 14:02:14"), "{}", tabs(&model));
-    sums_hold(data(&model));
-    let grown = data(&model).measured_ns - data(&model).then.as_ref().unwrap().measured_ns;
+    let mut app = watched(120, 30);
+    keys(&mut app, "m");
+    assert!(tabs(&app).contains("mark 14:02:14"), "{}", tabs(&app));
+    lives(&mut app, 1_341..=1_400);
+    keys(&mut app, "'");
+    assert!(tabs(&app).contains("vs 14:02:14"), "{}", tabs(&app));
+    sums_hold(data(&app));
+    let grown = data(&app).measured_ns - data(&app).then.as_ref().unwrap().measured_ns;
     // All changes are growth: what happened since the mark.
-    keys(&mut model, "'www");
-    assert!(
-        tabs(&model).contains("window 6.0 s, since mark"),
-        "{}",
-        tabs(&model)
-    );
-    assert!(data(&model).measured_ns.abs_diff(grown) < 100, "but for rounding");
+    keys(&mut app, "'www");
+    assert!(tabs(&app).contains("window 6.0 s, since mark"), "{}", tabs(&app));
+    assert!(data(&app).measured_ns.abs_diff(grown) < 100, "but for rounding");
 }
 
 #[test]
 fn windows_are_compared_with_the_same_window_then() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "wm'");
-    lives(&mut model, 1_341..=1_400);
-    let (now, then) = (data(&model), data(&model).then.as_ref().unwrap());
+    let mut app = watched(120, 30);
+    keys(&mut app, "wm'");
+    lives(&mut app, 1_341..=1_400);
+    let (now, then) = (data(&app), data(&app).then.as_ref().unwrap());
     assert_eq!(now.snapshot.capture.since_reset_ns, 1_000_000_000);
     assert_eq!(then.snapshot.capture.since_reset_ns, 1_000_000_000);
     assert!(
@@ -370,9 +362,9 @@ fn windows_are_compared_with_the_same_window_then() {
         "steady work"
     );
     assert!(
-        tabs(&model).contains("window 1.0 s   vs 14:02:14"),
+        tabs(&app).contains("window 1.0 s   vs 14:02:14"),
         "{}",
-        tabs(&model)
+        tabs(&app)
     );
     sums_hold(now);
 }
@@ -394,17 +386,17 @@ pub(crate) fn other_build() -> Snapshot {
 
 #[test]
 fn a_kept_snapshot_of_another_build_shows_what_changed() {
-    let mut model = empty(120, 30);
-    model.compare_with(snapshot(1_340).into(), "before.tks".into());
-    news(&mut model, Status::Live, Some(other_build()));
-    let screen = text(&model);
+    let mut app = empty(120, 30);
+    app.compare_with(snapshot(1_340).into(), "before.tks".into());
+    news(&mut app, Status::Live, Some(other_build()));
+    let screen = text(&app);
     let row = |name: &str| {
         let row = screen.lines().find(|line| line.contains(name));
         row.unwrap_or_else(|| panic!("no {name} in\n{screen}"))
     };
-    assert!(tabs(&model).contains("vs before.tks"), "{}", tabs(&model));
-    keys(&mut model, "2");
-    let hot = text(&model);
+    assert!(tabs(&app).contains("vs before.tks"), "{}", tabs(&app));
+    keys(&mut app, "2");
+    let hot = text(&app);
     let first: Vec<&str> = hot.lines().skip(3).take(3).collect();
     assert!(
         first[0].contains("▲ +50%") && first[0].contains("rebalance"),
@@ -421,27 +413,27 @@ fn a_kept_snapshot_of_another_build_shows_what_changed() {
         "{hot}"
     );
     assert!(row("match::run").contains('+'), "{screen}");
-    sums_hold(data(&model));
-    keys(&mut model, "'");
-    assert!(!text(&model).contains("+50%"));
+    sums_hold(data(&app));
+    keys(&mut app, "'");
+    assert!(!text(&app).contains("+50%"));
 }
 
 #[test]
 fn differences_are_told_without_colour_and_without_unicode() {
-    let mut model = empty(120, 30);
-    model.ascii = true;
-    model.compare_with(snapshot(1_340).into(), "before.tks".into());
-    news(&mut model, Status::Live, Some(other_build()));
-    keys(&mut model, "2");
-    let screen = text(&model);
+    let mut app = empty(120, 30);
+    app.screen.ascii = true;
+    app.compare_with(snapshot(1_340).into(), "before.tks".into());
+    news(&mut app, Status::Live, Some(other_build()));
+    keys(&mut app, "2");
+    let screen = text(&app);
     assert!(screen.is_ascii(), "{screen}");
     assert!(screen.contains("^ +50%"), "{screen}");
 }
 
 #[test]
 fn a_restart_keeps_the_mark_to_compare_the_runs() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "m'");
+    let mut app = watched(120, 30);
+    keys(&mut app, "m'");
     let target = crate::source::events::Target {
         name: "orderbook-sim".into(),
         pid: 41_874,
@@ -453,22 +445,22 @@ fn a_restart_keeps_the_mark_to_compare_the_runs() {
         snapshot: Some(std::rc::Rc::new(other_build())),
         ..News::quiet(Status::Live)
     };
-    model.update(Message::News(Box::new(again)));
-    assert!(data(&model).then.is_some());
-    sums_hold(data(&model));
-    keys(&mut model, ",");
+    app.update(Message::News(Box::new(again)));
+    assert!(data(&app).then.is_some());
+    sums_hold(data(&app));
+    keys(&mut app, ",");
     assert!(
-        last_line(&model).contains("no older snapshot"),
+        last_line(&app).contains("no older snapshot"),
         "{}",
-        last_line(&model)
+        last_line(&app)
     );
 }
 
 #[test]
 fn a_report_is_of_the_moment_on_screen() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "{");
-    let effects = keys(&mut model, "d");
+    let mut app = watched(120, 30);
+    keys(&mut app, "{");
+    let effects = keys(&mut app, "d");
     let [Effect::WriteReport { snapshot, .. }] = &effects[..] else {
         panic!("{effects:?}")
     };
@@ -477,55 +469,55 @@ fn a_report_is_of_the_moment_on_screen() {
 
 #[test]
 fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
-    let mut model = watched(160, 40);
-    let screen = text(&model);
+    let mut app = watched(160, 40);
+    let screen = text(&app);
     assert!(screen.contains("LAST 30 s"), "{screen}");
     let row = screen.lines().find(|line| line.contains("match::step")).unwrap();
     assert!(row.contains('█'), "{row}");
     let last = screen.lines().find(|line| line.contains("last 30 s")).unwrap();
     assert!(last.trim_end().ends_with("████"), "steady work: {last}");
-    keys(&mut model, "2");
-    assert!(text(&model).contains("LAST 30 s"));
+    keys(&mut app, "2");
+    assert!(text(&app).contains("LAST 30 s"));
     // The screen as it was stays as it was while it stands still.
-    keys(&mut model, "1p");
-    let before = text(&model);
-    at(&mut model, 60_000);
-    lives(&mut model, 1_341..=1_400);
-    key(&mut model, Code::Char('z'));
+    keys(&mut app, "1p");
+    let before = text(&app);
+    at(&mut app, 60_000);
+    lives(&mut app, 1_341..=1_400);
+    key(&mut app, Code::Char('z'));
     let spark = |screen: &str| {
         let line = screen.lines().find(|line| line.contains("last 30 s"));
         line.map(|line| line[line.find("last 30 s").unwrap()..].to_string())
     };
-    assert_eq!(spark(&text(&model)), spark(&before));
+    assert_eq!(spark(&text(&app)), spark(&before));
 }
 
 #[test]
 fn escape_ends_a_comparison_and_leaves_the_past() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "m'2");
-    assert!(data(&model).then.is_some());
-    key(&mut model, Code::Esc);
-    assert!(data(&model).then.is_none(), "{}", text(&model));
-    keys(&mut model, ",,");
-    assert!(header(&model).contains("PAST"));
-    key(&mut model, Code::Esc);
-    assert!(header(&model).contains("LIVE"), "{}", header(&model));
+    let mut app = watched(120, 30);
+    keys(&mut app, "m'2");
+    assert!(data(&app).then.is_some());
+    key(&mut app, Code::Esc);
+    assert!(data(&app).then.is_none(), "{}", text(&app));
+    keys(&mut app, ",,");
+    assert!(header(&app).contains("PAST"));
+    key(&mut app, Code::Esc);
+    assert!(header(&app).contains("LIVE"), "{}", header(&app));
 }
 
 #[test]
 fn a_mark_from_before_a_reset_is_told_to_be_one() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "m");
-    news(&mut model, Status::Live, Some(in_epoch(9, 1_350)));
-    keys(&mut model, "'");
+    let mut app = watched(120, 30);
+    keys(&mut app, "m");
+    news(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
+    keys(&mut app, "'");
     assert!(
-        last_line(&model).contains("counted from zero since"),
+        last_line(&app).contains("counted from zero since"),
         "{}",
-        last_line(&model)
+        last_line(&app)
     );
     // The other way round nothing was counted from zero since.
-    keys(&mut model, "'m('");
-    let told = last_line(&model);
+    keys(&mut app, "'m('");
+    let told = last_line(&app);
     assert!(
         told.contains("is later, and counted from zero in between"),
         "{told}"
@@ -534,9 +526,9 @@ fn a_mark_from_before_a_reset_is_told_to_be_one() {
 
 #[test]
 fn a_snapshot_is_kept_from_the_list_of_modes() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "e");
-    let effects = keys(&mut model, "s");
+    let mut app = watched(120, 30);
+    keys(&mut app, "e");
+    let effects = keys(&mut app, "s");
     assert!(
         matches!(effects[..], [Effect::KeepSnapshot { .. }]),
         "{effects:?}"
@@ -545,46 +537,40 @@ fn a_snapshot_is_kept_from_the_list_of_modes() {
 
 #[test]
 fn a_frozen_screen_keeps_its_sparklines_while_records_come() {
-    let mut model = empty(150, 30);
-    let give = |model: &mut Model, tenth: u64| {
+    let mut app = empty(150, 30);
+    let give = |app: &mut App, tenth: u64| {
         // Busy every other second.
         let mut next = snapshot(tenth + tenth / 10 % 2 * 10);
         // No program publishes to the millisecond, and history keeps fewer of what is older.
         next.capture.unix_ns = snapshot(tenth).capture.unix_ns + tenth * 37 % 60 * 1_000_000;
         let record = past(&next);
-        model.update(Message::News(Box::new(News {
+        app.update(Message::News(Box::new(News {
             past: vec![record],
             snapshot: Some(next.into()),
             ..News::quiet(Status::Live)
         })));
     };
-    (1_000..=1_340).for_each(|tenth| give(&mut model, tenth));
-    keys(&mut model, "p");
-    let list = |model: &Model| {
-        text(model)
-            .lines()
-            .skip(2)
-            .map(str::to_string)
-            .collect::<Vec<_>>()
-    };
-    let frozen = list(&model);
+    (1_000..=1_340).for_each(|tenth| give(&mut app, tenth));
+    keys(&mut app, "p");
+    let list = |app: &App| text(app).lines().skip(2).map(str::to_string).collect::<Vec<_>>();
+    let frozen = list(&app);
     for tenth in 1_341..1_800 {
-        give(&mut model, tenth);
-        assert_eq!(list(&model), frozen, "after {tenth} tenths");
+        give(&mut app, tenth);
+        assert_eq!(list(&app), frozen, "after {tenth} tenths");
     }
 }
 
 #[test]
 fn a_sparkline_changes_with_the_seconds_and_not_with_each_snapshot() {
-    let mut model = watched(160, 40);
-    let row = model.list().rows[0].id;
-    let steps = |model: &Model| model.pulse().unwrap().steps(row, 30).unwrap();
-    let before = steps(&model);
-    lives(&mut model, 1_341..=1_349);
-    assert_eq!(steps(&model), before);
-    lives(&mut model, [1_350]);
+    let mut app = watched(160, 40);
+    let row = app.list().rows[0].id;
+    let steps = |app: &App| app.playback.activity().unwrap().steps(row, 30).unwrap();
+    let before = steps(&app);
+    lives(&mut app, 1_341..=1_349);
+    assert_eq!(steps(&app), before);
+    lives(&mut app, [1_350]);
     assert_eq!(
-        steps(&model).iter().flatten().count(),
+        steps(&app).iter().flatten().count(),
         before.iter().flatten().count() + 1
     );
 }
@@ -594,12 +580,16 @@ fn seconds_are_counted_of_all_calls_whatever_part_of_them_is_on_screen() {
     let mut plain = watched(160, 40);
     lives(&mut plain, 1_341..=1_380);
     for look in ["f", "jjf", "jF", "i", "c", "if"] {
-        let mut model = watched(160, 40);
-        keys(&mut model, look);
-        lives(&mut model, 1_341..=1_380);
+        let mut app = watched(160, 40);
+        keys(&mut app, look);
+        lives(&mut app, 1_341..=1_380);
         for row in &plain.list().rows {
-            let steps = |model: &Model| model.pulse().and_then(|pulse| pulse.steps(row.id, 30));
-            assert_eq!(steps(&model), steps(&plain), "after {look}");
+            let steps = |app: &App| {
+                app.playback
+                    .activity()
+                    .and_then(|activity| activity.steps(row.id, 30))
+            };
+            assert_eq!(steps(&app), steps(&plain), "after {look}");
         }
     }
 }
@@ -607,18 +597,25 @@ fn seconds_are_counted_of_all_calls_whatever_part_of_them_is_on_screen() {
 #[test]
 fn seconds_are_those_of_the_thread_in_scope_however_it_was_chosen() {
     let chosen = |how: &str| {
-        let mut model = watched(160, 40);
-        keys(&mut model, how);
-        key(&mut model, Code::Enter);
-        keys(&mut model, "1");
-        lives(&mut model, 1_341..=1_350);
-        model
+        let mut app = watched(160, 40);
+        keys(&mut app, how);
+        key(&mut app, Code::Enter);
+        keys(&mut app, "1");
+        lives(&mut app, 1_341..=1_350);
+        app
     };
     let (by_list, by_view) = (chosen("aj"), chosen("4"));
-    assert_eq!(by_list.scope, by_view.scope);
-    assert_ne!(by_view.scope, crate::app::scope::Scope::All);
+    assert_eq!(by_list.query.threads, by_view.query.threads);
+    assert_ne!(
+        by_view.query.threads,
+        crate::app::thread_choice::ThreadChoice::All
+    );
     for row in &by_list.list().rows {
-        let steps = |model: &Model| model.pulse().and_then(|pulse| pulse.steps(row.id, 30));
+        let steps = |app: &App| {
+            app.playback
+                .activity()
+                .and_then(|activity| activity.steps(row.id, 30))
+        };
         assert_eq!(steps(&by_view), steps(&by_list));
     }
 }
@@ -630,23 +627,23 @@ proptest! {
     fn sums_hold_and_the_selection_stays_whatever_moment_and_window(
         steps in prop::collection::vec((0u64..40, prop::sample::select(b",.{}Lmwp''xa%".to_vec())), 1..30),
     ) {
-        let mut model = empty(120, 30);
+        let mut app = empty(120, 30);
         let mut tenth = 1_000;
-        lives(&mut model, [tenth]);
-        keys(&mut model, "EjJ");
-        let chosen = model.list().selected().map(|row| row.id);
+        lives(&mut app, [tenth]);
+        keys(&mut app, "EjJ");
+        let chosen = app.list().selected().map(|row| row.id);
         for (tenths, byte) in steps {
             tenth += tenths;
             if tenths > 0 {
-                lives(&mut model, [tenth]);
+                lives(&mut app, [tenth]);
             }
-            key(&mut model, Code::Char(char::from(byte)));
-            if model.popup.is_some() {
-                key(&mut model, Code::Esc);
+            key(&mut app, Code::Char(char::from(byte)));
+            if app.has_popup() {
+                key(&mut app, Code::Esc);
             }
-            sums_hold(data(&model));
-            prop_assert_eq!(model.list().selected().map(|row| row.id), chosen);
-            let shares = model.list().rows.iter().map(|row| model.shares(data(&model), row.what));
+            sums_hold(data(&app));
+            prop_assert_eq!(app.list().selected().map(|row| row.id), chosen);
+            let shares = app.list().rows.iter().map(|row| app.shares(data(&app), row.what));
             for (total, own) in shares {
                 prop_assert!((0.0..=1.0).contains(&total) && (0.0..=1.0).contains(&own));
             }
@@ -661,33 +658,33 @@ fn a_window_that_begins_with_a_coarse_moment_has_no_percentiles_of_before() {
         moment.measuring.histograms = true;
         moment
     };
-    let mut model = empty(120, 30);
+    let mut app = empty(120, 30);
     // Ten seconds ago lies where only coarse records are.
     let mut coarse = moment(1_240);
     coarse.latencies = tickscope_format::latency::Latencies::default();
     for shown in [coarse, moment(1_330), moment(1_340)] {
-        news(&mut model, Status::Live, Some(shown));
+        news(&mut app, Status::Live, Some(shown));
     }
-    assert!(!data(&model).snapshot.latencies.row.is_empty());
-    keys(&mut model, "ww");
-    assert!(tabs(&model).contains("window 10.0 s"), "{}", tabs(&model));
-    assert!(data(&model).snapshot.latencies.row.is_empty());
-    let screen = text(&model);
+    assert!(!data(&app).snapshot.latencies.row.is_empty());
+    keys(&mut app, "ww");
+    assert!(tabs(&app).contains("window 10.0 s"), "{}", tabs(&app));
+    assert!(data(&app).snapshot.latencies.row.is_empty());
+    let screen = text(&app);
     assert!(screen.contains("not kept for all of this window"), "{screen}");
 }
 
 #[test]
 fn a_flame_of_a_window_without_time_says_which_window() {
-    let mut model = empty(120, 30);
+    let mut app = empty(120, 30);
     for second in [0, 1, 2] {
         let mut idle = snapshot(1_340);
         idle.capture.since_reset_ns += second * 1_000_000_000;
         idle.capture.unix_ns += second * 1_000_000_000;
         idle.capture.tick += second * 1_000_000_000;
-        news(&mut model, Status::Live, Some(idle));
+        news(&mut app, Status::Live, Some(idle));
     }
-    keys(&mut model, "5w");
-    let screen = text(&model);
+    keys(&mut app, "5w");
+    let screen = text(&app);
     assert!(
         screen.contains("No time has been measured in the last 1.0 s."),
         "{screen}"

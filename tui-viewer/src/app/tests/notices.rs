@@ -4,7 +4,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
 
 use crate::app::message::Message;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::tests::moments::watched;
 use crate::app::tests::{answer, in_epoch, last_line};
 use crate::keys::decoder::Code;
@@ -17,29 +17,25 @@ use crate::test_driver::{at, empty, key, keys, live, news, text};
 const WIDE: u16 = 160;
 
 /// Types keys, or a command and Enter.
-fn type_in(model: &mut Model, typed: &str) {
-    keys(model, typed);
+fn type_in(app: &mut App, typed: &str) {
+    keys(app, typed);
     if typed.starts_with(':') {
-        key(model, Code::Enter);
+        key(app, Code::Enter);
     }
 }
 
-fn check(model: &mut Model, cases: &[(&str, &str)]) {
+fn check(app: &mut App, cases: &[(&str, &str)]) {
     for (typed, says) in cases {
-        type_in(model, typed);
-        assert!(
-            last_line(model).contains(says),
-            "{typed}: {says}: {}",
-            text(model)
-        );
+        type_in(app, typed);
+        assert!(last_line(app).contains(says), "{typed}: {says}: {}", text(app));
     }
 }
 
 #[test]
 fn keys_say_what_they_did() {
-    let mut model = live(WIDE, 40);
+    let mut app = live(WIDE, 40);
     check(
-        &mut model,
+        &mut app,
         &[
             (
                 "M",
@@ -85,43 +81,38 @@ fn keys_say_what_they_did() {
 #[test]
 fn rows_that_have_no_function_say_what_to_choose() {
     // Who calls what stands at the top: nobody.
-    let mut model = live(WIDE, 40);
-    keys(&mut model, "1g3k");
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "1g3k");
     assert_eq!(
-        crate::test_driver::selected(&model),
+        crate::test_driver::selected(&app),
         "(top of a thread)",
         "{}",
-        text(&model)
+        text(&app)
     );
-    key(&mut model, Code::Enter);
+    key(&mut app, Code::Enter);
     assert!(
-        last_line(&model).contains("nobody called it: these calls stand at the top of their threads"),
+        last_line(&app).contains("nobody called it: these calls stand at the top of their threads"),
         "{}",
-        text(&model)
+        text(&app)
     );
     check(
-        &mut model,
+        &mut app,
         &[
             ("t", "no function, so no place in the tree"),
             ("o", "(top of a thread) has no source"),
         ],
     );
-    keys(&mut model, "1%");
-    key(&mut model, Code::End);
-    keys(&mut model, "kkkkk");
-    assert_eq!(
-        crate::test_driver::selected(&model),
-        "(outside)",
-        "{}",
-        text(&model)
-    );
+    keys(&mut app, "1%");
+    key(&mut app, Code::End);
+    keys(&mut app, "kkkkk");
+    assert_eq!(crate::test_driver::selected(&app), "(outside)", "{}", text(&app));
     check(
-        &mut model,
+        &mut app,
         &[("f", "no function to focus on: choose a row that has one")],
     );
-    let mut model = live(WIDE, 40);
+    let mut app = live(WIDE, 40);
     check(
-        &mut model,
+        &mut app,
         &[(
             "iF",
             "bottom-up there is no subtree of calls: i turns back, f takes the function",
@@ -131,32 +122,32 @@ fn rows_that_have_no_function_say_what_to_choose() {
 
 #[test]
 fn a_function_says_where_it_stands() {
-    let mut model = live(WIDE, 40);
-    keys(&mut model, "2");
-    key(&mut model, Code::Enter);
-    key(&mut model, Code::Enter);
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "2");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Enter);
     assert!(
-        last_line(&model)
+        last_line(&app)
             .contains("this is the function itself: who calls it stands above, what it calls below")
     );
 }
 
 #[test]
 fn of_all_threads_or_one_is_said() {
-    let mut model = live(WIDE, 40);
-    keys(&mut model, "4");
-    key(&mut model, Code::Enter);
-    assert!(last_line(&model).contains("only this thread is shown; a shows all"));
-    keys(&mut model, "4");
-    key(&mut model, Code::Enter);
-    assert!(last_line(&model).contains("all threads are shown again"));
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "4");
+    key(&mut app, Code::Enter);
+    assert!(last_line(&app).contains("only this thread is shown; a shows all"));
+    keys(&mut app, "4");
+    key(&mut app, Code::Enter);
+    assert!(last_line(&app).contains("all threads are shown again"));
 }
 
 #[test]
 fn a_rate_has_its_ends() {
-    let mut model = live(WIDE, 40);
+    let mut app = live(WIDE, 40);
     check(
-        &mut model,
+        &mut app,
         &[
             ("]", "asked for 20 snapshots a second"),
             ("]", "20 a second is the fastest rate"),
@@ -168,11 +159,11 @@ fn a_rate_has_its_ends() {
 
 #[test]
 fn of_an_ended_program_nothing_is_asked() {
-    let mut model = live(WIDE, 40);
-    news(&mut model, Status::Exited { unix_ns: 1 }, None);
-    model.undoable = true;
+    let mut app = live(WIDE, 40);
+    news(&mut app, Status::Exited { unix_ns: 1 }, None);
+    app.requests.undoable = true;
     check(
-        &mut model,
+        &mut app,
         &[
             ("r", "! nothing to reset: the program is exited"),
             ("u", "! nothing to undo: the program is exited"),
@@ -184,33 +175,30 @@ fn of_an_ended_program_nothing_is_asked() {
             (":rate 20", "! rate: nobody to ask, the program is exited"),
         ],
     );
-    let mut model = live(WIDE, 40);
+    let mut app = live(WIDE, 40);
     let why = "no program runs".into();
-    news(&mut model, Status::Waiting { why }, None);
-    check(
-        &mut model,
-        &[("p", "nothing to freeze: no program is being read")],
-    );
+    news(&mut app, Status::Waiting { why }, None);
+    check(&mut app, &[("p", "nothing to freeze: no program is being read")]);
 }
 
 #[test]
 fn answers_are_told_with_the_way_back() {
-    let mut model = live(WIDE, 40);
-    keys(&mut model, "r");
-    answer(&mut model, Request::Reset, Ok(2));
-    news(&mut model, Status::Live, Some(in_epoch(2, 10)));
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "r");
+    answer(&mut app, Request::Reset, Ok(2));
+    news(&mut app, Status::Live, Some(in_epoch(2, 10)));
     assert!(
-        last_line(&model).contains("counting from zero; u takes it back"),
+        last_line(&app).contains("counting from zero; u takes it back"),
         "{}",
-        text(&model)
+        text(&app)
     );
-    keys(&mut model, "u");
-    answer(&mut model, Request::Undo, Ok(3));
-    news(&mut model, Status::Live, Some(in_epoch(3, 1_341)));
+    keys(&mut app, "u");
+    answer(&mut app, Request::Undo, Ok(3));
+    news(&mut app, Status::Live, Some(in_epoch(3, 1_341)));
     assert!(
-        last_line(&model).contains("the reset is taken back"),
+        last_line(&app).contains("the reset is taken back"),
         "{}",
-        text(&model)
+        text(&app)
     );
     for (mode, says) in [
         (
@@ -226,33 +214,33 @@ fn answers_are_told_with_the_way_back() {
             "exact from here on, counting from zero: every call is timed; , goes back to the numbers before",
         ),
     ] {
-        let mut model = live(WIDE, 40);
-        type_in(&mut model, &format!(":mode {}", mode.as_str()));
-        answer(&mut model, Request::Mode(mode), Ok(2));
+        let mut app = live(WIDE, 40);
+        type_in(&mut app, &format!(":mode {}", mode.as_str()));
+        answer(&mut app, Request::Mode(mode), Ok(2));
         let mut next = in_epoch(2, 10);
         next.capture.mode = mode;
-        news(&mut model, Status::Live, Some(next));
-        assert!(last_line(&model).contains(says), "{says}: {}", text(&model));
+        news(&mut app, Status::Live, Some(next));
+        assert!(last_line(&app).contains(says), "{says}: {}", text(&app));
     }
 }
 
 #[test]
 fn an_answer_without_a_snapshot_is_not_waited_for_for_ever() {
-    let mut model = live(WIDE, 40);
-    keys(&mut model, "r");
-    answer(&mut model, Request::Reset, Ok(2));
-    at(&mut model, 3_000);
-    let told = last_line(&model);
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "r");
+    answer(&mut app, Request::Reset, Ok(2));
+    at(&mut app, 3_000);
+    let told = last_line(&app);
     assert!(
         told.contains("! the program has answered, but no snapshot of it has come in 2 s"),
         "{told}"
     );
-    let mut model = live(WIDE, 40);
-    type_in(&mut model, ":off book");
+    let mut app = live(WIDE, 40);
+    type_in(&mut app, ":off book");
     let pattern = tickscope_format::pattern::Pattern::new("book").expect("a pattern");
-    answer(&mut model, Request::SitesOff(pattern), Ok(1));
-    at(&mut model, 3_000);
-    let told = last_line(&model);
+    answer(&mut app, Request::SitesOff(pattern), Ok(1));
+    at(&mut app, 3_000);
+    let told = last_line(&app);
     assert!(
         told.contains("! book: the program has answered, but no snapshot has shown it in 2 s"),
         "{told}"
@@ -261,9 +249,9 @@ fn an_answer_without_a_snapshot_is_not_waited_for_for_ever() {
 
 #[test]
 fn windows_and_differences_are_named() {
-    let mut model = watched(WIDE, 40);
+    let mut app = watched(WIDE, 40);
     check(
-        &mut model,
+        &mut app,
         &[
             ("w", "numbers of the last second; w: the last 10 s"),
             (
@@ -274,20 +262,20 @@ fn windows_and_differences_are_named() {
             ("w", "the last second and the one before; w: 10 s"),
         ],
     );
-    let mut model = live(WIDE, 40);
-    keys(&mut model, "m");
-    news(&mut model, Status::Live, Some(snapshot(1_350)));
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "m");
+    news(&mut app, Status::Live, Some(snapshot(1_350)));
     check(
-        &mut model,
+        &mut app,
         &[(
             "'",
             "differences to 14:02:14: + is more than then; ' shows plain numbers",
         )],
     );
-    let mut model = watched(WIDE, 40);
-    keys(&mut model, "mw");
+    let mut app = watched(WIDE, 40);
+    keys(&mut app, "mw");
     check(
-        &mut model,
+        &mut app,
         &[(
             "'",
             "differences to 14:02:14: + is more than then; ' compares with the time just before",
@@ -297,43 +285,39 @@ fn windows_and_differences_are_named() {
 
 #[test]
 fn screens_without_rows_say_why() {
-    let mut model = empty(WIDE, 40);
-    assert!(
-        text(&model).contains("Looking for a program."),
-        "{}",
-        text(&model)
-    );
-    news(&mut model, Status::Live, None);
-    let screen = text(&model);
+    let mut app = empty(WIDE, 40);
+    assert!(text(&app).contains("Looking for a program."), "{}", text(&app));
+    news(&mut app, Status::Live, None);
+    let screen = text(&app);
     assert!(screen.contains("Reading the first record."), "{screen}");
     assert!(
         screen.contains("It is there within a second of the program's first scope."),
         "{screen}"
     );
-    news(&mut model, Status::Live, Some(Snapshot::default()));
+    news(&mut app, Status::Live, Some(Snapshot::default()));
     for (view, says) in [
         ("4", "No thread has entered a scope since the program began."),
         ("6", "No place in the source has been met yet."),
         ("1", "No scope has been entered since the reset."),
         ("m'", "Nothing was counted, now or then."),
     ] {
-        keys(&mut model, view);
-        assert!(text(&model).contains(says), "{view}: {}", text(&model));
+        keys(&mut app, view);
+        assert!(text(&app).contains(says), "{view}: {}", text(&app));
     }
 }
 
 #[test]
 fn a_thread_that_has_gone_is_told() {
-    let mut model = live(WIDE, 40);
-    keys(&mut model, "4");
-    key(&mut model, Code::Enter);
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "4");
+    key(&mut app, Code::Enter);
     let mut next = snapshot(1_341);
     for thread in &mut next.threads {
         thread.name.push_str("-other");
         thread.tid += 1_000;
     }
-    news(&mut model, Status::Live, Some(next));
-    let screen = text(&model);
+    news(&mut app, Status::Live, Some(next));
+    let screen = text(&app);
     assert!(
         screen.contains("There is no thread match-0 any more. a shows all threads."),
         "{screen}"
@@ -342,8 +326,8 @@ fn a_thread_that_has_gone_is_told() {
         screen.contains("The chosen thread is not there any more."),
         "{screen}"
     );
-    keys(&mut model, "d");
-    let told = last_line(&model);
+    keys(&mut app, "d");
+    let told = last_line(&app);
     assert!(
         told.contains("! nothing to report: there is no thread match-0 here; a shows all"),
         "{told}"
@@ -352,53 +336,49 @@ fn a_thread_that_has_gone_is_told() {
 
 #[test]
 fn what_a_window_cannot_tell_of_latencies() {
-    let mut model = watched(WIDE, 40);
-    keys(&mut model, "w");
+    let mut app = watched(WIDE, 40);
+    keys(&mut app, "w");
     let why = "- (no call has ended in this window)";
     for _ in 0..20 {
-        if text(&model).contains(why) {
+        if text(&app).contains(why) {
             break;
         }
-        keys(&mut model, "j");
+        keys(&mut app, "j");
     }
     assert!(
-        text(&model).contains("- (no call has ended in this window)"),
+        text(&app).contains("- (no call has ended in this window)"),
         "{}",
-        text(&model)
+        text(&app)
     );
 }
 
 #[test]
 fn a_program_that_is_waited_for_with_its_numbers_on_screen() {
-    let mut model = live(WIDE, 40);
+    let mut app = live(WIDE, 40);
     let why = String::new();
-    news(&mut model, Status::Waiting { why }, None);
-    assert!(
-        text(&model).contains("Waiting for the program."),
-        "{}",
-        text(&model)
-    );
+    news(&mut app, Status::Waiting { why }, None);
+    assert!(text(&app).contains("Waiting for the program."), "{}", text(&app));
 }
 
 /// The cause and the next step were cut off at the screen's width.
 #[test]
 fn a_notice_that_is_longer_than_a_line_goes_on_in_the_next_ones() {
     let why = "cannot create /a/b/x.txt: there is no directory /a/b; make the directory first";
-    let last = |model: &Model, count: usize| {
-        let screen = text(model);
+    let last = |app: &App, count: usize| {
+        let screen = text(app);
         let lines: Vec<&str> = screen.lines().map(str::trim).collect();
         lines[lines.len() - count..].join(" ")
     };
     for height in [15, 30] {
-        let mut model = live(60, height);
-        model.update(Message::Wrote("report", Err(why.into())));
-        assert_eq!(last(&model, 2), format!("! report not written: {why}"));
+        let mut app = live(60, height);
+        app.update(Message::Wrote("report", Err(why.into())));
+        assert_eq!(last(&app, 2), format!("! report not written: {why}"));
         // Above the keys of a search it keeps its lines.
-        keys(&mut model, "/");
+        keys(&mut app, "/");
         assert!(
-            last(&model, 3).starts_with(&format!("! report not written: {why} /")),
+            last(&app, 3).starts_with(&format!("! report not written: {why} /")),
             "{}",
-            text(&model)
+            text(&app)
         );
     }
     let mut long = live(60, 30);

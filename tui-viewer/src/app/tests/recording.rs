@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tickscope_format::Snapshot;
 
 use crate::app::message::Message;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::tests::moments::past;
 use crate::app::tests::{header, last_line, snapshot};
 use crate::keys::decoder::Code;
@@ -14,35 +14,35 @@ use crate::source::status::Status;
 use crate::test_driver::{empty, key, keys, live, news, text};
 
 /// A recording of 14 s, as the feed hands it over: its newest record first, the others a slice later.
-fn opened(width: u16, height: u16) -> Model {
-    let mut model = empty(width, height);
+fn opened(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
     let newest: Snapshot = snapshot(1_340);
-    model.update(Message::News(Box::new(News {
+    app.update(Message::News(Box::new(News {
         begin_ns: Some(snapshot(1_200).capture.unix_ns),
         snapshot: Some(Rc::new(newest)),
         ..News::quiet(Status::Kept)
     })));
-    model
+    app
 }
 
-fn read(model: &mut Model) {
-    model.update(Message::News(Box::new(News {
+fn read(app: &mut App) {
+    app.update(Message::News(Box::new(News {
         past: (1_200..1_340).map(|tenths| past(&snapshot(tenths))).collect(),
         ..News::quiet(Status::Kept)
     })));
 }
 
-fn command(model: &mut Model, text: &str) {
-    keys(model, text);
-    key(model, Code::Enter);
+fn command(app: &mut App, text: &str) {
+    keys(app, text);
+    key(app, Code::Enter);
 }
 
 #[test]
 fn it_says_at_once_that_it_is_one_how_long_and_how_to_move_in_it() {
     for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut model = opened(width, height);
-        let told = |model: &Model| {
-            let (screen, first) = (text(model), header(model));
+        let mut app = opened(width, height);
+        let told = |app: &App| {
+            let (screen, first) = (text(app), header(app));
             assert!(first.contains("RECORDED"), "{first}");
             assert!(screen.contains("A recording of 14.0 s: , . "), "{screen}");
             let keys = [
@@ -51,12 +51,12 @@ fn it_says_at_once_that_it_is_one_how_long_and_how_to_move_in_it() {
             ];
             assert!(keys.iter().any(|keys| screen.contains(keys)), "{screen}");
         };
-        told(&model);
-        read(&mut model);
-        told(&model);
-        keys(&mut model, ",");
-        assert!(header(&model).contains("PAST"), "{}", header(&model));
-        let screen = text(&model);
+        told(&app);
+        read(&mut app);
+        told(&app);
+        keys(&mut app, ",");
+        assert!(header(&app).contains("PAST"), "{}", header(&app));
+        let screen = text(&app);
         let words = if width == 120 {
             "a recording of 14.0 s"
         } else {
@@ -72,45 +72,45 @@ fn it_says_at_once_that_it_is_one_how_long_and_how_to_move_in_it() {
 
 #[test]
 fn nobody_is_behind_it() {
-    let mut model = opened(120, 30);
-    keys(&mut model, "r");
-    let line = last_line(&model);
+    let mut app = opened(120, 30);
+    keys(&mut app, "r");
+    let line = last_line(&app);
     assert!(
         line.contains("nothing to reset: a recording has no program behind it"),
         "{line}"
     );
-    command(&mut model, ":mode exact");
-    let line = last_line(&model);
+    command(&mut app, ":mode exact");
+    let line = last_line(&app);
     assert!(
         line.contains("nobody to ask, a recording has no program behind it"),
         "{line}"
     );
-    keys(&mut model, "p");
-    assert!(last_line(&model).contains("a recording does not move by itself"));
+    keys(&mut app, "p");
+    assert!(last_line(&app).contains("a recording does not move by itself"));
 }
 
 #[test]
 fn a_moment_is_told_by_tenths_and_from_the_beginning() {
-    let mut model = opened(120, 30);
-    read(&mut model);
-    keys(&mut model, ",,,");
-    let line = header(&model);
+    let mut app = opened(120, 30);
+    read(&mut app);
+    keys(&mut app, ",,,");
+    let line = header(&app);
     assert!(
         line.contains("PAST 14:02:13.7  0.3 s back") && line.contains("cost"),
         "{line}"
     );
     assert!(
-        text(&model).contains("At 13.7 s of a recording of 14.0 s: "),
+        text(&app).contains("At 13.7 s of a recording of 14.0 s: "),
         "{}",
-        text(&model)
+        text(&app)
     );
 }
 
 #[test]
 fn at_takes_what_the_shell_takes() {
-    let mut model = opened(120, 30);
-    read(&mut model);
-    let shown = |model: &Model| model.shown.as_ref().map(|shown| shown.capture.seq);
+    let mut app = opened(120, 30);
+    read(&mut app);
+    let shown = |app: &App| app.shown().map(|shown| shown.capture.seq);
     for (typed, seq) in [
         (":at 2s", 1_220),
         (":at 0", 1_200),
@@ -119,12 +119,12 @@ fn at_takes_what_the_shell_takes() {
         (":at 14:02:08", 1_280),
         (":at 14s", 1_340),
     ] {
-        command(&mut model, typed);
-        assert_eq!(shown(&model), Some(seq), "{typed} {}", last_line(&model));
+        command(&mut app, typed);
+        assert_eq!(shown(&app), Some(seq), "{typed} {}", last_line(&app));
     }
     for typed in [":at 16s", ":at -15s"] {
-        command(&mut model, typed);
-        assert_eq!(shown(&model), Some(1_340), "{typed}");
-        assert!(last_line(&model).contains("! at: no snapshot of then"), "{typed}");
+        command(&mut app, typed);
+        assert_eq!(shown(&app), Some(1_340), "{typed}");
+        assert!(last_line(&app).contains("! at: no snapshot of then"), "{typed}");
     }
 }

@@ -27,15 +27,15 @@ fn recursive(tenths: u64) -> Snapshot {
     s
 }
 
-fn stage(width: u16, height: u16) -> Model {
-    let mut model = empty(width, height);
-    news(&mut model, Status::Live, Some(recursive(1_340)));
-    model
+fn stage(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    news(&mut app, Status::Live, Some(recursive(1_340)));
+    app
 }
 
-fn title(model: &Model) -> String {
-    let y = model.layout().title.map_or(0, |title| title.y);
-    text(model)
+fn title(app: &App) -> String {
+    let y = app.layout().title.map_or(0, |title| title.y);
+    text(app)
         .lines()
         .nth(usize::from(y))
         .unwrap_or_default()
@@ -44,9 +44,9 @@ fn title(model: &Model) -> String {
 }
 
 /// Names of a list with what its numbers say, as far as a test reads them.
-fn shares(model: &Model) -> Vec<(String, u64, u64)> {
-    let data = model.data.as_ref().expect("there is data");
-    let rows = model.list().rows.iter().filter(|row| !row.is_heading());
+fn shares(app: &App) -> Vec<(String, u64, u64)> {
+    let data = app.derived.data.as_ref().expect("there is data");
+    let rows = app.list().rows.iter().filter(|row| !row.is_heading());
     rows.map(|row| {
         let figures = data.figures(row.what);
         (
@@ -64,49 +64,46 @@ fn row(name: &str, ms: u64, calls: u64) -> (String, u64, u64) {
 
 #[test]
 fn three_shows_what_was_selected() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jj3");
+    let mut app = stage(120, 30);
+    keys(&mut app, "jj3");
     assert!(
-        title(&model).starts_with("orderbook_sim::book::apply"),
+        title(&app).starts_with("orderbook_sim::book::apply"),
         "{}",
-        text(&model)
+        text(&app)
     );
-    assert_eq!(selected(&model), "(self)");
-    keys(&mut model, "1j3");
+    assert_eq!(selected(&app), "(self)");
+    keys(&mut app, "1j3");
+    assert!(title(&app).starts_with("orderbook_sim::book::apply"), "it stays");
+    let mut app = stage(120, 30);
+    keys(&mut app, "2jj3");
     assert!(
-        title(&model).starts_with("orderbook_sim::book::apply"),
-        "it stays"
-    );
-    let mut model = stage(120, 30);
-    keys(&mut model, "2jj3");
-    assert!(
-        title(&model).starts_with("orderbook_sim::book::apply"),
+        title(&app).starts_with("orderbook_sim::book::apply"),
         "{}",
-        text(&model)
+        text(&app)
     );
 }
 
 #[test]
 fn headings_come_and_go_with_the_room_for_them() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jj3");
-    let headings = |model: &Model| model.list().rows.iter().filter(|row| row.is_heading()).count();
-    assert_eq!(headings(&model), 2);
+    let mut app = stage(120, 30);
+    keys(&mut app, "jj3");
+    let headings = |app: &App| app.list().rows.iter().filter(|row| row.is_heading()).count();
+    assert_eq!(headings(&app), 2);
     for (height, wanted) in [(6, 0), (30, 2)] {
-        model.update(Message::Resize(ratatui::layout::Size::new(120, height)));
-        assert_eq!(headings(&model), wanted, "{}", text(&model));
-        assert_eq!(selected(&model), "(self)");
+        app.update(Message::Resize(ratatui::layout::Size::new(120, height)));
+        assert_eq!(headings(&app), wanted, "{}", text(&app));
+        assert_eq!(selected(&app), "(self)");
     }
 }
 
 #[test]
 fn callers_itself_and_callees_add_up() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "/insert");
-    key(&mut model, Code::Enter);
-    key(&mut model, Code::Enter);
-    assert_eq!(model.view, View::Function);
-    let lines = shares(&model);
+    let mut app = stage(120, 30);
+    keys(&mut app, "/insert");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Enter);
+    assert_eq!(app.views.current, View::Function);
+    let lines = shares(&app);
     assert_eq!(
         lines,
         [
@@ -121,7 +118,7 @@ fn callers_itself_and_callees_add_up() {
     );
     let whole = 71_030 + 3_750;
     assert_eq!(lines[3..].iter().map(|line| line.1).sum::<u64>(), whole);
-    let screen = text(&model);
+    let screen = text(&app);
     assert!(
         screen.contains("5.61M+60") && screen.contains("book::cancel ↻"),
         "{screen}"
@@ -134,181 +131,171 @@ fn callers_itself_and_callees_add_up() {
 
 #[test]
 fn enter_goes_on_and_escape_goes_the_way_back() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jj");
-    key(&mut model, Code::Enter);
-    let first = title(&model);
-    keys(&mut model, "j");
-    assert_eq!(selected(&model), "book::insert");
-    key(&mut model, Code::Enter);
-    assert!(title(&model).contains("book::insert"));
-    keys(&mut model, "gk");
-    assert_eq!(selected(&model), "book::apply", "a heading is no row");
-    key(&mut model, Code::Enter);
-    assert_eq!(title(&model), first);
-    key(&mut model, Code::Esc);
-    assert_eq!(selected(&model), "book::apply", "where it was left");
-    key(&mut model, Code::Esc);
+    let mut app = stage(120, 30);
+    keys(&mut app, "jj");
+    key(&mut app, Code::Enter);
+    let first = title(&app);
+    keys(&mut app, "j");
+    assert_eq!(selected(&app), "book::insert");
+    key(&mut app, Code::Enter);
+    assert!(title(&app).contains("book::insert"));
+    keys(&mut app, "gk");
+    assert_eq!(selected(&app), "book::apply", "a heading is no row");
+    key(&mut app, Code::Enter);
+    assert_eq!(title(&app), first);
+    key(&mut app, Code::Esc);
+    assert_eq!(selected(&app), "book::apply", "where it was left");
+    key(&mut app, Code::Esc);
+    assert_eq!((title(&app), selected(&app)), (first, "book::insert".to_string()));
+    key(&mut app, Code::Esc);
     assert_eq!(
-        (title(&model), selected(&model)),
-        (first, "book::insert".to_string())
-    );
-    key(&mut model, Code::Esc);
-    assert_eq!(
-        (model.view, selected(&model)),
+        (app.views.current, selected(&app)),
         (View::Tree, "book::apply".to_string())
     );
-    key(&mut model, Code::Esc);
-    assert_eq!(model.view, View::Tree, "no further");
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Tree, "no further");
 }
 
 #[test]
 fn a_function_shows_its_place_in_the_tree_and_escape_returns() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "2jjj");
-    key(&mut model, Code::Enter);
-    keys(&mut model, "jt");
+    let mut app = stage(120, 30);
+    keys(&mut app, "2jjj");
+    key(&mut app, Code::Enter);
+    keys(&mut app, "jt");
     assert_eq!(
-        (model.view, selected(&model)),
+        (app.views.current, selected(&app)),
         (View::Tree, "wire::checksum".to_string())
     );
-    key(&mut model, Code::Esc);
-    assert_eq!(model.view, View::Function);
-    key(&mut model, Code::Esc);
-    assert_eq!(model.view, View::Hot);
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Function);
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Hot);
 }
 
 #[test]
 fn the_function_stays_over_snapshots_and_restarts() {
-    let mut model = stage(80, 24);
-    keys(&mut model, "jjj3j");
-    let (before, name) = (title(&model), selected(&model));
-    at(&mut model, 10_000);
-    news(&mut model, Status::Live, Some(in_epoch(9, 3)));
-    assert_eq!((title(&model), selected(&model)), (before.clone(), name.clone()));
+    let mut app = stage(80, 24);
+    keys(&mut app, "jjj3j");
+    let (before, name) = (title(&app), selected(&app));
+    at(&mut app, 10_000);
+    news(&mut app, Status::Live, Some(in_epoch(9, 3)));
+    assert_eq!((title(&app), selected(&app)), (before.clone(), name.clone()));
     let mut gone = recursive(1_340);
     gone.threads.truncate(0);
     gone.nodes = Default::default();
     gone.latencies = Default::default();
-    news(&mut model, Status::Live, Some(gone));
-    let screen = text(&model);
+    news(&mut app, Status::Live, Some(gone));
+    let screen = text(&app);
     assert!(screen.contains(" in this snapshot. 2 shows what was"), "{screen}");
-    news(&mut model, Status::Live, Some(recursive(1_400)));
-    assert_eq!((title(&model), selected(&model)), (before, name));
+    news(&mut app, Status::Live, Some(recursive(1_400)));
+    assert_eq!((title(&app), selected(&app)), (before, name));
 }
 
 #[test]
 fn percents_are_of_the_function_or_of_all() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jj3g");
-    assert!(text(&model).contains("100.0%") && text(&model).contains("% of this function"));
-    keys(&mut model, "%");
-    assert!(!text(&model).contains("100.0% █") && text(&model).contains("% of measured"));
-    keys(&mut model, "1");
-    assert!(text(&model).contains("% of measured"), "the tree has its own");
-    keys(&mut model, "3%");
-    assert!(text(&model).contains("% of this function"));
+    let mut app = stage(120, 30);
+    keys(&mut app, "jj3g");
+    assert!(text(&app).contains("100.0%") && text(&app).contains("% of this function"));
+    keys(&mut app, "%");
+    assert!(!text(&app).contains("100.0% █") && text(&app).contains("% of measured"));
+    keys(&mut app, "1");
+    assert!(text(&app).contains("% of measured"), "the tree has its own");
+    keys(&mut app, "3%");
+    assert!(text(&app).contains("% of this function"));
 }
 
 #[test]
 fn a_search_finds_callers_and_callees() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jjj3/cancel");
-    assert_eq!(selected(&model), "book::cancel");
-    assert!(last_line(&model).contains("match"), "{}", last_line(&model));
-    key(&mut model, Code::Enter);
-    keys(&mut model, "\\");
-    assert_eq!(shares(&model).len(), 2, "once as caller, once as callee");
-    key(&mut model, Code::Esc);
-    assert_eq!(shares(&model).len(), 7);
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj3/cancel");
+    assert_eq!(selected(&app), "book::cancel");
+    assert!(last_line(&app).contains("match"), "{}", last_line(&app));
+    key(&mut app, Code::Enter);
+    keys(&mut app, "\\");
+    assert_eq!(shares(&app).len(), 2, "once as caller, once as callee");
+    key(&mut app, Code::Esc);
+    assert_eq!(shares(&app).len(), 7);
 }
 
 #[test]
 fn callers_and_callees_sort_by_themselves() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jjj3>");
-    assert!(text(&model).contains("CALLS▼"), "{}", text(&model));
-    let names: Vec<String> = shares(&model).into_iter().map(|line| line.0).collect();
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj3>");
+    assert!(text(&app).contains("CALLS▼"), "{}", text(&app));
+    let names: Vec<String> = shares(&app).into_iter().map(|line| line.0).collect();
     assert_eq!(names[3..5], ["(self)", "alloc::slab_get"], "by calls");
-    keys(&mut model, "I");
-    let names: Vec<String> = shares(&model).into_iter().map(|line| line.0).collect();
+    keys(&mut app, "I");
+    let names: Vec<String> = shares(&app).into_iter().map(|line| line.0).collect();
     assert_eq!(names[0], "book::cancel");
     assert_eq!(names[3], "(self)");
 }
 
 #[test]
 fn a_function_in_focus_stands_at_the_top() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jjj");
-    assert_eq!(selected(&model), "book::insert");
-    keys(&mut model, "f");
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj");
+    assert_eq!(selected(&app), "book::insert");
+    keys(&mut app, "f");
     assert_eq!(
-        (selected(&model).as_str(), names(&model)[0]),
+        (selected(&app).as_str(), names(&app)[0]),
         ("book::insert", "book::insert")
     );
-    assert_eq!(shares(&model)[0], row("book::insert", 71_030 + 3_750, 5_610_100));
-    let screen = text(&model);
+    assert_eq!(shares(&app)[0], row("book::insert", 71_030 + 3_750, 5_610_100));
+    let screen = text(&app);
     assert!(
         screen.contains("focus book::insert") && screen.contains("% of focus"),
         "{screen}"
     );
     assert!(screen.contains("100.0%"));
-    assert!(
-        last_line(&model).contains("Esc everything"),
-        "{}",
-        last_line(&model)
-    );
+    assert!(last_line(&app).contains("Esc everything"), "{}", last_line(&app));
     // Hot shows what is below, and totals of the focus.
-    keys(&mut model, "2");
-    assert!(!names(&model).contains(&"match::step") && names(&model).contains(&"tree::rebalance"));
-    keys(&mut model, "1f");
+    keys(&mut app, "2");
+    assert!(!names(&app).contains(&"match::step") && names(&app).contains(&"tree::rebalance"));
+    keys(&mut app, "1f");
     assert_eq!(
-        (selected(&model).as_str(), names(&model)[0]),
+        (selected(&app).as_str(), names(&app)[0]),
         ("book::insert", "match::run")
     );
-    keys(&mut model, "f");
-    key(&mut model, Code::Esc);
+    keys(&mut app, "f");
+    key(&mut app, Code::Esc);
     assert_eq!(
-        (selected(&model).as_str(), names(&model)[0]),
+        (selected(&app).as_str(), names(&app)[0]),
         ("book::insert", "match::run")
     );
 }
 
 #[test]
 fn a_hotspot_in_focus() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "2/apply");
-    key(&mut model, Code::Enter);
-    key(&mut model, Code::Esc);
-    assert_eq!(selected(&model), "book::apply");
-    keys(&mut model, "f");
-    assert_eq!(selected(&model), "book::apply");
-    assert_eq!(names(&model).len(), 5);
-    keys(&mut model, "f");
-    assert_eq!(
-        (selected(&model).as_str(), names(&model).len()),
-        ("book::apply", 15)
-    );
-    keys(&mut model, "F");
-    assert_eq!(names(&model).len(), 5);
+    let mut app = stage(120, 30);
+    keys(&mut app, "2/apply");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Esc);
+    assert_eq!(selected(&app), "book::apply");
+    keys(&mut app, "f");
+    assert_eq!(selected(&app), "book::apply");
+    assert_eq!(names(&app).len(), 5);
+    keys(&mut app, "f");
+    assert_eq!((selected(&app).as_str(), names(&app).len()), ("book::apply", 15));
+    keys(&mut app, "F");
+    assert_eq!(names(&app).len(), 5);
 }
 
 #[test]
 fn a_subtree_in_focus_and_one_in_it() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jjF");
-    assert_eq!(names(&model)[0], "book::apply");
-    keys(&mut model, "jf");
-    assert_eq!((names(&model)[0], shares(&model)[0].1), ("book::insert", 71_030));
-    key(&mut model, Code::Esc);
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjF");
+    assert_eq!(names(&app)[0], "book::apply");
+    keys(&mut app, "jf");
+    assert_eq!((names(&app)[0], shares(&app)[0].1), ("book::insert", 71_030));
+    key(&mut app, Code::Esc);
     assert_eq!(
-        (names(&model)[0], selected(&model).as_str()),
+        (names(&app)[0], selected(&app).as_str()),
         ("book::apply", "book::insert")
     );
-    key(&mut model, Code::Esc);
-    assert_eq!(names(&model)[0], "match::run");
-    keys(&mut model, "gjjFF");
-    assert_eq!(names(&model)[0], "match::run", "the same key leaves it");
+    key(&mut app, Code::Esc);
+    assert_eq!(names(&app)[0], "match::run");
+    keys(&mut app, "gjjFF");
+    assert_eq!(names(&app)[0], "match::run", "the same key leaves it");
 }
 
 #[test]
@@ -319,58 +306,58 @@ fn a_narrow_screen_keeps_the_end_of_what_is_in_focus() {
         (40, "focus tree::rebalance"),
         (24, "rebalance"),
     ] {
-        let mut model = stage(width, 15);
-        keys(&mut model, "jjjjf");
-        let line = text(&model).lines().nth(1).unwrap_or_default().to_string();
+        let mut app = stage(width, 15);
+        keys(&mut app, "jjjjf");
+        let line = text(&app).lines().nth(1).unwrap_or_default().to_string();
         assert!(line.contains(words), "{line}");
     }
 }
 
 #[test]
 fn a_focus_that_is_not_there_says_so_and_comes_back() {
-    let mut model = stage(60, 15);
-    keys(&mut model, "jjf");
+    let mut app = stage(60, 15);
+    keys(&mut app, "jjf");
     let mut gone = recursive(1_340);
     gone.threads.truncate(0);
     gone.nodes = Default::default();
     gone.latencies = Default::default();
-    news(&mut model, Status::Live, Some(gone));
+    news(&mut app, Status::Live, Some(gone));
     assert!(
-        text(&model).contains(" in this snapshot. Esc shows"),
+        text(&app).contains(" in this snapshot. Esc shows"),
         "{}",
-        text(&model)
+        text(&app)
     );
     assert!(
-        text(&model).contains("FUNCTION  focus book::apply"),
+        text(&app).contains("FUNCTION  focus book::apply"),
         "{}",
-        text(&model)
+        text(&app)
     );
-    news(&mut model, Status::Live, Some(recursive(1_400)));
-    assert_eq!(selected(&model), "book::apply");
+    news(&mut app, Status::Live, Some(recursive(1_400)));
+    assert_eq!(selected(&app), "book::apply");
     let mut gone = recursive(1_340);
     gone.threads.truncate(0);
     gone.nodes = Default::default();
     gone.latencies = Default::default();
-    news(&mut model, Status::Live, Some(gone));
-    key(&mut model, Code::Esc);
-    news(&mut model, Status::Live, Some(recursive(1_400)));
+    news(&mut app, Status::Live, Some(gone));
+    key(&mut app, Code::Esc);
+    news(&mut app, Status::Live, Some(recursive(1_400)));
     assert_eq!(
-        (names(&model)[0], selected(&model).as_str()),
+        (names(&app)[0], selected(&app).as_str()),
         ("match::run", "book::apply")
     );
 }
 
 #[test]
 fn bottom_up_says_who_called() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jjji");
-    assert_eq!(selected(&model), "book::insert");
-    assert_eq!(names(&model)[0], "risk::check", "by self time");
-    assert!(text(&model).contains("bottom-up") && text(&model).contains("%TOP"));
-    key(&mut model, Code::Right);
-    let at = model.list().cursor.index;
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjji");
+    assert_eq!(selected(&app), "book::insert");
+    assert_eq!(names(&app)[0], "risk::check", "by self time");
+    assert!(text(&app).contains("bottom-up") && text(&app).contains("%TOP"));
+    key(&mut app, Code::Right);
+    let at = app.list().cursor.index;
     assert_eq!(
-        shares(&model)[at..at + 4],
+        shares(&app)[at..at + 4],
         [
             row("book::insert", 25_400, 5_610_160),
             row("book::apply", 22_900, 5_610_000),
@@ -378,9 +365,9 @@ fn bottom_up_says_who_called() {
             row("book::cancel", 500, 60),
         ]
     );
-    keys(&mut model, "i");
+    keys(&mut app, "i");
     assert_eq!(
-        (names(&model)[0], selected(&model).as_str()),
+        (names(&app)[0], selected(&app).as_str()),
         ("match::run", "book::insert")
     );
 }
@@ -389,121 +376,113 @@ fn bottom_up_says_who_called() {
 fn self_times_are_not_taken_for_short_calls() {
     let mut dear = recursive(1_340);
     (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
-    let mut model = empty(120, 30);
-    news(&mut model, Status::Live, Some(dear));
-    assert!(text(&model).contains('†'));
-    keys(&mut model, "i");
-    assert!(!text(&model).contains('†'), "{}", text(&model));
+    let mut app = empty(120, 30);
+    news(&mut app, Status::Live, Some(dear));
+    assert!(text(&app).contains('†'));
+    keys(&mut app, "i");
+    assert!(!text(&app).contains('†'), "{}", text(&app));
 }
 
 #[test]
 fn recursion_folds_into_one_row() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "GE");
-    let before = model.list().rows.len();
-    keys(&mut model, "c");
-    assert_eq!(model.list().rows.len(), before - 1);
+    let mut app = stage(120, 30);
+    keys(&mut app, "GE");
+    let before = app.list().rows.len();
+    keys(&mut app, "c");
+    assert_eq!(app.list().rows.len(), before - 1);
     assert!(
-        last_line(&model).contains("recursion in one row; c shows it call by call"),
+        last_line(&app).contains("recursion in one row; c shows it call by call"),
         "{}",
-        last_line(&model)
+        last_line(&app)
     );
-    let screen = text(&model);
+    let screen = text(&app);
     assert!(
         screen.contains("book::insert • ↻") || screen.contains("book::insert ↻ •"),
         "{screen}"
     );
-    let folded = shares(&model)
+    let folded = shares(&app)
         .into_iter()
         .find(|line| *line == row("book::insert", 3_750, 160));
-    assert!(folded.is_some(), "{:?}", shares(&model));
+    assert!(folded.is_some(), "{:?}", shares(&app));
     // Below the recursive function stands what was called by its second call alone.
     let moved = "folded recursion put this row here: c unfolds it, then F";
-    keys(&mut model, "G");
+    keys(&mut app, "G");
     for _ in 0..before {
-        keys(&mut model, "F");
-        if last_line(&model).contains(moved) {
+        keys(&mut app, "F");
+        if last_line(&app).contains(moved) {
             break;
         }
-        keys(&mut model, "Fk");
+        keys(&mut app, "Fk");
     }
-    assert!(last_line(&model).contains(moved), "{}", text(&model));
-    keys(&mut model, "c");
-    assert_eq!(model.list().rows.len(), before);
+    assert!(last_line(&app).contains(moved), "{}", text(&app));
+    keys(&mut app, "c");
+    assert_eq!(app.list().rows.len(), before);
 }
 
 #[test]
 fn the_pane_below_knows_the_threads_in_every_shape() {
-    let mut model = stage(120, 30);
-    let threads = |model: &Model| {
-        let detail = model.detail.as_ref().expect("there is a pane");
+    let mut app = stage(120, 30);
+    let threads = |app: &App| {
+        let detail = app.derived.detail.as_ref().expect("there is a pane");
         detail
             .threads
             .iter()
             .map(|(name, _)| name.clone())
             .collect::<Vec<_>>()
     };
-    keys(&mut model, "jjjf");
-    assert_eq!(threads(&model), ["match-0", "match-1", "main"]);
-    assert!(text(&model).contains("running in"), "{}", text(&model));
-    keys(&mut model, "i");
-    assert_eq!(selected(&model), "book::insert");
-    assert_eq!(threads(&model), ["match-0", "match-1", "main"]);
-    keys(&mut model, "ic");
-    assert_eq!(threads(&model), ["match-0", "match-1", "main"]);
+    keys(&mut app, "jjjf");
+    assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
+    assert!(text(&app).contains("running in"), "{}", text(&app));
+    keys(&mut app, "i");
+    assert_eq!(selected(&app), "book::insert");
+    assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
+    keys(&mut app, "ic");
+    assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
 }
 
 #[test]
 fn other_places_of_a_function() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jjj#");
-    assert_eq!(selected(&model), "book::insert");
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj#");
+    assert_eq!(selected(&app), "book::insert");
+    assert!(last_line(&app).contains("place 2 of 3"), "{}", last_line(&app));
+    keys(&mut app, "##");
+    assert!(last_line(&app).contains("place 1 of 3"), "{}", last_line(&app));
+    assert_eq!(app.list().cursor.index, 3, "around to where it began");
+    keys(&mut app, "g#");
     assert!(
-        last_line(&model).contains("place 2 of 3"),
+        last_line(&app).contains("this is its only place"),
         "{}",
-        last_line(&model)
-    );
-    keys(&mut model, "##");
-    assert!(
-        last_line(&model).contains("place 1 of 3"),
-        "{}",
-        last_line(&model)
-    );
-    assert_eq!(model.list().cursor.index, 3, "around to where it began");
-    keys(&mut model, "g#");
-    assert!(
-        last_line(&model).contains("this is its only place"),
-        "{}",
-        last_line(&model)
+        last_line(&app)
     );
 }
 
 #[test]
 fn the_row_stays_under_the_finger_while_callees_change_places() {
-    let mut model = stage(120, 30);
-    keys(&mut model, "jjj3jj");
-    let before = (selected(&model), line(&model));
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj3jj");
+    let before = (selected(&app), line(&app));
     assert_eq!(before.0, "alloc::slab_get");
     for tenths in [1_341, 1_350, 1_360] {
-        at(&mut model, tenths);
+        at(&mut app, tenths);
         let mut turned = recursive(tenths);
         // What comes last costs most from now on.
         let cancel = turned.nodes.len() - 4;
         turned.nodes.self_ticks[cancel] = 900_000_000_000;
-        news(&mut model, Status::Live, Some(turned));
-        assert_eq!((selected(&model), line(&model)), before, "at {tenths}");
+        news(&mut app, Status::Live, Some(turned));
+        assert_eq!((selected(&app), line(&app)), before, "at {tenths}");
     }
-    at(&mut model, 20_000);
-    assert_eq!(selected(&model), before.0, "sorted anew");
-    assert_eq!(shares(&model)[4].0, "book::cancel");
+    at(&mut app, 20_000);
+    assert_eq!(selected(&app), before.0, "sorted anew");
+    assert_eq!(shares(&app)[4].0, "book::cancel");
 }
 
 #[test]
 fn sums_hold_on_every_screen() {
     for typed in ["", "i", "c", "ci", "jjjf", "jjjfi", "jjF", "jjFc"] {
-        let mut model = stage(120, 30);
-        keys(&mut model, typed);
-        let data = model.data.as_ref().expect("there is data");
+        let mut app = stage(120, 30);
+        keys(&mut app, typed);
+        let data = app.derived.data.as_ref().expect("there is data");
         for (index, row) in data.tree.rows.iter().enumerate() {
             let children = data.tree.children(index as u32);
             let below: u64 = children
@@ -529,11 +508,11 @@ fn every_size_draws_a_function() {
         .into_iter()
         .flat_map(|width| (0..14).map(move |height| (width, height)))
     {
-        let mut model = stage(width, height);
+        let mut app = stage(width, height);
         for typed in ["jjj3", "j", "G", "g", "%", "/can"] {
-            keys(&mut model, typed);
-            crate::test_driver::screen(&model);
-            let row = model.list().selected();
+            keys(&mut app, typed);
+            crate::test_driver::screen(&app);
+            let row = app.list().selected();
             assert!(
                 row.is_some_and(|row| !row.is_heading()),
                 "{width}x{height} {typed}"
@@ -555,26 +534,26 @@ fn opening_rows_of_a_large_tree_asks_for_their_callers() {
         deep.nodes.push(Some(last), SiteId(site), 1, 1_000_000_000);
         deep.threads.last_mut().expect("there are threads").rows += 1;
     }
-    let mut model = empty(120, 30);
-    news(&mut model, Status::Live, Some(deep));
-    keys(&mut model, "i/level_449");
-    key(&mut model, Code::Enter);
-    key(&mut model, Code::Esc);
-    let top = model.list().cursor.index;
-    keys(&mut model, "E");
-    let last = |model: &Model| {
-        let rows = &model.list().rows[top + 1..];
+    let mut app = empty(120, 30);
+    news(&mut app, Status::Live, Some(deep));
+    keys(&mut app, "i/level_449");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Esc);
+    let top = app.list().cursor.index;
+    keys(&mut app, "E");
+    let last = |app: &App| {
+        let rows = &app.list().rows[top + 1..];
         top + rows.iter().position(|row| row.depth == 0).unwrap_or(rows.len())
     };
-    let end = last(&model);
+    let end = last(&app);
     assert!((100..449).contains(&(end - top)), "callers of {} rows", end - top);
-    model.select(end);
-    let depth = model.list().rows[end].depth;
-    key(&mut model, Code::Right);
-    key(&mut model, Code::Right);
-    assert_eq!(selected(&model), format!("stats::level_{:03}", 449 - depth - 1));
+    app.select(end);
+    let depth = app.list().rows[end].depth;
+    key(&mut app, Code::Right);
+    key(&mut app, Code::Right);
+    assert_eq!(selected(&app), format!("stats::level_{:03}", 449 - depth - 1));
     assert!(matches!(
-        model.list().selected().map(|row| row.fold),
+        app.list().selected().map(|row| row.fold),
         Some(Fold::Closed(_))
     ));
 }
@@ -582,27 +561,27 @@ fn opening_rows_of_a_large_tree_asks_for_their_callers() {
 #[test]
 fn screens() {
     for (width, height) in [(120, 30), (80, 24), (60, 15), (40, 10), (20, 5)] {
-        let mut model = stage(width, height);
-        keys(&mut model, "jjj3j");
-        insta::assert_snapshot!(format!("function_{width}x{height}"), looks(&model));
+        let mut app = stage(width, height);
+        keys(&mut app, "jjj3j");
+        insta::assert_snapshot!(format!("function_{width}x{height}"), looks(&app));
     }
     for (width, height) in [(120, 30), (60, 15)] {
-        let mut model = empty(width, height);
+        let mut app = empty(width, height);
         let estimated = crate::modes::in_mode(Mode::Adaptive, snapshot(1_340));
-        news(&mut model, Status::Live, Some(estimated));
-        keys(&mut model, "jjj3j");
-        insta::assert_snapshot!(format!("function_adaptive_{width}x{height}"), looks(&model));
+        news(&mut app, Status::Live, Some(estimated));
+        keys(&mut app, "jjj3j");
+        insta::assert_snapshot!(format!("function_adaptive_{width}x{height}"), looks(&app));
     }
-    let mut model = stage(120, 30);
-    keys(&mut model, "jjjil");
-    at(&mut model, 6_000);
-    insta::assert_snapshot!("bottom_up_120x30", looks(&model));
-    let mut model = stage(120, 30);
-    keys(&mut model, "jjjf");
-    insta::assert_snapshot!("focus_120x30", looks(&model));
-    let mut model = Model::new(ratatui::layout::Size::new(80, 24), ThemeKind::Mono, true, Some(0));
-    news(&mut model, Status::Live, Some(recursive(1_340)));
-    keys(&mut model, "jjj3j");
-    insta::assert_snapshot!("function_ascii_mono_80x24", looks(&model));
-    assert!(text(&model).is_ascii());
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjjil");
+    at(&mut app, 6_000);
+    insta::assert_snapshot!("bottom_up_120x30", looks(&app));
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjjf");
+    insta::assert_snapshot!("focus_120x30", looks(&app));
+    let mut app = App::new(ratatui::layout::Size::new(80, 24), ThemeKind::Mono, true, Some(0));
+    news(&mut app, Status::Live, Some(recursive(1_340)));
+    keys(&mut app, "jjj3j");
+    insta::assert_snapshot!("function_ascii_mono_80x24", looks(&app));
+    assert!(text(&app).is_ascii());
 }

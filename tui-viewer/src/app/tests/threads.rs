@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Thread, ThreadState};
 
-use crate::app::scope::Scope;
 use crate::app::tests::names;
+use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
@@ -29,18 +29,18 @@ fn line_of(screen: &str, name: &str) -> String {
 
 #[test]
 fn who_is_in_a_scope_and_on_no_cpu_waits() {
-    let mut model = empty(120, 30);
-    news(&mut model, Status::Live, Some(used(1_340, [0, 0, 0, 0])));
-    keys(&mut model, "4");
+    let mut app = empty(120, 30);
+    news(&mut app, Status::Live, Some(used(1_340, [0, 0, 0, 0])));
+    keys(&mut app, "4");
     for name in ["match-0", "ingest"] {
-        let line = line_of(&text(&model), name);
+        let line = line_of(&text(&app), name);
         assert!(
             line.contains("running  ") && !line.contains('%'),
             "nothing to compare with: {line}"
         );
     }
-    news(&mut model, Status::Live, Some(used(1_341, [95, 40, 0, 9])));
-    let screen = text(&model);
+    news(&mut app, Status::Live, Some(used(1_341, [95, 40, 0, 9])));
+    let screen = text(&app);
     for (name, state, busy) in [
         ("match-0", "running", "95.0%"),
         ("match-1", "running", "40.0%"),
@@ -50,45 +50,45 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
         let line = line_of(&screen, &format!("{name} "));
         assert!(line.contains(state) && line.contains(busy), "{line}");
     }
-    keys(&mut model, "Gk");
-    assert!(text(&model).contains("waiting: in a scope"), "{}", text(&model));
+    keys(&mut app, "Gk");
+    assert!(text(&app).contains("waiting: in a scope"), "{}", text(&app));
 }
 
 #[test]
 fn what_the_second_thread_does_now_is_six_keys_away() {
     // Where rows have room for it, one key; where they have none, it is in the tree of that thread alone.
     for (width, height, typed) in [(120, 30, "4"), (80, 24, "4"), (60, 15, "4")] {
-        let mut model = live(width, height);
-        keys(&mut model, typed);
-        let line = line_of(&text(&model), "match-1");
+        let mut app = live(width, height);
+        keys(&mut app, typed);
+        let line = line_of(&text(&app), "match-1");
         assert!(line.contains("match::run"), "{line}");
     }
-    let mut model = live(20, 5);
-    keys(&mut model, "4j");
-    assert_eq!(selected(&model), "match-1");
-    key(&mut model, Code::Enter);
-    assert!(text(&model).contains("run •"), "{}", text(&model));
+    let mut app = live(20, 5);
+    keys(&mut app, "4j");
+    assert_eq!(selected(&app), "match-1");
+    key(&mut app, Code::Enter);
+    assert!(text(&app).contains("run •"), "{}", text(&app));
 }
 
 #[test]
 fn the_pane_says_since_when_each_scope_is_open() {
-    let mut model = empty(120, 30);
+    let mut app = empty(120, 30);
     let mut s = snapshot(1_340);
     let second = 1_000_000_000;
     for (frame, began) in s.threads[0].open.iter_mut().zip([61 * second, 0]) {
         frame.began_tick = began;
     }
-    news(&mut model, Status::Live, Some(s));
-    keys(&mut model, "4");
-    let line = line_of(&text(&model), "open since");
+    news(&mut app, Status::Live, Some(s));
+    keys(&mut app, "4");
+    let line = line_of(&text(&app), "open since");
     assert!(line.ends_with("match::run 14:01:01 › match::step"), "{line}");
 
     // Of a path that is too long the end, and how much is left out.
     let mut s = snapshot(1_340);
     let frame = s.threads[0].open[1];
     s.threads[0].open = vec![frame; 300];
-    news(&mut model, Status::Live, Some(s));
-    let screen = text(&model);
+    news(&mut app, Status::Live, Some(s));
+    let screen = text(&app);
     let line = line_of(&screen, "open since");
     assert!(
         line.contains("+28") && line.contains(" above › match::step 14:00:00"),
@@ -99,55 +99,71 @@ fn the_pane_says_since_when_each_scope_is_open() {
 
 #[test]
 fn enter_shows_one_thread_and_again_all() {
-    let mut model = live(120, 30);
-    keys(&mut model, "4jj");
-    assert_eq!(selected(&model), "ingest");
-    key(&mut model, Code::Enter);
-    assert_eq!(model.view, View::Tree);
-    assert!(names(&model).contains(&"ingest::run") && !names(&model).contains(&"match::run"));
-    key(&mut model, Code::Esc);
-    assert_eq!((model.view, selected(&model).as_str()), (View::Threads, "ingest"));
+    let mut app = live(120, 30);
+    keys(&mut app, "4jj");
+    assert_eq!(selected(&app), "ingest");
+    key(&mut app, Code::Enter);
+    assert_eq!(app.views.current, View::Tree);
+    assert!(names(&app).contains(&"ingest::run") && !names(&app).contains(&"match::run"));
+    key(&mut app, Code::Esc);
     assert_eq!(
-        model.list().rows.len(),
+        (app.views.current, selected(&app).as_str()),
+        (View::Threads, "ingest")
+    );
+    assert_eq!(
+        app.list().rows.len(),
         4,
         "all threads are listed, whoever is shown"
     );
-    assert_eq!(model.scope, Scope::All, "what Enter has left out is there again");
-    key(&mut model, Code::Enter);
-    keys(&mut model, "a");
-    assert_eq!(model.scope, Scope::All);
-    key(&mut model, Code::Esc);
-    assert_eq!(model.view, View::Threads);
-    key(&mut model, Code::Enter);
-    keys(&mut model, "4");
-    assert!(text(&model).contains("Enter shows all again"));
-    key(&mut model, Code::Enter);
-    assert_eq!(model.scope, Scope::All);
+    assert_eq!(
+        app.query.threads,
+        ThreadChoice::All,
+        "what Enter has left out is there again"
+    );
+    key(&mut app, Code::Enter);
+    keys(&mut app, "a");
+    assert_eq!(app.query.threads, ThreadChoice::All);
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Threads);
+    key(&mut app, Code::Enter);
+    keys(&mut app, "4");
+    assert!(text(&app).contains("Enter shows all again"));
+    key(&mut app, Code::Enter);
+    assert_eq!(app.query.threads, ThreadChoice::All);
 }
 
 #[test]
 fn the_way_back_to_the_threads_leads_over_a_function() {
-    let mut model = live(120, 30);
-    keys(&mut model, "4jj");
-    key(&mut model, Code::Enter);
-    key(&mut model, Code::Enter);
-    assert_eq!(model.view, View::Function);
-    key(&mut model, Code::Esc);
-    assert_eq!((model.view, model.scope.only()), (View::Tree, Some("ingest")));
-    key(&mut model, Code::Esc);
-    assert_eq!((model.view, model.scope.only()), (View::Threads, None));
+    let mut app = live(120, 30);
+    keys(&mut app, "4jj");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Enter);
+    assert_eq!(app.views.current, View::Function);
+    key(&mut app, Code::Esc);
+    assert_eq!(
+        (app.views.current, app.query.threads.only()),
+        (View::Tree, Some("ingest"))
+    );
+    key(&mut app, Code::Esc);
+    assert_eq!(
+        (app.views.current, app.query.threads.only()),
+        (View::Threads, None)
+    );
 }
 
 #[test]
 fn a_thread_that_was_chosen_by_hand_stays_on_the_way_back() {
-    let mut model = live(120, 30);
-    keys(&mut model, "4jj");
-    key(&mut model, Code::Enter);
-    keys(&mut model, "aaj");
-    key(&mut model, Code::Enter);
-    assert_eq!(model.scope.only(), Some("match-0"));
-    key(&mut model, Code::Esc);
-    assert_eq!((model.view, model.scope.only()), (View::Threads, Some("match-0")));
+    let mut app = live(120, 30);
+    keys(&mut app, "4jj");
+    key(&mut app, Code::Enter);
+    keys(&mut app, "aaj");
+    key(&mut app, Code::Enter);
+    assert_eq!(app.query.threads.only(), Some("match-0"));
+    key(&mut app, Code::Esc);
+    assert_eq!(
+        (app.views.current, app.query.threads.only()),
+        (View::Threads, Some("match-0"))
+    );
 }
 
 #[test]
@@ -159,13 +175,13 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
         (60, 15, "only match-1"),
         (40, 10, "only match-1"),
     ] {
-        let mut model = live(width, height);
-        assert!(!text(&model).contains("only "));
-        keys(&mut model, "ajj");
-        key(&mut model, Code::Enter);
+        let mut app = live(width, height);
+        assert!(!text(&app).contains("only "));
+        keys(&mut app, "ajj");
+        key(&mut app, Code::Enter);
         // Whatever else there is to say about the numbers.
-        keys(&mut model, "xwwbm");
-        let screen = text(&model);
+        keys(&mut app, "xwwbm");
+        let screen = text(&app);
         let top: Vec<&str> = screen.lines().take(2).collect();
         assert!(top.concat().contains(text_of_it), "{width}: {top:?}");
     }
@@ -173,38 +189,38 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
 
 #[test]
 fn columns_sort_and_searches_find_threads_and_what_they_do() {
-    let mut model = empty(120, 30);
+    let mut app = empty(120, 30);
     let mut s = used(1_340, [50, 90, 10, 70]);
     s.threads[2].outside_ticks *= 3;
-    news(&mut model, Status::Live, Some(s));
-    keys(&mut model, "4");
+    news(&mut app, Status::Live, Some(s));
+    keys(&mut app, "4");
     assert_eq!(
-        names(&model),
+        names(&app),
         ["match-0", "match-1", "ingest", "main"],
         "by time in scopes"
     );
-    keys(&mut model, ">");
-    assert_eq!(names(&model)[0], "ingest", "by time outside");
-    keys(&mut model, "<<");
+    keys(&mut app, ">");
+    assert_eq!(names(&app)[0], "ingest", "by time outside");
+    keys(&mut app, "<<");
     assert_eq!(
-        names(&model),
+        names(&app),
         ["match-1", "main", "match-0", "ingest"],
         "by CPU time"
     );
-    keys(&mut model, "<<<");
-    assert_eq!(names(&model), ["main", "ingest", "match-0", "match-1"], "by id");
-    keys(&mut model, "<I");
+    keys(&mut app, "<<<");
+    assert_eq!(names(&app), ["main", "ingest", "match-0", "match-1"], "by id");
+    keys(&mut app, "<I");
     assert_eq!(
-        names(&model),
+        names(&app),
         ["match-1", "match-0", "main", "ingest"],
         "by name, last first"
     );
-    keys(&mut model, "/inge");
-    assert!(text(&model).contains("1 of 4 threads"), "{}", text(&model));
-    key(&mut model, Code::Enter);
-    assert_eq!(selected(&model), "ingest");
-    keys(&mut model, "/match::step");
-    assert_eq!(selected(&model), "match-0", "it is doing that");
+    keys(&mut app, "/inge");
+    assert!(text(&app).contains("1 of 4 threads"), "{}", text(&app));
+    key(&mut app, Code::Enter);
+    assert_eq!(selected(&app), "ingest");
+    keys(&mut app, "/match::step");
+    assert_eq!(selected(&app), "match-0", "it is doing that");
 }
 
 proptest! {
@@ -215,23 +231,23 @@ proptest! {
         busy in proptest::collection::vec(proptest::collection::vec(0u64..100, 4), 1..8),
         down in 0usize..4,
     ) {
-        let mut model = live(80, 24);
-        keys(&mut model, "4");
-        keys(&mut model, &"j".repeat(down));
-        let (name, line) = (selected(&model), crate::test_driver::line(&model));
+        let mut app = live(80, 24);
+        keys(&mut app, "4");
+        keys(&mut app, &"j".repeat(down));
+        let (name, line) = (selected(&app), crate::test_driver::line(&app));
         let mut cpu_ms = [0; 4];
         for (number, busy) in busy.iter().enumerate() {
             for (sum, ms) in cpu_ms.iter_mut().zip(busy) {
                 *sum += ms;
             }
             let number = number as u64;
-            at(&mut model, 100 * number);
-            news(&mut model, Status::Live, Some(used(1_341 + number, cpu_ms)));
-            prop_assert_eq!(selected(&model), name.clone());
-            prop_assert_eq!(crate::test_driver::line(&model), line, "nothing moves under a finger");
+            at(&mut app, 100 * number);
+            news(&mut app, Status::Live, Some(used(1_341 + number, cpu_ms)));
+            prop_assert_eq!(selected(&app), name.clone());
+            prop_assert_eq!(crate::test_driver::line(&app), line, "nothing moves under a finger");
         }
-        at(&mut model, 9_000);
-        prop_assert_eq!(selected(&model), name);
+        at(&mut app, 9_000);
+        prop_assert_eq!(selected(&app), name);
     }
 }
 
@@ -250,17 +266,17 @@ fn a_thousand_threads_keep_their_places() {
         }));
         s
     };
-    let mut model = empty(120, 30);
-    news(&mut model, Status::Live, Some(many(1_340)));
-    keys(&mut model, "4");
-    assert_eq!(names(&model)[4..7], ["worker-0", "worker-1", "worker-2"]);
-    keys(&mut model, "<<");
-    at(&mut model, 5_000);
-    news(&mut model, Status::Live, Some(many(1_341)));
-    assert_eq!(names(&model)[0], "worker-89", "the busiest");
-    keys(&mut model, "/worker-777");
-    key(&mut model, Code::Enter);
-    at(&mut model, 20_000);
-    news(&mut model, Status::Live, Some(many(1_342)));
-    assert_eq!(selected(&model), "worker-777");
+    let mut app = empty(120, 30);
+    news(&mut app, Status::Live, Some(many(1_340)));
+    keys(&mut app, "4");
+    assert_eq!(names(&app)[4..7], ["worker-0", "worker-1", "worker-2"]);
+    keys(&mut app, "<<");
+    at(&mut app, 5_000);
+    news(&mut app, Status::Live, Some(many(1_341)));
+    assert_eq!(names(&app)[0], "worker-89", "the busiest");
+    keys(&mut app, "/worker-777");
+    key(&mut app, Code::Enter);
+    at(&mut app, 20_000);
+    news(&mut app, Status::Live, Some(many(1_342)));
+    assert_eq!(selected(&app), "worker-777");
 }

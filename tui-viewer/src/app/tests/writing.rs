@@ -9,7 +9,7 @@ use tickscope_format::render::text::TextOptions;
 
 use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::tests::moments::{lives, watched};
 use crate::app::tests::{last_line, snapshot};
 use crate::cli::args::ReportFormat;
@@ -19,8 +19,8 @@ use crate::source::status::Status;
 use crate::test_driver::{empty, key, keys, news, selected, text};
 
 /// What a key would have written, and its one thread or all.
-fn written(model: &mut Model, typed: &str) -> (Snapshot, TextOptions) {
-    let effects = keys(model, typed);
+fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
+    let effects = keys(app, typed);
     let Some(Effect::WriteReport {
         snapshot,
         extent,
@@ -29,7 +29,7 @@ fn written(model: &mut Model, typed: &str) -> (Snapshot, TextOptions) {
         ..
     }) = effects.into_iter().next_back()
     else {
-        panic!("no report: {}", last_line(model));
+        panic!("no report: {}", last_line(app));
     };
     let options = TextOptions {
         thread,
@@ -51,10 +51,10 @@ fn in_form(snapshot: &Snapshot, options: &TextOptions, format: ReportFormat) -> 
 }
 
 /// Names, counts and times of the rows on the screen and of those of the report are the same.
-fn same_as_on_screen(model: &mut Model, what: &str) -> String {
-    keys(model, "1");
+fn same_as_on_screen(app: &mut App, what: &str) -> String {
+    keys(app, "1");
     // All of it is open: what the screen shows is the whole tree.
-    let data = model.data.as_ref().expect("data");
+    let data = app.derived.data.as_ref().expect("data");
     let mut rows: Vec<(String, String)> = (0..data.tree.rows.len() as u32)
         .map(|row| {
             let what = What::Tree(row);
@@ -69,7 +69,7 @@ fn same_as_on_screen(model: &mut Model, what: &str) -> String {
             (name, numbers)
         })
         .collect();
-    let (snapshot, options) = written(model, "d");
+    let (snapshot, options) = written(app, "d");
     let report = in_form(&snapshot, &options, ReportFormat::Text);
     let mut lines: Vec<(String, String)> = report
         .lines()
@@ -93,30 +93,30 @@ fn same_as_on_screen(model: &mut Model, what: &str) -> String {
 
 #[test]
 fn the_text_has_the_rows_and_digits_of_the_screen() {
-    let mut model = watched(120, 30);
-    let report = same_as_on_screen(&mut model, "all");
+    let mut app = watched(120, 30);
+    let report = same_as_on_screen(&mut app, "all");
     assert!(report.contains("  since reset  134s (epoch"), "{report}");
-    keys(&mut model, "w");
-    let report = same_as_on_screen(&mut model, "the last second");
+    keys(&mut app, "w");
+    let report = same_as_on_screen(&mut app, "the last second");
     assert!(report.contains("  window       in 1.00s (epoch"), "{report}");
-    keys(&mut model, "w");
-    let report = same_as_on_screen(&mut model, "the last ten seconds");
+    keys(&mut app, "w");
+    let report = same_as_on_screen(&mut app, "the last ten seconds");
     assert!(report.contains("  window       in 10.0s (epoch"), "{report}");
-    keys(&mut model, "wm");
-    lives(&mut model, 1_341..=1_370);
-    keys(&mut model, "www");
-    let report = same_as_on_screen(&mut model, "since the mark");
+    keys(&mut app, "wm");
+    lives(&mut app, 1_341..=1_370);
+    keys(&mut app, "www");
+    let report = same_as_on_screen(&mut app, "since the mark");
     assert!(report.contains("  window       in 3.00s (epoch"), "{report}");
-    keys(&mut model, "pajj");
-    key(&mut model, Code::Enter);
-    let report = same_as_on_screen(&mut model, "one thread");
+    keys(&mut app, "pajj");
+    key(&mut app, Code::Enter);
+    let report = same_as_on_screen(&mut app, "one thread");
     assert!(report.contains("shown: only"), "{report}");
-    keys(&mut model, "x");
-    let report = same_as_on_screen(&mut model, "without what measuring costs");
+    keys(&mut app, "x");
+    let report = same_as_on_screen(&mut app, "without what measuring costs");
     assert!(report.contains("  compensated  at least"), "{report}");
-    keys(&mut model, "gjjf");
-    let name = selected(&model);
-    let report = same_as_on_screen(&mut model, "a function");
+    keys(&mut app, "gjjf");
+    let name = selected(&app);
+    let report = same_as_on_screen(&mut app, "a function");
     assert!(
         report.contains(&format!("  focus        only {name}")),
         "{report}"
@@ -125,10 +125,10 @@ fn the_text_has_the_rows_and_digits_of_the_screen() {
 
 #[test]
 fn every_form_says_that_it_is_of_a_window() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "wwjjf");
-    let name = selected(&model);
-    let (snapshot, options) = written(&mut model, "d");
+    let mut app = watched(120, 30);
+    keys(&mut app, "wwjjf");
+    let name = selected(&app);
+    let (snapshot, options) = written(&mut app, "d");
     let json = in_form(&snapshot, &options, ReportFormat::Json);
     assert!(json.contains("\"window\": true"), "{}", &json[json.len() - 300..]);
     assert!(json.contains(&format!("\"focus\": [\n    \"{name}\"\n  ]")));
@@ -139,22 +139,22 @@ fn every_form_says_that_it_is_of_a_window() {
     assert!(page.contains(&format!("\"focus\":\"only {name}\"")));
     let carried = tickscope_format::render::html::snapshot_of(&page).expect("a snapshot");
     assert_eq!(carried, snapshot, "what it shows is what it carries");
-    let data = model.data.as_ref().expect("data");
+    let data = app.derived.data.as_ref().expect("data");
     assert_eq!(
         CallTree::build(&carried, |_| true).measured_ns(),
         data.measured_ns
     );
     // A focus is none of the view Threads.
-    let (all, options) = written(&mut model, "4d");
+    let (all, options) = written(&mut app, "4d");
     assert!(options.extent.focus.is_empty() && all.window);
     assert!(all.nodes.len() > carried.nodes.len());
 }
 
 #[test]
 fn a_window_that_was_written_and_is_opened_again_is_one_still() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "ww");
-    let (window, options) = written(&mut model, "d");
+    let mut app = watched(120, 30);
+    keys(&mut app, "ww");
+    let (window, options) = written(&mut app, "d");
     let first = in_form(&window, &options, ReportFormat::Text);
     assert!(first.contains("  window       in 10.0s (epoch"), "{first}");
     let read = tickscope_format::render::json::snapshot_of;
@@ -163,65 +163,64 @@ fn a_window_that_was_written_and_is_opened_again_is_one_still() {
     let page = tickscope_format::render::html::snapshot_of(&page).expect("a snapshot");
     for opened in [json, page] {
         assert_eq!(in_form(&opened, &options, ReportFormat::Text), first);
-        let mut model = empty(120, 30);
-        news(&mut model, Status::Kept, Some(opened));
-        let screen = text(&model);
+        let mut app = empty(120, 30);
+        news(&mut app, Status::Kept, Some(opened));
+        let screen = text(&app);
         assert!(screen.contains("window 10.0 s"), "{screen}");
         assert!(!screen.contains("since reset"), "{screen}");
-        keys(&mut model, "4");
-        assert!(text(&model).contains("in the last 10.0 s"), "{}", text(&model));
-        let (again, _) = written(&mut model, "d");
+        keys(&mut app, "4");
+        assert!(text(&app).contains("in the last 10.0 s"), "{}", text(&app));
+        let (again, _) = written(&mut app, "d");
         assert!(again.window);
     }
 }
 
 #[test]
 fn a_thread_that_only_the_mark_has_did_nothing_since() {
-    let mut model = watched(120, 30);
+    let mut app = watched(120, 30);
     let mut with_more = snapshot(1_341);
     with_more.threads[1].name = "gone".to_string();
     with_more.threads[1].tid = 99;
-    news(&mut model, Status::Live, Some(with_more));
-    keys(&mut model, "m");
-    lives(&mut model, [1_350]);
-    keys(&mut model, "'");
-    model.scope = crate::app::scope::Scope::One {
+    news(&mut app, Status::Live, Some(with_more));
+    keys(&mut app, "m");
+    lives(&mut app, [1_350]);
+    keys(&mut app, "'");
+    app.query.threads = crate::app::thread_choice::ThreadChoice::One {
         name: "gone".to_string(),
         tid: 99,
     };
-    model.data_stale = true;
-    model.refresh();
-    let (snapshot, options) = written(&mut model, "d");
+    app.refresh();
+    let (snapshot, options) = written(&mut app, "d");
     let report = in_form(&snapshot, &options, ReportFormat::Text);
     assert!(report.contains("shown: only gone (tid 99"), "{report}");
     assert!(report.contains("0ns inside scopes"), "{report}");
-    keys(&mut model, "'");
-    assert!(keys(&mut model, "d").is_empty());
-    let told = last_line(&model);
+    keys(&mut app, "'");
+    assert!(keys(&mut app, "d").is_empty());
+    let told = last_line(&app);
     assert!(
         told.contains("there is no thread gone here; a shows all"),
         "{told}\n{}",
-        text(&model)
+        text(&app)
     );
 }
 
 #[test]
 fn a_report_is_of_what_is_compared_not_of_a_window_that_the_mark_does_not_have() {
-    let mut model = watched(120, 30);
-    model.compare_with(std::rc::Rc::new(snapshot(1_100)), "before.tks".to_string());
-    keys(&mut model, "w");
-    let (report, _) = written(&mut model, "d");
+    let mut app = watched(120, 30);
+    app.compare_with(std::rc::Rc::new(snapshot(1_100)), "before.tks".to_string());
+    keys(&mut app, "w");
+    let (report, _) = written(&mut app, "d");
     assert!(!report.window);
     assert_eq!(report.calls(), snapshot(1_340).calls());
 }
 
 #[test]
 fn where_it_was_written_is_told_to_the_end_of_the_name() {
-    let mut model = watched(60, 15);
+    let mut app = watched(60, 15);
     let there = std::path::Path::new("/home/somebody/projects/orderbook/traces");
     let paths = ["a-41873-140214.txt", "a-41873-140214.html"].map(|name| there.join(name));
-    model.update(Message::Wrote("report", Ok(paths.to_vec())));
-    let told = last_line(&model);
+    app.update(Message::Wrote("report", Ok(paths.to_vec())));
+    let told = last_line(&app);
     assert!(
         told.trim_end().ends_with("/a-41873-140214.txt and .html"),
         "{told}"
@@ -232,14 +231,10 @@ fn where_it_was_written_is_told_to_the_end_of_the_name() {
 #[test]
 fn a_long_warning_of_several_says_that_there_are_more() {
     for (width, height) in [(60, 15), (80, 24)] {
-        let mut model = watched(width, height);
+        let mut app = watched(width, height);
         let mut warned = snapshot(1_341);
         warned.process.warnings = vec!["the ring is short of space ".repeat(6), "second".to_string()];
-        news(&mut model, Status::Live, Some(warned));
-        assert!(
-            text(&model).contains("… (and 1 more)  Esc: seen"),
-            "{}",
-            text(&model)
-        );
+        news(&mut app, Status::Live, Some(warned));
+        assert!(text(&app).contains("… (and 1 more)  Esc: seen"), "{}", text(&app));
     }
 }

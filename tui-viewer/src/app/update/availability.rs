@@ -1,6 +1,6 @@
 //! Which actions mean something now, and which keys elsewhere.
 
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::app::window::Window;
 use crate::keys::action::{Action, Context, Line};
@@ -24,9 +24,9 @@ pub(in crate::app) fn elsewhere(key: Code) -> Option<String> {
     (!views.is_empty()).then(|| views.join(", "))
 }
 
-// === impl Model ===
+// === impl App ===
 
-impl Model {
+impl App {
     /// Whether an action leads anywhere now: the footer offers no other.
     pub(crate) fn offers(&self, action: Action) -> bool {
         let of_the_program = matches!(
@@ -34,32 +34,36 @@ impl Model {
             Action::Reset | Action::Modes | Action::Slower | Action::Faster | Action::Freeze
         );
         self.can(action)
-            && (action != Action::Live || self.frozen)
-            && (action != Action::Compare || self.time.mark.is_some() || self.reaches_back(Window::Ten))
-            && (action != Action::Undo || (self.undoable && self.status.answers()))
-            && (!of_the_program || self.status.answers() || (action == Action::Freeze && self.frozen))
+            && (action != Action::Live || self.playback.stands_still())
+            && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back(Window::Ten))
+            && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
+            && (!of_the_program
+                || self.program.status.answers()
+                || (action == Action::Freeze && self.playback.stands_still()))
     }
 
     /// Whether an action means something now: `update` does no other.
     pub(crate) fn can(&self, action: Action) -> bool {
-        let searching = self.search.as_ref().is_some_and(|search| search.is_set());
+        let searching = self.views.search.as_ref().is_some_and(|search| search.is_set());
         let rows = !self.list().rows.is_empty();
         match action {
             Action::Search if self.in_help() => true,
-            Action::NextMatch | Action::PreviousMatch if self.in_help() => self.help_search.is_some(),
+            Action::NextMatch | Action::PreviousMatch if self.in_help() => {
+                self.help().is_some_and(|help| help.search.is_some())
+            }
             Action::NextMatch | Action::PreviousMatch => searching,
             // A graph has neither an order to choose nor rows to leave out.
-            Action::MatchesOnly => searching && self.view != View::Flame,
-            Action::SortLeft | Action::SortRight | Action::Reverse => self.view != View::Flame,
-            Action::Centre => rows && self.view != View::Flame,
+            Action::MatchesOnly => searching && self.views.current != View::Flame,
+            Action::SortLeft | Action::SortRight | Action::Reverse => self.views.current != View::Flame,
+            Action::Centre => rows && self.views.current != View::Flame,
             // Where there is nothing to ask or nobody to ask it of, they tell why not.
             Action::Undo | Action::Reset | Action::Modes | Action::Slower | Action::Faster => {
-                self.shown.is_some() && self.pending.is_none()
+                self.shown().is_some() && self.requests.pending.is_none()
             }
-            Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown.is_some(),
+            Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown().is_some(),
             Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => rows,
             Action::HotPath | Action::ToTree | Action::Copy | Action::Search => rows,
-            Action::Choose => self.data.is_some() || !self.rings.is_empty(),
+            Action::Choose => self.derived.data.is_some() || !self.program.found.is_empty(),
             Action::Enter
             | Action::FocusFunction
             | Action::FocusSubtree
@@ -67,9 +71,9 @@ impl Model {
             | Action::PerCall
             | Action::ToggleSite
             | Action::Edit => rows,
-            Action::Groups => self.shown.is_some(),
+            Action::Groups => self.shown().is_some(),
             Action::Invert | Action::FoldRecursion | Action::Units | Action::Window | Action::Command => {
-                self.shown.is_some()
+                self.shown().is_some()
             }
             Action::Earlier
             | Action::Later
@@ -80,7 +84,7 @@ impl Model {
             | Action::Live
             | Action::Mark
             | Action::Compare
-            | Action::ReportAs => self.shown.is_some(),
+            | Action::ReportAs => self.shown().is_some(),
             Action::ShowTree
             | Action::ShowHot
             | Action::ShowFunction

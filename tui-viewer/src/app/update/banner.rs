@@ -3,8 +3,8 @@
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::scope::Scope;
-use crate::app::state::Model;
+use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
 use crate::source::status::Status;
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::clock_time::clock_time;
@@ -18,41 +18,39 @@ const ROOM_FOR_FIRST_LOOK: u16 = 20;
 /// From this width on the keys that move in a recording are named one by one.
 const ROOM_FOR_ALL_KEYS: u16 = 110;
 
-// === impl Model ===
+// === impl App ===
 
-impl Model {
+impl App {
     /// The word and the mark of the state, the screen's own state first.
     pub(crate) fn face(&self) -> (&'static str, Mark) {
-        if self.time.past {
+        if self.playback.is_past() {
             ("PAST", Mark::Frozen)
-        } else if self.frozen {
+        } else if self.playback.stands_still() {
             ("FROZEN", Mark::Frozen)
-        } else if self.recorded_ns().is_some() {
-            ("RECORDED", self.status.mark())
+        } else if self.playback.recorded_ns(&self.program).is_some() {
+            ("RECORDED", self.program.status.mark())
         } else {
-            (self.status.word(), self.status.mark())
+            (self.program.status.word(), self.program.status.mark())
         }
     }
 
     /// When the state began, as a clock time that stands still; LIVE has none.
     pub(crate) fn face_time(&self) -> Option<String> {
-        let at = |unix_ns| clock_time(unix_ns, self.utc_offset);
-        if self.time.past {
+        let at = |unix_ns| clock_time(unix_ns, self.screen.utc_offset);
+        if self.playback.is_past() {
             return self.past_time();
         }
-        if self.frozen {
+        if self.playback.stands_still() {
             return self
-                .shown
-                .as_ref()
+                .shown()
                 .map(|shown| format!("at {}", at(shown.capture.unix_ns)));
         }
-        match self.status {
+        match self.program.status {
             Status::Stale { since_unix_ns } => Some(format!("since {}", at(since_unix_ns))),
             Status::Exited { unix_ns } => Some(format!("at {}", at(unix_ns))),
             Status::Crashed { unix_ns } => unix_ns.map(|unix_ns| format!("at {}", at(unix_ns))),
             Status::Kept => self
-                .shown
-                .as_ref()
+                .shown()
                 .map(|shown| format!("at {}", at(shown.capture.unix_ns))),
             Status::Waiting { .. } | Status::Live | Status::Broken { .. } => None,
         }
@@ -60,22 +58,24 @@ impl Model {
 
     /// Nobody has pressed a key yet, and there is room to say how to read the screen.
     pub(crate) fn is_first_look(&self) -> bool {
-        self.last_key.is_none() && self.data.is_some() && self.size.height >= ROOM_FOR_FIRST_LOOK
+        self.screen.last_key.is_none()
+            && self.derived.data.is_some()
+            && self.screen.size.height >= ROOM_FOR_FIRST_LOOK
     }
 
     /// The cause and the next step, where there is something to explain over data.
     pub(crate) fn banner(&self) -> Option<String> {
-        let shown = self.shown.as_ref()?;
+        let shown = self.shown()?;
         // Short enough for 60 cells: who has more room reads it at a glance all the same.
         if let Some(recorded) = self.recording_banner() {
             return Some(recorded);
         }
-        let text = match &self.status {
-            _ if self.time.past => "A moment of the past: , . go back and forth, L goes on.",
-            Status::Exited { .. } | Status::Crashed { .. } if self.frozen => {
+        let text = match &self.program.status {
+            _ if self.playback.is_past() => "A moment of the past: , . go back and forth, L goes on.",
+            Status::Exited { .. } | Status::Crashed { .. } if self.playback.stands_still() => {
                 "Meanwhile the program has ended; p shows its last state."
             }
-            _ if self.frozen => "The program runs on; p lets the screen follow it again.",
+            _ if self.playback.stands_still() => "The program runs on; p lets the screen follow it again.",
             Status::Live => {
                 return self
                     .thread_gone(shown)
@@ -95,13 +95,13 @@ impl Model {
 
     /// That it is a recording, how long, which moment of it is shown, and how to move in it.
     fn recording_banner(&self) -> Option<String> {
-        let long = seconds(self.recorded_ns()?);
-        let wide = self.size.width >= ROOM_FOR_ALL_KEYS;
+        let long = seconds(self.playback.recorded_ns(&self.program)?);
+        let wide = self.screen.size.width >= ROOM_FOR_ALL_KEYS;
         let keys = match wide {
             true => ", . go back and forth, ( ) by 5 s, { } to its ends. d: report.",
             false => ", . ( ) { } go back and forth.",
         };
-        Some(match self.since_begin_ns().map(seconds) {
+        Some(match self.playback.since_begin_ns(&self.program).map(seconds) {
             Some(at) if wide => format!("At {at} of a recording of {long}: {keys}"),
             Some(at) => format!("At {at} of {long}: {keys}"),
             None => format!("A recording of {long}: {keys}"),
@@ -111,21 +111,26 @@ impl Model {
     /// What the program itself wants its user to know, until Escape says that it was read.
     fn warning(&self, shown: &Snapshot) -> Option<String> {
         let warnings = &shown.process.warnings;
-        let first = warnings.first().filter(|_| !self.warnings_seen)?;
+        let first = warnings.first().filter(|_| !self.program.warnings_seen)?;
         let more = match warnings.len() {
             1 => String::new(),
             all => format!(" (and {} more)", all - 1),
         };
         let more = format!("{more}  Esc: seen");
         // What is cut off its end is in the report; that there are more, and what to do, is said here alone.
-        let room = usize::from(self.size.width).saturating_sub(width(&more) + 4);
-        let first = cut_end(&safe(first, self.ascii), room, Glyphs::of(self.ascii).cut).into_owned();
+        let room = usize::from(self.screen.size.width).saturating_sub(width(&more) + 4);
+        let first = cut_end(
+            &safe(first, self.screen.ascii),
+            room,
+            Glyphs::of(self.screen.ascii).cut,
+        )
+        .into_owned();
         Some(format!("{first}{more}"))
     }
 
     fn thread_gone(&self, shown: &Snapshot) -> Option<String> {
-        if let Scope::One { name, .. } = &self.scope
-            && self.scope.thread(shown).is_none()
+        if let ThreadChoice::One { name, .. } = &self.query.threads
+            && self.query.threads.thread(shown).is_none()
         {
             return Some(format!(
                 "There is no thread {name} any more. a shows all threads."

@@ -11,7 +11,8 @@ use crate::app::command_line::CommandLine;
 use crate::app::figures::What;
 use crate::app::function::Chosen;
 use crate::app::message::Effect;
-use crate::app::state::Model;
+use crate::app::overlay::Overlay;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::ReportFormat;
 use crate::cli::args::look::ThemeKind;
@@ -23,7 +24,7 @@ use crate::source::events::Request;
 /// So many commands are remembered.
 pub(crate) const MOST_REMEMBERED: usize = 100;
 
-impl Model {
+impl App {
     /// Begins a command.
     pub(in crate::app) fn command_begin(&mut self) {
         self.command_with(String::new());
@@ -37,13 +38,15 @@ impl Model {
     fn command_with(&mut self, text: String) {
         let mut line = CommandLine::default();
         line.set(text);
-        self.command = Some(line);
+        self.overlay = Some(Overlay::CommandLine(line));
         self.command_look();
     }
 
     /// A key in the command line.
     pub(in crate::app) fn command_edit(&mut self, request: InputRequest) {
-        let Some(line) = &mut self.command else { return };
+        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
+            return;
+        };
         if line.input.handle(request).is_some() {
             line.recalled = None;
             self.command_look();
@@ -52,19 +55,24 @@ impl Model {
 
     /// What can follow in the line as it is now.
     fn command_look(&mut self) {
-        let Some(mut line) = self.command.take() else {
+        let Some(Overlay::CommandLine(line)) = &self.overlay else {
             return;
         };
-        line.wrong = None;
-        line.chosen = None;
-        line.offers = command_line::offers(&line.before_cursor(), || self.known());
-        line.hint = command_line::hint(line.input.value());
-        self.command = Some(line);
+        let offers = command_line::offers(&line.before_cursor(), || self.known());
+        let hint = command_line::hint(line.input.value());
+        if let Some(Overlay::CommandLine(line)) = &mut self.overlay {
+            line.wrong = None;
+            line.chosen = None;
+            line.offers = offers;
+            line.hint = hint;
+        }
     }
 
     /// Tab: what all offers have in common, then one after the other.
     pub(in crate::app) fn complete(&mut self, forward: bool) {
-        let Some(line) = &mut self.command else { return };
+        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
+            return;
+        };
         let count = line.offers.list.len();
         if let [only] = line.offers.list.as_slice() {
             let whole = format!("{only} ");
@@ -102,8 +110,10 @@ impl Model {
 
     /// To an older or a newer command of this sitting.
     pub(in crate::app) fn recall(&mut self, older: bool) {
-        let commands = &self.commands;
-        let Some(line) = &mut self.command else { return };
+        let commands = &self.views.commands;
+        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
+            return;
+        };
         let to = match (line.recalled, older) {
             (None, true) => Some(0),
             (None, false) | (Some(0), false) => None,
@@ -128,21 +138,23 @@ impl Model {
 
     /// Enter: carries the command out, or says what is wrong with it and leaves it there.
     pub(in crate::app) fn command_run(&mut self, effects: &mut Vec<Effect>) {
-        let Some(line) = &mut self.command else { return };
+        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
+            return;
+        };
         let text = line.input.value().trim().to_string();
         if text.is_empty() {
-            self.command = None;
+            self.overlay = None;
             return;
         }
-        if self.commands.last() != Some(&text) {
-            if self.commands.len() == MOST_REMEMBERED {
-                self.commands.remove(0);
+        if self.views.commands.last() != Some(&text) {
+            if self.views.commands.len() == MOST_REMEMBERED {
+                self.views.commands.remove(0);
             }
-            self.commands.push(text.clone());
+            self.views.commands.push(text.clone());
         }
         match command_line::parse(&text) {
             Ok(verb) => {
-                self.command = None;
+                self.overlay = None;
                 self.carry_out(verb, effects);
             }
             Err(why) => line.wrong = Some(why),
@@ -151,16 +163,16 @@ impl Model {
 
     fn carry_out(&mut self, verb: Verb, effects: &mut Vec<Effect>) {
         match verb {
-            Verb::Reset => self.ask_for("reset", effects, |model, effects| model.ask_reset(effects)),
-            Verb::Undo => self.ask_for("undo", effects, |model, effects| model.undo(effects)),
-            Verb::Mode { how } => self.ask_for("mode", effects, |model, effects| {
-                model.send_or_ask(Request::Mode(how.mode), effects);
+            Verb::Reset => self.ask_for("reset", effects, |app, effects| app.ask_reset(effects)),
+            Verb::Undo => self.ask_for("undo", effects, |app, effects| app.undo(effects)),
+            Verb::Mode { how } => self.ask_for("mode", effects, |app, effects| {
+                app.send_or_ask(Request::Mode(how.mode), effects);
             }),
-            Verb::Off { sites } => self.ask_for("off", effects, |model, effects| {
-                model.send(Request::SitesOff(sites.pattern), effects);
+            Verb::Off { sites } => self.ask_for("off", effects, |app, effects| {
+                app.send(Request::SitesOff(sites.pattern), effects);
             }),
-            Verb::On { sites } => self.ask_for("on", effects, |model, effects| {
-                model.send(Request::SitesOn(sites.pattern), effects);
+            Verb::On { sites } => self.ask_for("on", effects, |app, effects| {
+                app.send(Request::SitesOn(sites.pattern), effects);
             }),
             Verb::Interval { between } => self.ask_rate(between, effects),
             Verb::Rate { hz } => self.ask_rate(Duration::from_secs(1) / hz.max(1) as u32, effects),
@@ -172,7 +184,7 @@ impl Model {
                 let format = format
                     .or_else(|| file.as_deref().and_then(ReportFormat::of_file))
                     .unwrap_or_default();
-                let compensated = times.compensated || (self.compensated && !times.raw);
+                let compensated = times.compensated || (self.query.compensated && !times.raw);
                 self.report_in(vec![format], file, compensated, effects);
             }
             Verb::Tree => self.act(Action::ShowTree, effects),
@@ -188,8 +200,8 @@ impl Model {
                 let named = ThemeKind::ALL
                     .into_iter()
                     .find(|theme| name.as_deref() == Some(theme.word()));
-                self.theme = named.unwrap_or_else(|| self.theme.next());
-                self.tell(format!("theme: {}", self.theme.name()));
+                self.screen.theme = named.unwrap_or_else(|| self.screen.theme.next());
+                self.tell(format!("theme: {}", self.screen.theme.name()));
             }
             Verb::Help => self.act(Action::Help, effects),
             Verb::Quit => effects.push(Effect::Quit),
@@ -203,9 +215,9 @@ impl Model {
         effects: &mut Vec<Effect>,
         ask: impl FnOnce(&mut Self, &mut Vec<Effect>),
     ) {
-        if !self.status.answers() {
+        if !self.program.status.answers() {
             self.complain(format!("{what}: nobody to ask, {}", self.why_no_answer()));
-        } else if self.pending.is_some() {
+        } else if self.requests.pending.is_some() {
             self.complain(format!(
                 "{what}: the program has yet to answer the request before"
             ));
@@ -216,9 +228,9 @@ impl Model {
 
     fn ask_rate(&mut self, between: Duration, effects: &mut Vec<Effect>) {
         let ns = between.as_nanos() as u64;
-        self.ask_for("rate", effects, |model, effects| {
-            model.wished_hz = Some(((1_000_000_000 + ns / 2) / ns.max(1)).max(1));
-            model.tell(format!("asked for a snapshot every {}", number::duration(ns)));
+        self.ask_for("rate", effects, |app, effects| {
+            app.requests.wished_hz = Some(((1_000_000_000 + ns / 2) / ns.max(1)).max(1));
+            app.tell(format!("asked for a snapshot every {}", number::duration(ns)));
             effects.push(Effect::Send(Request::Interval { ns }));
         });
     }
@@ -226,7 +238,7 @@ impl Model {
     /// Opens a function by its name: the whole of it, its last parts, or a part that only one has.
     fn function_named(&mut self, name: &str) {
         // Of all that were met: the view on screen may show nothing but what is in focus.
-        let met: Vec<(String, Chosen)> = self.data.as_ref().map_or_else(Vec::new, |data| {
+        let met: Vec<(String, Chosen)> = self.derived.data.as_ref().map_or_else(Vec::new, |data| {
             let tree = data.whole();
             let mut functions: Vec<FunctionId> = tree.rows.iter().map(|row| row.function).collect();
             functions.sort_unstable();
@@ -250,13 +262,12 @@ impl Model {
         let found = tries.into_iter().map(all).find(|found| !found.is_empty());
         match found.as_deref() {
             Some(&[chosen]) => {
-                if let Some(search) = &mut self.search {
+                if let Some(search) = &mut self.views.search {
                     search.only = false;
                 }
                 self.show(View::Hot);
-                self.rows_stale = true;
                 self.refresh();
-                let row = self.data.as_ref().and_then(|data| {
+                let row = self.derived.data.as_ref().and_then(|data| {
                     let key = |function| data.tree.functions.get(function).key;
                     data.hot().iter().position(|row| key(row.function) == chosen.key)
                 });
@@ -277,7 +288,7 @@ impl Model {
 
     /// Names that the program on screen gives.
     fn known(&self) -> Known {
-        let Some(data) = &self.data else {
+        let Some(data) = &self.derived.data else {
             return Known::default();
         };
         let mut patterns: Vec<String> = Vec::new();

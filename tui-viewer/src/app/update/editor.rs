@@ -2,14 +2,14 @@
 
 use crate::app::message::Effect;
 use crate::app::message::SourcePlace;
-use crate::app::state::Model;
+use crate::app::state::App;
 
-// === impl Model ===
+// === impl App ===
 
-impl Model {
+impl App {
     /// Opens the selected row's file at its line.
     pub(in crate::app) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
-        let Some((data, row)) = self.data.as_ref().zip(self.list().selected()) else {
+        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
             return;
         };
         let Some(function) = data.function(row.what) else {
@@ -22,7 +22,7 @@ impl Model {
             file: function.file.clone(),
             line: function.line,
             // Of one that has ended the number may be another program's by now.
-            pid: self.status.answers().then_some(data.snapshot.process.pid),
+            pid: self.program.status.answers().then_some(data.snapshot.process.pid),
         }));
     }
 }

@@ -2,31 +2,31 @@
 
 use tui_input::InputRequest;
 
+use crate::app::overlay::Overlay;
 use crate::app::search::Search;
-use crate::app::state::Model;
+use crate::app::state::App;
 
-// === impl Model ===
+// === impl App ===
 
-impl Model {
+impl App {
     /// Starts to type a search; the row of now is where Escape returns to.
     pub(in crate::app) fn search_begin(&mut self) {
-        let former = self.search.take();
+        let former = self.views.search.take();
         let cursor = &self.list().cursor;
-        let origin = self.lineage_of(cursor.index);
+        let origin = self.list().lineage_of(cursor.index);
         let (only, origin_offset) = (former.is_some_and(|search| search.only), cursor.offset);
-        self.search = Some(Search {
-            typing: true,
+        self.views.search = Some(Search {
             only,
             origin,
             origin_offset,
             ..Search::default()
         });
-        self.rows_stale = true;
+        self.overlay = Some(Overlay::Search);
     }
 
     /// A key in the search line.
     pub(in crate::app) fn search_edit(&mut self, request: InputRequest) {
-        let Some(search) = self.search.as_mut().filter(|search| search.typing) else {
+        let Some(search) = &mut self.views.search else {
             return;
         };
         let changed = search.input.handle(request).is_some_and(|changed| changed.value);
@@ -36,13 +36,13 @@ impl Model {
         self.home();
         self.refresh();
         // The first match from there on, around the end.
-        let hit = self.search.as_ref().and_then(|search| {
+        let hit = self.views.search.as_ref().and_then(|search| {
             let hits = &search.hits;
             (!hits.is_empty()).then(|| hits[search.before % hits.len()])
         });
         if let Some(what) = hit {
             let opened = self.reveal(what);
-            if let Some(search) = &mut self.search {
+            if let Some(search) = &mut self.views.search {
                 search.opened = opened;
             }
         }
@@ -50,12 +50,13 @@ impl Model {
 
     /// Back to the row the search began at, everything folded as it was.
     fn home(&mut self) {
-        let Some(search) = &mut self.search else { return };
+        let Some(search) = &mut self.views.search else {
+            return;
+        };
         for path in std::mem::take(&mut search.opened) {
-            self.open.remove(&path);
+            self.views.expanded.remove(path);
         }
         let (origin, offset) = (search.origin.clone(), search.origin_offset);
-        self.rows_stale = true;
         self.refresh();
         let page = self.page();
         let list = self.list_mut();
@@ -67,20 +68,18 @@ impl Model {
             let rows = list.rows.len();
             list.cursor.choose(index, origin, rows, page);
         }
-        self.recount_hits();
     }
 
     /// Enter: the search stays, the keys go back to the list.
     pub(in crate::app) fn search_keep(&mut self) {
-        let kept = self.search.as_mut().is_some_and(|search| {
-            search.typing = false;
+        self.overlay = None;
+        let kept = self.views.search.as_mut().is_some_and(|search| {
             search.opened.clear();
             search.is_set()
         });
         if !kept {
             self.search_end(false);
         }
-        self.rows_stale = true;
     }
 
     /// Escape: no search any more; while typing, back to the former row.
@@ -88,8 +87,7 @@ impl Model {
         if go_home {
             self.home();
         }
-        let only = self.search.take().is_some_and(|search| search.only);
-        self.rows_stale = true;
+        let only = self.views.search.take().is_some_and(|search| search.only);
         if only && !go_home {
             // What led to matches was open without being opened: the selected row must stay in sight.
             let selected = self.list().selected().map(|row| row.what);
@@ -101,7 +99,12 @@ impl Model {
 
     /// To the next or the previous match, around the ends.
     pub(in crate::app) fn search_step(&mut self, forward: bool) {
-        let Some(search) = self.search.as_ref().filter(|search| !search.hits.is_empty()) else {
+        let Some(search) = self
+            .views
+            .search
+            .as_ref()
+            .filter(|search| !search.hits.is_empty())
+        else {
             return;
         };
         let count = search.hits.len();
@@ -112,33 +115,42 @@ impl Model {
         };
         let what = search.hits[to];
         let opened = self.reveal(what);
-        if let Some(search) = self.search.as_mut().filter(|search| search.typing) {
+        let is_typed = matches!(self.overlay, Some(Overlay::Search));
+        if let Some(search) = self.views.search.as_mut().filter(|_| is_typed) {
             search.opened.extend(opened);
         }
     }
 
     /// Only matches, or everything.
     pub(in crate::app) fn search_only(&mut self) {
-        let Some(search) = &mut self.search else { return };
+        let Some(search) = &mut self.views.search else {
+            return;
+        };
         search.only = !search.only;
         let shown_again = !search.only;
-        self.rows_stale = true;
-        self.sort_now = true;
         if let Some(row) = self.list().selected().copied().filter(|_| shown_again) {
             self.reveal(row.what);
         }
     }
 
-    /// Counts the matches before the selected row anew.
-    pub(in crate::app) fn recount_hits(&mut self) {
-        let selected = self.list().selected().map(|row| row.what);
-        let Some(search) = self.search.as_mut().filter(|search| search.is_set()) else {
-            return;
+    /// Counts the matches before the selected row, where another row is selected than before; returns whether that takes
+    /// a walk over the data.
+    pub(in crate::app) fn recount_hits(&mut self) -> bool {
+        let selected = self.list().selected().map(|row| (row.id, row.what));
+        let Some(search) = self.views.search.as_mut().filter(|search| search.is_set()) else {
+            return false;
         };
-        match search.hits.iter().position(|&hit| Some(hit) == selected) {
-            Some(place) => search.before = place,
-            // Matches may hide behind closed rows above: only the walk over the data counts them.
-            None => self.rows_stale = true,
+        let Some((id, what)) = selected.filter(|(id, _)| search.counted_at != Some(*id)) else {
+            return false;
+        };
+        search.counted_at = Some(id);
+        match search.hits.iter().position(|&hit| hit == what) {
+            Some(place) => {
+                search.before = place;
+                false
+            }
+            // Matches may hide behind closed rows above.
+            None => true,
         }
     }
 }

@@ -2,24 +2,24 @@
 
 use crate::app::figures::What;
 use crate::app::row::RowId;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::keys::action::Action;
 
 /// When zoomed in, what is above the frame gets at most this part of the screen.
 pub(crate) const ABOVE_PART: usize = 3;
 
-impl Model {
+impl App {
     /// New rows: the graph may have become flatter.
     pub(in crate::app) fn flame_settle(&mut self) {
         let page = self.page();
-        self.flame.scroll(0, page);
+        self.views.flame.scroll(0, page);
     }
 
     fn flame_select(&mut self, row: usize) {
         self.select(row);
         let page = self.page();
-        if let Some(line) = self.flame.frame(row).map(|frame| frame.line as usize) {
-            self.flame.show(line, page);
+        if let Some(line) = self.views.flame.frame(row).map(|frame| frame.line as usize) {
+            self.views.flame.show(line, page);
         }
     }
 
@@ -32,7 +32,7 @@ impl Model {
         } else if is([Action::HalfUp, Action::HalfDown]) {
             (page / 2).max(1)
         } else if is([Action::First, Action::Last]) {
-            self.flame.lines()
+            self.views.flame.lines()
         } else {
             1
         };
@@ -58,12 +58,12 @@ impl Model {
     /// Who calls; above what fills the width only a step of its own leads.
     fn flame_above(&self, row: usize) -> Option<usize> {
         let row = self.list().rows.get(row)?;
-        let at_zoom = Some(row.depth as usize) == self.flame.zoom_line;
+        let at_zoom = Some(row.depth as usize) == self.views.flame.zoom_line;
         row.parent.filter(|_| !at_zoom).map(|parent| parent as usize)
     }
 
     fn flame_below(&self, row: usize) -> Option<usize> {
-        let data = self.data.as_ref()?;
+        let data = self.derived.data.as_ref()?;
         let rows = self.list().rows.iter().enumerate();
         let children = rows.filter(|(_, below)| below.parent == Some(row as u32));
         // Of equal ones the first.
@@ -85,30 +85,29 @@ impl Model {
 
     /// Lets the selected frame fill the width.
     pub(in crate::app) fn zoom_in(&mut self) {
-        let want = self.lineage_of(self.list().cursor.index);
+        let want = self.list().lineage_of(self.list().cursor.index);
         self.zoom_to(want);
     }
 
     /// Lets a frame fill the width; nothing for all of the tree.
     fn zoom_to(&mut self, zoom: Vec<RowId>) {
-        self.flame.zoom = zoom;
-        self.rows_stale = true;
+        self.views.flame.zoom = zoom;
         self.refresh();
-        let (page, line) = (self.page(), self.flame.zoom_line);
-        self.flame.top = line.unwrap_or(0).saturating_sub(page / ABOVE_PART);
-        self.flame.scroll(0, page);
+        let (page, line) = (self.page(), self.views.flame.zoom_line);
+        self.views.flame.top = line.unwrap_or(0).saturating_sub(page / ABOVE_PART);
+        self.views.flame.scroll(0, page);
         let selected = self.list().cursor.index;
-        if let Some(line) = self.flame.frame(selected).map(|frame| frame.line as usize) {
-            self.flame.show(line, page);
+        if let Some(line) = self.views.flame.frame(selected).map(|frame| frame.line as usize) {
+            self.views.flame.show(line, page);
         }
     }
 
     /// At the top of what fills the width: one step out.
     fn zoom_up(&mut self) -> bool {
         let selected = self.list().selected().map(|row| row.depth as usize);
-        let at_zoom = selected.is_some() && selected == self.flame.zoom_line;
+        let at_zoom = selected.is_some() && selected == self.views.flame.zoom_line;
         if at_zoom {
-            let mut want = self.lineage_of(self.list().cursor.index);
+            let mut want = self.list().lineage_of(self.list().cursor.index);
             if want.len() > 1 {
                 want.pop();
                 self.list_mut().cursor.want = want.clone();
@@ -124,7 +123,7 @@ impl Model {
 
     /// All of the tree again; whether it was not.
     pub(in crate::app) fn zoom_all(&mut self) -> bool {
-        let zoomed = self.flame.is_zoomed();
+        let zoomed = self.views.flame.is_zoomed();
         if zoomed {
             self.zoom_to(Vec::new());
         }
@@ -133,11 +132,11 @@ impl Model {
 
     /// Selects a row of the tree that may be outside of what fills the width, or too small to be seen.
     pub(in crate::app) fn flame_reveal(&mut self, what: What) {
-        let Some(data) = &self.data else { return };
+        let Some(data) = &self.derived.data else { return };
         let want: Vec<RowId> = data.lineage(what).into_iter().map(|what| data.id(what)).collect();
-        let found = |model: &Self| {
+        let found = |app: &Self| {
             let id = want.last()?;
-            model.list().rows.iter().position(|row| row.id == *id)
+            app.list().rows.iter().position(|row| row.id == *id)
         };
         if found(self).is_none() {
             // Outside, or less than a cell: then what fills the width is who calls it.
@@ -152,12 +151,15 @@ impl Model {
             self.flame_select(index);
         }
         self.list_mut().cursor.want = want;
-        self.recount_hits();
     }
 
     /// A click selects a frame; on the selected one it zooms.
     pub(in crate::app) fn flame_click(&mut self, x: u16, line: usize) {
-        let Some(row) = self.flame.row_under(x, (self.flame.top + line) as u32) else {
+        let Some(row) = self
+            .views
+            .flame
+            .row_under(x, (self.views.flame.top + line) as u32)
+        else {
             return;
         };
         if row == self.list().cursor.index && self.list().cursor.touched {

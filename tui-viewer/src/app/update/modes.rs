@@ -3,41 +3,36 @@
 use tickscope_format::snapshot::Mode;
 
 use crate::app::message::Effect;
-use crate::app::popup::Popup;
-use crate::app::state::Model;
+use crate::app::overlay::Overlay;
+use crate::app::state::App;
 use crate::source::events::Request;
 
-// === impl Model ===
+// === impl App ===
 
-impl Model {
+impl App {
     /// The list comes up with the mode in force selected.
     pub(in crate::app) fn list_modes(&mut self) {
-        if !self.status.answers() {
+        if !self.program.status.answers() {
             self.complain(format!(
                 "no mode to change: the program is {}",
-                self.status.word().to_lowercase()
+                self.program.status.word().to_lowercase()
             ));
-        } else if let Some(mode) = self.mode_in_force() {
+        } else if let Some(mode) = self.program.mode() {
             let index = Mode::ALL.iter().position(|&other| other == mode);
-            self.popup = Some(Popup::Modes {
+            self.overlay = Some(Overlay::Modes {
                 index: index.unwrap_or(0),
             });
         }
     }
 
-    /// How the program measures now, whatever moment is on screen.
-    pub(crate) fn mode_in_force(&self) -> Option<Mode> {
-        self.newest.as_ref().map(|newest| newest.capture.mode)
-    }
-
     /// Takes a line of the list; the mode in force stays as it is, with all it has counted.
     pub(in crate::app) fn choose_mode(&mut self, index: usize, effects: &mut Vec<Effect>) {
         let chosen = Mode::ALL.get(index).copied();
-        let Some(mode) = chosen.filter(|_| chosen != self.mode_in_force()) else {
+        let Some(mode) = chosen.filter(|_| chosen != self.program.mode()) else {
             return;
         };
-        self.ask_for("mode", effects, |model, effects| {
-            model.send_or_ask(Request::Mode(mode), effects);
+        self.ask_for("mode", effects, |app, effects| {
+            app.send_or_ask(Request::Mode(mode), effects);
         });
     }
 }

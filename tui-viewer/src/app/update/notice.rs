@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::notice::Notice;
-use crate::app::state::Model;
+use crate::app::notices::Notice;
+use crate::app::state::App;
 use crate::keys::action::Context;
 
 /// So many lines show a long one; what is beyond is cut.
@@ -12,23 +12,14 @@ pub(crate) const MOST_LINES: usize = 3;
 /// One line of so many may be taken by a notice.
 pub(crate) const SHARE: u16 = 6;
 
-impl Model {
-    /// The user goes on: what was done is no news any more, what went wrong stays its time. True if a notice went.
-    pub(in crate::app) fn notice_read(&mut self) -> bool {
-        let read = self.notice.as_ref().is_some_and(|notice| !notice.error);
-        if read {
-            self.notice = None;
-        }
-        read
-    }
-
+impl App {
     /// The notice in lines of what fits beside each other there; none without a notice.
     pub(crate) fn notice_lines(&self) -> Vec<String> {
         let size = self.layout().area;
         let most = MOST_LINES.min(usize::from(size.height / SHARE));
         let cells = size.width.saturating_sub(2);
-        let lines = |notice: &Notice| notice.lines(cells, most, self.ascii);
-        self.notice.as_ref().map(lines).unwrap_or_default()
+        let lines = |notice: &Notice| notice.lines(cells, most, self.screen.ascii);
+        self.notices.current.as_ref().map(lines).unwrap_or_default()
     }
 
     /// Whether the notice stands where a line is.
@@ -40,7 +31,7 @@ impl Model {
     /// Where the notice stands: in place of the keys, above them while a search needs them, or above what a command may
     /// become.
     pub(crate) fn notice_line(&self) -> Option<Rect> {
-        self.notice.as_ref()?;
+        self.notices.current.as_ref()?;
         let layout = self.layout();
         let line = layout.bottom_line();
         let above = match self.context() {
@@ -53,7 +44,7 @@ impl Model {
             | Context::Threads
             | Context::Flame
             | Context::Sites => {
-                let searched = self.search.as_ref().is_some_and(|search| search.is_set());
+                let searched = self.views.search.as_ref().is_some_and(|search| search.is_set());
                 u16::from(layout.footer.is_some() && searched)
             }
             Context::Help | Context::Choosing | Context::Measuring | Context::Asking | Context::Start => 0,

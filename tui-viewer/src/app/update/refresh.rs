@@ -6,19 +6,22 @@ use std::time::Duration;
 use tickscope_format::Snapshot;
 use tickscope_format::profile::compensate::compensated;
 
+use crate::app::compare::Against;
 use crate::app::data::Data;
+use crate::app::derived::{DataKey, DetailKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
 use crate::app::detail::Detail;
 use crate::app::flame;
 use crate::app::function::Around;
 use crate::app::listing;
 use crate::app::listing::Shape;
-use crate::app::percent_of::Base;
-use crate::app::row::past_headings;
-use crate::app::search::{Filter, Search};
+use crate::app::percent_of::PercentOf;
+use crate::app::query::Query;
+use crate::app::search::{Matcher, Search};
 use crate::app::sort::Before;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::update::travel;
 use crate::app::view::View;
+use crate::app::window::Window;
 use crate::source::status::Status;
 
 /// Nothing moves under a finger for so long after a key.
@@ -30,165 +33,242 @@ const BETWEEN_SORTS: Duration = Duration::from_secs(1);
 /// Counters that ran for less than this say little about which path is hot.
 const FIRST_LOOK_NS: u64 = 300_000_000;
 
-// === impl Model ===
+// === impl App ===
 
-impl Model {
+impl App {
     /// When something changes although nothing happens.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        let resort = self.list().sort_due.then(|| self.hold_until());
-        let notice = self.notice.as_ref().map(|notice| notice.until);
-        let pending = self.pending.map(|pending| pending.deadline());
-        let switching = self.switching_deadline();
-        [resort, notice, pending, switching].into_iter().flatten().min()
+        let resort = self.list().is_held.then(|| self.hold_until());
+        let notice = self.notices.current.as_ref().map(|notice| notice.until);
+        let requests = self.requests.deadline();
+        [resort, notice, requests].into_iter().flatten().min()
     }
 
+    /// Until when rows keep their places.
     pub(in crate::app) fn hold_until(&self) -> Duration {
-        let after_key = self.last_key.map_or(Duration::ZERO, |key| key + HOLD_AFTER_KEY);
+        let last_key = self.screen.last_key;
+        let after_key = last_key.map_or(Duration::ZERO, |key| key + HOLD_AFTER_KEY);
         after_key.max(self.list().sorted_at + BETWEEN_SORTS)
+    }
+
+    /// Rows keep their places although they need not any longer.
+    fn may_sort(&self) -> bool {
+        self.list().is_held && self.hold_until() <= self.screen.now
     }
 
     /// Time has passed: what was to end ends.
     pub(in crate::app) fn tick(&mut self, now: Duration) {
-        self.now = now;
-        if self.notice.as_ref().is_some_and(|notice| notice.until <= now) {
-            self.notice = None;
-            self.dirty = true;
+        self.screen.now = now;
+        self.screen.dirty |= self.notices.expire(now) || self.may_sort();
+        if let Some(why) = self.requests.expire(now, self.program.status.answers()) {
+            self.complain(why);
+            self.screen.dirty = true;
         }
-        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.deadline() <= now) {
-            if pending.epoch.is_some() && !self.status.answers() {
-                self.pending = None;
-                self.complain("the program has answered, but it ended before a snapshot of it came");
-            } else if pending.epoch.is_some() {
-                // It is done, only not here yet: the header goes on saying so.
-                pending.asked = now;
-                self.complain("the program has answered, but no snapshot of it has come in 2 s");
-            } else {
-                self.pending = None;
-                self.complain("no answer from the program in 2 s: it may be stopped, or too busy to publish");
-            }
-            self.dirty = true;
-        }
-        self.give_up_switching();
-        if self.list().sort_due && self.hold_until() <= now {
-            self.rows_stale = true;
-            self.dirty = true;
+        if let Some(why) = self.requests.expire_rules(now) {
+            self.complain(why);
+            self.screen.dirty = true;
         }
     }
 
-    /// Derives what has become stale: data, then rows, then details.
+    /// Derives again what has another key than before: data, then what the view shows of it, then rows, then details.
     pub(in crate::app) fn refresh(&mut self) {
-        if std::mem::take(&mut self.data_stale) {
-            let former = self.data.take();
-            let counted_from = |data: &Data| {
-                let snapshot = &data.snapshot;
-                (snapshot.process.pid, snapshot.capture.reset_epoch)
-            };
-            let began = former.as_ref().map(counted_from);
-            let side = |snapshot: Rc<Snapshot>| match self.compensated {
-                true => Rc::new(compensated(&snapshot)),
-                false => snapshot,
-            };
-            let sides = self.shown.as_ref().map(|shown| self.sides(shown));
-            // A site is a place and no group.
-            let grouped = self.lens.grouped && self.view != View::Sites;
-            self.time.stretch = sides.as_ref().and_then(|sides| sides.stretch);
-            self.time.before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
-            self.data = sides.map(|sides| {
-                let (scope, ascii) = (&self.scope, self.ascii);
-                let mut data = Data::of(side(sides.now), scope, former.as_ref(), ascii, grouped);
-                data.then = sides
-                    .then
-                    .map(|then| Box::new(Data::of(side(then), scope, Some(&data), ascii, grouped)));
-                data
-            });
-            if let (Some(data), Some(shown)) = (&mut self.data, &self.shown) {
-                data.cpu_history = self.cpu_history.until(shown);
-            }
-            let begins = self.data.as_ref().map(counted_from);
-            if began.is_some() && begins.is_some() && begins != began {
-                // Other counters: the order of the former ones would say nothing, nor would that of their first moment
-                // for as long as a key holds it.
-                self.sort_now = true;
-                self.last_key = self.last_key.map(|_| Duration::ZERO);
-            }
-            self.rows_stale = true;
-            self.detail_of = None;
-            self.count_calls();
-            self.look();
+        let key = self.data_key();
+        if self.derived.data_memo.is_new(key) {
+            self.derive_data();
             self.greet();
         }
-        let more = self.rows_stale && self.data.as_ref().is_some_and(|data| data.in_part);
-        if more || self.lens_stale {
+        self.count_calls();
+        if self.views.current == View::Function && self.derived.data.is_some() {
+            self.choose_function();
+        }
+        let key = self.seen_key();
+        if self.derived.seen_memo.is_new(key) {
             self.look();
-            self.rows_stale = true;
+            // Only now it is known whether opening rows asks for more of the tree.
+            let key = self.seen_key();
+            self.derived.seen_memo.settle(key);
         }
         self.beat();
-        if std::mem::take(&mut self.rows_stale) {
+        let key = self.rows_key();
+        if self.derived.rows_memo.is_new(key) || self.may_sort() || self.recount_hits() {
             self.rebuild_rows();
         }
         let (rows, page) = (self.list().rows.len(), self.page());
         self.list_mut().cursor.keep_on_screen(rows, page);
-        let selected = self.data.as_ref().zip(self.list().selected());
-        let selected = selected.map(|(data, row)| data.in_full(row).what);
+        self.derive_detail();
+    }
+
+    fn data_key(&self) -> DataKey {
+        let Query {
+            threads,
+            window,
+            against,
+            compensated,
+            ..
+        } = &self.query;
+        let of_mark = *window == Window::Mark || *against == Some(Against::Mark);
+        let mark = self.playback.mark.as_ref().filter(|_| of_mark);
+        // While the screen stands still, its numbers do too.
+        let follows = !self.playback.stands_still() && *window != Window::Reset;
+        DataKey {
+            shown: self.shown().cloned().map(Identity),
+            mark: mark.map(|mark| Identity(Rc::clone(&mark.snapshot))),
+            history: follows.then(|| self.playback.history.revision()),
+            threads: threads.clone(),
+            window: *window,
+            against: *against,
+            compensated: *compensated,
+            // A site is a place and no group.
+            grouped: self.query.filter.grouped && self.views.current != View::Sites,
+        }
+    }
+
+    fn seen_key(&self) -> SeenKey {
+        let view = self.views.current;
+        let chosen = self.views.function.chosen.as_ref();
+        let in_part = self.derived.data.as_ref().is_some_and(|data| data.in_part);
+        SeenKey {
+            data: self.derived.data_memo.revision(),
+            filter: self.query.filter.clone(),
+            view,
+            function: chosen.filter(|_| view == View::Function).map(|chosen| chosen.key),
+            expanded: in_part.then(|| self.views.expanded.revision()),
+        }
+    }
+
+    fn rows_key(&self) -> RowsKey {
+        let view = self.views.current;
+        let search = self.views.search.as_ref().filter(|search| search.is_set());
+        let flame = &self.views.flame;
+        RowsKey {
+            seen: self.derived.seen_memo.revision(),
+            order: self.order_key(),
+            expanded: self.views.expanded.revision(),
+            search: search.map(|search| search.text().to_string()),
+            headings: view == View::Function && self.page() >= listing::ROOM_FOR_HEADINGS,
+            flame: (view == View::Flame).then(|| (self.screen.size.width, flame.zoom.clone())),
+        }
+    }
+
+    fn order_key(&self) -> OrderKey {
+        let query = &self.query;
+        OrderKey {
+            view: self.views.current,
+            sort: self.list().sort,
+            percent_of: self.percent_of(),
+            matches_only: self.views.search.as_ref().is_some_and(|search| search.only),
+            threads: query.threads.clone(),
+            filter: query.filter.clone(),
+            window: query.window,
+            against: query.against,
+            compensated: query.compensated,
+            counted_from: self.derived.data.as_ref().map(counted_from),
+        }
+    }
+
+    fn derive_data(&mut self) {
+        let former = self.derived.data.take();
+        let began = former.as_ref().map(counted_from);
+        let side = |snapshot: Rc<Snapshot>| match self.query.compensated {
+            true => Rc::new(compensated(&snapshot)),
+            false => snapshot,
+        };
+        let sides = self.shown().map(|shown| self.sides(shown));
+        let grouped = self.query.filter.grouped && self.views.current != View::Sites;
+        let stretch = sides.as_ref().and_then(|sides| sides.stretch);
+        let before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
+        let mut data = sides.map(|sides| {
+            let (threads, ascii) = (&self.query.threads, self.screen.ascii);
+            let mut data = Data::of(side(sides.now), threads, former.as_ref(), ascii, grouped);
+            data.then = sides
+                .then
+                .map(|then| Box::new(Data::of(side(then), threads, Some(&data), ascii, grouped)));
+            data
+        });
+        if let (Some(data), Some(shown)) = (&mut data, self.shown()) {
+            data.cpu_history = self.program.cpu_history.until(shown);
+        }
+        let begins = data.as_ref().map(counted_from);
+        if began.is_some() && begins.is_some() && begins != began {
+            // Rows of other counters sort at once, and those of their first moment are not held by an earlier key.
+            self.screen.last_key = self.screen.last_key.map(|_| Duration::ZERO);
+        }
+        self.derived.stretch = stretch;
+        self.derived.before_ns = before_ns;
+        self.derived.data = data;
+    }
+
+    fn derive_detail(&mut self) {
         if self.layout().detail.is_none() {
-            self.detail_of = None;
-        } else if selected != self.detail_of {
-            self.detail_of = selected;
-            self.detail = self
-                .data
-                .as_ref()
-                .zip(selected)
-                .map(|(data, what)| Detail::of(data, what));
+            return;
+        }
+        let rows = self.derived.rows_memo.revision();
+        let selected = self.derived.data.as_ref().zip(self.list().selected());
+        let Some(what) = selected.map(|(data, row)| data.in_full(row).what) else {
+            self.derived.detail = None;
+            self.derived.detail_memo = Memo::default();
+            return;
+        };
+        if self.derived.detail_memo.is_new(DetailKey { rows, what }) {
+            let data = self.derived.data.as_ref();
+            self.derived.detail = data.map(|data| Detail::of(data, what));
         }
     }
 
     /// Makes of the data what the view shows of it.
     fn look(&mut self) {
-        self.lens_stale = false;
-        if self.view == View::Function && self.data.is_some() {
-            self.choose_function();
-        }
-        let chosen = self.function.chosen.as_ref();
-        let chosen = chosen.filter(|_| self.view == View::Function);
-        let (lens, view, open) = (&self.lens, self.view, &self.open);
+        let view = self.views.current;
+        let chosen = self.views.function.chosen.as_ref();
+        let chosen = chosen.filter(|_| view == View::Function);
+        let (filter, open) = (&self.query.filter, self.views.expanded.paths());
         let see = |data: &mut Data| {
-            data.see(lens.look(data.whole(), view, open));
+            data.see(filter.look(data.whole(), view, open));
             data.around = chosen.and_then(|chosen| Around::of(data.whole(), chosen.key));
         };
-        let Some(data) = &mut self.data else { return };
+        let Some(data) = &mut self.derived.data else {
+            return;
+        };
         see(data);
         if let Some(then) = &mut data.then {
             see(then);
         }
     }
 
-    fn rebuild_rows(&mut self) {
-        let forced = std::mem::take(&mut self.sort_now);
-        let (page, width) = (self.page(), self.size.width);
-        let (view, now, base, hold_until) = (self.view, self.now, self.base(), self.hold_until());
-        let Some(data) = self.data.take() else {
+    pub(in crate::app) fn rebuild_rows(&mut self) {
+        let order = self.order_key();
+        let forced = self.derived.order_memo.is_new(order);
+        let (page, width) = (self.page(), self.screen.size.width);
+        let (view, now, base, hold_until) = (
+            self.views.current,
+            self.screen.now,
+            self.percent_of(),
+            self.hold_until(),
+        );
+        let Some(data) = self.derived.data.take() else {
             self.list_mut().rows.clear();
-            self.list_mut().sort_due = false;
+            self.list_mut().is_held = false;
             return;
         };
         let hold = !forced && now < hold_until && !self.list().rows.is_empty();
-        let mut flame = std::mem::take(&mut self.flame);
+        let mut flame = std::mem::take(&mut self.views.flame);
         let mut before = Before::of(&self.list().rows, hold);
         before.calm = !forced;
         let text = self
+            .views
             .search
             .as_ref()
             .filter(|search| search.is_set())
             .map(Search::text);
-        let filter = text.map(|text| Filter::of(&data, text));
+        let matcher = text.map(|text| Matcher::of(&data, text));
+        let selected = self.list().selected().map(|row| row.id);
         let shape = Shape {
             sort: self.list().sort,
             before: &before,
-            open: &self.open,
-            filter: filter.as_ref(),
-            only: self.search.as_ref().is_some_and(|search| search.only),
-            outside: base == Base::Wall,
-            selected: self.list().selected().map(|row| row.id),
+            open: self.views.expanded.paths(),
+            matcher: matcher.as_ref(),
+            only: self.views.search.as_ref().is_some_and(|search| search.only),
+            outside: base == PercentOf::Wall,
+            selected,
         };
         let listing = match view {
             View::Tree => listing::tree(&data, &shape),
@@ -198,10 +278,10 @@ impl Model {
             View::Sites => listing::sites(&data, &shape),
             View::Flame => flame.list(&data, &shape, width),
         };
-        self.flame = flame;
+        self.views.flame = flame;
         let list = self.list_mut();
         list.rows = listing.rows;
-        list.sort_due = hold;
+        list.is_held = hold;
         if !hold {
             list.sorted_at = now;
         }
@@ -214,35 +294,43 @@ impl Model {
         {
             list.cursor.want = vec![row.id];
         }
-        list.cursor.settle(&list.rows, page);
-        let beside = past_headings(&list.rows, list.cursor.index, true);
-        if beside != list.cursor.index {
-            list.cursor.index = beside;
-            list.cursor.keep_on_screen(list.rows.len(), page);
-        }
-        if let Some(search) = &mut self.search {
+        list.settle(page);
+        if let Some(search) = &mut self.views.search {
             search.hits = listing.hits;
             search.before = listing.before;
-            search.time_ns = filter.as_ref().map_or(0, |filter| filter.time_ns(&data));
+            search.counted_at = selected;
+            search.time_ns = matcher.as_ref().map_or(0, |matcher| matcher.time_ns(&data));
         }
-        self.data = Some(data);
-        self.detail_of = None;
+        self.derived.data = Some(data);
         self.flame_settle();
+    }
+
+    /// Finds what was chosen among the rows there are.
+    pub(in crate::app) fn settle_cursor(&mut self) {
+        let page = self.page();
+        self.list_mut().settle(page);
     }
 
     /// Opens what is hot, once, as soon as the data says what it is.
     fn greet(&mut self) {
-        let Some(data) = self.data.as_ref().filter(|_| !self.greeted) else {
+        let Some(data) = self.derived.data.as_ref().filter(|_| !self.views.greeted) else {
             return;
         };
-        let settled = data.snapshot.capture.since_reset_ns >= FIRST_LOOK_NS || self.status != Status::Live;
+        let settled =
+            data.snapshot.capture.since_reset_ns >= FIRST_LOOK_NS || self.program.status != Status::Live;
         if !settled || data.measured_ns == 0 {
             return;
         }
-        self.greeted = true;
+        self.views.greeted = true;
         // The line for the first look soon leaves its place to the list.
         let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
         let open = travel::first_look(data, page);
-        self.open.extend(open);
+        self.views.expanded.extend(open);
     }
+}
+
+/// The process and its reset epoch: counters of another pair began at zero.
+fn counted_from(data: &Data) -> (u32, u64) {
+    let snapshot = &data.snapshot;
+    (snapshot.process.pid, snapshot.capture.reset_epoch)
 }

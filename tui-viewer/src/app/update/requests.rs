@@ -1,24 +1,23 @@
 //! What is asked of the program, and what is taken from the screen.
 
 use crate::app::message::Effect;
-use crate::app::pending::Pending;
-use crate::app::pending::rate_hz;
-use crate::app::popup::Popup;
-use crate::app::state::Model;
+use crate::app::overlay::Overlay;
+use crate::app::requests::rate_hz;
+use crate::app::state::App;
 use crate::source::events::Request;
 use crate::source::status::Status;
 
 /// Rates to step through, in snapshots a second.
 const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
 
-// === impl Model ===
+// === impl App ===
 
-impl Model {
+impl App {
     pub(in crate::app) fn freeze(&mut self) {
-        if !self.frozen && !self.status.answers() {
+        if !self.playback.stands_still() && !self.program.status.answers() {
             // The word for the state says more than FROZEN would.
-            self.tell(match self.status {
-                Status::Kept if self.recorded_ns().is_some() => {
+            self.tell(match self.program.status {
+                Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
                     "nothing to freeze: a recording does not move by itself; , . go back and forth"
                 }
                 Status::Kept => "nothing to freeze: a kept snapshot does not move",
@@ -31,29 +30,31 @@ impl Model {
             });
             return;
         }
-        if self.frozen {
-            self.go_live();
+        if self.playback.stands_still() {
+            self.playback.go_live();
         } else {
-            self.stand_still();
+            self.playback.freeze(&self.program);
         }
     }
 
     /// Why there is nobody to ask.
     pub(in crate::app) fn why_no_answer(&self) -> String {
-        match self.status {
-            Status::Kept if self.recorded_ns().is_some() => "a recording has no program behind it".into(),
+        match self.program.status {
+            Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
+                "a recording has no program behind it".into()
+            }
             Status::Kept => "a kept snapshot has no program behind it".into(),
             Status::Exited { .. }
             | Status::Crashed { .. }
             | Status::Waiting { .. }
             | Status::Broken { .. }
             | Status::Live
-            | Status::Stale { .. } => format!("the program is {}", self.status.word().to_lowercase()),
+            | Status::Stale { .. } => format!("the program is {}", self.program.status.word().to_lowercase()),
         }
     }
 
     pub(in crate::app) fn ask_reset(&mut self, effects: &mut Vec<Effect>) {
-        if !self.status.answers() {
+        if !self.program.status.answers() {
             self.complain(format!("nothing to reset: {}", self.why_no_answer()));
         } else {
             self.send_or_ask(Request::Reset, effects);
@@ -63,20 +64,21 @@ impl Model {
     /// What others see as well is done at once only if nobody else watches.
     pub(in crate::app) fn send_or_ask(&mut self, request: Request, effects: &mut Vec<Effect>) {
         let others = self
+            .program
             .newest
             .as_ref()
             .is_some_and(|newest| newest.capture.viewers > 1);
         if others {
-            self.popup = Some(Popup::Ask(request));
+            self.overlay = Some(Overlay::Confirm(request));
         } else {
             self.send(request, effects);
         }
     }
 
     pub(in crate::app) fn undo(&mut self, effects: &mut Vec<Effect>) {
-        if !self.undoable {
+        if !self.requests.undoable {
             self.complain("there is no reset to undo");
-        } else if !self.status.answers() {
+        } else if !self.program.status.answers() {
             self.complain(format!("nothing to undo: {}", self.why_no_answer()));
         } else {
             self.send(Request::Undo, effects);
@@ -84,21 +86,21 @@ impl Model {
     }
 
     pub(in crate::app) fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
-        self.notice = None;
-        self.pending = Some(Pending {
-            request,
-            asked: self.now,
-            epoch: None,
-        });
+        self.notices.current = None;
+        self.requests.begin(request, self.screen.now);
         effects.push(Effect::Send(request));
     }
 
     pub(in crate::app) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
-        if !self.status.answers() {
+        if !self.program.status.answers() {
             self.complain(format!("no rate to change: {}", self.why_no_answer()));
             return;
         }
-        let Some(now) = self.wished_hz.or_else(|| self.newest.as_deref().map(rate_hz)) else {
+        let Some(now) = self
+            .requests
+            .wished_hz
+            .or_else(|| self.program.newest.as_deref().map(rate_hz))
+        else {
             return;
         };
         let next = match faster {
@@ -107,7 +109,7 @@ impl Model {
         };
         match next {
             Some(&hz) => {
-                self.wished_hz = Some(hz);
+                self.requests.wished_hz = Some(hz);
                 self.tell(format!("asked for {hz} snapshots a second"));
                 effects.push(Effect::Send(Request::Interval {
                     ns: 1_000_000_000 / hz,
@@ -122,6 +124,7 @@ impl Model {
 
     pub(in crate::app) fn copy(&mut self, effects: &mut Vec<Effect>) {
         let name = self
+            .derived
             .data
             .as_ref()
             .zip(self.list().selected())

@@ -1,17 +1,14 @@
 //! Switching places in the source off and on. It is done when a snapshot shows it, not when it was promised.
 
-use std::time::Duration;
-
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 use tickscope_format::snapshot::Site;
 
 use crate::app::figures::What;
 use crate::app::message::Effect;
-use crate::app::pending::PATIENCE;
-use crate::app::pending::{Switching, rule_of};
+use crate::app::requests::rule_of;
 use crate::app::site_rows::SiteState;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::output::switched::{Switch, outcome};
 use crate::source::events::Request;
 
@@ -30,31 +27,30 @@ fn pattern_of(site: &Site) -> Result<Pattern, String> {
     })
 }
 
-impl Model {
+impl App {
     /// Switches the selected place off, or on again.
     pub(in crate::app) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
-        let Some((data, What::Site(row))) =
-            self.data.as_ref().zip(self.list().selected().map(|row| row.what))
+        let Some((data, What::Site(row))) = self
+            .derived
+            .data
+            .as_ref()
+            .zip(self.list().selected().map(|row| row.what))
         else {
             return;
         };
-        if !self.status.answers() {
+        if !self.program.status.answers() {
             self.complain(format!(
                 "nothing to switch: the program is {}",
-                self.status.word().to_lowercase()
+                self.program.status.word().to_lowercase()
             ));
             return;
         }
         let row = &data.sites()[row as usize];
         let pattern = pattern_of(&data.snapshot.sites[row.site.index()]);
         // Asked twice before the screen shows it, it goes back.
-        let under_way = |off: bool| {
-            self.switching
-                .iter()
-                .rev()
-                .filter_map(|switching| rule_of(switching.request))
-                .find(|(asked, _)| pattern.as_ref().is_ok_and(|pattern| pattern == asked))
-                .map_or(off, |(_, off)| off)
+        let under_way = |off: bool| match &pattern {
+            Ok(pattern) => self.requests.is_switched_off(pattern, off),
+            Err(_) => off,
         };
         let request = match (&pattern, under_way(row.state == SiteState::Off)) {
             (Ok(pattern), true) => Request::SitesOn(*pattern),
@@ -64,80 +60,26 @@ impl Model {
                 return self.complain(why);
             }
         };
-        self.await_switching(request, false);
+        self.requests.await_rule(request, self.screen.now, false);
         effects.push(Effect::Send(request));
     }
 
-    fn await_switching(&mut self, request: Request, granted: bool) {
-        let pattern = |request| rule_of(request).map(|(pattern, _)| pattern);
-        // A later rule of the same pattern takes the place of the one before.
-        self.switching
-            .retain(|switching| pattern(switching.request) != pattern(request));
-        self.switching.push(Switching {
-            request,
-            asked: self.now,
-            granted,
-        });
-    }
-
-    /// The program says that a rule is in force: it is done as soon as it shows.
-    pub(in crate::app) fn switch_granted(&mut self, request: Request) {
-        if self.pending.is_some_and(|pending| pending.request == request) {
-            self.pending = None;
-        }
-        // A former one of the same pattern is only passed by: what came after it will be answered as well.
-        let later =
-            |switching: &Switching| switching.request != request && same_pattern(switching.request, request);
-        if !self.switching.iter().any(later) {
-            self.await_switching(request, true);
-        }
-        self.settle_switching();
+    /// The program says that a rule is in force: it is done as soon as a snapshot shows it.
+    pub(in crate::app) fn rule_is_granted(&mut self, request: Request) {
+        self.requests.granted(request, self.screen.now);
+        self.settle_rules();
     }
 
     /// Says what is done as soon as the newest snapshot shows it.
-    pub(in crate::app) fn settle_switching(&mut self) {
-        let Some(newest) = self.newest.clone() else { return };
-        let (done, open) = std::mem::take(&mut self.switching)
-            .into_iter()
-            .partition(|switching: &Switching| switching.granted && switching.is_in(&newest));
-        self.switching = open;
-        if let Some(Switching { request, .. }) = done.last() {
-            let text = said(&newest, *request);
-            self.tell(text);
-            self.dirty = true;
-        }
-    }
-
-    /// When waiting for an answer has been long enough.
-    pub(in crate::app) fn switching_deadline(&self) -> Option<Duration> {
-        self.switching
-            .iter()
-            .map(|switching| switching.asked + PATIENCE)
-            .min()
-    }
-
-    /// What has not come until now is not waited for any more.
-    pub(in crate::app) fn give_up_switching(&mut self) {
-        let now = self.now;
-        let due = |switching: &Switching| switching.asked + PATIENCE <= now;
-        let Some(late) = self.switching.iter().copied().find(due) else {
+    pub(in crate::app) fn settle_rules(&mut self) {
+        let Some(newest) = &self.program.newest else {
             return;
         };
-        self.switching.retain(|switching| !due(switching));
-        let name = rule_of(late.request).map_or(String::new(), |(pattern, _)| pattern.as_str().to_string());
-        self.complain(if late.granted {
-            format!("{name}: the program has answered, but no snapshot has shown it in 2 s")
-        } else {
-            format!("{name}: no answer from the program in 2 s: it may be stopped, or too busy to publish")
-        });
-        self.dirty = true;
-    }
-}
-
-fn same_pattern(one: Request, other: Request) -> bool {
-    match (rule_of(one), rule_of(other)) {
-        (Some((one, _)), Some((other, _))) => one == other,
-        (None, _) | (_, None) => false,
+        if let Some(request) = self.requests.settle_rules(newest) {
+            let text = said(newest, request);
+            self.tell(text);
+            self.screen.dirty = true;
+        }
     }
 }
 

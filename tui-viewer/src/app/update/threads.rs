@@ -1,31 +1,34 @@
 //! One thread alone, and all of them again.
 
 use crate::app::figures::What;
-use crate::app::scope::Scope;
-use crate::app::state::Model;
+use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::Origin;
 use crate::app::view::View;
 
-impl Model {
+impl App {
     /// Only the selected thread, in the tree; all of them again where it is the one already.
     pub(in crate::app) fn enter_thread(&mut self) {
-        let Some((data, What::Thread(row))) =
-            self.data.as_ref().zip(self.list().selected().map(|row| row.what))
+        let Some((data, What::Thread(row))) = self
+            .derived
+            .data
+            .as_ref()
+            .zip(self.list().selected().map(|row| row.what))
         else {
             return;
         };
         let thread = &data.snapshot.threads[row as usize];
-        let only = Scope::One {
+        let only = ThreadChoice::One {
             name: thread.name.clone(),
             tid: thread.tid,
         };
-        if self.scope == only {
-            self.show_time_of(Scope::All);
+        if self.query.threads == only {
+            self.show_time_of(ThreadChoice::All);
             self.tell("all threads are shown again");
         } else {
             self.show_time_of(only);
             self.show(View::Tree);
-            self.came_from = Some(Origin {
+            self.views.came_from = Some(Origin {
                 view: View::Threads,
                 filtered: true,
             });

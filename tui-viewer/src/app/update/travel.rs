@@ -8,7 +8,7 @@ use tickscope_format::profile::tree::{PathId, TreeRow};
 use crate::app::data::Data;
 use crate::app::figures::{What, share};
 use crate::app::row::{Fold, RowId};
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::action::Action;
 
@@ -67,9 +67,9 @@ pub(in crate::app) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
     open
 }
 
-// === impl Model ===
+// === impl App ===
 
-impl Model {
+impl App {
     /// Moves the selection of the view's list.
     pub(in crate::app) fn travel(&mut self, action: Action) {
         let rows = self.list().rows.len();
@@ -91,7 +91,7 @@ impl Model {
 
     /// To the sibling above or below.
     pub(in crate::app) fn step_sibling(&mut self, step: isize) {
-        if self.view == View::Flame {
+        if self.views.current == View::Flame {
             return self.flame_beside(step);
         }
         let list = self.list();
@@ -130,7 +130,7 @@ impl Model {
     }
 
     fn is_open(&self, id: RowId) -> bool {
-        matches!(id, RowId::Path(path) if self.open.contains(&path))
+        matches!(id, RowId::Path(path) if self.views.expanded.contains(path))
     }
 
     /// Space: opens what is closed and closes what is open.
@@ -147,17 +147,19 @@ impl Model {
             return;
         };
         if open {
-            self.open.insert(path);
+            self.views.expanded.insert(path);
         } else {
-            self.open.remove(&path);
+            self.views.expanded.remove(path);
         }
-        self.rows_stale = true;
     }
 
     /// Opens or closes the selected row and all below it.
     pub(in crate::app) fn fold_all(&mut self, open: bool) {
-        let Some((data, What::Tree(row))) =
-            self.data.as_ref().zip(self.list().selected().map(|row| row.what))
+        let Some((data, What::Tree(row))) = self
+            .derived
+            .data
+            .as_ref()
+            .zip(self.list().selected().map(|row| row.what))
         else {
             return;
         };
@@ -169,29 +171,30 @@ impl Model {
             }
             let path = data.tree.rows[row as usize].path;
             if open {
-                self.open.insert(path);
+                self.views.expanded.insert(path);
             } else {
-                self.open.remove(&path);
+                self.views.expanded.remove(path);
             }
             rows.extend(children);
         }
-        self.rows_stale = true;
     }
 
     /// Opens the hottest path below the selected row and goes to its end.
     pub(in crate::app) fn go_hot(&mut self) {
-        let Some((data, What::Tree(row))) =
-            self.data.as_ref().zip(self.list().selected().map(|row| row.what))
+        let Some((data, What::Tree(row))) = self
+            .derived
+            .data
+            .as_ref()
+            .zip(self.list().selected().map(|row| row.what))
         else {
             return;
         };
         let path = hottest_path(data, Some(row));
         let Some(&last) = path.last() else { return };
-        self.open.extend(path);
-        self.rows_stale = true;
+        self.views.expanded.extend(path);
         self.refresh();
         // The end of the path is the hottest child of the last row that was opened.
-        let end = self.data.as_ref().and_then(|data| {
+        let end = self.derived.data.as_ref().and_then(|data| {
             let last = data.tree.rows.iter().position(|row| row.path == last)?;
             let children = data.tree.children(last as u32).iter().copied();
             children.max_by_key(|&child| data.tree.rows[child as usize].total_ns)
@@ -203,23 +206,24 @@ impl Model {
 
     /// Opens what hides a row and selects it; gives back what had to be opened.
     pub(in crate::app) fn reveal(&mut self, what: What) -> Vec<PathId> {
-        if self.view == View::Flame {
+        if self.views.current == View::Flame {
             self.flame_reveal(what);
             return Vec::new();
         }
-        let Some(data) = &self.data else { return Vec::new() };
+        let Some(data) = &self.derived.data else {
+            return Vec::new();
+        };
         let line = data.lineage(what);
         let want: Vec<RowId> = line.iter().map(|&what| data.id(what)).collect();
         let mut opened = Vec::new();
         for id in &want[..want.len().saturating_sub(1)] {
             if let RowId::Path(path) = *id
-                && self.open.insert(path)
+                && self.views.expanded.insert(path)
             {
                 opened.push(path);
             }
         }
         self.list_mut().cursor.want = want;
-        self.rows_stale |= !opened.is_empty();
         self.refresh();
         let page = self.page();
         let list = self.list_mut();
@@ -237,7 +241,6 @@ impl Model {
                 list.cursor.centre(rows, page);
             }
         }
-        self.recount_hits();
         opened
     }
 }

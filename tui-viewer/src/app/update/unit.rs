@@ -1,17 +1,18 @@
 //! What numbers are per, and what they are in.
 
+use crate::app::derived::PerCallKey;
 use crate::app::figures::What;
 use crate::app::row::RowId;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::unit::{Of, PerCall};
 
-impl Model {
+impl App {
     /// Every number per call of the selected row, or as it is.
     pub(in crate::app) fn per_call(&mut self) {
         if self.per_call_end() {
             return;
         }
-        let Some((data, row)) = self.data.as_ref().zip(self.list().selected()) else {
+        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
             return;
         };
         let key = |what: What| {
@@ -27,23 +28,23 @@ impl Model {
         let per = of.map(|of| PerCall {
             of,
             label: label.clone(),
-            lens: self.lens.clone(),
+            filter: self.query.filter.clone(),
             grouped: data.grouped,
-            view: self.view,
+            view: self.views.current,
         });
-        let Some(per) = per.filter(|per| per.calls(data, &self.scope, &self.open) > 0) else {
+        let Some(per) =
+            per.filter(|per| per.calls(data, &self.query.threads, self.views.expanded.paths()) > 0)
+        else {
             self.complain(format!("{label} has no calls to divide by"));
             return;
         };
         self.tell(format!("every number per call of {label}; b or Esc: totals"));
-        self.per_call = Some(per);
-        self.count_calls();
+        self.query.per_call = Some(per);
     }
 
     /// Back to totals; false where they are shown already.
     pub(in crate::app) fn per_call_end(&mut self) -> bool {
-        let ends = self.per_call.take().is_some();
-        self.count_calls();
+        let ends = self.query.per_call.take().is_some();
         if ends {
             self.tell("totals again");
         }
@@ -52,9 +53,9 @@ impl Model {
 
     /// Nanoseconds, or ticks of the clock.
     pub(in crate::app) fn change_units(&mut self) {
-        self.ticks = !self.ticks;
-        let hz = self.shown.as_ref().map(|shown| shown.clock.ticks_per_second);
-        self.tell(match (self.ticks, hz) {
+        self.query.in_ticks = !self.query.in_ticks;
+        let hz = self.shown().map(|shown| shown.clock.ticks_per_second);
+        self.tell(match (self.query.in_ticks, hz) {
             (true, Some(hz)) => format!(
                 "times in ticks of the clock, {:.2} of them a nanosecond",
                 hz / 1e9
@@ -64,24 +65,23 @@ impl Model {
         });
     }
 
-    /// There is other data: the row that numbers are per has other calls.
+    /// Counts the calls that numbers are divided by, where data or divisor are others than before.
     pub(in crate::app) fn count_calls(&mut self) {
-        let (per, scope, open) = (self.per_call.as_ref(), &self.scope, &self.open);
-        let Some(data) = &mut self.data else { return };
-        data.per_calls = per.map(|per| per.calls(data, scope, open));
-        if let Some(then) = &mut data.then {
-            then.per_calls = per.map(|per| per.calls(then, scope, open));
+        let key = PerCallKey {
+            data: self.derived.data_memo.revision(),
+            per_call: self.query.per_call.clone(),
+        };
+        if !self.derived.per_call_memo.is_new(key) {
+            return;
         }
-    }
-
-    /// What numbers are per and in, in so many words; nothing where they are totals of time.
-    pub(crate) fn unit_words(&self, wordy: bool) -> Vec<String> {
-        let per = self.per_call.as_ref().map(|per| match wordy {
-            true => format!("per call of {}", per.label),
-            false => "per call".to_string(),
-        });
-        per.into_iter()
-            .chain(self.ticks.then(|| "ticks".to_string()))
-            .collect()
+        let (per, threads) = (self.query.per_call.as_ref(), &self.query.threads);
+        let open = self.views.expanded.paths();
+        let Some(data) = &mut self.derived.data else {
+            return;
+        };
+        data.per_calls = per.map(|per| per.calls(data, threads, open));
+        if let Some(then) = &mut data.then {
+            then.per_calls = per.map(|per| per.calls(then, threads, open));
+        }
     }
 }

@@ -8,14 +8,14 @@ use tickscope_format::profile::in_focus::{Focus, in_focus};
 use tickscope_format::render::Extent;
 
 use crate::app::message::Effect;
-use crate::app::scope::Scope;
-use crate::app::state::Model;
+use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
 use crate::app::update::compare::Sides;
 use crate::cli::args::ReportFormat;
 
-// === impl Model ===
+// === impl App ===
 
-impl Model {
+impl App {
     /// Writes the report of what is on screen: its moment or window, the thread in scope, what is in focus.
     pub(in crate::app) fn report_in(
         &mut self,
@@ -24,26 +24,34 @@ impl Model {
         compensated: bool,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(shown) = self.shown.clone() else { return };
+        let Some(shown) = self.shown().cloned() else {
+            return;
+        };
         let Sides { now, .. } = self.sides_apart(&shown);
         let mut snapshot = now;
-        if self.scope.is_missing(&snapshot) {
+        if self.query.threads.is_missing(&snapshot) {
             // One that only the other side of a comparison has stands among all others as one that did nothing.
             snapshot = self.sides(&shown).now;
         }
-        if self.scope.is_missing(&snapshot) {
-            let thread = self.scope.only().unwrap_or_default();
+        if self.query.threads.is_missing(&snapshot) {
+            let thread = self.query.threads.only().unwrap_or_default();
             return self.complain(format!(
                 "nothing to report: there is no thread {thread} here; a shows all"
             ));
         }
         let mut extent = Extent::default();
-        if self.lens.focuses(self.view) {
-            let focus: Vec<Focus> = self.lens.focus.iter().map(|focus| focus.on).collect();
-            extent.focus = self.lens.focus.iter().map(|focus| focus.name.clone()).collect();
-            snapshot = Rc::new(in_focus(&snapshot, &focus, self.lens.grouped));
+        if self.query.filter.focuses(self.views.current) {
+            let focus: Vec<Focus> = self.query.filter.focus.iter().map(|focus| focus.on).collect();
+            extent.focus = self
+                .query
+                .filter
+                .focus
+                .iter()
+                .map(|focus| focus.name.clone())
+                .collect();
+            snapshot = Rc::new(in_focus(&snapshot, &focus, self.query.filter.grouped));
         }
-        let thread = self.scope.thread(&snapshot);
+        let thread = self.query.threads.thread(&snapshot);
         effects.push(Effect::WriteReport {
             snapshot,
             extent,
@@ -56,14 +64,14 @@ impl Model {
 
     /// Keeps the snapshot on screen.
     pub(in crate::app) fn keep_in(&mut self, file: Option<PathBuf>, effects: &mut Vec<Effect>) {
-        let shown = self.shown.clone();
+        let shown = self.shown().cloned();
         effects.extend(shown.map(|snapshot| Effect::KeepSnapshot { snapshot, file }));
     }
 }
 
 // === impl Scope ===
 
-impl Scope {
+impl ThreadChoice {
     /// One thread is chosen, and it is not there.
     fn is_missing(&self, snapshot: &Snapshot) -> bool {
         *self != Self::All && self.thread(snapshot).is_none()

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::text::cells::safe;
 use crate::text::glyphs::Mark;
 use crate::ui::theme::Meaning;
@@ -15,11 +15,11 @@ const WORDY: u16 = 110;
 const EXPLAINS: u16 = 7;
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
-    let Some(text) = model.banner() else {
-        return first_look(pen, model, area);
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
+    let Some(text) = app.banner() else {
+        return first_look(pen, app, area);
     };
-    let (_, mark) = model.face();
+    let (_, mark) = app.face();
     // What a program that is well warns of is not about its state.
     let mark = if mark == Mark::Live { Mark::Stale } else { mark };
     let x = pen.put(area.x + 1, area.y, 2, pen.glyphs.mark(mark), Meaning::of(mark)) + 1;
@@ -34,8 +34,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
 }
 
 /// How to read the screen, in one line.
-fn first_look(pen: &mut Pen<'_>, model: &Model, area: Rect) {
-    let told = model
+fn first_look(pen: &mut Pen<'_>, app: &App, area: Rect) {
+    let told = app
         .layout()
         .detail
         .is_some_and(|detail| detail.height >= EXPLAINS);

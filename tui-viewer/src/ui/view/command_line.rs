@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::app::command_line::CommandLine;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
 use crate::text::cells::{cut_end, safe, width};
 use crate::ui::theme::Meaning;
@@ -16,8 +16,8 @@ const LONGEST_OFFER: usize = 60;
 const GAP: usize = 2;
 
 /// Draws the line, where there is one to spare; a notice stands above it.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, command: &CommandLine) {
-    let layout = model.layout();
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, command: &CommandLine) {
+    let layout = app.layout();
     let Some(footer) = layout.footer else {
         // Without a footer what is wrong takes the place of what was typed: the next key shows that again.
         if let Some(why) = &command.wrong {
@@ -45,7 +45,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, command: &CommandLine) {
             Meaning::Quiet,
         );
     } else if !command.offers.list.is_empty() {
-        offers(pen, model, command, line);
+        offers(pen, app, command, line);
     }
 }
 
@@ -61,7 +61,7 @@ fn wrong(pen: &mut Pen<'_>, why: &str, line: Rect) {
 }
 
 /// The offers side by side, from the one in the line on where they do not all fit.
-fn offers(pen: &mut Pen<'_>, model: &Model, command: &CommandLine, line: Rect) {
+fn offers(pen: &mut Pen<'_>, app: &App, command: &CommandLine, line: Rect) {
     let list: Vec<String> = command
         .offers
         .list
@@ -105,7 +105,7 @@ fn offers(pen: &mut Pen<'_>, model: &Model, command: &CommandLine, line: Rect) {
         } else {
             Meaning::Plain
         };
-        if is_chosen && model.theme == ThemeKind::Mono {
+        if is_chosen && app.screen.theme == ThemeKind::Mono {
             pen.put(x.saturating_sub(1), line.y, 1, ">", Meaning::Strong);
         }
         x = pen.put(x, line.y, line.width, offer, meaning) + GAP as u16;

@@ -8,9 +8,9 @@ use crate::app::columns::column::Column;
 use crate::app::data::Data;
 use crate::app::detail::Began;
 use crate::app::figures::What;
-use crate::app::percent_of::Base;
+use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
 use crate::text::clock_time::clock_time;
@@ -28,14 +28,14 @@ const ROOM_FOR_PULSE: u16 = 105;
 const BAR_CELLS: u16 = 8;
 
 /// Draws the pane.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
     pen.rule(Rect { height: 1, ..area });
     let inner = Rect {
         x: area.x + 2,
         width: area.width.saturating_sub(3),
         ..area
     };
-    if let Some(row) = model.list().selected() {
+    if let Some(row) = app.list().selected() {
         // A line of callers and callees has a part of a function's figures: here is the whole.
         let row = &data.in_full(row);
         let title = cut_middle(
@@ -51,23 +51,21 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
             Meaning::Strong,
         );
         if let What::Thread(index) = row.what {
-            return threads::detail(pen, model, data, index, Rect { y: area.y, ..inner });
+            return threads::detail(pen, app, data, index, Rect { y: area.y, ..inner });
         }
         if data.function(row.what).is_none() && row.what != What::Outside {
             let text = "these calls were made by no function that is measured";
             pen.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
             return;
         }
-        name_and_place(pen, model, data, row, inner, area.y + 1);
+        name_and_place(pen, app, data, row, inner, area.y + 1);
         if let What::Site(index) = row.what {
-            return sites::detail(pen, model, data, index, Rect { y: area.y, ..inner });
+            return sites::detail(pen, app, data, index, Rect { y: area.y, ..inner });
         }
-        figures(pen, model, data, row, inner, area.y + 2);
-        match model.view {
+        figures(pen, app, data, row, inner, area.y + 2);
+        match app.views.current {
             View::Tree | View::Flame => path(pen, data, row, inner, area.y + 3),
-            View::Hot | View::Function | View::Threads | View::Sites => {
-                callers(pen, model, inner, area.y + 3)
-            }
+            View::Hot | View::Function | View::Threads | View::Sites => callers(pen, app, inner, area.y + 3),
         }
         match data.figures(row.what).sum {
             Some(_) => {
@@ -79,38 +77,42 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
                     Meaning::Quiet,
                 );
             }
-            None => latency::draw(pen, model, data, row.what, inner, area.y + 4),
+            None => latency::draw(pen, app, data, row.what, inner, area.y + 4),
         }
         let last = area.bottom() - 1;
         let notes = match &data.then {
-            Some(_) => compared(pen, model, data, row),
+            Some(_) => compared(pen, app, data, row),
             None => notes(pen, data, row),
         };
         let short = last == area.y + 5;
         if !short || notes.is_empty() {
-            let pulse = pulse(pen, model, row, inner, area.y + 5);
+            let activity = pulse(pen, app, row, inner, area.y + 5);
             let room = Rect {
-                width: inner.width.saturating_sub(pulse),
+                width: inner.width.saturating_sub(activity),
                 ..inner
             };
-            by_thread(pen, model, room, area.y + 5);
+            by_thread(pen, app, room, area.y + 5);
         }
         if !notes.is_empty() {
             pen.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
         } else if !short {
-            hint(pen, model, inner, last);
+            hint(pen, app, inner, last);
         }
     }
 }
 
-fn name_and_place(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y: u16) {
+fn name_and_place(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
     let cells = usize::from(area.width);
     let place = match data
         .function(row.what)
         .map(|function| data.tree.functions.get(function))
     {
         Some(function) if function.is_group => {
-            let members = model.detail.as_ref().map(|detail| detail.members.join(", "));
+            let members = app
+                .derived
+                .detail
+                .as_ref()
+                .map(|detail| detail.members.join(", "));
             return members_of(
                 pen,
                 data.full_name(row.what),
@@ -160,12 +162,12 @@ fn members_of(pen: &mut Pen<'_>, name: &str, members: &str, area: Rect, y: u16) 
     pen.put_right(area.x, y, area.width, &members, Meaning::Quiet);
 }
 
-fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect, y: u16) {
+fn figures(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
     let figures = data.figures(row.what);
-    let (of_total, of_self) = model.shares(data, row.what);
+    let (of_total, of_self) = app.shares(data, row.what);
     let spread = data.spread(row.what).unwrap_or_default();
     let per = data.per_calls;
-    let scaled = |ns: u64, ticks: u64| unit::scaled(pen, model.ticks, per, ns, ticks, false);
+    let scaled = |ns: u64, ticks: u64| unit::scaled(pen, app.query.in_ticks, per, ns, ticks, false);
     let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
         let percent = number::percent(share);
         let known = Known::of(ns, estimated, figures);
@@ -178,7 +180,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         // An estimate may be without a known error.
         let error = match data.snapshot.nanos(error.round() as u64) {
             0 => String::new(),
-            _ if model.ticks || per.is_some() => {
+            _ if app.query.in_ticks || per.is_some() => {
                 let error_ns = data.snapshot.nanos(error.round() as u64);
                 let text = scaled(error_ns, error.round() as u64).unwrap_or_default();
                 format!(" {}{text}", pen.glyphs.give_or_take)
@@ -211,7 +213,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         };
         let calls = unit::calls(data, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("calls", format!("{calls}{often}")));
-        facts.push(("avg", figure::plain(pen, model, data, row.what, Column::Avg)));
+        facts.push(("avg", figure::plain(pen, app, data, row.what, Column::Avg)));
     }
     if figures.open > 0 {
         let threads = if figures.open == 1 {
@@ -219,7 +221,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
         } else {
             format!("{} threads", figures.open)
         };
-        let since = since(model, data).map_or(String::new(), |since| format!(" since {since}"));
+        let since = since(app, data).map_or(String::new(), |since| format!(" since {since}"));
         facts.push(("running in", format!("{threads}{since}")));
     }
     if figures.errors > 0 {
@@ -237,14 +239,14 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, area: Rect,
 
 /// When the first of what is open began, as a clock time: an age would have to be drawn again and again. None where
 /// nobody measured when.
-fn since(model: &Model, data: &Data) -> Option<String> {
-    match model.detail.as_ref().and_then(|detail| detail.began) {
+fn since(app: &App, data: &Data) -> Option<String> {
+    match app.derived.detail.as_ref().and_then(|detail| detail.began) {
         Some(Began::At(tick)) => {
             let capture = &data.snapshot.capture;
             let age_ns = data.snapshot.nanos(capture.tick.saturating_sub(tick));
             Some(clock_time(
                 capture.unix_ns.saturating_sub(age_ns),
-                model.utc_offset,
+                app.screen.utc_offset,
             ))
         }
         Some(Began::Unknown) | None => None,
@@ -263,14 +265,14 @@ fn path(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
     pen.put(x, y, area.width, &cut, Meaning::Plain);
 }
 
-fn callers(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
-    let Some(detail) = &model.detail else { return };
+fn callers(pen: &mut Pen<'_>, app: &App, area: Rect, y: u16) {
+    let Some(detail) = &app.derived.detail else { return };
     let x = pen.put(area.x, y, area.width, "called from", Meaning::Quiet) + 2;
     shares(pen, &detail.callers, area, x, y, false);
 }
 
-fn by_thread(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
-    let Some(detail) = &model.detail else { return };
+fn by_thread(pen: &mut Pen<'_>, app: &App, area: Rect, y: u16) {
+    let Some(detail) = &app.derived.detail else { return };
     let x = pen.put(area.x, y, area.width, "threads", Meaning::Quiet) + 2;
     shares(pen, &detail.threads, area, x, y, true);
 }
@@ -299,8 +301,8 @@ fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: 
 }
 
 /// How busy the row was in the last seconds, at the end of a line; gives the cells it takes.
-fn pulse(pen: &mut Pen<'_>, model: &Model, row: &Row, area: Rect, y: u16) -> u16 {
-    let text = spark::of(pen, model, row.id, BEATS as u16);
+fn pulse(pen: &mut Pen<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u16 {
+    let text = spark::of(pen, app, row.id, BEATS as u16);
     if area.width < ROOM_FOR_PULSE || text.is_empty() {
         return 0;
     }
@@ -312,8 +314,8 @@ fn pulse(pen: &mut Pen<'_>, model: &Model, row: &Row, area: Rect, y: u16) -> u16
 }
 
 /// The row's figures at the moment it is compared with.
-fn compared(pen: &Pen<'_>, model: &Model, data: &Data, row: &Row) -> String {
-    let Some(label) = model.compared() else {
+fn compared(pen: &Pen<'_>, app: &App, data: &Data, row: &Row) -> String {
+    let Some(label) = app.compared() else {
         return String::new();
     };
     let label = safe(&label, pen.ascii);
@@ -331,7 +333,7 @@ fn compared(pen: &Pen<'_>, model: &Model, data: &Data, row: &Row) -> String {
             pen.glyphs.dot
         );
     }
-    let text = |column: Column| figure::plain(pen, model, then, there, column);
+    let text = |column: Column| figure::plain(pen, app, then, there, column);
     format!(
         "then ({label})  total {}  self {}  calls {}  avg {}{}columns show now minus then, % in points",
         text(Column::Total),
@@ -361,19 +363,19 @@ fn notes(pen: &Pen<'_>, data: &Data, row: &Row) -> String {
     notes.join(pen.glyphs.dot)
 }
 
-fn data_is_bottom_up(model: &Model) -> bool {
-    model.data.as_ref().is_some_and(|data| data.bottom_up)
+fn data_is_bottom_up(app: &App) -> bool {
+    app.derived.data.as_ref().is_some_and(|data| data.bottom_up)
 }
 
 /// How to read the columns: for those who see them for the first time.
-fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
+fn hint(pen: &mut Pen<'_>, app: &App, area: Rect, y: u16) {
     let (dot, running) = (pen.glyphs.dot, pen.glyphs.running);
     let wide = area.width >= 92;
-    let whole = match model.base() {
-        Base::Measured if model.base_label() != Base::Measured.label() => "the time in focus",
-        Base::Measured => "measured time",
-        Base::Wall => "wall time",
-        Base::Parent => "its parent's time",
+    let whole = match app.percent_of() {
+        PercentOf::Measured if app.percent_label() != PercentOf::Measured.label() => "the time in focus",
+        PercentOf::Measured => "measured time",
+        PercentOf::Wall => "wall time",
+        PercentOf::Parent => "its parent's time",
     };
     let inside = if wide {
         format!("%TOT share of {whole}, callees included")
@@ -386,11 +388,11 @@ fn hint(pen: &mut Pen<'_>, model: &Model, area: Rect, y: u16) {
         "SELF the function itself"
     };
     let again = pen.glyphs.again;
-    let text = match model.view {
-        View::Tree if data_is_bottom_up(model) && wide => format!(
+    let text = match app.views.current {
+        View::Tree if data_is_bottom_up(app) && wide => format!(
             "TOTAL, AVG self time of the topmost row's function when called so{dot}TOP the part that nobody called"
         ),
-        View::Tree if data_is_bottom_up(model) => {
+        View::Tree if data_is_bottom_up(app) => {
             format!("TOTAL self time of the topmost row{dot}TOP not called")
         }
         View::Function if wide => format!(

@@ -6,7 +6,7 @@ use crate::app::columns::column::{Column, gap};
 use crate::app::data::Data;
 use crate::app::data::change_of_avg;
 use crate::app::figures::What;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
@@ -36,7 +36,7 @@ enum Change {
 }
 
 /// The change of a column of numbers, now less then; as long as the numbers themselves.
-pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column: Column) -> String {
+pub(super) fn text(pen: &Pen<'_>, app: &App, now: &Data, what: What, column: Column) -> String {
     let there = now.counterpart(what);
     // What was not there then had nothing.
     let was = |read: fn(&Data, What) -> u64, parts: u128| {
@@ -50,24 +50,24 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
         None => change(read, 1).map_or(Change::Unknown, Change::Count),
         Some(_) => change(read, 100).map_or(Change::Unknown, Change::Hundredths),
     };
-    let time = |read: fn(&Data, What) -> u64, in_ticks: fn(&Data, What) -> u64| match model.ticks {
+    let time = |read: fn(&Data, What) -> u64, in_ticks: fn(&Data, What) -> u64| match app.query.in_ticks {
         true => count(in_ticks),
         false => ns(read),
     };
     if now.figures(what).sum.is_some() {
-        match Part::of(model.view, column) {
+        match Part::of(app.views.current, column) {
             Part::Sign => return pen.glyphs.sum.to_string(),
             Part::Sum => {
                 let change = count(|data, what| data.figures(what).sum.unwrap_or(0));
-                return written(pen, gap(model.size.width) == 1, &change, false);
+                return written(pen, gap(app.screen.size.width) == 1, &change, false);
             }
             Part::Nothing => return UNKNOWN.to_string(),
             Part::Calls => {}
         }
     }
     let (share, share_then) = (
-        model.shares(now, what),
-        there.map_or((0.0, 0.0), |(then, what)| model.shares(then, what)),
+        app.shares(now, what),
+        there.map_or((0.0, 0.0), |(then, what)| app.shares(then, what)),
     );
     let of_now = now.spread(what).unwrap_or_default();
     let of_then = there
@@ -79,10 +79,10 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
         timed_in_part(now, what) || there.is_some_and(|(then, what)| timed_in_part(then, what));
     let gone = is_gone(now, what);
     let of_calls = |read: fn(&Data, What, bool) -> Option<u64>| {
-        let now = read(now, what, model.ticks);
-        let then = there.and_then(|(then, what)| read(then, what, model.ticks));
+        let now = read(now, what, app.query.in_ticks);
+        let then = there.and_then(|(then, what)| read(then, what, app.query.in_ticks));
         match (now, then) {
-            (Some(a), Some(b)) if model.ticks => Change::Count(i128::from(a) - i128::from(b)),
+            (Some(a), Some(b)) if app.query.in_ticks => Change::Count(i128::from(a) - i128::from(b)),
             (Some(a), Some(b)) => Change::Time(i128::from(a) - i128::from(b)),
             (Some(_), None) => Change::New,
             (None, Some(_)) if gone => Change::Gone,
@@ -135,7 +135,7 @@ pub(super) fn text(pen: &Pen<'_>, model: &Model, now: &Data, what: What, column:
             (Change::Unknown, false)
         }
     };
-    written(pen, gap(model.size.width) == 1, &change, about)
+    written(pen, gap(app.screen.size.width) == 1, &change, about)
 }
 
 /// A number in so many parts of one, or a call's part of it; none per call of what has none.

@@ -5,7 +5,7 @@ use tickscope_format::render::number;
 use crate::app::columns::column::{Column, gap};
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::ui::view::call_counts;
 use crate::ui::view::canvas::Pen;
 use crate::ui::view::counter;
@@ -16,34 +16,34 @@ use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks};
 
 /// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
 /// the column.
-pub(super) fn text(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column: Column) -> String {
+pub(super) fn text(pen: &Pen<'_>, app: &App, data: &Data, what: What, column: Column) -> String {
     match &data.then {
-        Some(_) => difference::text(pen, model, data, what, column),
-        None => plain(pen, model, data, what, column),
+        Some(_) => difference::text(pen, app, data, what, column),
+        None => plain(pen, app, data, what, column),
     }
 }
 
 /// The same of one moment.
-pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, column: Column) -> String {
+pub(super) fn plain(pen: &Pen<'_>, app: &App, data: &Data, what: What, column: Column) -> String {
     let figures = data.figures(what);
     if let Some(sum) = figures.sum {
-        match Part::of(model.view, column) {
+        match Part::of(app.views.current, column) {
             Part::Sign => return pen.glyphs.sum.to_string(),
             Part::Sum => return counter::sum(data, sum),
             Part::Nothing => return UNKNOWN.to_string(),
             Part::Calls => {}
         }
     }
-    let (of_total, of_self) = model.shares(data, what);
+    let (of_total, of_self) = app.shares(data, what);
     let spread = data.spread(what).unwrap_or_default();
     let (total_is_estimated, self_is_estimated) = (spread.total_estimated, spread.self_estimated);
-    let quantile = |share: f64| Some(length(pen, model, data, data.latency(what).quantile(share)?));
+    let quantile = |share: f64| Some(length(pen, app, data, data.latency(what).quantile(share)?));
     let ticks = ticks(data, what);
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
-    let tight = gap(model.size.width) == 1;
+    let tight = gap(app.screen.size.width) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);
-        let text = scaled(pen, model.ticks, per, ns, ticks, estimated && tight);
+        let text = scaled(pen, app.query.in_ticks, per, ns, ticks, estimated && tight);
         (text.filter(|_| known != Known::Unseen), known == Known::About)
     };
     let (text, estimated) = match column {
@@ -69,7 +69,7 @@ pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, colum
         }),
         Column::P50 => (quantile(0.50), timed_in_part(data, what)),
         Column::P99 => (quantile(0.99), timed_in_part(data, what)),
-        Column::Max => (longest(pen, model, data, what), timed_in_part(data, what)),
+        Column::Max => (longest(pen, app, data, what), timed_in_part(data, what)),
         Column::Bar | Column::Spark | Column::Name | Column::Where => (None, false),
         Column::Thread | Column::Tid | Column::State | Column::Busy | Column::Course => (None, false),
         Column::Cpu | Column::Outside | Column::Now | Column::Module => (None, false),
@@ -82,12 +82,12 @@ pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, colum
 }
 
 /// The longest call: exactly, at most so long, or about so long where not all calls were timed.
-pub(super) fn longest(pen: &Pen<'_>, model: &Model, data: &Data, what: What) -> Option<String> {
+pub(super) fn longest(pen: &Pen<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
         // As many digits as percentiles have: none is to look longer than the longest.
-        (true, _) | (false, true) => length(pen, model, data, ticks),
-        (false, false) => format!("{}{}", pen.glyphs.at_most, length_up(pen, model, data, ticks)),
+        (true, _) | (false, true) => length(pen, app, data, ticks),
+        (false, false) => format!("{}{}", pen.glyphs.at_most, length_up(pen, app, data, ticks)),
     })
 }
 

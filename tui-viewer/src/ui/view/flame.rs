@@ -7,7 +7,7 @@ use crate::app::columns::column::Column;
 use crate::app::data::Data;
 use crate::app::figures::{What, share};
 use crate::app::flame_layout::Frame;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::window::span_words;
 use crate::cli::args::look::ThemeKind;
 use crate::source::status::Status;
@@ -26,17 +26,17 @@ const EDGES: [&str; 2] = ["▏", "|"];
 const FEW: [&str; 2] = ["…", "+"];
 
 /// The line above: what is selected, with its share and its time.
-pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
-    let Some(row) = model.list().selected() else {
+pub(super) fn title(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+    let Some(row) = app.list().selected() else {
         return;
     };
-    let (of_total, _) = model.shares(data, row.what);
+    let (of_total, _) = app.shares(data, row.what);
     let about = match data.spread(row.what) {
         Some(spread) if spread.total_estimated => ABOUT,
         _ => "",
     };
     let percent = format!("{about}{}", number::percent(of_total));
-    let time = figure::plain(pen, model, data, row.what, Column::Total);
+    let time = figure::plain(pen, app, data, row.what, Column::Total);
     let mut x = area.x + 1;
     pen.put_right(x, area.y, 7, &percent, Meaning::Strong);
     x += 8;
@@ -53,13 +53,13 @@ pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
 const ROOM_FOR_BOTH_ENDS: usize = 10;
 
 /// Draws the frames of the lines on the screen.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
-    let flame = &model.flame;
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+    let flame = &app.views.flame;
     if flame.frames.is_empty() {
         if data.tree.rows.is_empty() {
-            return rows::nothing(pen, model, data, area);
+            return rows::nothing(pen, app, data, area);
         }
-        let span = span_words(model.time.stretch);
+        let span = span_words(app.derived.stretch);
         return rows::tell(pen, area, &format!("No time has been measured {span}."));
     }
     let first = flame
@@ -72,7 +72,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
         .enumerate()
         .skip(first)
         .take_while(|(_, frame)| (frame.line as usize) < end);
-    let list = model.list();
+    let list = app.list();
     for (index, frame) in on_screen {
         let y = area.y + (frame.line as usize - flame.top) as u16;
         let cells = Rect::new(area.x + frame.x, y, frame.width, 1).intersection(area);
@@ -84,7 +84,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
                 selected: row == Some(list.cursor.index),
                 hit: row.is_some_and(|row| list.rows[row].hit),
             };
-            one(pen, model, data, frame, cells, look);
+            one(pen, app, data, frame, cells, look);
         }
     }
 }
@@ -106,12 +106,12 @@ struct Look {
     hit: bool,
 }
 
-fn one(pen: &mut Pen<'_>, model: &Model, data: &Data, frame: &Frame, area: Rect, look: Look) {
+fn one(pen: &mut Pen<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let selected = look.selected;
     let Some(row) = frame.row else { return };
     let what = What::Tree(row);
     let ascii = usize::from(pen.ascii);
-    let stale = matches!(model.status, Status::Stale { .. }) && !model.frozen;
+    let stale = matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still();
     let meaning = match share(data.figures(what).total_ns, data.measured_ns) {
         _ if selected => Meaning::Selected,
         _ if stale => Meaning::Quiet,
@@ -125,7 +125,7 @@ fn one(pen: &mut Pen<'_>, model: &Model, data: &Data, frame: &Frame, area: Rect,
         true => " ",
         false => FILLS[ascii][(frame.place + frame.line) as usize % 2],
     };
-    let edge = match selected && model.theme == ThemeKind::Mono {
+    let edge = match selected && app.screen.theme == ThemeKind::Mono {
         true => ">",
         false => EDGES[ascii],
     };

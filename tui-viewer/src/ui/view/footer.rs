@@ -6,8 +6,9 @@ use tui_input::Input;
 
 use crate::app::figures::share;
 use crate::app::layout::Layout;
+use crate::app::overlay::{HelpScreen, Overlay};
 use crate::app::search::Search;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::action::{Action, Context, Hint};
 use crate::keys::keymap::lines;
@@ -20,14 +21,12 @@ use crate::ui::view::{command_line, tabs};
 const LEAST_TEXT: usize = 15;
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
-    let context = model.context();
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, layout: &Layout) {
+    let context = app.context();
     let line = layout.bottom_line();
-    if let (Context::Typing, Some(search)) =
-        (context, model.help_search.as_ref().filter(|search| search.typing))
-    {
+    if let (Context::Typing, Some(search)) = (context, app.help().and_then(HelpScreen::typed)) {
         pen.clear(line);
-        let found = match model.help_found().len() {
+        let found = match app.help_found().len() {
             0 if search.input.value().is_empty() => String::new(),
             0 => "no match  ".into(),
             all => format!("match {}/{all}  ", search.at + 1),
@@ -39,10 +38,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
             &format!("{found}Enter keep  Esc clear"),
             line,
         );
-    } else if let (Context::Typing, Some(search)) = (context, &model.search) {
+    } else if let (Context::Typing, Some(search)) = (context, &app.views.search) {
         pen.clear(line);
-        searched(pen, model, search, line);
-    } else if let (Context::Commanding, Some(command)) = (context, &model.command) {
+        searched(pen, app, search, line);
+    } else if let Some(Overlay::CommandLine(command)) = &app.overlay {
         pen.clear(line);
         let keys = "Tab complete  Up older  Enter do it  Esc leave";
         let room = usize::from(line.width).saturating_sub(3);
@@ -52,17 +51,17 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
             ""
         };
         typed(pen, ":", &command.input, keys, line);
-        command_line::draw(pen, model, command);
-    } else if layout.footer.is_some() && !model.notice_hides(layout.footer) {
-        let views = model.data.is_some() && layout.tabs.is_none();
-        let x = if views && model.popup.is_none() {
-            place(pen, model, line)
+        command_line::draw(pen, app, command);
+    } else if layout.footer.is_some() && !app.notice_hides(layout.footer) {
+        let views = app.derived.data.is_some() && layout.tabs.is_none();
+        let x = if views && !app.has_popup() {
+            place(pen, app, line)
         } else {
             line.x
         };
         keys(
             pen,
-            model,
+            app,
             context,
             Rect {
                 x,
@@ -71,25 +70,25 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
             },
         );
     }
-    if let (Some(notice), Some(area)) = (&model.notice, model.notice_line()) {
+    if let (Some(notice), Some(area)) = (&app.notices.current, app.notice_line()) {
         pen.clear(area);
         let meaning = match notice.error {
             true => Meaning::Alarm,
             false => Meaning::Strong,
         };
-        for (text, y) in model.notice_lines().iter().zip(area.top()..area.bottom()) {
+        for (text, y) in app.notice_lines().iter().zip(area.top()..area.bottom()) {
             pen.put_cut(area.x + 1, y, area.width.saturating_sub(2), text, meaning);
         }
     }
 }
 
 /// The views and how far down this is, where no line above says it; gives the cell after it.
-fn place(pen: &mut Pen<'_>, model: &Model, line: Rect) -> u16 {
-    let x = tabs::views(pen, model, line.x + 1, line.y);
-    let list = model.list();
-    let rows = usize::from(model.layout().rows.height);
-    let (offset, all) = match model.view {
-        View::Flame => (model.flame.top, model.flame.lines()),
+fn place(pen: &mut Pen<'_>, app: &App, line: Rect) -> u16 {
+    let x = tabs::views(pen, app, line.x + 1, line.y);
+    let list = app.list();
+    let rows = usize::from(app.layout().rows.height);
+    let (offset, all) = match app.views.current {
+        View::Flame => (app.views.flame.top, app.views.flame.lines()),
         View::Tree | View::Hot | View::Function | View::Threads | View::Sites => {
             (list.cursor.offset, list.rows.len())
         }
@@ -101,11 +100,11 @@ fn place(pen: &mut Pen<'_>, model: &Model, line: Rect) -> u16 {
 }
 
 /// The search as it is typed, and what it has found.
-fn searched(pen: &mut Pen<'_>, model: &Model, search: &Search, line: Rect) {
+fn searched(pen: &mut Pen<'_>, app: &App, search: &Search, line: Rect) {
     let keys = "Enter keep  Esc clear";
     let room = usize::from(line.width).saturating_sub(3);
     let text_cells = width(search.text()).max(LEAST_TEXT);
-    let found = found(model, search, room.saturating_sub(text_cells + 3));
+    let found = found(app, search, room.saturating_sub(text_cells + 3));
     let keys = if room > width(&found) + keys.len() + LEAST_TEXT + 5 {
         keys
     } else {
@@ -153,26 +152,26 @@ fn typed(pen: &mut Pen<'_>, sign: &str, input: &Input, right: &str, line: Rect) 
 
 /// Matches, which one this is, and their share of the time: `3 of 15 rows  match 1/3  45.4% of time`, with fewer words
 /// where there are fewer cells.
-fn found(model: &Model, search: &Search, cells: usize) -> String {
-    let Some(data) = model.data.as_ref().filter(|_| search.is_set()) else {
+fn found(app: &App, search: &Search, cells: usize) -> String {
+    let Some(data) = app.derived.data.as_ref().filter(|_| search.is_set()) else {
         return String::new();
     };
     if search.hits.is_empty() {
         return "no match".to_string();
     }
-    let (all, rows) = match model.view {
+    let (all, rows) = match app.views.current {
         View::Tree | View::Flame => (data.tree.rows.len(), "rows"),
         View::Threads => (data.threads().len(), "threads"),
         View::Sites => (data.sites().len(), "sites"),
         View::Function => (
-            model.list().rows.iter().filter(|row| !row.is_heading()).count(),
+            app.list().rows.iter().filter(|row| !row.is_heading()).count(),
             "rows",
         ),
         View::Hot => (data.hot().len(), "functions"),
     };
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
-    if matches!(model.view, View::Threads | View::Sites) {
+    if matches!(app.views.current, View::Threads | View::Sites) {
         // Neither is a part of the time.
         let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
         return if long.len() <= cells {
@@ -192,26 +191,26 @@ fn found(model: &Model, search: &Search, cells: usize) -> String {
     .unwrap_or_else(|| format!("{place}/{hits}  {time}"))
 }
 
-fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
-    let kept = model.search.as_ref().filter(|search| search.is_set());
+fn keys(pen: &mut Pen<'_>, app: &App, context: Context, line: Rect) {
+    let kept = app.views.search.as_ref().filter(|search| search.is_set());
     let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
-        .filter(|line| line.keys.iter().any(|&(_, action)| model.offers(action)))
+        .filter(|line| line.keys.iter().any(|&(_, action)| app.offers(action)))
         // The search that is kept stands there itself.
         .filter(|line| !(searched && line.keys.iter().any(|&(_, action)| action == Action::Search)))
         .filter_map(|line| line.hint.map(|hint| (line.hint_keys(pen.ascii), hint)))
         .collect();
     let esc = match context {
         Context::Help | Context::Choosing | Context::Measuring | Context::Asking => Some("close"),
-        _ if model.search.is_some() => Some("clear"),
-        _ if model.per_call.is_some() => Some("totals"),
-        Context::Flame if model.flame.is_zoomed() => Some("zoom out"),
+        _ if app.views.search.is_some() => Some("clear"),
+        _ if app.query.per_call.is_some() => Some("totals"),
+        Context::Flame if app.views.flame.is_zoomed() => Some("zoom out"),
         Context::Tree
         | Context::Hot
         | Context::Function
         | Context::Threads
         | Context::Flame
-        | Context::Sites => model.way_back(),
+        | Context::Sites => app.way_back(),
         Context::Typing | Context::Commanding | Context::Start => None,
     };
     hints.extend(esc.map(|text| {
@@ -229,7 +228,7 @@ fn keys(pen: &mut Pen<'_>, model: &Model, context: Context, line: Rect) {
         hints.insert(
             0,
             (
-                format!("/{text}  {}", found(model, search, usize::from(line.width) / 6)),
+                format!("/{text}  {}", found(app, search, usize::from(line.width) / 6)),
                 Hint {
                     text: "",
                     rank: 2,

@@ -8,7 +8,7 @@ use crate::app::columns::column::Column;
 use crate::app::data::Data;
 use crate::app::figures::{Figures, What, share};
 use crate::app::function::{Around, Line};
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::text::cells::{cut_middle, cut_path, safe, width};
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
@@ -22,10 +22,10 @@ use crate::ui::view::unit;
 const WORDY: u16 = 76;
 
 /// Name and place of the function, and its figures where there is a second line.
-pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
+pub(super) fn title(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
     let (x, cells) = (area.x + 1, area.width.saturating_sub(2));
     let Some(around) = &data.around else {
-        let chosen = model.function.chosen.as_ref();
+        let chosen = app.views.function.chosen.as_ref();
         let name = chosen.map_or_else(String::new, |chosen| safe(&chosen.name, pen.ascii).into_owned());
         pen.put_cut(x, area.y, cells, &name, Meaning::Strong);
         return;
@@ -51,11 +51,11 @@ pub(super) fn title(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
     pen.put(x, area.y, cells, &name, Meaning::Strong);
     pen.put_right(x, area.y, cells, &place, Meaning::Quiet);
     if area.height > 1 {
-        figures(pen, model, data, around, (x, x + cells), area.y + 1);
+        figures(pen, app, data, around, (x, x + cells), area.y + 1);
     }
 }
 
-fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, around: &Around, (mut x, end): (u16, u16), y: u16) {
+fn figures(pen: &mut Pen<'_>, app: &App, data: &Data, around: &Around, (mut x, end): (u16, u16), y: u16) {
     let of = &around.neighbours;
     let spread = of.spread.unwrap_or_default();
     let all = of.outermost_calls + of.recursive_calls;
@@ -70,7 +70,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, around: &Around, (mut 
         }
         let about = if known == Known::About { ABOUT } else { "" };
         let percent = number::percent(share(ns, data.measured_ns));
-        let time = scaled(pen, model, data.per_calls, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
+        let time = scaled(pen, app, data.per_calls, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
         format!("{about}{time} {about}{percent}")
     };
     let mut facts = vec![
@@ -84,7 +84,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, around: &Around, (mut 
         facts = vec![("sum", counted(data, sum)), ("calls", counted(data, all))];
     } else if let Some(ns) = avg_ns.filter(|_| seen) {
         let about = if spread.total_estimated { ABOUT } else { "" };
-        let avg = scaled(pen, model, None, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
+        let avg = scaled(pen, app, None, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("avg", format!("{about}{avg}")));
     }
     // No other number of this view says it: where there is little room it comes before what the rows say as well.
@@ -92,7 +92,7 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, around: &Around, (mut 
     let place = if narrow { 2 } else { facts.len() };
     facts.splice(
         place..place,
-        p99(pen, model, data, of.function).map(|text| ("p99", text)),
+        p99(pen, app, data, of.function).map(|text| ("p99", text)),
     );
     if of.recursive {
         let text = format!("{} of them recursive", counted(data, of.recursive_calls));
@@ -109,16 +109,23 @@ fn figures(pen: &mut Pen<'_>, model: &Model, data: &Data, around: &Around, (mut 
 }
 
 /// What 99 of 100 calls of a function did not exceed; none where nobody counted.
-fn p99(pen: &Pen<'_>, model: &Model, data: &Data, function: FunctionId) -> Option<String> {
+fn p99(pen: &Pen<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
     let at = data.hot().binary_search_by_key(&function, |row| row.function);
     let what = What::Hot(at.ok()? as u32);
     data.latency(what).quantile(0.99)?;
-    Some(figure::plain(pen, model, data, what, Column::P99))
+    Some(figure::plain(pen, app, data, what, Column::P99))
 }
 
 /// A time in the unit that was chosen.
-fn scaled(pen: &Pen<'_>, model: &Model, per_calls: Option<u64>, data: &Data, ns: u64) -> Option<String> {
-    unit::scaled(pen, model.ticks, per_calls, ns, unit::ticks_of(data, ns), false)
+fn scaled(pen: &Pen<'_>, app: &App, per_calls: Option<u64>, data: &Data, ns: u64) -> Option<String> {
+    unit::scaled(
+        pen,
+        app.query.in_ticks,
+        per_calls,
+        ns,
+        unit::ticks_of(data, ns),
+        false,
+    )
 }
 
 /// A line between the two lists.

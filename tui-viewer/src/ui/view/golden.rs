@@ -8,7 +8,7 @@ use ratatui::layout::Size;
 use tickscope_format::snapshot::Mode;
 
 use crate::app::message::Message;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
@@ -22,11 +22,11 @@ use crate::test_driver::{key, keys, live, looks, news, show, text};
 const SIZES: [(u16, u16); 4] = [(120, 30), (80, 24), (60, 15), (20, 5)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-fn at_every_size(name: &str, play: impl Fn(&mut Model)) {
+fn at_every_size(name: &str, play: impl Fn(&mut App)) {
     for (width, height) in SIZES {
-        let mut model = live(width, height);
-        play(&mut model);
-        assert_snapshot!(format!("{name}_{width}x{height}"), looks(&model));
+        let mut app = live(width, height);
+        play(&mut app);
+        assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
     }
 }
 
@@ -58,15 +58,15 @@ fn rings(live: bool) -> Vec<RingLine> {
     ]
 }
 
-pub(super) fn waiting(width: u16, height: u16, live: bool) -> Model {
-    let mut model = test_driver::empty(width, height);
+pub(super) fn waiting(width: u16, height: u16, live: bool) -> App {
+    let mut app = test_driver::empty(width, height);
     let why = "No program called orderbook-sim yet (looked in /dev/shm/tickscope-1000).".to_string();
     let news = News {
         rings: Some(rings(live)),
         ..News::quiet(Status::Waiting { why })
     };
-    model.update(Message::News(Box::new(news)));
-    model
+    app.update(Message::News(Box::new(news)));
+    app
 }
 
 /// Every view in the terminal's own colours at every size, and once in each other theme.
@@ -78,13 +78,13 @@ fn the_views() {
                 if kind != ThemeKind::Sixteen && (width, height) != (80, 24) {
                     continue;
                 }
-                let mut model = live(width, height);
-                model.theme = kind;
-                keys(&mut model, "jjj");
-                show(&mut model, view);
+                let mut app = live(width, height);
+                app.screen.theme = kind;
+                keys(&mut app, "jjj");
+                show(&mut app, view);
                 let name = view.title().to_lowercase();
                 let name = format!("{name}_{}_{width}x{height}", kind.word());
-                assert_snapshot!(name, looks(&model));
+                assert_snapshot!(name, looks(&app));
             }
         }
     }
@@ -92,47 +92,47 @@ fn the_views() {
 
 #[test]
 fn the_help() {
-    at_every_size("help", |model| {
-        keys(model, "?");
+    at_every_size("help", |app| {
+        keys(app, "?");
     });
 }
 
 #[test]
 fn a_search() {
     for (width, height) in [(120, 30), (60, 15)] {
-        let mut model = live(width, height);
-        keys(&mut model, "/book::");
-        assert_snapshot!(format!("search_{width}x{height}"), looks(&model));
+        let mut app = live(width, height);
+        keys(&mut app, "/book::");
+        assert_snapshot!(format!("search_{width}x{height}"), looks(&app));
     }
 }
 
 #[test]
 fn a_command() {
     for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut model = live(width, height);
-        keys(&mut model, ":re");
-        key(&mut model, Code::Tab);
-        assert_snapshot!(format!("command_{width}x{height}"), looks(&model));
+        let mut app = live(width, height);
+        keys(&mut app, ":re");
+        key(&mut app, Code::Tab);
+        assert_snapshot!(format!("command_{width}x{height}"), looks(&app));
     }
-    let mut model = live(80, 24);
-    keys(&mut model, ":off book::");
-    key(&mut model, Code::Tab);
-    key(&mut model, Code::Tab);
-    assert_snapshot!("command_patterns_80x24", looks(&model));
-    let mut model = live(80, 24);
-    keys(&mut model, ":mode nothing");
-    key(&mut model, Code::Enter);
-    assert_snapshot!("command_wrong_80x24", looks(&model));
+    let mut app = live(80, 24);
+    keys(&mut app, ":off book::");
+    key(&mut app, Code::Tab);
+    key(&mut app, Code::Tab);
+    assert_snapshot!("command_patterns_80x24", looks(&app));
+    let mut app = live(80, 24);
+    keys(&mut app, ":mode nothing");
+    key(&mut app, Code::Enter);
+    assert_snapshot!("command_wrong_80x24", looks(&app));
 }
 
 #[test]
 fn per_call_and_ticks() {
     for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut model = live(width, height);
-        keys(&mut model, "jb");
-        assert_snapshot!(format!("per_call_{width}x{height}"), looks(&model));
-        keys(&mut model, "bU");
-        assert_snapshot!(format!("ticks_{width}x{height}"), looks(&model));
+        let mut app = live(width, height);
+        keys(&mut app, "jb");
+        assert_snapshot!(format!("per_call_{width}x{height}"), looks(&app));
+        keys(&mut app, "bU");
+        assert_snapshot!(format!("ticks_{width}x{height}"), looks(&app));
     }
 }
 
@@ -148,10 +148,10 @@ fn without_data() {
             looks(&waiting(width, height, true))
         );
     }
-    let mut model = test_driver::empty(60, 15);
+    let mut app = test_driver::empty(60, 15);
     let why = "not a tickscope file: begins with 7f454c46, wanted TICKSCOP".to_string();
-    model.update(Message::News(Box::new(News::quiet(Status::Broken { why }))));
-    assert_snapshot!("broken_60x15", looks(&model));
+    app.update(Message::News(Box::new(News::quiet(Status::Broken { why }))));
+    assert_snapshot!("broken_60x15", looks(&app));
 }
 
 #[test]
@@ -183,16 +183,16 @@ fn every_state_tells_its_cause_and_the_next_step() {
     ];
     for (name, status, state, step) in states {
         for (width, height) in [(120, 30), (60, 15)] {
-            let mut model = live(width, height);
-            news(&mut model, status.clone(), None);
-            let screen = text(&model);
+            let mut app = live(width, height);
+            news(&mut app, status.clone(), None);
+            let screen = text(&app);
             assert!(screen.contains(state) && screen.contains(step), "{screen}");
-            assert_snapshot!(format!("{name}_{width}x{height}"), looks(&model));
+            assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
         }
     }
-    let mut model = live(60, 15);
-    keys(&mut model, "p");
-    let screen = text(&model);
+    let mut app = live(60, 15);
+    keys(&mut app, "p");
+    let screen = text(&app);
     assert!(
         screen.contains("‖ FROZEN at 14:02:14") && screen.contains("p lets the screen follow"),
         "{screen}"
@@ -201,55 +201,55 @@ fn every_state_tells_its_cause_and_the_next_step() {
 
 #[test]
 fn on_top() {
-    let mut model = live(60, 15);
-    keys(&mut model, "ajj");
-    assert_snapshot!("threads_60x15", looks(&model));
-    let mut model = live(60, 15);
+    let mut app = live(60, 15);
+    keys(&mut app, "ajj");
+    assert_snapshot!("threads_60x15", looks(&app));
+    let mut app = live(60, 15);
     let mut watched = orderbook::snapshot(1_341);
     watched.capture.viewers = 3;
-    news(&mut model, Status::Live, Some(watched));
-    keys(&mut model, "r");
-    assert_snapshot!("ask_reset_60x15", looks(&model));
+    news(&mut app, Status::Live, Some(watched));
+    keys(&mut app, "r");
+    assert_snapshot!("ask_reset_60x15", looks(&app));
 }
 
 #[test]
 fn the_list_of_modes() {
     for (width, height) in [(120, 30), (60, 15), (20, 5)] {
-        let mut model = live(width, height);
-        keys(&mut model, "ee");
-        assert_snapshot!(format!("modes_{width}x{height}"), looks(&model));
+        let mut app = live(width, height);
+        keys(&mut app, "ee");
+        assert_snapshot!(format!("modes_{width}x{height}"), looks(&app));
     }
 }
 
 #[test]
 fn without_unicode() {
-    let mut model = Model::new(Size::new(60, 15), ThemeKind::Sixteen, true, Some(0));
-    news(&mut model, Status::Live, Some(orderbook::snapshot(1_340)));
-    assert_snapshot!("ascii_60x15", text(&model));
+    let mut app = App::new(Size::new(60, 15), ThemeKind::Sixteen, true, Some(0));
+    news(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+    assert_snapshot!("ascii_60x15", text(&app));
 }
 
 #[test]
 fn percentiles() {
     // Where their columns have no room the pane below says them; in Hot they come at 136 cells.
     for (width, height) in [(120, 30), (80, 24)] {
-        let mut model = live(width, height);
-        keys(&mut model, "Gll");
-        assert_snapshot!(format!("percentiles_{width}x{height}"), looks(&model));
+        let mut app = live(width, height);
+        keys(&mut app, "Gll");
+        assert_snapshot!(format!("percentiles_{width}x{height}"), looks(&app));
     }
-    let mut model = live(140, 30);
-    keys(&mut model, "2>>>>>");
-    assert_snapshot!("percentiles_hot_140x30", looks(&model));
+    let mut app = live(140, 30);
+    keys(&mut app, "2>>>>>");
+    assert_snapshot!("percentiles_hot_140x30", looks(&app));
 }
 
 #[test]
 fn estimates() {
     for (name, mode) in [("adaptive", Mode::Adaptive), ("sampled", Mode::Sampled)] {
         for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-            let mut model = test_driver::empty(width, height);
+            let mut app = test_driver::empty(width, height);
             let estimated = in_mode(mode, orderbook::snapshot(1_340));
-            news(&mut model, Status::Live, Some(estimated));
-            keys(&mut model, "jjjjj");
-            assert_snapshot!(format!("{name}_{width}x{height}"), looks(&model));
+            news(&mut app, Status::Live, Some(estimated));
+            keys(&mut app, "jjjjj");
+            assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
         }
     }
 }
@@ -257,10 +257,10 @@ fn estimates() {
 #[test]
 fn measuring_is_off() {
     for (width, height) in [(120, 30), (60, 15)] {
-        let mut model = live(width, height);
+        let mut app = live(width, height);
         let nothing = in_mode(Mode::Off, orderbook::snapshot(1_340));
-        news(&mut model, Status::Live, Some(nothing));
-        assert_snapshot!(format!("off_{width}x{height}"), looks(&model));
+        news(&mut app, Status::Live, Some(nothing));
+        assert_snapshot!(format!("off_{width}x{height}"), looks(&app));
     }
 }
 
@@ -269,11 +269,11 @@ fn the_cost_of_measuring() {
     let mut dear = orderbook::snapshot(1_340);
     (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
     for (width, height) in [(120, 30), (60, 15)] {
-        let mut model = test_driver::empty(width, height);
-        news(&mut model, Status::Live, Some(dear.clone()));
-        keys(&mut model, "jjjjj");
-        assert_snapshot!(format!("short_calls_{width}x{height}"), looks(&model));
-        keys(&mut model, "xj");
-        assert_snapshot!(format!("compensated_{width}x{height}"), looks(&model));
+        let mut app = test_driver::empty(width, height);
+        news(&mut app, Status::Live, Some(dear.clone()));
+        keys(&mut app, "jjjjj");
+        assert_snapshot!(format!("short_calls_{width}x{height}"), looks(&app));
+        keys(&mut app, "xj");
+        assert_snapshot!(format!("compensated_{width}x{height}"), looks(&app));
     }
 }

@@ -5,7 +5,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Count, Site, Thread, ThreadState};
 
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver::{empty, keys, looks, news, text};
@@ -51,26 +51,26 @@ fn counting(tenths: u64) -> Snapshot {
 }
 
 /// Shows it, with a row selected by its name.
-fn shown(width: u16, height: u16, name: &str) -> Model {
-    let mut model = empty(width, height);
-    news(&mut model, Status::Live, Some(counting(1_340)));
-    keys(&mut model, "*");
-    find(&mut model, name);
-    model
+fn shown(width: u16, height: u16, name: &str) -> App {
+    let mut app = empty(width, height);
+    news(&mut app, Status::Live, Some(counting(1_340)));
+    keys(&mut app, "*");
+    find(&mut app, name);
+    app
 }
 
 /// The row of the counter in the list.
-fn row(model: &Model) -> String {
-    let text = text(model);
+fn row(app: &App) -> String {
+    let text = text(app);
     let row = text
         .lines()
         .find(|line| line.ends_with("─ reader::bytes") || line.ends_with("- reader::bytes"));
     row.unwrap_or_default().to_string()
 }
 
-fn find(model: &mut Model, name: &str) {
-    keys(model, &format!("/{name}"));
-    crate::test_driver::key(model, crate::keys::decoder::Code::Enter);
+fn find(app: &mut App, name: &str) {
+    keys(app, &format!("/{name}"));
+    crate::test_driver::key(app, crate::keys::decoder::Code::Enter);
 }
 
 #[test]
@@ -85,48 +85,48 @@ fn in_the_tree() {
 
 #[test]
 fn in_hotspots_and_around_a_function() {
-    let mut model = shown(120, 30, "bytes");
-    keys(&mut model, "2");
-    assert_snapshot!("counters_hot_120x30", text(&model));
-    keys(&mut model, "1");
-    find(&mut model, "reader::run");
-    keys(&mut model, "3");
-    assert_snapshot!("counters_function_120x30", text(&model));
+    let mut app = shown(120, 30, "bytes");
+    keys(&mut app, "2");
+    assert_snapshot!("counters_hot_120x30", text(&app));
+    keys(&mut app, "1");
+    find(&mut app, "reader::run");
+    keys(&mut app, "3");
+    assert_snapshot!("counters_function_120x30", text(&app));
 }
 
 #[test]
 fn a_comparison_shows_what_was_added_since() {
-    let mut model = empty(120, 30);
-    model.compare_with(counting(1_000).into(), "before.tks".into());
-    news(&mut model, Status::Live, Some(counting(1_340)));
-    keys(&mut model, "*");
-    find(&mut model, "bytes");
-    assert_snapshot!("counters_compare_120x30", text(&model));
+    let mut app = empty(120, 30);
+    app.compare_with(counting(1_000).into(), "before.tks".into());
+    news(&mut app, Status::Live, Some(counting(1_340)));
+    keys(&mut app, "*");
+    find(&mut app, "bytes");
+    assert_snapshot!("counters_compare_120x30", text(&app));
     // 340 tenths of a second at 64 000 a tenth.
-    assert!(row(&model).contains("+21.8M"), "{}", row(&model));
+    assert!(row(&app).contains("+21.8M"), "{}", row(&app));
 }
 
 #[test]
 fn per_call_sums_are_divided_too() {
-    let mut model = shown(120, 30, "miss");
-    keys(&mut model, "b");
-    find(&mut model, "bytes");
-    assert!(row(&model).contains(" 640 "), "{}", row(&model));
-    assert!(!text(&model).contains("64.0k/s"), "no rate of what is per call");
+    let mut app = shown(120, 30, "miss");
+    keys(&mut app, "b");
+    find(&mut app, "bytes");
+    assert!(row(&app).contains(" 640 "), "{}", row(&app));
+    assert!(!text(&app).contains("64.0k/s"), "no rate of what is per call");
 }
 
 #[test]
 fn in_ascii_the_sign_is_a_word() {
-    let mut model = Model::new(
+    let mut app = App::new(
         ratatui::layout::Size::new(100, 24),
         crate::cli::args::look::ThemeKind::Mono,
         true,
         Some(0),
     );
-    news(&mut model, Status::Live, Some(counting(1_340)));
-    keys(&mut model, "*");
-    find(&mut model, "bytes");
-    let row = row(&model);
+    news(&mut app, Status::Live, Some(counting(1_340)));
+    keys(&mut app, "*");
+    find(&mut app, "bytes");
+    let row = row(&app);
     assert!(row.contains("sum ") && row.contains(" 85.8M"), "{row}");
-    assert!(text(&model).is_ascii());
+    assert!(text(&app).is_ascii());
 }

@@ -12,28 +12,28 @@ const SIZES: [(u16, u16); 3] = [(120, 30), (80, 24), (60, 15)];
 #[test]
 fn a_window() {
     for (width, height) in SIZES {
-        let mut model = watched(width, height);
-        keys(&mut model, "wwjjj");
-        assert_snapshot!(format!("window_{width}x{height}"), looks(&model));
+        let mut app = watched(width, height);
+        keys(&mut app, "wwjjj");
+        assert_snapshot!(format!("window_{width}x{height}"), looks(&app));
     }
 }
 
 #[test]
 fn the_past() {
-    let mut model = watched(120, 30);
-    keys(&mut model, "{");
-    lives(&mut model, 1_341..=1_350);
-    assert_snapshot!("past_120x30", looks(&model));
+    let mut app = watched(120, 30);
+    keys(&mut app, "{");
+    lives(&mut app, 1_341..=1_350);
+    assert_snapshot!("past_120x30", looks(&app));
 }
 
 #[test]
 fn differences() {
     for (width, height) in SIZES {
-        let mut model = empty(width, height);
-        model.compare_with(orderbook::snapshot(1_340).into(), "before.tks".into());
-        news(&mut model, Status::Live, Some(other_build()));
-        keys(&mut model, "jjjj");
-        assert_snapshot!(format!("compare_{width}x{height}"), looks(&model));
+        let mut app = empty(width, height);
+        app.compare_with(orderbook::snapshot(1_340).into(), "before.tks".into());
+        news(&mut app, Status::Live, Some(other_build()));
+        keys(&mut app, "jjjj");
+        assert_snapshot!(format!("compare_{width}x{height}"), looks(&app));
     }
     let mut hot = empty(120, 30);
     hot.compare_with(orderbook::snapshot(1_340).into(), "before.tks".into());
@@ -44,7 +44,7 @@ fn differences() {
 
 #[test]
 fn sparklines() {
-    let mut model = watched(160, 30);
-    keys(&mut model, "jj");
-    assert_snapshot!("sparklines_160x30", text(&model));
+    let mut app = watched(160, 30);
+    keys(&mut app, "jj");
+    assert_snapshot!("sparklines_160x30", text(&app));
 }

@@ -6,7 +6,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Rule, Thread, ThreadState};
 
 use crate::app::columns;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
@@ -36,44 +36,44 @@ fn with_cpu(tenths: u64) -> Snapshot {
     s
 }
 
-fn watched(width: u16, height: u16) -> Model {
-    let mut model = empty(width, height);
+fn watched(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
     for tenths in 1_320..=1_340 {
-        news(&mut model, Status::Live, Some(with_cpu(tenths)));
+        news(&mut app, Status::Live, Some(with_cpu(tenths)));
     }
-    model
+    app
 }
 
 #[test]
 fn the_threads() {
     for (width, height) in SIZES {
-        let mut model = watched(width, height);
-        keys(&mut model, "4");
-        assert_snapshot!(format!("threads_{width}x{height}"), looks(&model));
+        let mut app = watched(width, height);
+        keys(&mut app, "4");
+        assert_snapshot!(format!("threads_{width}x{height}"), looks(&app));
     }
 }
 
 #[test]
 fn the_flame() {
     for (width, height) in SIZES {
-        let mut model = live(width, height);
-        keys(&mut model, "5jj");
-        assert_snapshot!(format!("flame_{width}x{height}"), looks(&model));
+        let mut app = live(width, height);
+        keys(&mut app, "5jj");
+        assert_snapshot!(format!("flame_{width}x{height}"), looks(&app));
     }
-    let mut model = live(80, 24);
-    keys(&mut model, "5jj");
-    key(&mut model, Code::Enter);
-    assert_snapshot!("flame_zoomed_80x24", looks(&model));
-    model.theme = ThemeKind::Mono;
-    model.ascii = true;
-    assert!(text(&model).is_ascii(), "{}", text(&model));
-    assert_snapshot!("flame_mono_ascii_80x24", looks(&model));
+    let mut app = live(80, 24);
+    keys(&mut app, "5jj");
+    key(&mut app, Code::Enter);
+    assert_snapshot!("flame_zoomed_80x24", looks(&app));
+    app.screen.theme = ThemeKind::Mono;
+    app.screen.ascii = true;
+    assert!(text(&app).is_ascii(), "{}", text(&app));
+    assert_snapshot!("flame_mono_ascii_80x24", looks(&app));
 }
 
 #[test]
 fn the_sites() {
     for (width, height) in SIZES {
-        let mut model = empty(width, height);
+        let mut app = empty(width, height);
         let mut s = orderbook::snapshot(1_340);
         s.measuring.rules = [("orderbook_sim::book", true), ("book::apply", false)]
             .map(|(pattern, off)| Rule {
@@ -86,9 +86,9 @@ fn the_sites() {
         for row in published.collect::<Vec<_>>() {
             s.nodes.calls[row] = 0;
         }
-        news(&mut model, Status::Live, Some(s));
-        keys(&mut model, "6jjjj");
-        assert_snapshot!(format!("sites_{width}x{height}"), looks(&model));
+        news(&mut app, Status::Live, Some(s));
+        keys(&mut app, "6jjjj");
+        assert_snapshot!(format!("sites_{width}x{height}"), looks(&app));
     }
 }
 
@@ -96,13 +96,13 @@ fn the_sites() {
 fn ascii_and_mono_at_every_size() {
     for (width, height) in SIZES {
         for typed in ["4", "5", "6", "5jjl", "4/ma", "6/book", "5/book"] {
-            let mut model = watched(width, height);
-            model.ascii = true;
-            model.theme = ThemeKind::Mono;
-            keys(&mut model, typed);
-            news(&mut model, Status::Live, Some(with_cpu(1_341)));
-            assert!(text(&model).is_ascii(), "{}", text(&model));
-            for cell in screen(&model).content() {
+            let mut app = watched(width, height);
+            app.screen.ascii = true;
+            app.screen.theme = ThemeKind::Mono;
+            keys(&mut app, typed);
+            news(&mut app, Status::Live, Some(with_cpu(1_341)));
+            assert!(text(&app).is_ascii(), "{}", text(&app));
+            for cell in screen(&app).content() {
                 let reset = ratatui::style::Color::Reset;
                 assert_eq!((cell.fg, cell.bg), (reset, reset));
             }
@@ -115,10 +115,10 @@ fn every_small_size() {
     for width in [0, 1, 19, 20, 21, 39, 40, 41, 59] {
         for height in [0, 4, 5, 6, 9, 10, 12, 20] {
             for typed in ["4", "5jj", "6G"] {
-                let mut model = live(width, height);
-                keys(&mut model, typed);
-                key(&mut model, Code::Enter);
-                looks(&model);
+                let mut app = live(width, height);
+                keys(&mut app, typed);
+                key(&mut app, Code::Enter);
+                looks(&app);
             }
         }
     }
@@ -149,17 +149,17 @@ proptest! {
             s.nodes.self_ticks[rows - 1 - at] = number / 8;
         }
         s.latencies = Default::default();
-        let mut model = empty(width, 24);
-        news(&mut model, Status::Live, Some(s));
-        keys(&mut model, ["4", "6"][view]);
-        let screen = screen(&model);
-        let places = columns::places(model.view, width);
-        let list = model.layout().rows;
-        let last = list.top() + model.list().rows.len().min(usize::from(list.height)) as u16;
+        let mut app = empty(width, 24);
+        news(&mut app, Status::Live, Some(s));
+        keys(&mut app, ["4", "6"][view]);
+        let screen = screen(&app);
+        let places = columns::places(app.views.current, width);
+        let list = app.layout().rows;
+        let last = list.top() + app.list().rows.len().min(usize::from(list.height)) as u16;
         for y in list.top()..last {
             for pair in places.windows(2) {
                 for x in pair[0].x + pair[0].width..pair[1].x {
-                    prop_assert_eq!(screen[(x, y)].symbol(), " ", "{:?}\n{}", pair, text(&model));
+                    prop_assert_eq!(screen[(x, y)].symbol(), " ", "{:?}\n{}", pair, text(&app));
                 }
             }
         }

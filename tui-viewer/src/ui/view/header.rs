@@ -5,8 +5,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::render::number;
 use tickscope_format::snapshot::{Mode, Process, ThreadState};
 
-use crate::app::pending::rate_hz;
-use crate::app::state::Model;
+use crate::app::requests::rate_hz;
+use crate::app::state::App;
 use crate::source::status::Status;
 use crate::text::cells::{cut_middle, safe, width};
 use crate::text::clock_time::running;
@@ -42,19 +42,19 @@ fn part(text: impl Into<String>, meaning: Meaning, rank: u8, gap: usize) -> Part
 }
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
     let wordy = area.width >= WORDY;
     let mut left = Vec::new();
-    if wordy || model.shown.is_none() {
+    if wordy || app.shown().is_none() {
         left.push(part("tickscope", Meaning::Quiet, 9, 0));
     }
-    let snapshot = model.shown.as_deref();
-    who(pen, model, snapshot.map(|s| &s.process), wordy, &mut left);
-    state(pen, model, wordy, &mut left);
+    let snapshot = app.shown().map(|shown| &**shown);
+    who(pen, app, snapshot.map(|s| &s.process), wordy, &mut left);
+    state(pen, app, wordy, &mut left);
     let mut right = Vec::new();
     if let Some(snapshot) = snapshot {
-        if model.layout().tabs.is_none() || area.width < tabs::NAMES_THREAD {
-            let only = tabs::only(model, pen.ascii, LONGEST_ONLY, pen.glyphs.cut);
+        if app.layout().tabs.is_none() || area.width < tabs::NAMES_THREAD {
+            let only = tabs::only(app, pen.ascii, LONGEST_ONLY, pen.glyphs.cut);
             left.extend(only.map(|only| part(only, Meaning::Notable, 1, 1)));
         }
         if let Some(mode) = mode(snapshot, area.width) {
@@ -75,16 +75,16 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
             };
             left.push(part(text, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
         }
-        if model.layout().tabs.is_none() {
-            for label in model.time_labels() {
+        if app.layout().tabs.is_none() {
+            for label in app.time_labels() {
                 left.push(part(safe(&label, pen.ascii), Meaning::Notable, 1, 1));
             }
         }
-        if model.layout().tabs.is_none() || area.width < tabs::WORDY {
-            if model.compensated {
+        if app.layout().tabs.is_none() || area.width < tabs::WORDY {
+            if app.query.compensated {
                 left.push(part("at least", Meaning::Notable, 1, 1));
             }
-            for words in model.unit_words(false) {
+            for words in app.query.unit_words(false) {
                 left.push(part(words, Meaning::Notable, 1, 1));
             }
         }
@@ -98,7 +98,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
             since
         };
         left.push(part(since, Meaning::Plain, 2, if wordy { 3 } else { 2 }));
-        facts(pen, model, snapshot, wordy, &mut right);
+        facts(pen, app, snapshot, wordy, &mut right);
     }
     fit(&mut left, &mut right, usize::from(area.width).saturating_sub(2));
     put(pen, &left, area.x + 1, area.y);
@@ -113,8 +113,9 @@ fn put(pen: &mut Pen<'_>, parts: &[Part], mut x: u16, y: u16) {
     }
 }
 
-fn who(pen: &Pen<'_>, model: &Model, process: Option<&Process>, wordy: bool, left: &mut Vec<Part>) {
-    let target = model
+fn who(pen: &Pen<'_>, app: &App, process: Option<&Process>, wordy: bool, left: &mut Vec<Part>) {
+    let target = app
+        .program
         .target
         .as_ref()
         .map(|target| (target.name.as_str(), target.pid));
@@ -128,7 +129,7 @@ fn who(pen: &Pen<'_>, model: &Model, process: Option<&Process>, wordy: bool, lef
     let most = if wordy {
         30
     } else {
-        usize::from(model.size.width.saturating_sub(12)).min(20)
+        usize::from(app.screen.size.width.saturating_sub(12)).min(20)
     };
     let name = cut_middle(&safe(name, pen.ascii), most, pen.glyphs.cut).into_owned();
     left.push(part(
@@ -145,8 +146,8 @@ fn who(pen: &Pen<'_>, model: &Model, process: Option<&Process>, wordy: bool, lef
     left.push(part(pid, Meaning::Plain, 4, if wordy { 2 } else { 1 }));
 }
 
-fn state(pen: &Pen<'_>, model: &Model, wordy: bool, left: &mut Vec<Part>) {
-    let (word, mark) = model.face();
+fn state(pen: &Pen<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
+    let (word, mark) = app.face();
     let gap = match (left.is_empty(), wordy) {
         (true, _) => 0,
         (false, true) => 3,
@@ -158,18 +159,18 @@ fn state(pen: &Pen<'_>, model: &Model, wordy: bool, left: &mut Vec<Part>) {
         0,
         gap,
     ));
-    if let Some(pending) = model.pending {
+    if let Some(pending) = app.requests.pending {
         left.push(part(
             format!("{}{}", pending.word(), pen.glyphs.cut),
             Meaning::Notable,
             0,
             1,
         ));
-    } else if let Some(time) = model.face_time() {
+    } else if let Some(time) = app.face_time() {
         // Of the past the moment says more than how long was counted until then.
-        let rank = if model.time.past { 1 } else { 5 };
+        let rank = if app.playback.is_past() { 1 } else { 5 };
         left.push(part(time, Meaning::Plain, rank, 1));
-    } else if let (Status::Live, Some(shown)) = (&model.status, &model.shown) {
+    } else if let (Status::Live, Some(shown)) = (&app.program.status, app.shown()) {
         left.push(part(format!("{} Hz", rate_hz(shown)), Meaning::Plain, 5, 1));
     }
 }
@@ -188,7 +189,7 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     }
 }
 
-fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
+fn facts(pen: &Pen<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
     // Those that live; of a program that has ended, all there were.
     let live = snapshot
@@ -197,7 +198,7 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
         .filter(|thread| thread.state != ThreadState::Finished)
         .count() as u64;
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
-    let chosen = model.data.as_ref().and_then(|data| data.thread);
+    let chosen = app.derived.data.as_ref().and_then(|data| data.thread);
     let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
     // Those that have ended are none of those that live.
     let threads = match live {
@@ -205,7 +206,11 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
         _ if chosen.is_some_and(|thread| thread.state == ThreadState::Finished) => ever,
         live => live,
     };
-    let nodes = model.data.as_ref().map_or(0, |data| data.whole().rows.len());
+    let nodes = app
+        .derived
+        .data
+        .as_ref()
+        .map_or(0, |data| data.whole().rows.len());
     // The nodes beside it are those of the threads on screen.
     let threads = match chosen {
         Some(thread) => format!(
@@ -218,7 +223,7 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
     right.push(part(threads, Meaning::Quiet, 7, gap));
     right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
     let (low, high) = snapshot.cost_share();
-    let cost = if model.size.width >= RANGES {
+    let cost = if app.screen.size.width >= RANGES {
         cost_text(low, high, pen.glyphs.to)
     } else {
         // In short only the upper bound: it is never too good.
@@ -234,7 +239,7 @@ fn facts(pen: &Pen<'_>, model: &Model, snapshot: &Snapshot, wordy: bool, right: 
         (dropped, snapshot.capture.dropped, true),
         ("unbalanced", snapshot.capture.unbalanced, false),
         ("pruned", snapshot.capture.pruned, false),
-        ("lapped", model.lapped, false),
+        ("lapped", app.program.lapped, false),
         (
             if wordy { "clock errors" } else { "clock" },
             snapshot.clock.errors,
@@ -344,16 +349,16 @@ mod tests {
 
     #[test]
     fn reads_that_were_done_again_are_counted() {
-        let mut model = test_driver::live(200, 30);
-        assert!(!test_driver::text(&model).contains("lapped"));
-        model.update(Message::News(Box::new(News {
+        let mut app = test_driver::live(200, 30);
+        assert!(!test_driver::text(&app).contains("lapped"));
+        app.update(Message::News(Box::new(News {
             lapped: 3,
             ..News::quiet(Status::Live)
         })));
         assert!(
-            test_driver::text(&model).contains("lapped 3!"),
+            test_driver::text(&app).contains("lapped 3!"),
             "{}",
-            test_driver::text(&model)
+            test_driver::text(&app)
         );
     }
 }

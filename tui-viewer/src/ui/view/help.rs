@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 use crate::app::help;
 use crate::app::help::WORD_CELLS;
 use crate::app::help::line::HelpLine;
-use crate::app::state::Model;
+use crate::app::overlay::HelpScreen;
+use crate::app::state::App;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 
@@ -13,11 +14,11 @@ use crate::ui::view::canvas::Pen;
 const GUTTER: u16 = 3;
 
 /// Draws the help.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
-    let size = model.size;
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, HelpScreen { scroll, search }: &HelpScreen) {
+    let size = app.screen.size;
     let area = Rect::new(0, 1, size.width, size.height.saturating_sub(2));
     let end = help::end(size);
-    let scroll = scroll.min(end);
+    let scroll = (*scroll).min(end);
     let title = match end {
         0 => "Keys, then words".to_string(),
         _ => format!(
@@ -38,10 +39,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, scroll: usize) {
             .unwrap_or(0)
             .min(usize::from(each) / 2) as u16;
         for (line, y) in lines.iter().skip(scroll).zip(inner.top()..inner.bottom()) {
-            let found = model
-                .help_search
-                .as_ref()
-                .is_some_and(|search| search.finds(line));
+            let found = search.as_ref().is_some_and(|search| search.finds(line));
             let of = |meaning| if found { Meaning::Match } else { meaning };
             match line {
                 HelpLine::Title(title) => {

@@ -10,7 +10,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::ThreadState;
 
 use crate::app::message::Message;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
@@ -67,19 +67,19 @@ fn codes() -> Vec<Code> {
 }
 
 /// A view with something on top, as people get there.
-fn staged(view: View, typed: &str, (width, height): (u16, u16)) -> Model {
-    let mut model = live(width, height);
+fn staged(view: View, typed: &str, (width, height): (u16, u16)) -> App {
+    let mut app = live(width, height);
     let mut watched = orderbook::snapshot(1_341);
     watched.capture.viewers = 3;
-    news(&mut model, Status::Live, Some(watched));
-    keys(&mut model, "jjj");
-    show(&mut model, view);
-    keys(&mut model, typed);
-    model
+    news(&mut app, Status::Live, Some(watched));
+    keys(&mut app, "jjj");
+    show(&mut app, view);
+    keys(&mut app, typed);
+    app
 }
 
-fn resize(model: &mut Model, (width, height): (u16, u16)) {
-    model.update(Message::Resize(Size::new(width, height)));
+fn resize(app: &mut App, (width, height): (u16, u16)) {
+    app.update(Message::Resize(Size::new(width, height)));
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn every_size_draws_every_view_with_whatever_is_on_top() {
     let sizes: Vec<_> = small.chain(SIZES).collect();
     for view in View::ALL {
         for typed in ON_TOP {
-            let mut model = staged(view, typed, (80, 24));
+            let mut app = staged(view, typed, (80, 24));
             for &size in &sizes {
-                resize(&mut model, size);
-                test_driver::screen(&model);
+                resize(&mut app, size);
+                test_driver::screen(&app);
             }
         }
     }
@@ -107,11 +107,11 @@ fn every_key_in_every_view_leaves_a_screen() {
     for view in View::ALL {
         for size in [(120, 30), (60, 15), (39, 9), (20, 5)] {
             for code in codes() {
-                let mut model = staged(view, "", size);
-                key(&mut model, code);
-                test_driver::screen(&model);
-                key(&mut model, Code::Esc);
-                test_driver::screen(&model);
+                let mut app = staged(view, "", size);
+                key(&mut app, code);
+                test_driver::screen(&app);
+                key(&mut app, Code::Esc);
+                test_driver::screen(&app);
             }
         }
     }
@@ -145,22 +145,22 @@ fn grown(rows: u32, deep: bool) -> Snapshot {
 fn only_what_is_on_the_screen_is_written() {
     for deep in [false, true] {
         for view in View::ALL {
-            let mut model = test_driver::empty(60, 15);
-            news(&mut model, Status::Live, Some(grown(2_000, deep)));
+            let mut app = test_driver::empty(60, 15);
+            news(&mut app, Status::Live, Some(grown(2_000, deep)));
             // What grew is what costs most now.
-            keys(&mut model, "gE");
+            keys(&mut app, "gE");
             if view == View::Tree {
-                key(&mut model, Code::End);
-                assert!(model.list().rows.len() > 2_000, "{}", text(&model));
+                key(&mut app, Code::End);
+                assert!(app.list().rows.len() > 2_000, "{}", text(&app));
                 assert!(
-                    text(&model).contains("publish_"),
+                    text(&app).contains("publish_"),
                     "a name keeps its room\n{}",
-                    text(&model)
+                    text(&app)
                 );
             }
-            show(&mut model, view);
+            show(&mut app, view);
             let before = PUTS.get();
-            test_driver::screen(&model);
+            test_driver::screen(&app);
             let puts = PUTS.get() - before;
             assert!(puts <= 60 * 15, "{view:?} writes {puts} times on 900 cells");
         }
@@ -169,9 +169,9 @@ fn only_what_is_on_the_screen_is_written() {
 
 #[test]
 fn wall_time_has_a_row_for_what_is_outside() {
-    let mut model = live(120, 30);
-    keys(&mut model, "%");
-    let screen = text(&model);
+    let mut app = live(120, 30);
+    keys(&mut app, "%");
+    let screen = text(&app);
     assert!(
         screen.contains("(outside)") && screen.contains("% of wall time"),
         "{screen}"

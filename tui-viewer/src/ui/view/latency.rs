@@ -7,7 +7,7 @@ use tickscope_format::snapshot::Mode;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
@@ -23,12 +23,12 @@ const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), 
 const CHART: usize = 20;
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, area: Rect, y: u16) {
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
     if what == What::Outside {
         return;
     }
     // Nobody knows what measuring took of one call.
-    let word = if model.compensated {
+    let word = if app.query.compensated {
         "calls took, raw"
     } else {
         "calls took"
@@ -37,7 +37,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     let latency = data.latency(what);
     if latency.is_empty() {
         let room = area.right().saturating_sub(x);
-        pen.put_cut(x, y, room, why_none(model, data), Meaning::Quiet);
+        pen.put_cut(x, y, room, why_none(app, data), Meaning::Quiet);
         return;
     }
     let about = if marks::timed_in_part(data, what) {
@@ -47,9 +47,9 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     };
     let mut facts: Vec<(&str, String)> = QUANTILES
         .iter()
-        .filter_map(|&(share, word)| Some((word, unit::length(pen, model, data, latency.quantile(share)?))))
+        .filter_map(|&(share, word)| Some((word, unit::length(pen, app, data, latency.quantile(share)?))))
         .collect();
-    facts.extend(figure::longest(pen, model, data, what).map(|text| ("max", text)));
+    facts.extend(figure::longest(pen, app, data, what).map(|text| ("max", text)));
     let mut x = x;
     for (word, text) in facts {
         let text = format!("{about}{text}");
@@ -61,8 +61,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     }
     let (from, to) = ends(latency);
     let (from, to) = (
-        unit::length(pen, model, data, from),
-        unit::length_up(pen, model, data, to),
+        unit::length(pen, app, data, from),
+        unit::length_up(pen, app, data, to),
     );
     let cells = width(&from) + CHART + width(&to) + 4;
     if usize::from(x) + cells <= usize::from(area.right()) {
@@ -73,15 +73,15 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, what: What, ar
     }
 }
 
-fn why_none(model: &Model, data: &Data) -> &'static str {
+fn why_none(app: &App, data: &Data) -> &'static str {
     match (data.snapshot.capture.mode, data.snapshot.measuring.histograms) {
         (Mode::Off, _) => "- (measuring is off)",
         (Mode::Sampled, _) => "- (sampling sees where time goes, not how long a call takes)",
         (_, false) => "- (histograms are off in the program: TICKSCOPE_HISTOGRAM=on)",
-        (_, true) if model.time.stretch.is_some() && has_forgotten_latencies(&data.snapshot) => {
+        (_, true) if app.derived.stretch.is_some() && has_forgotten_latencies(&data.snapshot) => {
             "- (not kept for all of this window)"
         }
-        (_, true) if model.time.stretch.is_some() => "- (no call has ended in this window)",
+        (_, true) if app.derived.stretch.is_some() => "- (no call has ended in this window)",
         (_, true) => "- (no call has ended since the reset)",
     }
 }

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 use crate::ui::view::popup::middle;
@@ -21,9 +21,9 @@ const LOSS: [&str; 2] = [
 ];
 
 /// Draws the list.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, index: usize) {
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, index: usize) {
     let rows = Mode::ALL.len();
-    let area = middle(model, 60, (rows + LOSS.len() + 3) as u16);
+    let area = middle(app, 60, (rows + LOSS.len() + 3) as u16);
     let inner = pen.frame(area, "Measure");
     let height = usize::from(inner.height).max(1);
     let offset = (index + 1).saturating_sub(height);
@@ -39,14 +39,14 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, index: usize) {
             };
             pen.paint(row, Meaning::Selected);
         }
-        if selected && model.theme.points() {
+        if selected && app.screen.theme.points() {
             pen.put(inner.x, y, 1, ">", look(Meaning::Plain));
         }
         let x = inner.x + 2;
         let room = |x: u16| inner.right().saturating_sub(x);
         pen.put(x, y, room(x), mode.as_str(), look(Meaning::Plain));
         let x = x + NAME;
-        if model.mode_in_force() == Some(mode) {
+        if app.program.mode() == Some(mode) {
             pen.put(x, y, room(x), "now", look(Meaning::Strong));
         }
         let x = x + NOW;

@@ -2,14 +2,14 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::text::cells::{cut_end, safe};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
 
 /// Draws the list, if there is anything in it.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
-    if model.rings.is_empty() || area.height == 0 {
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
+    if app.program.found.is_empty() || area.height == 0 {
         return;
     }
     pen.put(
@@ -20,10 +20,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         Meaning::Quiet,
     );
     let height = usize::from(area.height - 1);
-    let offset = (model.ring + 1).saturating_sub(height.max(1));
-    let lines = model.rings.iter().enumerate().skip(offset).take(height);
+    let offset = (app.program.chosen + 1).saturating_sub(height.max(1));
+    let lines = app.program.found.iter().enumerate().skip(offset).take(height);
     for ((index, ring), y) in lines.zip(area.y + 1..) {
-        let selected = index == model.ring;
+        let selected = index == app.program.chosen;
         let meaning = match (selected, ring.live) {
             (true, _) => Meaning::Selected,
             (false, true) => Meaning::Plain,
@@ -31,7 +31,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         };
         if selected {
             pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
-            if model.theme.points() {
+            if app.screen.theme.points() {
                 pen.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }

@@ -6,12 +6,13 @@ use tickscope_format::render::number;
 use tickscope_format::snapshot::Thread;
 
 use crate::app::figures::share;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::threads;
 use crate::source::events::Request;
 use crate::text::cells::{cut_end, safe, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
+use tickscope_format::ids::ThreadId;
 
 /// Cells of a thread's share with the gap before it: it stays, however narrow the list is.
 const SHARE_CELLS: usize = 7;
@@ -23,10 +24,10 @@ const FACT_CELLS: usize = 9;
 const LEAST_NAME: usize = 12;
 
 /// Which thread's time to show.
-pub(super) fn thread_list(pen: &mut Pen<'_>, model: &Model, index: usize) {
-    let Some(snapshot) = &model.shown else { return };
-    let rows = model.thread_order.len() + 1;
-    let area = middle(model, 58, rows as u16 + 2);
+pub(super) fn thread_list(pen: &mut Pen<'_>, app: &App, index: usize, order: &[ThreadId]) {
+    let Some(snapshot) = app.shown() else { return };
+    let rows = order.len() + 1;
+    let area = middle(app, 58, rows as u16 + 2);
     let inner = pen.frame(area, "Show the time of");
     let height = usize::from(inner.height).max(1);
     let offset = (index + 1).saturating_sub(height);
@@ -44,14 +45,14 @@ pub(super) fn thread_list(pen: &mut Pen<'_>, model: &Model, index: usize) {
                 Meaning::Selected,
             );
         }
-        let mark = if selected && model.theme.points() {
+        let mark = if selected && app.screen.theme.points() {
             ">"
         } else {
             " "
         };
         pen.put(inner.x, y, 1, mark, look(Meaning::Plain));
         let name_x = inner.x + 2;
-        let thread = line.checked_sub(1).and_then(|line| model.thread_order.get(line));
+        let thread = line.checked_sub(1).and_then(|line| order.get(line));
         let Some((&id, thread)) = thread.and_then(|id| Some((id, snapshot.threads.get(id.0 as usize)?)))
         else {
             pen.put(
@@ -103,8 +104,12 @@ pub(super) fn who(thread: &Thread, ascii: bool) -> String {
 }
 
 /// Reset or another mode, although others watch?
-pub(super) fn ask(pen: &mut Pen<'_>, model: &Model, request: Request) {
-    let viewers = model.newest.as_ref().map_or(0, |newest| newest.capture.viewers);
+pub(super) fn ask(pen: &mut Pen<'_>, app: &App, request: Request) {
+    let viewers = app
+        .program
+        .newest
+        .as_ref()
+        .map_or(0, |newest| newest.capture.viewers);
     let others = viewers.saturating_sub(1);
     // Nobody is counted who has found no slot.
     let who = if viewers as usize >= slot::COUNT {
@@ -131,7 +136,7 @@ pub(super) fn ask(pen: &mut Pen<'_>, model: &Model, request: Request) {
             "y reset    Esc keep counting",
         ),
     };
-    let area = middle(model, 52, 6);
+    let area = middle(app, 52, 6);
     let inner = pen.frame(area, &title);
     let lines = [
         (format!("{who} watching."), Meaning::Plain),
@@ -145,8 +150,8 @@ pub(super) fn ask(pen: &mut Pen<'_>, model: &Model, request: Request) {
 }
 
 /// An area in the middle that leaves the header alone.
-pub(super) fn middle(model: &Model, width: u16, height: u16) -> Rect {
-    let size = model.size;
+pub(super) fn middle(app: &App, width: u16, height: u16) -> Rect {
+    let size = app.screen.size;
     let width = width.min(size.width.saturating_sub(2));
     let height = height.min(size.height.saturating_sub(2));
     Rect::new(

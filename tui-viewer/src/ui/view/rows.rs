@@ -11,8 +11,8 @@ use crate::app::columns::column::{Column, Place};
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::row::{Fold, Row};
-use crate::app::scope::Scope;
-use crate::app::state::Model;
+use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
 use crate::source::status::Status;
 use crate::text::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
@@ -22,30 +22,30 @@ use crate::ui::view::canvas::Pen;
 use crate::ui::view::{difference, figure, function, spark};
 
 /// Draws the rows.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
-    let list = model.list();
-    if let Some(why) = model.nothing_chosen().filter(|_| list.rows.is_empty()) {
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+    let list = app.list();
+    if let Some(why) = app.nothing_chosen().filter(|_| list.rows.is_empty()) {
         let why = safe(&why, pen.ascii);
         return tell(pen, area, &why);
     }
     if list.rows.is_empty() && data.tree.rows.is_empty() {
-        return nothing(pen, model, data, area);
+        return nothing(pen, app, data, area);
     }
-    let places = columns::places(model.view, area.width);
-    each(pen, model, data, area, |pen, row, y, look| {
-        line(pen, model, data, row, &places, y, look);
+    let places = columns::places(app.views.current, area.width);
+    each(pen, app, data, area, |pen, row, y, look| {
+        line(pen, app, data, row, &places, y, look);
     });
 }
 
 /// Draws each row on the screen; the selected one on its ground.
 pub(super) fn each<'a>(
     pen: &mut Pen<'a>,
-    model: &Model,
+    app: &App,
     data: &Data,
     area: Rect,
     mut line: impl FnMut(&mut Pen<'a>, &Row, u16, Look),
 ) {
-    let list = model.list();
+    let list = app.list();
     let on_screen = list
         .rows
         .iter()
@@ -60,11 +60,11 @@ pub(super) fn each<'a>(
         let selected = index == list.cursor.index;
         let look = Look {
             selected,
-            stale: matches!(model.status, Status::Stale { .. }) && !model.frozen,
+            stale: matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still(),
         };
         if selected {
             pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
-            if model.theme.points() {
+            if app.screen.theme.points() {
                 pen.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }
@@ -87,15 +87,15 @@ pub(super) fn tell(pen: &mut Pen<'_>, area: Rect, text: &str) {
 const ROOM_FOR_MARKS: usize = 14;
 
 /// Why the list is empty, whatever the state.
-pub(super) fn nothing(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
-    let text = match (&model.scope, data.thread) {
-        (Scope::All, _) if data.snapshot.capture.mode == Mode::Off => {
+pub(super) fn nothing(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+    let text = match (&app.query.threads, data.thread) {
+        (ThreadChoice::All, _) if data.snapshot.capture.mode == Mode::Off => {
             "Measuring is off: no scope is counted."
         }
-        (Scope::All, _) if model.compared().is_some() => "Nothing was counted, now or then.",
-        (Scope::All, _) => "No scope has been entered since the reset.",
-        (Scope::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
-        (Scope::One { .. }, None) => "The chosen thread is not there any more.",
+        (ThreadChoice::All, _) if app.compared().is_some() => "Nothing was counted, now or then.",
+        (ThreadChoice::All, _) => "No scope has been entered since the reset.",
+        (ThreadChoice::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
+        (ThreadChoice::One { .. }, None) => "The chosen thread is not there any more.",
     };
     tell(pen, area, text);
 }
@@ -120,13 +120,13 @@ impl Look {
     }
 }
 
-fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
-    let (of_total, of_self) = model.shares(data, row.what);
+fn line(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
+    let (of_total, of_self) = app.shares(data, row.what);
     // What has become small was large: it counts as what it was.
     let (then_total, then_self) = data
         .counterpart(row.what)
-        .map_or((0.0, 0.0), |(then, there)| model.shares(then, there));
-    let main = match model.view {
+        .map_or((0.0, 0.0), |(then, there)| app.shares(then, there));
+    let main = match app.views.current {
         View::Tree | View::Function => of_total.max(then_total),
         View::Hot | View::Threads | View::Flame | View::Sites => of_self.max(then_self),
     };
@@ -146,11 +146,11 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
     for (index, place) in places.iter().enumerate() {
         let (text, meaning) = match place.column {
             Column::Name => {
-                name(pen, model, data, row, *place, y, look, rest);
+                name(pen, app, data, row, *place, y, look, rest);
                 continue;
             }
             Column::Bar if data.then.is_some() => difference::of_avg(pen, data, row.what, place.width),
-            Column::Spark => (spark::of(pen, model, row.id, place.width), Meaning::Quiet),
+            Column::Spark => (spark::of(pen, app, row.id, place.width), Meaning::Quiet),
             Column::Bar => {
                 // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
                 let cells = Rect::new(place.x, y, place.width, 1);
@@ -189,7 +189,7 @@ fn line(pen: &mut Pen<'_>, model: &Model, data: &Data, row: &Row, places: &[Plac
             | Column::Outside
             | Column::Now
             | Column::Module => (
-                figure::text(pen, model, data, row.what, place.column),
+                figure::text(pen, app, data, row.what, place.column),
                 if index == 0 { weight } else { rest },
             ),
         };
@@ -228,7 +228,7 @@ pub(super) fn file_and_line(pen: &Pen<'_>, file: &str, line: u32, cells: u16) ->
 )]
 fn name(
     pen: &mut Pen<'_>,
-    model: &Model,
+    app: &App,
     data: &Data,
     row: &Row,
     place: Place,
@@ -239,8 +239,8 @@ fn name(
     let end = place.x + place.width;
     let glyphs = pen.glyphs;
     let mut x = place.x;
-    if model.view == View::Tree {
-        let lines = tree_lines(&model.list().rows, row, glyphs);
+    if app.views.current == View::Tree {
+        let lines = tree_lines(&app.list().rows, row, glyphs);
         let most = usize::from(columns::tree_cells(place));
         let lines = cut_start(&lines, most, glyphs.cut).into_owned();
         x = pen.put(x, y, end - x, &lines, look.of(Meaning::Rule));
@@ -277,19 +277,19 @@ fn name(
     let room = usize::from(end.saturating_sub(x));
     // The count of hidden rows is the first to go: the mark before the name says that there are some.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
-    let text =
-        match matches!(row.what, What::Call(line) if data.is_own(line)) && model.layout().title.is_none() {
-            // No line above says whose callers and callees these are.
-            true => data.label(data.in_full(row).what),
-            false => data.label(row.what),
-        };
+    let text = match matches!(row.what, What::Call(line) if data.is_own(line)) && app.layout().title.is_none()
+    {
+        // No line above says whose callers and callees these are.
+        true => data.label(data.in_full(row).what),
+        false => data.label(row.what),
+    };
     let hidden_fits = width(text) + marks_cells + extra <= room;
     // Without room for the module the function itself says more than half of both.
     let cells = room.saturating_sub(marks_cells);
     let cut = cut_middle(without_module(text, cells), cells, glyphs.cut);
     let start = x;
     x = put_name(pen, &cut, x, y, end, look, meaning);
-    highlight(pen, model, row, &cut, start, y, look);
+    highlight(pen, app, row, &cut, start, y, look);
     for (mark, meaning) in marks {
         x = pen.put(x + 1, y, end.saturating_sub(x + 1), mark, look.of(meaning));
     }
@@ -318,8 +318,13 @@ fn put_name(pen: &mut Pen<'_>, text: &str, x: u16, y: u16, end: u16, look: Look,
 }
 
 /// Marks where the search found its text, as far as it is on the screen.
-fn highlight(pen: &mut Pen<'_>, model: &Model, row: &Row, text: &str, x: u16, y: u16, look: Look) {
-    let Some(search) = model.search.as_ref().filter(|search| row.hit && search.is_set()) else {
+fn highlight(pen: &mut Pen<'_>, app: &App, row: &Row, text: &str, x: u16, y: u16, look: Look) {
+    let Some(search) = app
+        .views
+        .search
+        .as_ref()
+        .filter(|search| row.hit && search.is_set())
+    else {
         return;
     };
     let wanted = search.text();

@@ -8,7 +8,7 @@ use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::row::Row;
 use crate::app::site_rows::{SiteRow, SiteState};
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::window::span_words;
 use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width, without_module};
 use crate::ui::theme::Meaning;
@@ -22,24 +22,24 @@ use crate::ui::view::{difference, unit};
 const ROOM_FOR_RULE: u16 = 20;
 
 /// Draws the rows.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
-    if model.list().rows.is_empty() {
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+    if app.list().rows.is_empty() {
         return rows::tell(pen, area, "No place in the source has been met yet.");
     }
-    let places = columns::places(model.view, area.width);
-    let with_modules = have_room_for_modules(model, data, &places);
-    rows::each(pen, model, data, area, |pen, row, y, look| {
+    let places = columns::places(app.views.current, area.width);
+    let with_modules = have_room_for_modules(app, data, &places);
+    rows::each(pen, app, data, area, |pen, row, y, look| {
         if let What::Site(index) = row.what {
-            line(pen, model, data, index, row, &places, with_modules, y, look);
+            line(pen, app, data, index, row, &places, with_modules, y, look);
         }
     });
 }
 
 /// Whether all names fit with their modules: names side by side are shortened by one rule.
-fn have_room_for_modules(model: &Model, data: &Data, places: &[Place]) -> bool {
+fn have_room_for_modules(app: &App, data: &Data, places: &[Place]) -> bool {
     let cells = places.iter().find(|place| place.column == Column::Name);
     let cells = cells.map_or(0, |place| usize::from(place.width));
-    let rows = &model.list().rows;
+    let rows = &app.list().rows;
     rows.iter().all(|row| width(data.label(row.what)) <= cells)
 }
 
@@ -59,7 +59,7 @@ fn name(pen: &Pen<'_>, data: &Data, what: What, cells: usize, with_modules: bool
 )]
 fn line(
     pen: &mut Pen<'_>,
-    model: &Model,
+    app: &App,
     data: &Data,
     index: u32,
     row: &Row,
@@ -74,7 +74,7 @@ fn line(
         SiteState::NotSince | SiteState::Off => Meaning::Quiet,
     };
     for place in places {
-        let mut text = text(pen, model, data, site, row.what, *place);
+        let mut text = text(pen, app, data, site, row.what, *place);
         if place.column == Column::Name {
             text = name(pen, data, row.what, usize::from(place.width), with_modules);
         }
@@ -92,12 +92,12 @@ fn line(
     }
 }
 
-fn text(pen: &Pen<'_>, model: &Model, data: &Data, site: &SiteRow, what: What, place: Place) -> String {
+fn text(pen: &Pen<'_>, app: &App, data: &Data, site: &SiteRow, what: What, place: Place) -> String {
     let cells = usize::from(place.width);
     match place.column {
-        Column::Calls if data.then.is_some() => difference::text(pen, model, data, what, Column::Calls),
+        Column::Calls if data.then.is_some() => difference::text(pen, app, data, what, Column::Calls),
         Column::Calls => unit::calls(data, site.calls).unwrap_or_else(|| UNKNOWN.to_string()),
-        Column::State => state(pen, model, site, place.width),
+        Column::State => state(pen, app, site, place.width),
         Column::Module => cut_start(&site.module, cells, pen.glyphs.cut).into_owned(),
         Column::Where => {
             let of_snapshot = &data.snapshot.sites[site.site.index()];
@@ -127,7 +127,7 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, site: &SiteRow, what: What, p
 }
 
 /// In words; with the rule that switched it off where there is room, and in a word where there is little.
-fn state(pen: &Pen<'_>, model: &Model, site: &SiteRow, cells: u16) -> String {
+fn state(pen: &Pen<'_>, app: &App, site: &SiteRow, cells: u16) -> String {
     let words = match (site.state, &site.rule) {
         (SiteState::Off, Some(rule)) if cells >= ROOM_FOR_RULE => {
             // The end of a path says more.
@@ -135,7 +135,7 @@ fn state(pen: &Pen<'_>, model: &Model, site: &SiteRow, cells: u16) -> String {
             format!("off by {}", cut_start(rule, room, pen.glyphs.cut))
         }
         (SiteState::NotSince, _) if usize::from(cells) < site.state.words().len() => "none".to_string(),
-        (SiteState::NotSince, _) if model.time.stretch.is_some_and(|stretch| !stretch.since_reset) => {
+        (SiteState::NotSince, _) if app.derived.stretch.is_some_and(|stretch| !stretch.since_reset) => {
             "not in window".to_string()
         }
         _ => site.state.words().to_string(),
@@ -144,8 +144,8 @@ fn state(pen: &Pen<'_>, model: &Model, site: &SiteRow, cells: u16) -> String {
 }
 
 /// The pane below: the whole path, the place, the state with its rule, and what Space does.
-pub(super) fn detail(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, area: Rect) {
-    let span = span_words(model.time.stretch);
+pub(super) fn detail(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area: Rect) {
+    let span = span_words(app.derived.stretch);
     let site = &data.sites()[index as usize];
     let state = match (site.state, &site.rule) {
         (SiteState::Off, Some(rule)) => format!("switched off by the rule {rule}"),

@@ -1,13 +1,16 @@
 //! How busy a row was in the last seconds, as a line of small columns.
 
 use crate::app::row::RowId;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::ui::view::canvas::Pen;
 
 /// The last seconds of a row in so many cells, or fewer, the newest on the right; nothing where nothing is known.
 /// Each is as high as its part of the row's own busiest.
-pub(super) fn of(pen: &Pen<'_>, model: &Model, id: RowId, cells: u16) -> String {
-    let steps = model.pulse().and_then(|pulse| pulse.steps(id, cells.into()));
+pub(super) fn of(pen: &Pen<'_>, app: &App, id: RowId, cells: u16) -> String {
+    let steps = app
+        .playback
+        .activity()
+        .and_then(|activity| activity.steps(id, cells.into()));
     let heights = pen.glyphs.heights;
     let most = heights.len() - 1;
     let column = |step: Option<f64>| match step {

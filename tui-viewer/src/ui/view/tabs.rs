@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::app::columns;
 use crate::app::columns::column::Column;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::{TabForm, View};
 use crate::text::cells::{cut_end, cut_middle, safe, width};
 use crate::ui::theme::Meaning;
@@ -33,9 +33,9 @@ struct Setting {
 }
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
-    let end = views(pen, model, area.x + 1, area.y);
-    let settings = settings(pen, model);
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
+    let end = views(pen, app, area.x + 1, area.y);
+    let settings = settings(pen, app);
     let (ascii, cut) = (pen.ascii, pen.glyphs.cut);
     let mut room = usize::from(area.right().saturating_sub(end + 3));
     let mut x = area.right().saturating_sub(1);
@@ -46,7 +46,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
         x = x.saturating_sub(3);
         *room = room.saturating_sub(cells + 3);
     };
-    if let Some(only) = only(model, ascii, room.saturating_sub(TO_ALL.len()), cut)
+    if let Some(only) = only(app, ascii, room.saturating_sub(TO_ALL.len()), cut)
         && area.width >= NAMES_THREAD
     {
         put(&format!("{only}{TO_ALL}"), Meaning::Notable, &mut room);
@@ -61,33 +61,37 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
 }
 
 /// `only render-0`, where one thread is shown: whoever reads the numbers must know.
-pub(super) fn only(model: &Model, ascii: bool, cells: usize, cut: &str) -> Option<String> {
+pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<String> {
     // A site's calls are those of every thread, whoever is chosen.
-    let name = model.scope.only().filter(|_| model.view != View::Sites)?;
+    let name = app
+        .query
+        .threads
+        .only()
+        .filter(|_| app.views.current != View::Sites)?;
     let name = safe(name, ascii);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
     Some(format!("only {}", cut_middle(&name, room, cut)))
 }
 
 /// `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; gives the cell after it.
-pub(super) fn views(pen: &mut Pen<'_>, model: &Model, mut x: u16, y: u16) -> u16 {
-    let form = TabForm::of(&model.layout());
+pub(super) fn views(pen: &mut Pen<'_>, app: &App, mut x: u16, y: u16) -> u16 {
+    let form = TabForm::of(&app.layout());
     for view in View::ALL {
-        let meaning = if view == model.view {
+        let meaning = if view == app.views.current {
             Meaning::Strong
         } else {
             Meaning::Quiet
         };
-        x = pen.put(x, y, 20, &view.tab(model.view, form), meaning) + form.gap();
+        x = pen.put(x, y, 20, &view.tab(app.views.current, form), meaning) + form.gap();
     }
     x
 }
 
-fn settings(pen: &Pen<'_>, model: &Model) -> Vec<Setting> {
+fn settings(pen: &Pen<'_>, app: &App) -> Vec<Setting> {
     let plain = |text: String| Setting { text, short: None };
-    let sort = model.list().sort;
-    let compares = model.compared().is_some();
-    let places = columns::places(model.view, u16::MAX);
+    let sort = app.list().sort;
+    let compares = app.compared().is_some();
+    let places = columns::places(app.views.current, u16::MAX);
     let column = columns::sorting(&places, sort.key, compares).map(Column::title);
     let mark = if sort.rises() {
         pen.glyphs.rises
@@ -99,36 +103,40 @@ fn settings(pen: &Pen<'_>, model: &Model) -> Vec<Setting> {
     let changes = compares && sort.key.is_compared();
     let sorted = column.map(|column| match changes {
         // The mark above the columns says of which.
-        true if model.size.width < WORDY => format!("by change {mark}"),
+        true if app.screen.size.width < WORDY => format!("by change {mark}"),
         true => format!("sort: change of {column} {mark}"),
         false => format!("sort {column} {mark}"),
     });
     all.extend(sorted.clone().filter(|_| !changes).map(plain));
-    if !matches!(model.view, View::Threads | View::Sites) {
-        all.push(plain(model.base_label().to_string()));
+    if !matches!(app.views.current, View::Threads | View::Sites) {
+        all.push(plain(app.percent_label().to_string()));
     }
-    if model.scope.only().is_none() || model.view == View::Sites {
+    if app.query.threads.only().is_none() || app.views.current == View::Sites {
         all.push(plain("all threads".to_string()));
     }
     // Largest change first is not what one expects: it is among the last to give way.
     all.extend(sorted.filter(|_| changes).map(plain));
-    let words = model.lens.words(model.view);
+    let words = app.query.filter.words(app.views.current);
     all.extend(
         words
             .iter()
             .map(|words| plain(cut_middle(&safe(words, pen.ascii), 30, pen.glyphs.cut).into_owned())),
     );
-    let times = model.mark_label().into_iter().chain(model.time_labels());
+    let times = app.mark_label().into_iter().chain(app.time_labels());
     all.extend(times.map(|label| plain(safe(&label, pen.ascii).into_owned())));
-    if model.compensated {
+    if app.query.compensated {
         // At the end: it is the last to give way.
         all.push(Setting {
             text: "compensated (at least)".to_string(),
             short: Some("at least".to_string()),
         });
     }
-    if model.size.width >= WORDY {
-        let units = model.unit_words(true).into_iter().zip(model.unit_words(false));
+    if app.screen.size.width >= WORDY {
+        let units = app
+            .query
+            .unit_words(true)
+            .into_iter()
+            .zip(app.query.unit_words(false));
         all.extend(units.map(|(words, short)| {
             let words = safe(&words, pen.ascii);
             Setting {

@@ -10,8 +10,8 @@ use crate::app::columns::column::{Column, Place};
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::row::Row;
-use crate::app::state::Model;
-use crate::app::thread_rows::{Activity, ThreadRow};
+use crate::app::state::App;
+use crate::app::thread_rows::{RunState, ThreadRow};
 use crate::app::window::span_words;
 use crate::text::cells::{cut_end, cut_middle, width, without_module};
 use crate::text::clock_time::clock_time;
@@ -25,18 +25,18 @@ use crate::ui::view::rows::Look;
 use crate::ui::view::{difference, unit};
 
 /// Draws the rows.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
-    if model.list().rows.is_empty() {
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+    if app.list().rows.is_empty() {
         return rows::tell(
             pen,
             area,
             "No thread has entered a scope since the program began.",
         );
     }
-    let places = columns::places(model.view, area.width);
-    rows::each(pen, model, data, area, |pen, row, y, look| {
+    let places = columns::places(app.views.current, area.width);
+    rows::each(pen, app, data, area, |pen, row, y, look| {
         if let What::Thread(index) = row.what {
-            line(pen, model, data, index, row, &places, y, look);
+            line(pen, app, data, index, row, &places, y, look);
         }
     });
 }
@@ -47,7 +47,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, data: &Data, area: Rect) {
 )]
 fn line(
     pen: &mut Pen<'_>,
-    model: &Model,
+    app: &App,
     data: &Data,
     index: u32,
     row: &Row,
@@ -58,15 +58,15 @@ fn line(
     let thread = &data.threads()[index as usize];
     let weight = weight(thread);
     for place in places {
-        let text = text(pen, model, data, index, *place);
+        let text = text(pen, app, data, index, *place);
         let is = |column| place.column == column;
         let meaning = if is(Column::Busy) || is(Column::Course) {
             weight
-        } else if is(Column::State) && thread.activity == Activity::Waiting {
+        } else if is(Column::State) && thread.run_state == RunState::Waiting {
             Meaning::Notable
         } else if is(Column::Thread) && row.hit {
             Meaning::Strong
-        } else if !is(Column::Thread) && thread.activity == Activity::Finished {
+        } else if !is(Column::Thread) && thread.run_state == RunState::Finished {
             Meaning::Quiet
         } else {
             Meaning::Plain
@@ -98,23 +98,23 @@ fn weight(thread: &ThreadRow) -> Meaning {
     }
 }
 
-fn text(pen: &Pen<'_>, model: &Model, data: &Data, index: u32, place: Place) -> String {
+fn text(pen: &Pen<'_>, app: &App, data: &Data, index: u32, place: Place) -> String {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
     let cells = usize::from(place.width);
     let unknown = || UNKNOWN.to_string();
     let adds_up = [Column::Total, Column::Outside, Column::Cpu, Column::Calls].contains(&place.column);
     if adds_up && data.then.is_some() {
-        return difference::text(pen, model, data, What::Thread(index), place.column);
+        return difference::text(pen, app, data, What::Thread(index), place.column);
     }
-    let time = |ns: u64| time(pen, model, data, ns);
+    let time = |ns: u64| time(pen, app, data, ns);
     match place.column {
         Column::Thread => cut_end(&thread.name, cells, pen.glyphs.cut).into_owned(),
         Column::Tid => match who(of_snapshot, pen.ascii) {
             id if id.is_empty() => unknown(),
             id => id,
         },
-        Column::State => thread.activity.word().to_string(),
+        Column::State => thread.run_state.word().to_string(),
         Column::Busy => thread.busy.map_or_else(unknown, number::percent),
         Column::Course => course(&data.cpu_history.course(thread.key), cells, pen.glyphs),
         Column::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, time),
@@ -143,9 +143,9 @@ fn text(pen: &Pen<'_>, model: &Model, data: &Data, index: u32, place: Place) -> 
 }
 
 /// A time in the unit that was chosen.
-fn time(pen: &Pen<'_>, model: &Model, data: &Data, ns: u64) -> String {
+fn time(pen: &Pen<'_>, app: &App, data: &Data, ns: u64) -> String {
     let ticks = unit::ticks_of(data, ns);
-    let text = unit::scaled(pen, model.ticks, data.per_calls, ns, ticks, false);
+    let text = unit::scaled(pen, app.query.in_ticks, data.per_calls, ns, ticks, false);
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
@@ -173,15 +173,15 @@ fn course(shares: &[Option<f64>], cells: usize, glyphs: &Glyphs) -> String {
 }
 
 /// The pane below: figures of the selected thread, and its open scopes with the clock times of their beginnings.
-pub(super) fn detail(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, area: Rect) {
+pub(super) fn detail(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
     let y = area.y + 1;
-    let time = |ns: u64| time(pen, model, data, ns);
+    let time = |ns: u64| time(pen, app, data, ns);
     let cpu = of_snapshot.cpu_ns.map_or(UNKNOWN.to_string(), time);
     let busy = thread.busy.map_or(UNKNOWN.to_string(), number::percent);
     let mut facts = vec![
-        ("", thread.activity.word().to_string()),
+        ("", thread.run_state.word().to_string()),
         ("busy", busy),
         ("cpu", cpu),
         ("in scopes", time(thread.measured_ns)),
@@ -209,16 +209,16 @@ pub(super) fn detail(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, 
         height: area.bottom().saturating_sub(y + 3),
         ..area
     };
-    open_path(pen, model, data, index, below);
+    open_path(pen, app, data, index, below);
     let only = data.thread.is_some_and(|only| only.0 == index);
-    let legend = legend(model);
-    let hint = match (thread.activity, of_snapshot.open.is_empty()) {
+    let legend = legend(app);
+    let hint = match (thread.run_state, of_snapshot.open.is_empty()) {
         _ if only => "the other views show only this thread; Enter shows all again",
-        (Activity::Waiting, _) => "waiting: in a scope, but below 10 % of a CPU in the last interval",
-        (Activity::Paused, false) => "paused: its clock stands still, and so do the scopes that it has open",
-        (Activity::Paused, true) => "paused: its clock stands still, outside of any scope",
-        (Activity::Finished, _) => "finished threads of one name stand together",
-        (Activity::Running | Activity::Idle, _) => &legend,
+        (RunState::Waiting, _) => "waiting: in a scope, but below 10 % of a CPU in the last interval",
+        (RunState::Paused, false) => "paused: its clock stands still, and so do the scopes that it has open",
+        (RunState::Paused, true) => "paused: its clock stands still, outside of any scope",
+        (RunState::Finished, _) => "finished threads of one name stand together",
+        (RunState::Running | RunState::Idle, _) => &legend,
     };
     pen.put_cut(area.x, area.bottom() - 2, area.width, hint, Meaning::Quiet);
     let states = states(pen.glyphs.dot, usize::from(area.width));
@@ -226,9 +226,9 @@ pub(super) fn detail(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, 
 }
 
 /// What the columns tell, and of which time.
-fn legend(model: &Model) -> String {
-    let span = span_words(model.time.stretch);
-    match model.compared() {
+fn legend(app: &App) -> String {
+    let span = span_words(app.derived.stretch);
+    match app.compared() {
         Some(_) => format!("TOTAL, CPU, OUTSIDE show now minus then, {span}; BUSY is of now"),
         None => format!("BUSY share of a CPU in the last interval   TOTAL in scopes {span}"),
     }
@@ -237,22 +237,22 @@ fn legend(model: &Model) -> String {
 /// What the words for a thread's state mean, in one line.
 fn states(dot: &str, cells: usize) -> String {
     let words = |long: bool| {
-        let meaning = |activity: Activity| match long {
-            true => activity.meaning(),
-            false => activity.meaning_in_short(),
+        let meaning = |run_state: RunState| match long {
+            true => run_state.meaning(),
+            false => run_state.meaning_in_short(),
         };
-        let word = |activity: Activity| match meaning(activity) {
-            "" => activity.word().to_string(),
-            meaning => format!("{} {meaning}", activity.word()),
+        let word = |run_state: RunState| match meaning(run_state) {
+            "" => run_state.word().to_string(),
+            meaning => format!("{} {meaning}", run_state.word()),
         };
-        Activity::ALL.map(word).join(if long { dot } else { ", " })
+        RunState::ALL.map(word).join(if long { dot } else { ", " })
     };
     let long = words(true);
     if width(&long) <= cells { long } else { words(false) }
 }
 
 /// `match::run 14:00:00 › match::step 14:02:13`, over as many lines as there are; of a path that is too long the end.
-fn open_path(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, area: Rect) {
+fn open_path(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let open = &data.snapshot.threads[index as usize].open;
     if open.is_empty() {
         pen.put_cut(area.x, area.y, area.width, "no scope is open", Meaning::Quiet);
@@ -268,7 +268,7 @@ fn open_path(pen: &mut Pen<'_>, model: &Model, data: &Data, index: u32, area: Re
             0 => String::new(),
             tick => {
                 let age_ns = data.snapshot.nanos(capture.tick.saturating_sub(tick));
-                clock_time(capture.unix_ns.saturating_sub(age_ns), model.utc_offset)
+                clock_time(capture.unix_ns.saturating_sub(age_ns), app.screen.utc_offset)
             }
         };
         let room = (cells / 2).saturating_sub(width(&since) + 1);

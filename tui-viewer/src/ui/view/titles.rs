@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::app::columns;
 use crate::app::columns::column::{Column, Place};
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::text::cells::{cut_middle, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Pen;
@@ -13,9 +13,9 @@ use crate::ui::view::canvas::Pen;
 const ROOM_IN_TABS: u16 = 110;
 
 /// The words above a column.
-fn title(pen: &Pen<'_>, model: &Model, place: &Place, screen: u16) -> String {
+fn title(pen: &Pen<'_>, app: &App, place: &Place, screen: u16) -> String {
     let column = place.column;
-    let bottom_up = model.data.as_ref().is_some_and(|data| data.bottom_up);
+    let bottom_up = app.derived.data.as_ref().is_some_and(|data| data.bottom_up);
     if bottom_up && column == Column::SelfShare {
         // What stands at the top of a thread is all that a row has itself there.
         return "%TOP".to_string();
@@ -23,9 +23,9 @@ fn title(pen: &Pen<'_>, model: &Model, place: &Place, screen: u16) -> String {
     if bottom_up && column == Column::SelfTime {
         return "TOP".to_string();
     }
-    let said_above = model.layout().tabs.is_some() && screen >= ROOM_IN_TABS;
+    let said_above = app.layout().tabs.is_some() && screen >= ROOM_IN_TABS;
     let words = match column == Column::Name && !said_above {
-        true => model.lens.words(model.view).join("  "),
+        true => app.query.filter.words(app.views.current).join("  "),
         false => String::new(),
     };
     if words.is_empty() {
@@ -41,20 +41,20 @@ fn title(pen: &Pen<'_>, model: &Model, place: &Place, screen: u16) -> String {
 }
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
-    let sort = model.list().sort;
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
+    let sort = app.list().sort;
     let mark = if sort.rises() {
         pen.glyphs.rises
     } else {
         pen.glyphs.falls
     };
-    let places = columns::places(model.view, area.width);
-    let sorting = columns::sorting(&places, sort.key, model.compared().is_some());
+    let places = columns::places(app.views.current, area.width);
+    let sorting = columns::sorting(&places, sort.key, app.compared().is_some());
     for place in places {
         // In place of the bar stands by how much a call got slower.
         let title = match place.width {
-            _ if place.column != Column::Bar || model.compared().is_none() => {
-                title(pen, model, &place, area.width)
+            _ if place.column != Column::Bar || app.compared().is_none() => {
+                title(pen, app, &place, area.width)
             }
             0..10 => "AVG %".to_string(),
             _ => "AVG change".to_string(),

@@ -4,7 +4,7 @@ use tickscope_format::render::number;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::view::canvas::{Pen, up};
 use crate::ui::view::marks::LONGEST_MARKED;
@@ -65,8 +65,8 @@ pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
 }
 
 /// How long a call took, with the two digits that a histogram knows.
-pub(super) fn length(pen: &Pen<'_>, model: &Model, data: &Data, ticks: u64) -> String {
-    if model.ticks {
+pub(super) fn length(pen: &Pen<'_>, app: &App, data: &Data, ticks: u64) -> String {
+    if app.query.in_ticks {
         number::count(ticks)
     } else {
         pen.rough(data.snapshot.nanos(ticks))
@@ -74,8 +74,8 @@ pub(super) fn length(pen: &Pen<'_>, model: &Model, data: &Data, ticks: u64) -> S
 }
 
 /// The same, rounded up.
-pub(super) fn length_up(pen: &Pen<'_>, model: &Model, data: &Data, ticks: u64) -> String {
-    if model.ticks {
+pub(super) fn length_up(pen: &Pen<'_>, app: &App, data: &Data, ticks: u64) -> String {
+    if app.query.in_ticks {
         number::count(up(ticks))
     } else {
         pen.rough_up(data.snapshot.nanos(ticks))

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::app::layout::Layout;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::source::status::Status;
 use crate::text::cells::{safe, wrapped};
 use crate::ui::theme::Meaning;
@@ -11,17 +11,17 @@ use crate::ui::view::canvas::Pen;
 use crate::ui::view::picker;
 
 /// Draws everything between header and footer.
-pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
-    let top = layout.header.bottom() + u16::from(model.size.height >= 10);
+pub(super) fn draw(pen: &mut Pen<'_>, app: &App, layout: &Layout) {
+    let top = layout.header.bottom() + u16::from(app.screen.size.height >= 10);
     let bottom = layout.footer.map_or(layout.area.bottom(), |footer| footer.y);
     let area = Rect::new(
         2,
         top,
-        model.size.width.saturating_sub(4),
+        app.screen.size.width.saturating_sub(4),
         bottom.saturating_sub(top),
     );
-    let live = model.rings.iter().filter(|ring| ring.live).count();
-    let (why, next) = match &model.status {
+    let live = app.program.found.iter().filter(|ring| ring.live).count();
+    let (why, next) = match &app.program.status {
         Status::Broken { why } => (why.as_str(), "Nothing can be shown of it."),
         Status::Waiting { .. } if live > 1 => ("Several programs are running here.", "Choose one."),
         Status::Waiting { why } if why.is_empty() => (
@@ -59,15 +59,15 @@ pub(super) fn draw(pen: &mut Pen<'_>, model: &Model, layout: &Layout) {
             }
         }
     }
-    y += u16::from(model.size.height >= 10);
+    y += u16::from(app.screen.size.height >= 10);
     let rest = area.bottom().saturating_sub(y);
     picker::draw(
         pen,
-        model,
+        app,
         Rect {
             x: 0,
             y,
-            width: model.size.width,
+            width: app.screen.size.width,
             height: rest,
         },
     );

@@ -5,7 +5,7 @@ use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 
 use crate::app::message::Message;
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::orderbook;
@@ -41,10 +41,10 @@ enum Deed {
     Wheel(isize),
 }
 
-fn carry_out(model: &mut Model, deed: &Deed, now_ms: &mut u64) {
+fn carry_out(app: &mut App, deed: &Deed, now_ms: &mut u64) {
     match *deed {
         Deed::Key(code) => {
-            key(model, code);
+            key(app, code);
         }
         Deed::Snapshot(tenths) => {
             let mut snapshot = orderbook::snapshot(tenths);
@@ -61,24 +61,24 @@ fn carry_out(model: &mut Model, deed: &Deed, now_ms: &mut u64) {
                 snapshot.latencies = Default::default();
                 snapshot.nodes.self_ticks.truncate(rows);
             }
-            news(model, Status::Live, Some(snapshot));
+            news(app, Status::Live, Some(snapshot));
         }
         Deed::Resize(width, height) => {
-            model.update(Message::Resize(Size::new(width, height)));
+            app.update(Message::Resize(Size::new(width, height)));
         }
         Deed::Click(x, y) => {
-            model.update(Message::Click(x, y));
+            app.update(Message::Click(x, y));
         }
         Deed::Wheel(rows) => {
-            model.update(Message::Wheel(rows));
+            app.update(Message::Wheel(rows));
         }
         Deed::Wait(ms) => {
             *now_ms += ms;
-            at(model, *now_ms);
+            at(app, *now_ms);
         }
         Deed::Status(index) => {
             let all = statuses();
-            news(model, all[index % all.len()].clone(), None);
+            news(app, all[index % all.len()].clone(), None);
         }
     }
 }
@@ -100,17 +100,17 @@ proptest! {
         view in proptest::sample::select(View::ALL.to_vec()),
         deeds in proptest::collection::vec(anything(), 0..200),
     ) {
-        let mut model = live(size.0, size.1);
-        show(&mut model, view);
+        let mut app = live(size.0, size.1);
+        show(&mut app, view);
         let mut now_ms = 0;
         for deed in &deeds {
-            carry_out(&mut model, deed, &mut now_ms);
-            test_driver::screen(&model);
-            at(&mut model, now_ms);
-            let due = model.deadline().map(|due| due.as_millis() as u64);
+            carry_out(&mut app, deed, &mut now_ms);
+            test_driver::screen(&app);
+            at(&mut app, now_ms);
+            let due = app.deadline().map(|due| due.as_millis() as u64);
             prop_assert!(due.is_none_or(|due| due > now_ms), "would spin");
-            let list = model.list();
-            let page = usize::from(model.layout().rows.height).max(1);
+            let list = app.list();
+            let page = usize::from(app.layout().rows.height).max(1);
             let cursor = &list.cursor;
             prop_assert!(list.rows.is_empty() || cursor.index < list.rows.len());
             prop_assert!(cursor.offset <= cursor.index && cursor.index < cursor.offset + page);
@@ -133,23 +133,23 @@ fn shuffled(random: &mut u64, tenths: u64) -> Snapshot {
 #[test]
 fn the_selected_row_keeps_its_line_and_never_changes() {
     for view in View::ALL {
-        let mut model = live(80, 24);
-        at(&mut model, 5_000);
-        show(&mut model, view);
-        keys(&mut model, "jjj");
-        let Some(selected) = model.list().selected().map(|row| row.id) else {
+        let mut app = live(80, 24);
+        at(&mut app, 5_000);
+        show(&mut app, view);
+        keys(&mut app, "jjj");
+        let Some(selected) = app.list().selected().map(|row| row.id) else {
             continue;
         };
-        let line = test_driver::line(&model);
+        let line = test_driver::line(&app);
         let mut random = 3;
         for n in 1..100 {
-            at(&mut model, 5_000 + 100 * n);
-            news(&mut model, Status::Live, Some(shuffled(&mut random, 1_340 + n)));
-            let now = model.list().selected().map(|row| row.id);
+            at(&mut app, 5_000 + 100 * n);
+            news(&mut app, Status::Live, Some(shuffled(&mut random, 1_340 + n)));
+            let now = app.list().selected().map(|row| row.id);
             assert_eq!(now, Some(selected), "{view:?} after {n} tenths");
             // A frame of the graph stands where its parents are wide.
             if n < 20 && view != View::Flame {
-                assert_eq!(test_driver::line(&model), line, "{view:?} after {n} tenths");
+                assert_eq!(test_driver::line(&app), line, "{view:?} after {n} tenths");
             }
         }
     }

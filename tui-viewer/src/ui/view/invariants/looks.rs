@@ -3,7 +3,7 @@
 use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier};
 
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::orderbook;
@@ -19,10 +19,10 @@ fn every_state_has_its_word_and_its_mark_in_every_theme() {
     for (status, word) in statuses().into_iter().zip(words) {
         for view in View::ALL {
             for kind in ThemeKind::ALL {
-                let mut model = staged(view, "", (80, 24));
-                model.theme = kind;
-                news(&mut model, status.clone(), None);
-                let screen = text(&model);
+                let mut app = staged(view, "", (80, 24));
+                app.screen.theme = kind;
+                news(&mut app, status.clone(), None);
+                let screen = text(&app);
                 let header = screen.lines().next().expect("a header").to_string();
                 assert!(header.contains(word), "{word} in {header}");
                 let before = header.split(word).next().expect("something before it");
@@ -39,11 +39,11 @@ fn every_state_has_its_word_and_its_mark_in_every_theme() {
 fn the_text_is_the_same_in_every_theme() {
     for view in View::ALL {
         for typed in ON_TOP {
-            let mut model = staged(view, typed, (80, 24));
+            let mut app = staged(view, typed, (80, 24));
             let mut texts = ThemeKind::ALL.map(|kind| {
-                model.theme = kind;
+                app.screen.theme = kind;
                 // Themes without their own colours mark the selected row, in the graph in place of a frame's edge.
-                text(&model).replace(['>', '▏'], " ")
+                text(&app).replace(['>', '▏'], " ")
             });
             texts.sort();
             assert_eq!(texts[0], texts[ThemeKind::ALL.len() - 1], "{view:?} {typed:?}");
@@ -55,11 +55,11 @@ fn the_text_is_the_same_in_every_theme() {
 fn the_selected_row_is_turned_round_in_every_theme() {
     for view in [View::Tree, View::Hot] {
         for kind in ThemeKind::ALL {
-            let mut model = staged(view, "", (80, 24));
-            model.theme = kind;
-            let buffer = test_driver::screen(&model);
-            let area = model.layout().rows;
-            let y = area.y + test_driver::line(&model) as u16;
+            let mut app = staged(view, "", (80, 24));
+            app.screen.theme = kind;
+            let buffer = test_driver::screen(&app);
+            let area = app.layout().rows;
+            let y = area.y + test_driver::line(&app) as u16;
             let turned = |y| {
                 let last = &buffer[(area.right() - 1, y)];
                 last.modifier.contains(Modifier::REVERSED)
@@ -75,9 +75,9 @@ fn the_selected_row_is_turned_round_in_every_theme() {
 fn mono_names_no_colour() {
     for view in View::ALL {
         for typed in ON_TOP {
-            let mut model = staged(view, typed, (120, 30));
-            model.theme = ThemeKind::Mono;
-            for cell in test_driver::screen(&model).content() {
+            let mut app = staged(view, typed, (120, 30));
+            app.screen.theme = ThemeKind::Mono;
+            for cell in test_driver::screen(&app).content() {
                 assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
             }
         }
@@ -89,12 +89,12 @@ fn ascii_is_ascii_everywhere() {
     for view in View::ALL {
         for size in SIZES {
             for typed in ON_TOP {
-                let mut model = Model::new(Size::new(size.0, size.1), ThemeKind::Sixteen, true, Some(0));
-                news(&mut model, Status::Live, Some(orderbook::snapshot(1_340)));
-                keys(&mut model, "jj");
-                show(&mut model, view);
-                keys(&mut model, typed);
-                assert!(text(&model).is_ascii(), "{view:?}\n{}", text(&model));
+                let mut app = App::new(Size::new(size.0, size.1), ThemeKind::Sixteen, true, Some(0));
+                news(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+                keys(&mut app, "jj");
+                show(&mut app, view);
+                keys(&mut app, typed);
+                assert!(text(&app).is_ascii(), "{view:?}\n{}", text(&app));
             }
         }
     }

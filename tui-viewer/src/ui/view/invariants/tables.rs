@@ -5,7 +5,7 @@ use std::ops::Range;
 use ratatui::buffer::Buffer;
 use tickscope_format::Snapshot;
 
-use crate::app::state::Model;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::orderbook;
@@ -16,13 +16,13 @@ use crate::text::cells::{safe, width};
 use crate::ui::view::invariants::{ON_TOP, staged};
 
 /// Where the numbers of a table end: titles that end above the last digit of every row, with nothing behind it.
-fn columns(model: &Model) -> Vec<Range<usize>> {
-    let screen = lines(model);
-    let layout = model.layout();
+fn columns(app: &App) -> Vec<Range<usize>> {
+    let screen = lines(app);
+    let layout = app.layout();
     let Some(titles) = screen.get(usize::from(layout.columns.y)) else {
         return Vec::new();
     };
-    let rows = rows(model, &screen);
+    let rows = rows(app, &screen);
     let mut columns = Vec::new();
     let mut begin = 0;
     for end in 1..titles.len() {
@@ -39,8 +39,8 @@ fn columns(model: &Model) -> Vec<Range<usize>> {
 }
 
 /// The screen as lines of cells, each as long as the screen is wide.
-fn lines(model: &Model) -> Vec<Vec<char>> {
-    let buffer = test_driver::screen(model);
+fn lines(app: &App) -> Vec<Vec<char>> {
+    let buffer = test_driver::screen(app);
     let area = buffer.area;
     let first = |x, y| buffer[(x, y)].symbol().chars().next().unwrap_or(' ');
     (0..area.height)
@@ -49,8 +49,8 @@ fn lines(model: &Model) -> Vec<Vec<char>> {
 }
 
 /// The lines of the list that are in use.
-fn rows<'a>(model: &Model, screen: &'a [Vec<char>]) -> Vec<&'a Vec<char>> {
-    let area = model.layout().rows;
+fn rows<'a>(app: &App, screen: &'a [Vec<char>]) -> Vec<&'a Vec<char>> {
+    let area = app.layout().rows;
     let lines = screen.iter().skip(area.y.into()).take(area.height.into());
     lines.take_while(|line| line.iter().any(|&c| c != ' ')).collect()
 }
@@ -58,10 +58,10 @@ fn rows<'a>(model: &Model, screen: &'a [Vec<char>]) -> Vec<&'a Vec<char>> {
 #[test]
 fn columns_stand_still_over_a_thousand_snapshots() {
     for (size, snapshots) in [((120, 30), 1_000), ((80, 24), 100), ((60, 15), 100)] {
-        let mut model = live(size.0, size.1);
+        let mut app = live(size.0, size.1);
         let at_first = View::ALL.map(|view| {
-            show(&mut model, view);
-            (titles(&model, &lines(&model)).to_vec(), columns(&model))
+            show(&mut app, view);
+            (titles(&app, &lines(&app)).to_vec(), columns(&app))
         });
         let tables = at_first.iter().filter(|(_, columns)| columns.len() >= 3);
         assert!(
@@ -75,18 +75,18 @@ fn columns_stand_still_over_a_thousand_snapshots() {
                 .wrapping_add(1_442_695_040_888_963_407);
             // From a tenth of a second to a century, as likely short as long.
             let tenths = (random >> 8) % 10u64.pow(1 + (random >> 40) as u32 % 10);
-            at(&mut model, 3_000 * (n + 1));
-            news(&mut model, Status::Live, Some(orderbook::snapshot(tenths + 1)));
+            at(&mut app, 3_000 * (n + 1));
+            news(&mut app, Status::Live, Some(orderbook::snapshot(tenths + 1)));
             // One view after the other: drawing all of them each time would take long.
             let view = View::ALL[n as usize % View::ALL.len()];
             let (then, columns) = &at_first[view as usize];
-            show(&mut model, view);
-            let screen = lines(&model);
+            show(&mut app, view);
+            let screen = lines(&app);
             if view != View::Flame {
                 // There the selected frame is named in their place.
-                assert_eq!(titles(&model, &screen), then, "{view:?}");
+                assert_eq!(titles(&app, &screen), then, "{view:?}");
             }
-            for row in rows(&model, &screen) {
+            for row in rows(&app, &screen) {
                 for column in columns {
                     let (last, behind) = (row[column.end - 1], row[column.end]);
                     let line: String = row.iter().collect();
@@ -98,8 +98,8 @@ fn columns_stand_still_over_a_thousand_snapshots() {
 }
 
 /// The line above the list.
-fn titles<'a>(model: &Model, screen: &'a [Vec<char>]) -> &'a [char] {
-    &screen[usize::from(model.layout().columns.y)]
+fn titles<'a>(app: &App, screen: &'a [Vec<char>]) -> &'a [char] {
+    &screen[usize::from(app.layout().columns.y)]
 }
 
 /// Names that would clear the screen, turn a line round, or take more or fewer cells than they have letters.

@@ -11,7 +11,8 @@ use tickscope_format::ids::{NodeId, SiteId};
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
-use crate::app::state::Model;
+use crate::app::overlay::Overlay;
+use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
@@ -172,38 +173,38 @@ impl Program {
         }
     }
 
-    fn carry_out(&mut self, model: &mut Model, deed: &Deed) {
+    fn carry_out(&mut self, app: &mut App, deed: &Deed) {
         let effects = match *deed {
-            Deed::Key(code) => key(model, code),
+            Deed::Key(code) => key(app, code),
             Deed::Letter(letter) => {
                 // Typing would swallow all that follows.
-                if model.command.is_some() || model.search.as_ref().is_some_and(|search| search.typing) {
-                    key(model, Code::Esc);
+                if matches!(app.overlay, Some(Overlay::CommandLine(_) | Overlay::Search)) {
+                    key(app, Code::Esc);
                 }
-                let effects = key(model, Code::Char(char::from(letter)));
-                if model.popup.is_some() {
-                    keys(model, if letter % 2 == 0 { "j" } else { "jj" });
-                    key(model, if letter % 3 == 0 { Code::Esc } else { Code::Enter });
-                    key(model, Code::Esc);
+                let effects = key(app, Code::Char(char::from(letter)));
+                if app.has_popup() {
+                    keys(app, if letter % 2 == 0 { "j" } else { "jj" });
+                    key(app, if letter % 3 == 0 { Code::Esc } else { Code::Enter });
+                    key(app, Code::Esc);
                 }
                 effects
             }
             Deed::Command(which) => {
-                keys(model, ":");
-                keys(model, COMMANDS[which]);
-                let effects = key(model, Code::Enter);
-                key(model, Code::Esc);
+                keys(app, ":");
+                keys(app, COMMANDS[which]);
+                let effects = key(app, Code::Enter);
+                key(app, Code::Esc);
                 effects
             }
             Deed::Snapshot(tenths, shape) => {
                 self.tenths += tenths;
-                model.update(Message::News(Box::new(self.news(shape))))
+                app.update(Message::News(Box::new(self.news(shape))))
             }
             Deed::Reset => {
                 self.epoch += 1;
                 self.reset_at = self.tenths;
                 self.tenths += 1;
-                model.update(Message::News(Box::new(self.news(0))))
+                app.update(Message::News(Box::new(self.news(0))))
             }
             Deed::Restart(followed) => {
                 let old = self.pid;
@@ -216,21 +217,21 @@ impl Program {
                 self.asked.clear();
                 let mut news = self.news(1);
                 news.new_run = followed.then_some((old, self.pid));
-                model.update(Message::News(Box::new(news)))
+                app.update(Message::News(Box::new(news)))
             }
             Deed::Wait(ms) => {
                 self.now_ms += ms;
-                at(model, self.now_ms);
+                at(app, self.now_ms);
                 Vec::new()
             }
             Deed::Status(which) => {
                 let all = statuses();
                 let status = all[which % all.len()].clone();
-                model.update(Message::News(Box::new(News::quiet(status))))
+                app.update(Message::News(Box::new(News::quiet(status))))
             }
-            Deed::Click(x, y) => model.update(Message::Click(x, y)),
-            Deed::Wheel(rows) => model.update(Message::Wheel(rows)),
-            Deed::Resize(width, height) => model.update(Message::Resize(Size::new(width, height))),
+            Deed::Click(x, y) => app.update(Message::Click(x, y)),
+            Deed::Wheel(rows) => app.update(Message::Wheel(rows)),
+            Deed::Resize(width, height) => app.update(Message::Resize(Size::new(width, height))),
             Deed::Answer(good) => {
                 let outcomes = std::mem::take(&mut self.asked)
                     .into_iter()
@@ -243,13 +244,13 @@ impl Program {
                         },
                     });
                 let outcomes = outcomes.collect();
-                model.update(Message::News(Box::new(News {
+                app.update(Message::News(Box::new(News {
                     outcomes,
                     ..News::quiet(Status::Live)
                 })))
             }
             Deed::Looks => {
-                model.theme = match model.theme {
+                app.screen.theme = match app.screen.theme {
                     ThemeKind::Mono => ThemeKind::Sixteen,
                     ThemeKind::Sixteen | ThemeKind::Light | ThemeKind::Cvd => ThemeKind::Mono,
                 };
@@ -307,7 +308,7 @@ fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
 }
 
 /// A function's total has each of its calls once, and no part is more than its whole.
-fn parts_are_parts(model: &Model, data: &Data) -> Result<(), TestCaseError> {
+fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
     let calls = &data.calls_in_focus().rows;
     for (at, hot) in data.hot().iter().enumerate() {
         let outermost = (0..calls.len())
@@ -335,9 +336,9 @@ fn parts_are_parts(model: &Model, data: &Data) -> Result<(), TestCaseError> {
             around.neighbours.total_ns
         );
     }
-    for row in &model.list().rows {
+    for row in &app.list().rows {
         let figures = data.figures(row.what);
-        let whole = data.whole_ns(row.what, model.base());
+        let whole = data.whole_ns(row.what, app.percent_of());
         // All threads are listed, whichever is in scope; sites have no time.
         let listed = !matches!(row.what, What::Site(_) | What::Thread(_)) && !row.is_heading();
         prop_assert!(
@@ -347,7 +348,7 @@ fn parts_are_parts(model: &Model, data: &Data) -> Result<(), TestCaseError> {
             figures,
             whole
         );
-        let (total, own) = model.shares(data, row.what);
+        let (total, own) = app.shares(data, row.what);
         prop_assert!((0.0..=1.0).contains(&total) && (0.0..=1.0).contains(&own));
     }
     Ok(())
@@ -363,8 +364,8 @@ proptest! {
         (file, ascii) in (0u8..4, any::<bool>()),
         deeds in proptest::collection::vec(deed(), 1..120),
     ) {
-        let mut model = empty(size.0, size.1);
-        model.ascii = ascii;
+        let mut app = empty(size.0, size.1);
+        app.screen.ascii = ascii;
         let mut program = Program {
             pid: 41_873, tenths: 1_000, reset_at: 0, epoch: 1, started: 0, asked: Vec::new(), now_ms: 0,
         };
@@ -372,34 +373,34 @@ proptest! {
             let mut other = orderbook::snapshot(700);
             other.process.pid = 7;
             other.sites[5].name = "gone".into();
-            model.compare_with(Rc::new(other), "before.tks".into());
+            app.compare_with(Rc::new(other), "before.tks".into());
         }
-        model.update(Message::News(Box::new(program.news(0))));
-        test_driver::show(&mut model, shown);
+        app.update(Message::News(Box::new(program.news(0))));
+        test_driver::show(&mut app, shown);
         for (step, deed) in deeds.iter().enumerate() {
             if let Deed::Snapshot(tenths, _) = deed {
                 program.now_ms += tenths * 100;
-                at(&mut model, program.now_ms);
+                at(&mut app, program.now_ms);
             }
-            let wanted = model.list().selected().map(|row| row.id)
-                .filter(|id| model.list().cursor.touched && model.list().cursor.want.last() == Some(id));
-            let line = test_driver::line_or_none(&model);
-            let per = model.data.as_ref().and_then(|data| data.per_calls);
-            let (view, popup) = (model.view, model.popup.is_some());
-            program.carry_out(&mut model, deed);
-            let screen = test_driver::text(&model);
-            at(&mut model, program.now_ms);
-            let due = model.deadline().map(|due| due.as_millis() as u64);
+            let wanted = app.list().selected().map(|row| row.id)
+                .filter(|id| app.list().cursor.touched && app.list().cursor.want.last() == Some(id));
+            let line = test_driver::line_or_none(&app);
+            let per = app.derived.data.as_ref().and_then(|data| data.per_calls);
+            let (view, popup) = (app.views.current, app.has_popup());
+            program.carry_out(&mut app, deed);
+            let screen = test_driver::text(&app);
+            at(&mut app, program.now_ms);
+            let due = app.deadline().map(|due| due.as_millis() as u64);
             prop_assert!(due.is_none_or(|due| due > program.now_ms), "step {}: would spin", step);
-            prop_assert!(!model.ascii || screen.is_ascii(), "step {}:\n{}", step, screen);
+            prop_assert!(!app.screen.ascii || screen.is_ascii(), "step {}:\n{}", step, screen);
             prop_assert!(!screen.contains("NaN") && !screen.contains("inf%"), "step {}:\n{}", step, screen);
-            let list = model.list();
-            let page = usize::from(model.layout().rows.height).max(1);
+            let list = app.list();
+            let page = usize::from(app.layout().rows.height).max(1);
             prop_assert!(list.rows.is_empty() || list.cursor.index < list.rows.len());
             prop_assert!(list.cursor.offset <= list.cursor.index && list.cursor.index < list.cursor.offset + page);
-            if let Some(data) = &model.data {
+            if let Some(data) = &app.derived.data {
                 sums_hold(data)?;
-                parts_are_parts(&model, data)?;
+                parts_are_parts(&app, data)?;
                 if matches!(deed, Deed::Snapshot(..) | Deed::Reset)
                     && let Some(id) = wanted
                     && let Some(found) = list.rows.iter().position(|row| row.id == id)
@@ -414,22 +415,22 @@ proptest! {
                 }
                 // Looking at it in another way changes nothing of what numbers are per.
                 if matches!(deed, Deed::Letter(b'f' | b'F' | b'i' | b'c' | b'E' | b'H' | b'%' | b'1'..=b'6'))
-                    && !popup && model.per_call.is_some() && model.popup.is_none()
+                    && !popup && app.query.per_call.is_some() && !app.has_popup()
                 {
                     prop_assert_eq!(data.per_calls, per, "step {}", step);
                 }
                 if let Deed::Letter(end @ (b'{' | b'}')) = deed
-                    && !popup && model.popup.is_none()
-                    && let (Some(shown), Some(newest)) = (&model.shown, &model.newest)
+                    && !popup && !app.has_popup()
+                    && let (Some(shown), Some(newest)) = (app.shown(), &app.program.newest)
                     && shown.process.pid == newest.process.pid
                 {
-                    let oldest = model.time.history.times().next();
+                    let oldest = app.playback.history.times().next();
                     let wanted = if *end == b'{' { oldest.unwrap_or(newest.capture.unix_ns) } else { newest.capture.unix_ns };
                     prop_assert_eq!(shown.capture.unix_ns, wanted, "step {}", step);
                 }
-                if matches!(deed, Deed::Letter(b'L')) && !popup && model.popup.is_none() && model.shown.is_some() {
-                    prop_assert!(!model.frozen, "step {}", step);
-                    let both = model.shown.as_ref().zip(model.newest.as_ref());
+                if matches!(deed, Deed::Letter(b'L')) && !popup && !app.has_popup() && app.shown().is_some() {
+                    prop_assert!(!app.playback.stands_still(), "step {}", step);
+                    let both = app.shown().zip(app.program.newest.as_ref());
                     prop_assert!(both.is_some_and(|(shown, newest)| Rc::ptr_eq(shown, newest)), "step {}", step);
                 }
             }

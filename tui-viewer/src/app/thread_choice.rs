@@ -5,7 +5,7 @@ use tickscope_format::ids::ThreadId;
 
 /// The threads in scope. A thread is known by name and id, so that the choice outlives the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum ThreadChoice {
     /// Everybody, merged by path.
     #[default]
     All,
@@ -20,7 +20,7 @@ pub(crate) enum Scope {
 
 // === impl Scope ===
 
-impl Scope {
+impl ThreadChoice {
     /// The thread of a snapshot that is meant. An ended thread is found in the row of ended threads of its name,
     /// and after a restart the first of that name stands for it.
     pub(crate) fn thread(&self, snapshot: &Snapshot) -> Option<ThreadId> {
