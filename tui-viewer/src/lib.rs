@@ -15,9 +15,9 @@
 pub(crate) mod app;
 pub mod cli;
 pub mod event_loop;
+pub mod headless;
 mod keys;
 pub mod output;
-pub mod picture;
 pub mod source;
 mod terminal;
 mod text;

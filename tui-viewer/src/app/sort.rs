@@ -20,10 +20,8 @@ pub(crate) enum SortKey {
     Calls,
     /// Total time of a call.
     Avg,
-    /// What half of the calls did not exceed.
-    P50,
-    /// What 99 of 100 calls did not exceed.
-    P99,
+    /// What so many of 100 calls did not exceed.
+    Quantile(u8),
     /// The longest call.
     Max,
     /// The name.
@@ -139,13 +137,9 @@ impl Sort {
             SortKey::Calls => figures.calls,
             // A row without calls has no average and stands below all that have one.
             SortKey::Avg => figures.avg_ns().map_or(0, |ns| ns.saturating_add(1)),
-            SortKey::P50 => data
+            SortKey::Quantile(percent) => data
                 .latency(what)
-                .quantile(0.50)
-                .map_or(0, |ticks| ticks.saturating_add(1)),
-            SortKey::P99 => data
-                .latency(what)
-                .quantile(0.99)
+                .quantile(f64::from(percent) / 100.0)
                 .map_or(0, |ticks| ticks.saturating_add(1)),
             SortKey::Max => data
                 .latency(what)
@@ -176,7 +170,7 @@ impl Sort {
             SortKey::State => u64::MAX - row.run_state as u64,
             SortKey::Tid => u64::from(u32::MAX - thread.tid),
             SortKey::Total | SortKey::SelfTime | SortKey::Calls | SortKey::Avg | SortKey::Name => 0,
-            SortKey::P50 | SortKey::P99 | SortKey::Max => 0,
+            SortKey::Quantile(_) | SortKey::Max => 0,
         }
     }
 

@@ -405,7 +405,7 @@ impl App {
         let mut keys: Vec<SortKey> = Vec::new();
         for key in columns::places(self.views.current, self.screen.size.width)
             .iter()
-            .filter_map(|place| place.column.sort_key())
+            .filter_map(|place| place.column.spec().sort)
         {
             if !keys.contains(&key) {
                 keys.push(key);

@@ -90,7 +90,7 @@ const PARTS: [&str; 21] = [
 ];
 
 /// Files whose sentences are no messages: the text of helps and reports, names of columns, keys and fields.
-const LABELS: [&str; 21] = [
+const LABELS: [&str; 20] = [
     "collector/src/clock.rs",
     "shared-format/src/codec",
     "shared-format/src/render/",
@@ -102,7 +102,6 @@ const LABELS: [&str; 21] = [
     "tui-viewer/src/keys/action.rs",
     "tui-viewer/src/text/glyphs.rs",
     "tui-viewer/src/app/thread_rows.rs",
-    "tui-viewer/src/picture",
     "tui-viewer/src/ui/theme",
     "tui-viewer/src/ui/view/banner.rs",
     "tui-viewer/src/ui/view/counter.rs",

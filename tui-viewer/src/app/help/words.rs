@@ -1,6 +1,7 @@
 //! The words and marks on the screens, each with what it means: the part of the help below the keys.
 
-use crate::app::columns::column::Column;
+use crate::app::columns::Column;
+use crate::app::columns::spec::ColumnSpec;
 use crate::app::help::line::HelpLine;
 use crate::app::thread_rows::RunState;
 use crate::text::glyphs::Glyphs;
@@ -103,15 +104,15 @@ fn part((title, words): &Part) -> Vec<HelpLine> {
 }
 
 fn columns() -> Vec<HelpLine> {
-    let line = |column: Column| {
-        let name = match column.title() {
-            "" => "bar",
-            title => title,
-        };
-        word(name, column.meaning())
-    };
-    let title = HelpLine::Title("Words: columns");
-    std::iter::once(title).chain(Column::ALL.map(line)).collect()
+    let mut lines = vec![HelpLine::Title("Words: columns")];
+    for ColumnSpec { title, help, .. } in Column::all().map(Column::spec) {
+        let line = word(if title.is_empty() { "bar" } else { title }, help);
+        // Several tables have the same column.
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 fn states() -> Vec<HelpLine> {
@@ -183,16 +184,17 @@ mod tests {
         for view in View::ALL {
             for width in 20..300 {
                 for place in columns::places(view, width) {
-                    assert!(Column::ALL.contains(&place.column), "{:?}", place.column);
+                    let column = place.column;
+                    assert!(Column::all().any(|other| other == column), "{column:?}");
                 }
             }
         }
-        for column in Column::ALL {
-            assert!(!column.meaning().is_empty(), "{column:?}");
-            let same = Column::ALL
-                .iter()
-                .filter(|other| other.meaning() == column.meaning());
-            assert_eq!(same.count(), 1, "{column:?}");
+        let lines = super::columns();
+        for column in Column::all() {
+            let help = column.spec().help;
+            assert!(!help.is_empty(), "{column:?}");
+            let says = |line: &&HelpLine| matches!(line, HelpLine::Word(_, text) if *text == help);
+            assert_eq!(lines.iter().filter(says).count(), 1, "{column:?}");
         }
     }
 

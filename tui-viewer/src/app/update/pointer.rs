@@ -3,7 +3,8 @@
 use ratatui::layout::{Position, Rect};
 
 use crate::app::columns;
-use crate::app::columns::column::Column;
+use crate::app::columns::Column;
+use crate::app::columns::functions::FunctionColumn;
 use crate::app::row::Fold;
 use crate::app::state::App;
 use crate::app::view::{TabForm, View};
@@ -32,7 +33,7 @@ impl App {
             let mut places = columns::places(self.views.current, layout.columns.width).into_iter();
             // A title may begin in the gap before its column.
             let under = places.find(|place| x < place.x + place.width);
-            if let Some(key) = under.and_then(|place| place.column.sort_key()) {
+            if let Some(key) = under.and_then(|place| place.column.spec().sort) {
                 self.sort_column(key);
             }
         } else if (on(layout.tabs)
@@ -50,8 +51,10 @@ impl App {
         };
         self.select(index);
         let places = columns::places(self.views.current, self.screen.size.width);
-        let name = places.iter().find(|place| place.column == Column::Name);
-        let mark = name.map(|name| columns::fold_mark(*name, row.depth));
+        let name = places
+            .iter()
+            .find(|place| place.column == Column::Function(FunctionColumn::Name));
+        let mark = name.map(|name| columns::fold_mark(name, row.depth));
         // The cell beside the mark counts as well: it is a small thing to hit.
         if row.fold != Fold::Leaf && mark.is_some_and(|mark| (mark..mark + 2).contains(&x)) {
             self.fold();

@@ -2,7 +2,7 @@
 
 use tickscope_format::render::number;
 
-use crate::app::columns::column::Column;
+use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::figures::Figures;
 use crate::app::view::View;
@@ -27,21 +27,23 @@ pub(super) enum Part {
 
 impl Part {
     /// The part in a column: the sum stands where the view has the time that matters most.
-    pub(super) fn of(view: View, column: Column) -> Self {
-        let (share, time) = match view {
-            View::Hot => ([Column::SelfShare; 2], Column::SelfTime),
-            View::Tree | View::Function | View::Threads | View::Flame | View::Sites => {
-                ([Column::TotalShare, Column::OfShare], Column::Total)
-            }
+    pub(super) fn of(view: View, value: Value) -> Self {
+        let main = match view {
+            View::Hot => Portion::Own,
+            View::Tree | View::Function | View::Threads | View::Flame | View::Sites => Portion::Total,
         };
-        if share.contains(&column) {
-            Self::Sign
-        } else if column == time {
-            Self::Sum
-        } else if matches!(column, Column::Calls | Column::CallsOf) {
-            Self::Calls
-        } else {
-            Self::Nothing
+        match value {
+            Value::Share(portion) if portion == main => Self::Sign,
+            Value::Time(portion) if portion == main => Self::Sum,
+            Value::Calls | Value::CallsOf => Self::Calls,
+            Value::Share(_)
+            | Value::Time(_)
+            | Value::Mean
+            | Value::Quantile(_)
+            | Value::Longest
+            | Value::Cpu
+            | Value::Outside
+            | Value::Drawn => Self::Nothing,
         }
     }
 }

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
 use crate::app::activity::BEATS;
-use crate::app::columns::column::Column;
+use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::detail::Began;
 use crate::app::figures::What;
@@ -213,7 +213,7 @@ fn figures(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: 
         };
         let calls = unit::calls(data, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("calls", format!("{calls}{often}")));
-        facts.push(("avg", figure::plain(pen, app, data, row.what, Column::Avg)));
+        facts.push(("avg", figure::plain(pen, app, data, row.what, Value::Mean)));
     }
     if figures.open > 0 {
         let threads = if figures.open == 1 {
@@ -333,13 +333,13 @@ fn compared(pen: &Pen<'_>, app: &App, data: &Data, row: &Row) -> String {
             pen.glyphs.dot
         );
     }
-    let text = |column: Column| figure::plain(pen, app, then, there, column);
+    let text = |value: Value| figure::plain(pen, app, then, there, value);
     format!(
         "then ({label})  total {}  self {}  calls {}  avg {}{}columns show now minus then, % in points",
-        text(Column::Total),
-        text(Column::SelfTime),
-        text(Column::Calls),
-        text(Column::Avg),
+        text(Value::Time(Portion::Total)),
+        text(Value::Time(Portion::Own)),
+        text(Value::Calls),
+        text(Value::Mean),
         pen.glyphs.dot,
     )
 }

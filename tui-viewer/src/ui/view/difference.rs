@@ -2,7 +2,8 @@
 
 use tickscope_format::render::number;
 
-use crate::app::columns::column::{Column, gap};
+use crate::app::columns::place::gap;
+use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::data::change_of_avg;
 use crate::app::figures::What;
@@ -36,7 +37,7 @@ enum Change {
 }
 
 /// The change of a column of numbers, now less then; as long as the numbers themselves.
-pub(super) fn text(pen: &Pen<'_>, app: &App, now: &Data, what: What, column: Column) -> String {
+pub(super) fn text(pen: &Pen<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
     let there = now.counterpart(what);
     // What was not there then had nothing.
     let was = |read: fn(&Data, What) -> u64, parts: u128| {
@@ -55,7 +56,7 @@ pub(super) fn text(pen: &Pen<'_>, app: &App, now: &Data, what: What, column: Col
         false => ns(read),
     };
     if now.figures(what).sum.is_some() {
-        match Part::of(app.views.current, column) {
+        match Part::of(app.views.current, value) {
             Part::Sign => return pen.glyphs.sum.to_string(),
             Part::Sum => {
                 let change = count(|data, what| data.figures(what).sum.unwrap_or(0));
@@ -78,62 +79,56 @@ pub(super) fn text(pen: &Pen<'_>, app: &App, now: &Data, what: What, column: Col
     let latency_about =
         timed_in_part(now, what) || there.is_some_and(|(then, what)| timed_in_part(then, what));
     let gone = is_gone(now, what);
-    let of_calls = |read: fn(&Data, What, bool) -> Option<u64>| {
-        let now = read(now, what, app.query.in_ticks);
-        let then = there.and_then(|(then, what)| read(then, what, app.query.in_ticks));
-        match (now, then) {
-            (Some(a), Some(b)) if app.query.in_ticks => Change::Count(i128::from(a) - i128::from(b)),
-            (Some(a), Some(b)) => Change::Time(i128::from(a) - i128::from(b)),
-            (Some(_), None) => Change::New,
-            (None, Some(_)) if gone => Change::Gone,
-            (None, Some(_)) | (None, None) => Change::Unknown,
-        }
+    let of_both = |now: Option<u64>, then: Option<u64>| match (now, then) {
+        (Some(a), Some(b)) if app.query.in_ticks => Change::Count(i128::from(a) - i128::from(b)),
+        (Some(a), Some(b)) => Change::Time(i128::from(a) - i128::from(b)),
+        (Some(_), None) => Change::New,
+        (None, Some(_)) if gone => Change::Gone,
+        (None, Some(_)) | (None, None) => Change::Unknown,
     };
-    let (change, about) = match column {
-        Column::TotalShare | Column::OfShare => (Change::Points(share.0 - share_then.0), total_about),
-        Column::SelfShare => (Change::Points(share.1 - share_then.1), self_about),
-        Column::Total => (
+    let of_calls = |read: fn(&Data, What, bool) -> Option<u64>| {
+        let in_ticks = app.query.in_ticks;
+        let then = there.and_then(|(then, what)| read(then, what, in_ticks));
+        of_both(read(now, what, in_ticks), then)
+    };
+    let (change, about) = match value {
+        Value::Share(Portion::Total) => (Change::Points(share.0 - share_then.0), total_about),
+        Value::Share(Portion::Own) => (Change::Points(share.1 - share_then.1), self_about),
+        Value::Time(Portion::Total) => (
             time(
                 |data, what| data.figures(what).total_ns,
                 |data, what| ticks(data, what).0,
             ),
             total_about,
         ),
-        Column::SelfTime => (
+        Value::Time(Portion::Own) => (
             time(
                 |data, what| data.figures(what).self_ns,
                 |data, what| ticks(data, what).1,
             ),
             self_about,
         ),
-        Column::Calls if what == What::Outside => (Change::Unknown, false),
-        Column::Calls | Column::CallsOf => (count(|data, what| data.figures(what).calls), false),
-        Column::Avg => (of_calls(average), total_about),
-        Column::P50 => (
-            of_calls(|data, what, in_ticks| quantile(data, what, 0.50, in_ticks)),
-            latency_about,
-        ),
-        Column::P99 => (
-            of_calls(|data, what, in_ticks| quantile(data, what, 0.99, in_ticks)),
-            latency_about,
-        ),
-        Column::Max => (of_calls(longest), latency_about),
-        Column::Outside => (
+        Value::Calls if what == What::Outside => (Change::Unknown, false),
+        Value::Calls | Value::CallsOf => (count(|data, what| data.figures(what).calls), false),
+        Value::Mean => (of_calls(average), total_about),
+        Value::Quantile(percent) => {
+            let part = f64::from(percent) / 100.0;
+            let read = |data: &Data, what| quantile(data, what, part, app.query.in_ticks);
+            let then = there.and_then(|(then, what)| read(then, what));
+            (of_both(read(now, what), then), latency_about)
+        }
+        Value::Longest => (of_calls(longest), latency_about),
+        Value::Outside => (
             time(thread_outside, |data, what| {
                 ticks_of(data, thread_outside(data, what))
             }),
             false,
         ),
-        Column::Cpu => (
+        Value::Cpu => (
             time(thread_cpu, |data, what| ticks_of(data, thread_cpu(data, what))),
             false,
         ),
-        Column::Bar | Column::Spark | Column::Name | Column::Where | Column::Thread | Column::Tid => {
-            (Change::Unknown, false)
-        }
-        Column::State | Column::Busy | Column::Course | Column::Now | Column::Module => {
-            (Change::Unknown, false)
-        }
+        Value::Drawn => (Change::Unknown, false),
     };
     written(pen, gap(app.screen.size.width) == 1, &change, about)
 }

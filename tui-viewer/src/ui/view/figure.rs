@@ -2,7 +2,8 @@
 
 use tickscope_format::render::number;
 
-use crate::app::columns::column::{Column, gap};
+use crate::app::columns::place::gap;
+use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::state::App;
@@ -16,18 +17,18 @@ use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks};
 
 /// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
 /// the column.
-pub(super) fn text(pen: &Pen<'_>, app: &App, data: &Data, what: What, column: Column) -> String {
+pub(super) fn text(pen: &Pen<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     match &data.then {
-        Some(_) => difference::text(pen, app, data, what, column),
-        None => plain(pen, app, data, what, column),
+        Some(_) => difference::text(pen, app, data, what, value),
+        None => plain(pen, app, data, what, value),
     }
 }
 
 /// The same of one moment.
-pub(super) fn plain(pen: &Pen<'_>, app: &App, data: &Data, what: What, column: Column) -> String {
+pub(super) fn plain(pen: &Pen<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
     if let Some(sum) = figures.sum {
-        match Part::of(app.views.current, column) {
+        match Part::of(app.views.current, value) {
             Part::Sign => return pen.glyphs.sum.to_string(),
             Part::Sum => return counter::sum(data, sum),
             Part::Nothing => return UNKNOWN.to_string(),
@@ -46,33 +47,28 @@ pub(super) fn plain(pen: &Pen<'_>, app: &App, data: &Data, what: What, column: C
         let text = scaled(pen, app.query.in_ticks, per, ns, ticks, estimated && tight);
         (text.filter(|_| known != Known::Unseen), known == Known::About)
     };
-    let (text, estimated) = match column {
-        Column::TotalShare | Column::OfShare => {
-            (Some(percent(of_total, total_is_estimated)), total_is_estimated)
-        }
-        Column::SelfShare => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
-        Column::Total => time(figures.total_ns, ticks.0, total_is_estimated, data.per_calls),
-        Column::SelfTime => time(figures.self_ns, ticks.1, self_is_estimated, data.per_calls),
-        Column::Calls => (
+    let (text, estimated) = match value {
+        Value::Share(Portion::Total) => (Some(percent(of_total, total_is_estimated)), total_is_estimated),
+        Value::Share(Portion::Own) => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
+        Value::Time(Portion::Total) => time(figures.total_ns, ticks.0, total_is_estimated, data.per_calls),
+        Value::Time(Portion::Own) => time(figures.self_ns, ticks.1, self_is_estimated, data.per_calls),
+        Value::Calls => (
             (what != What::Outside)
                 .then(|| calls(data, figures.calls))
                 .flatten(),
             false,
         ),
-        Column::CallsOf => (call_counts::calls(data, what), false),
-        Column::Avg => figures.avg_ns().map_or((None, false), |ns| {
+        Value::CallsOf => (call_counts::calls(data, what), false),
+        Value::Mean => figures.avg_ns().map_or((None, false), |ns| {
             let ticks = rounded(ticks.0, figures.calls);
             // Of a time that was seen a call has some part.
             let (text, about) = time(ns, ticks, total_is_estimated && ns > 0, None);
             let unseen = Known::of(figures.total_ns, total_is_estimated, figures) == Known::Unseen;
             (text.filter(|_| !unseen), about || (total_is_estimated && !unseen))
         }),
-        Column::P50 => (quantile(0.50), timed_in_part(data, what)),
-        Column::P99 => (quantile(0.99), timed_in_part(data, what)),
-        Column::Max => (longest(pen, app, data, what), timed_in_part(data, what)),
-        Column::Bar | Column::Spark | Column::Name | Column::Where => (None, false),
-        Column::Thread | Column::Tid | Column::State | Column::Busy | Column::Course => (None, false),
-        Column::Cpu | Column::Outside | Column::Now | Column::Module => (None, false),
+        Value::Quantile(percent) => (quantile(f64::from(percent) / 100.0), timed_in_part(data, what)),
+        Value::Longest => (longest(pen, app, data, what), timed_in_part(data, what)),
+        Value::Cpu | Value::Outside | Value::Drawn => (None, false),
     };
     match text {
         Some(text) if estimated => format!("{ABOUT}{text}"),

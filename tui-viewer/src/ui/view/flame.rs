@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
-use crate::app::columns::column::Column;
+use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::figures::{What, share};
 use crate::app::flame_layout::Frame;
@@ -36,7 +36,7 @@ pub(super) fn title(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
         _ => "",
     };
     let percent = format!("{about}{}", number::percent(of_total));
-    let time = figure::plain(pen, app, data, row.what, Column::Total);
+    let time = figure::plain(pen, app, data, row.what, Value::Time(Portion::Total));
     let mut x = area.x + 1;
     pen.put_right(x, area.y, 7, &percent, Meaning::Strong);
     x += 8;

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use tickscope_format::profile::functions::FunctionId;
 use tickscope_format::render::{label, number};
 
-use crate::app::columns::column::Column;
+use crate::app::columns::spec::Value;
 use crate::app::data::Data;
 use crate::app::figures::{Figures, What, share};
 use crate::app::function::{Around, Line};
@@ -113,7 +113,7 @@ fn p99(pen: &Pen<'_>, app: &App, data: &Data, function: FunctionId) -> Option<St
     let at = data.hot().binary_search_by_key(&function, |row| row.function);
     let what = What::Hot(at.ok()? as u32);
     data.latency(what).quantile(0.99)?;
-    Some(figure::plain(pen, app, data, what, Column::P99))
+    Some(figure::plain(pen, app, data, what, Value::Quantile(99)))
 }
 
 /// A time in the unit that was chosen.

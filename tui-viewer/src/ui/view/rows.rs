@@ -7,7 +7,8 @@ use tickscope_format::render::{label, number};
 use tickscope_format::snapshot::Mode;
 
 use crate::app::columns;
-use crate::app::columns::column::{Column, Place};
+use crate::app::columns::functions::{self, FunctionColumn};
+use crate::app::columns::place::Place;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::row::{Fold, Row};
@@ -31,7 +32,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
     if list.rows.is_empty() && data.tree.rows.is_empty() {
         return nothing(pen, app, data, area);
     }
-    let places = columns::places(app.views.current, area.width);
+    let places = functions::places(app.views.current, area.width);
     each(pen, app, data, area, |pen, row, y, look| {
         line(pen, app, data, row, &places, y, look);
     });
@@ -120,7 +121,15 @@ impl Look {
     }
 }
 
-fn line(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, places: &[Place], y: u16, look: Look) {
+fn line(
+    pen: &mut Pen<'_>,
+    app: &App,
+    data: &Data,
+    row: &Row,
+    places: &[Place<FunctionColumn>],
+    y: u16,
+    look: Look,
+) {
     let (of_total, of_self) = app.shares(data, row.what);
     // What has become small was large: it counts as what it was.
     let (then_total, then_self) = data
@@ -145,13 +154,15 @@ fn line(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, places: &[Place], 
     };
     for (index, place) in places.iter().enumerate() {
         let (text, meaning) = match place.column {
-            Column::Name => {
+            FunctionColumn::Name => {
                 name(pen, app, data, row, *place, y, look, rest);
                 continue;
             }
-            Column::Bar if data.then.is_some() => difference::of_avg(pen, data, row.what, place.width),
-            Column::Spark => (spark::of(pen, app, row.id, place.width), Meaning::Quiet),
-            Column::Bar => {
+            FunctionColumn::Bar if data.then.is_some() => {
+                difference::of_avg(pen, data, row.what, place.width)
+            }
+            FunctionColumn::Spark => (spark::of(pen, app, row.id, place.width), Meaning::Quiet),
+            FunctionColumn::Bar => {
                 // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
                 let cells = Rect::new(place.x, y, place.width, 1);
                 let plain = Look {
@@ -168,28 +179,19 @@ fn line(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, places: &[Place], 
                 );
                 continue;
             }
-            Column::Where => (place_of(pen, data, row.what, place.width), Meaning::Quiet),
-            Column::TotalShare
-            | Column::OfShare
-            | Column::CallsOf
-            | Column::SelfShare
-            | Column::Total
-            | Column::SelfTime
-            | Column::Calls
-            | Column::Avg
-            | Column::P50
-            | Column::P99
-            | Column::Max
-            | Column::Thread
-            | Column::Tid
-            | Column::State
-            | Column::Busy
-            | Column::Course
-            | Column::Cpu
-            | Column::Outside
-            | Column::Now
-            | Column::Module => (
-                figure::text(pen, app, data, row.what, place.column),
+            FunctionColumn::Where => (place_of(pen, data, row.what, place.width), Meaning::Quiet),
+            FunctionColumn::TotalShare
+            | FunctionColumn::OfShare
+            | FunctionColumn::CallsOf
+            | FunctionColumn::SelfShare
+            | FunctionColumn::Total
+            | FunctionColumn::SelfTime
+            | FunctionColumn::Calls
+            | FunctionColumn::Avg
+            | FunctionColumn::P50
+            | FunctionColumn::P99
+            | FunctionColumn::Max => (
+                figure::text(pen, app, data, row.what, place.column.spec().value),
                 if index == 0 { weight } else { rest },
             ),
         };
@@ -202,7 +204,7 @@ fn line(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, places: &[Place], 
 }
 
 /// A sign or a mark before a long number stands in the gap, so that the number keeps its place.
-pub(super) fn number(pen: &mut Pen<'_>, place: &Place, y: u16, text: &str, meaning: Meaning) {
+pub(super) fn number<C>(pen: &mut Pen<'_>, place: &Place<C>, y: u16, text: &str, meaning: Meaning) {
     let gap = place.x.min(1);
     pen.put_right(place.x - gap, y, place.width + gap, text, meaning);
 }
@@ -231,7 +233,7 @@ fn name(
     app: &App,
     data: &Data,
     row: &Row,
-    place: Place,
+    place: Place<FunctionColumn>,
     y: u16,
     look: Look,
     meaning: Meaning,
@@ -241,7 +243,7 @@ fn name(
     let mut x = place.x;
     if app.views.current == View::Tree {
         let lines = tree_lines(&app.list().rows, row, glyphs);
-        let most = usize::from(columns::tree_cells(place));
+        let most = usize::from(columns::tree_cells(&place));
         let lines = cut_start(&lines, most, glyphs.cut).into_owned();
         x = pen.put(x, y, end - x, &lines, look.of(Meaning::Rule));
         let (mark, meaning) = match row.fold {

@@ -2,8 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::columns;
-use crate::app::columns::column::{Column, Place};
+use crate::app::columns::place::Place;
+use crate::app::columns::sites::{self, SiteColumn};
+use crate::app::columns::spec::Value;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::row::Row;
@@ -26,7 +27,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
     if app.list().rows.is_empty() {
         return rows::tell(pen, area, "No place in the source has been met yet.");
     }
-    let places = columns::places(app.views.current, area.width);
+    let places = sites::places(area.width);
     let with_modules = have_room_for_modules(app, data, &places);
     rows::each(pen, app, data, area, |pen, row, y, look| {
         if let What::Site(index) = row.what {
@@ -36,8 +37,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
 }
 
 /// Whether all names fit with their modules: names side by side are shortened by one rule.
-fn have_room_for_modules(app: &App, data: &Data, places: &[Place]) -> bool {
-    let cells = places.iter().find(|place| place.column == Column::Name);
+fn have_room_for_modules(app: &App, data: &Data, places: &[Place<SiteColumn>]) -> bool {
+    let cells = places.iter().find(|place| place.column == SiteColumn::Name);
     let cells = cells.map_or(0, |place| usize::from(place.width));
     let rows = &app.list().rows;
     rows.iter().all(|row| width(data.label(row.what)) <= cells)
@@ -63,7 +64,7 @@ fn line(
     data: &Data,
     index: u32,
     row: &Row,
-    places: &[Place],
+    places: &[Place<SiteColumn>],
     with_modules: bool,
     y: u16,
     look: Look,
@@ -75,13 +76,13 @@ fn line(
     };
     for place in places {
         let mut text = text(pen, app, data, site, row.what, *place);
-        if place.column == Column::Name {
+        if place.column == SiteColumn::Name {
             text = name(pen, data, row.what, usize::from(place.width), with_modules);
         }
         let meaning = match (place.column, site.state) {
-            (Column::State, SiteState::Off) => Meaning::Notable,
-            (Column::Name, _) if row.hit => Meaning::Strong,
-            (Column::Module | Column::Where, _) => Meaning::Quiet,
+            (SiteColumn::State, SiteState::Off) => Meaning::Notable,
+            (SiteColumn::Name, _) if row.hit => Meaning::Strong,
+            (SiteColumn::Module | SiteColumn::Where, _) => Meaning::Quiet,
             _ => whole,
         };
         if place.column.is_number() {
@@ -92,37 +93,25 @@ fn line(
     }
 }
 
-fn text(pen: &Pen<'_>, app: &App, data: &Data, site: &SiteRow, what: What, place: Place) -> String {
+fn text(
+    pen: &Pen<'_>,
+    app: &App,
+    data: &Data,
+    site: &SiteRow,
+    what: What,
+    place: Place<SiteColumn>,
+) -> String {
     let cells = usize::from(place.width);
     match place.column {
-        Column::Calls if data.then.is_some() => difference::text(pen, app, data, what, Column::Calls),
-        Column::Calls => unit::calls(data, site.calls).unwrap_or_else(|| UNKNOWN.to_string()),
-        Column::State => state(pen, app, site, place.width),
-        Column::Module => cut_start(&site.module, cells, pen.glyphs.cut).into_owned(),
-        Column::Where => {
+        SiteColumn::Calls if data.then.is_some() => difference::text(pen, app, data, what, Value::Calls),
+        SiteColumn::Calls => unit::calls(data, site.calls).unwrap_or_else(|| UNKNOWN.to_string()),
+        SiteColumn::State => state(pen, app, site, place.width),
+        SiteColumn::Module => cut_start(&site.module, cells, pen.glyphs.cut).into_owned(),
+        SiteColumn::Where => {
             let of_snapshot = &data.snapshot.sites[site.site.index()];
             rows::file_and_line(pen, &of_snapshot.file, of_snapshot.line, place.width)
         }
-        Column::Name
-        | Column::TotalShare
-        | Column::OfShare
-        | Column::SelfShare
-        | Column::CallsOf
-        | Column::Bar
-        | Column::Total
-        | Column::SelfTime
-        | Column::Spark
-        | Column::Avg
-        | Column::P50
-        | Column::P99
-        | Column::Max
-        | Column::Thread
-        | Column::Tid
-        | Column::Busy
-        | Column::Course
-        | Column::Cpu
-        | Column::Outside
-        | Column::Now => String::new(),
+        SiteColumn::Name => String::new(),
     }
 }
 

@@ -3,7 +3,6 @@
 use ratatui::layout::Rect;
 
 use crate::app::columns;
-use crate::app::columns::column::Column;
 use crate::app::state::App;
 use crate::app::view::{TabForm, View};
 use crate::text::cells::{cut_end, cut_middle, safe, width};
@@ -92,7 +91,7 @@ fn settings(pen: &Pen<'_>, app: &App) -> Vec<Setting> {
     let sort = app.list().sort;
     let compares = app.compared().is_some();
     let places = columns::places(app.views.current, u16::MAX);
-    let column = columns::sorting(&places, sort.key, compares).map(Column::title);
+    let column = columns::sorting(&places, sort.key, compares).map(|column| column.spec().title);
     let mark = if sort.rises() {
         pen.glyphs.rises
     } else {

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 use tickscope_format::render::number;
 
-use crate::app::columns;
-use crate::app::columns::column::{Column, Place};
+use crate::app::columns::place::Place;
+use crate::app::columns::spec::Value;
+use crate::app::columns::threads::{self, ThreadColumn};
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::row::Row;
@@ -33,7 +34,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
             "No thread has entered a scope since the program began.",
         );
     }
-    let places = columns::places(app.views.current, area.width);
+    let places = threads::places(area.width);
     rows::each(pen, app, data, area, |pen, row, y, look| {
         if let What::Thread(index) = row.what {
             line(pen, app, data, index, row, &places, y, look);
@@ -51,7 +52,7 @@ fn line(
     data: &Data,
     index: u32,
     row: &Row,
-    places: &[Place],
+    places: &[Place<ThreadColumn>],
     y: u16,
     look: Look,
 ) {
@@ -60,18 +61,18 @@ fn line(
     for place in places {
         let text = text(pen, app, data, index, *place);
         let is = |column| place.column == column;
-        let meaning = if is(Column::Busy) || is(Column::Course) {
+        let meaning = if is(ThreadColumn::Busy) || is(ThreadColumn::Course) {
             weight
-        } else if is(Column::State) && thread.run_state == RunState::Waiting {
+        } else if is(ThreadColumn::State) && thread.run_state == RunState::Waiting {
             Meaning::Notable
-        } else if is(Column::Thread) && row.hit {
+        } else if is(ThreadColumn::Thread) && row.hit {
             Meaning::Strong
-        } else if !is(Column::Thread) && thread.run_state == RunState::Finished {
+        } else if !is(ThreadColumn::Thread) && thread.run_state == RunState::Finished {
             Meaning::Quiet
         } else {
             Meaning::Plain
         };
-        if place.column == Column::Course {
+        if place.column == ThreadColumn::Course {
             // Turned round with its row a chart would be a hole in it.
             pen.clear(Rect::new(place.x, y, place.width, 1));
             let plain = Look {
@@ -98,47 +99,32 @@ fn weight(thread: &ThreadRow) -> Meaning {
     }
 }
 
-fn text(pen: &Pen<'_>, app: &App, data: &Data, index: u32, place: Place) -> String {
+fn text(pen: &Pen<'_>, app: &App, data: &Data, index: u32, place: Place<ThreadColumn>) -> String {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
     let cells = usize::from(place.width);
     let unknown = || UNKNOWN.to_string();
-    let adds_up = [Column::Total, Column::Outside, Column::Cpu, Column::Calls].contains(&place.column);
-    if adds_up && data.then.is_some() {
-        return difference::text(pen, app, data, What::Thread(index), place.column);
+    let value = place.column.spec().value;
+    if value != Value::Drawn && data.then.is_some() {
+        return difference::text(pen, app, data, What::Thread(index), value);
     }
     let time = |ns: u64| time(pen, app, data, ns);
     match place.column {
-        Column::Thread => cut_end(&thread.name, cells, pen.glyphs.cut).into_owned(),
-        Column::Tid => match who(of_snapshot, pen.ascii) {
+        ThreadColumn::Thread => cut_end(&thread.name, cells, pen.glyphs.cut).into_owned(),
+        ThreadColumn::Tid => match who(of_snapshot, pen.ascii) {
             id if id.is_empty() => unknown(),
             id => id,
         },
-        Column::State => thread.run_state.word().to_string(),
-        Column::Busy => thread.busy.map_or_else(unknown, number::percent),
-        Column::Course => course(&data.cpu_history.course(thread.key), cells, pen.glyphs),
-        Column::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, time),
-        Column::Total => time(thread.measured_ns),
-        Column::Outside => time(thread.outside_ns),
-        Column::Now => match thread.doing {
+        ThreadColumn::State => thread.run_state.word().to_string(),
+        ThreadColumn::Busy => thread.busy.map_or_else(unknown, number::percent),
+        ThreadColumn::Course => course(&data.cpu_history.course(thread.key), cells, pen.glyphs),
+        ThreadColumn::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, time),
+        ThreadColumn::Total => time(thread.measured_ns),
+        ThreadColumn::Outside => time(thread.outside_ns),
+        ThreadColumn::Now => match thread.doing {
             Some(function) => short(&data.names.short[function.index()], cells, pen.glyphs).into_owned(),
             None => unknown(),
         },
-        Column::Calls => calls(data, thread.calls),
-        Column::TotalShare
-        | Column::OfShare
-        | Column::SelfShare
-        | Column::CallsOf
-        | Column::Bar
-        | Column::SelfTime
-        | Column::Spark
-        | Column::Avg
-        | Column::P50
-        | Column::P99
-        | Column::Max
-        | Column::Name
-        | Column::Where
-        | Column::Module => String::new(),
     }
 }
 

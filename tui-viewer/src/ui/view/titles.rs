@@ -3,7 +3,11 @@
 use ratatui::layout::Rect;
 
 use crate::app::columns;
-use crate::app::columns::column::{Column, Place};
+use crate::app::columns::Column;
+use crate::app::columns::functions::FunctionColumn;
+use crate::app::columns::place::Place;
+use crate::app::columns::sites::SiteColumn;
+use crate::app::columns::spec::Align;
 use crate::app::state::App;
 use crate::text::cells::{cut_middle, width};
 use crate::ui::theme::Meaning;
@@ -13,27 +17,31 @@ use crate::ui::view::canvas::Pen;
 const ROOM_IN_TABS: u16 = 110;
 
 /// The words above a column.
-fn title(pen: &Pen<'_>, app: &App, place: &Place, screen: u16) -> String {
+fn title(pen: &Pen<'_>, app: &App, place: &Place<Column>, screen: u16) -> String {
     let column = place.column;
     let bottom_up = app.derived.data.as_ref().is_some_and(|data| data.bottom_up);
-    if bottom_up && column == Column::SelfShare {
+    if bottom_up && column == Column::Function(FunctionColumn::SelfShare) {
         // What stands at the top of a thread is all that a row has itself there.
         return "%TOP".to_string();
     }
-    if bottom_up && column == Column::SelfTime {
+    if bottom_up && column == Column::Function(FunctionColumn::SelfTime) {
         return "TOP".to_string();
     }
     let said_above = app.layout().tabs.is_some() && screen >= ROOM_IN_TABS;
-    let words = match column == Column::Name && !said_above {
+    let names = matches!(
+        column,
+        Column::Function(FunctionColumn::Name) | Column::Site(SiteColumn::Name)
+    );
+    let words = match names && !said_above {
         true => app.query.filter.words(app.views.current).join("  "),
         false => String::new(),
     };
     if words.is_empty() {
-        return column.title().to_string();
+        return column.spec().title.to_string();
     }
     // One cell is left for the mark of the order.
     let room = usize::from(place.width.saturating_sub(1));
-    let all = format!("{}  {words}", column.title());
+    let all = format!("{}  {words}", column.spec().title);
     match width(&all) <= room {
         true => all,
         false => cut_middle(&words, room, pen.glyphs.cut).into_owned(),
@@ -53,7 +61,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
     for place in places {
         // In place of the bar stands by how much a call got slower.
         let title = match place.width {
-            _ if place.column != Column::Bar || app.compared().is_none() => {
+            _ if place.column != Column::Function(FunctionColumn::Bar) || app.compared().is_none() => {
                 title(pen, app, &place, area.width)
             }
             0..10 => "AVG %".to_string(),
@@ -64,7 +72,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
         } else {
             (title, Meaning::Quiet)
         };
-        if place.column.is_number() {
+        if place.column.spec().align == Align::Right {
             pen.put_right(place.x, area.y, place.width, &text, meaning);
         } else {
             pen.put_cut(place.x, area.y, place.width, &text, meaning);

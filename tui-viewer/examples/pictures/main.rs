@@ -1,76 +1,89 @@
-//! Screens as pictures, for documents: the real app and the real drawing, with a page in place of a terminal.
+//! Pictures of the viewer for documents, one of each view on a dark and on a light page, of a program that does not
+//! exist.
+//!
+//! ```text
+//! cargo run --release -p tickscope-cli --example pictures -- DIR
+//! ```
 
+#![allow(clippy::print_stdout, reason = "it says what it wrote")]
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tickscope_cli::headless::{self, Shot, views};
+use tickscope_cli::source::events::{News, Target};
+use tickscope_cli::source::status::Status;
+
+#[path = "../../tests/support/orderbook.rs"]
+mod orderbook;
 mod paint;
 mod svg;
 
-use std::time::Duration;
+use crate::paint::{Ground, Paint};
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
+/// Columns and rows.
+const SIZE: (u16, u16) = (120, 30);
 
-use crate::app::message::Message;
-use crate::app::state::App;
-use crate::app::view::View;
-use crate::cli::args::look::ThemeKind;
-use crate::event_loop::meaning;
-use crate::keys::decoder::Keyboard;
-pub use crate::picture::paint::Ground;
-use crate::picture::paint::Paint;
-use crate::source::events::News;
-use crate::ui::view;
+/// How old the program is in the picture, in tenths of a second.
+const AGE: u64 = 1_340;
 
-/// What is on the screen when the picture is taken.
-#[derive(Debug)]
-pub struct Shot<'a> {
-    /// What is heard of the program, one after the other, each so long after the screen began.
-    pub news: Vec<(Duration, News)>,
-    /// What is typed then.
-    pub keys: &'a str,
-    /// Columns and rows.
-    pub size: (u16, u16),
-    /// The page.
-    pub ground: Ground,
-}
+/// Tenths of a second for which it has been watched.
+const WATCHED: u64 = 300;
 
-/// The names of the views; each has the key of its place, counted from 1.
-pub fn views() -> impl Iterator<Item = &'static str> {
-    View::ALL.into_iter().map(View::title)
-}
-
-/// The picture, as text of an SVG file; the same for the same shot.
-pub fn svg(shot: &Shot<'_>, title: &str) -> String {
-    svg::write(&take(shot), Paint::on(shot.ground), title)
-}
-
-fn take(shot: &Shot<'_>) -> Buffer {
-    let (width, height) = shot.size;
-    let theme = match shot.ground {
-        Ground::Dark => ThemeKind::Sixteen,
-        Ground::Light => ThemeKind::Light,
-    };
-    let mut app = App::new(Size::new(width, height), theme, false, Some(0));
-    for (at, news) in &shot.news {
-        app.update(Message::Time(*at));
-        app.update(Message::News(Box::new(news.clone())));
-    }
-    for code in Keyboard::default().take(shot.keys.as_bytes()) {
-        if let Some(message) = meaning(app.context(), code) {
-            // What is to be done outside has no place in a picture.
-            app.update(message);
+fn main() -> anyhow::Result<()> {
+    let dir = std::env::args_os()
+        .nth(1)
+        .map(PathBuf::from)
+        .context("wanted: a directory")?;
+    std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
+    for (index, view) in views().enumerate() {
+        // A row that has something to tell, then the view.
+        let keys = format!("jjjj{}", index + 1);
+        for (ground, ending) in [(Ground::Dark, ""), (Ground::Light, "-light")] {
+            let shot = Shot {
+                news: news(),
+                keys: &keys,
+                size: SIZE,
+                theme: ground.theme(),
+            };
+            let path = dir.join(format!("{}{ending}.svg", view.to_lowercase()));
+            let picture = picture(&shot, ground, &format!("tickscope: {view}"));
+            std::fs::write(&path, picture).with_context(|| path.display().to_string())?;
+            println!("{}", path.display());
         }
     }
-    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-    view::draw(&app, &mut buffer);
-    buffer
+    Ok(())
+}
+
+fn news() -> Vec<(Duration, News)> {
+    let target = Target {
+        name: "orderbook-sim".into(),
+        pid: 41_873,
+        path: "orderbook.ring".into(),
+    };
+    let tell = |n: u64| {
+        let news = News {
+            target: Some(target.clone()),
+            snapshot: Some(Rc::new(orderbook::snapshot(AGE - WATCHED + n))),
+            ..News::quiet(Status::Live)
+        };
+        (Duration::from_millis(100 * n), news)
+    };
+    (0..=WATCHED).map(tell).collect()
+}
+
+/// The picture of a screen, as text of an SVG file.
+fn picture(shot: &Shot<'_>, ground: Ground, title: &str) -> String {
+    svg::write(&headless::draw(shot), Paint::on(ground), title)
 }
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr;
+
     use super::*;
-    use crate::orderbook;
-    use crate::source::events::Target;
-    use crate::source::status::Status;
-    use std::rc::Rc;
 
     fn shot(keys: &str, ground: Ground) -> Shot<'_> {
         let mut odd = orderbook::snapshot(1_340);
@@ -88,7 +101,7 @@ mod tests {
             news: vec![(Duration::ZERO, news)],
             keys,
             size: (100, 30),
-            ground,
+            theme: ground.theme(),
         }
     }
 
@@ -140,12 +153,12 @@ mod tests {
             };
             let (x, y) = svg::cell_at(number("x"), number("y"));
             let cells = (number("textLength") / svg::CELL_WIDTH).round() as usize;
-            let wide = crate::text::cells::width(text);
+            let wide = text.as_str().width();
             assert_eq!(cells, wide, "{text:?}");
             let mut x = x;
             for c in text.chars() {
                 lines[y][x] = c;
-                x += crate::text::cells::width(c.encode_utf8(&mut [0; 4]));
+                x += c.encode_utf8(&mut [0; 4]).width();
             }
         }
         lines.iter().map(|line| line.iter().collect()).collect()
@@ -156,8 +169,8 @@ mod tests {
         for keys in ["", "2", "3", "4", "5", "6", "?", "/book"] {
             for ground in [Ground::Dark, Ground::Light] {
                 let shot = shot(keys, ground);
-                let buffer = take(&shot);
-                let seen = text(&svg(&shot, "a <title>"), shot.size);
+                let buffer = headless::draw(&shot);
+                let seen = text(&picture(&shot, ground, "a <title>"), shot.size);
                 for y in 0..shot.size.1 {
                     let wanted: String = (0..shot.size.0)
                         .map(|x| buffer[(x, y)].symbol().chars().next().unwrap_or(' '))
@@ -184,7 +197,10 @@ mod tests {
                 .expect("it is one of them");
             let key = key.to_string();
             let (one, other) = (shot(&key, Ground::Dark), shot(&key, Ground::Dark));
-            assert_eq!(svg(&one, view), svg(&other, view));
+            assert_eq!(
+                picture(&one, Ground::Dark, view),
+                picture(&other, Ground::Dark, view)
+            );
         }
     }
 }

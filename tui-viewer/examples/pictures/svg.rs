@@ -4,12 +4,12 @@
 use std::fmt::Write;
 
 use ratatui::buffer::Buffer;
+use unicode_width::UnicodeWidthStr;
 
-use crate::picture::paint::{Look, Paint};
-use crate::text::cells::width;
+use crate::paint::{Look, Paint};
 
 /// A cell, in pixels.
-pub(super) const CELL_WIDTH: f64 = 8.4;
+pub(crate) const CELL_WIDTH: f64 = 8.4;
 const CELL_HEIGHT: f64 = 18.0;
 
 /// From the top of a cell to the line on which its letters stand.
@@ -31,7 +31,7 @@ struct Run {
 }
 
 /// Writes the cells as a file.
-pub(super) fn write(buffer: &Buffer, paint: Paint, title: &str) -> String {
+pub(crate) fn write(buffer: &Buffer, paint: Paint, title: &str) -> String {
     let area = buffer.area;
     let page_width = f64::from(area.width) * CELL_WIDTH + 2.0 * MARGIN;
     let page_height = f64::from(area.height) * CELL_HEIGHT + 2.0 * MARGIN;
@@ -60,7 +60,7 @@ pub(super) fn write(buffer: &Buffer, paint: Paint, title: &str) -> String {
 
 /// The cell whose text stands at a point.
 #[cfg(test)]
-pub(super) fn cell_at(x: f64, y: f64) -> (usize, usize) {
+pub(crate) fn cell_at(x: f64, y: f64) -> (usize, usize) {
     let cell = |pixels: f64, size: f64| ((pixels - MARGIN) / size).round() as usize;
     (cell(x, CELL_WIDTH), cell(y - BASELINE, CELL_HEIGHT))
 }
@@ -72,7 +72,7 @@ fn runs(buffer: &Buffer, paint: Paint, y: u16) -> Vec<Run> {
         let cell = &buffer[(x, y)];
         let look = paint.look(cell.fg, cell.bg, cell.modifier);
         let symbol = cell.symbol();
-        let cells = (width(symbol) as u16).max(1);
+        let cells = (symbol.width() as u16).max(1);
         match runs.last_mut() {
             // A wide letter stands alone: fonts make it less than two cells wide.
             Some(run)
@@ -137,7 +137,7 @@ fn letters(out: &mut String, run: &Run, y: u16) {
 
 fn word(out: &mut String, run: &Run, start: u16, text: &str, y: u16, colour: &str) {
     let text = text.trim_end();
-    let cells = width(text) as f64;
+    let cells = text.width() as f64;
     let x = MARGIN + f64::from(run.x + start) * CELL_WIDTH;
     let y = MARGIN + f64::from(y) * CELL_HEIGHT + BASELINE;
     let bold = if run.look.bold {

@@ -1,13 +1,14 @@
 //! The colours of a page: what a terminal of these colours shows.
 
 use ratatui::style::{Color, Modifier};
+use tickscope_cli::cli::args::ThemeKind;
 
 /// Red, green, blue.
 type Rgb = (u8, u8, u8);
 
 /// What stands for the terminal's own colours.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paint {
+pub(crate) struct Paint {
     text: Rgb,
     ground: Rgb,
     sixteen: [Rgb; 16],
@@ -15,15 +16,15 @@ pub(super) struct Paint {
 
 /// How a cell looks in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(crate) struct Look {
     /// Its text.
-    pub(super) text: Rgb,
+    pub(crate) text: Rgb,
     /// What is behind it, where that is not the page.
-    pub(super) ground: Option<Rgb>,
+    pub(crate) ground: Option<Rgb>,
     /// Bold.
-    pub(super) bold: bool,
+    pub(crate) bold: bool,
     /// Underlined.
-    pub(super) underlined: bool,
+    pub(crate) underlined: bool,
 }
 
 const DARK: Paint = Paint {
@@ -74,7 +75,7 @@ const LIGHT: Paint = Paint {
 
 impl Paint {
     /// The colours on a page.
-    pub(super) fn on(ground: Ground) -> Self {
+    pub(crate) fn on(ground: Ground) -> Self {
         match ground {
             Ground::Dark => DARK,
             Ground::Light => LIGHT,
@@ -82,12 +83,12 @@ impl Paint {
     }
 
     /// The page.
-    pub(super) fn page(&self) -> Rgb {
+    pub(crate) fn page(&self) -> Rgb {
         self.ground
     }
 
     /// How a cell looks.
-    pub(super) fn look(&self, fg: Color, bg: Color, modifier: Modifier) -> Look {
+    pub(crate) fn look(&self, fg: Color, bg: Color, modifier: Modifier) -> Look {
         let mut text = self.colour(fg).unwrap_or(self.text);
         let mut ground = self.colour(bg);
         if modifier.contains(Modifier::REVERSED) {
@@ -150,9 +151,19 @@ fn halfway(one: Rgb, other: Rgb) -> Rgb {
 
 /// The page behind a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub(crate) enum Ground {
     /// Like most terminals.
     Dark,
     /// Like paper.
     Light,
+}
+
+impl Ground {
+    /// The theme that is made for it.
+    pub(crate) fn theme(self) -> ThemeKind {
+        match self {
+            Self::Dark => ThemeKind::Sixteen,
+            Self::Light => ThemeKind::Light,
+        }
+    }
 }
