@@ -33,6 +33,7 @@ pub(crate) mod requests;
 pub(crate) mod row;
 pub(crate) mod screen_info;
 pub(crate) mod search;
+pub(crate) mod sides;
 pub(crate) mod site_rows;
 pub(crate) mod sort;
 pub(crate) mod state;

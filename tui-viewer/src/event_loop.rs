@@ -77,8 +77,6 @@ pub enum ExitReason {
     TerminalLost,
 }
 
-// === impl ExitReason ===
-
 impl ExitReason {
     /// What the process ends with.
     pub fn exit_code(self) -> u8 {
@@ -128,8 +126,6 @@ struct Screen {
     ended: Option<ExitReason>,
 }
 
-// === impl Screen ===
-
 impl Screen {
     fn new(terminal: Terminal, options: ScreenOptions) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
@@ -156,8 +152,8 @@ impl Screen {
     fn follow(&mut self, feed: &mut dyn Feed) -> io::Result<ExitReason> {
         loop {
             self.take(Message::Time(self.began.elapsed()), feed)?;
-            let news = feed.poll();
-            self.take(Message::News(Box::new(news)), feed)?;
+            let events = feed.poll();
+            self.take(Message::Events(Box::new(events)), feed)?;
             if let Some(reason) = self.ended {
                 return Ok(reason);
             }

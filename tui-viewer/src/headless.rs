@@ -11,14 +11,14 @@ use crate::app::view::View;
 use crate::cli::args::ThemeKind;
 use crate::event_loop::meaning;
 use crate::keys::decoder::Keyboard;
-use crate::source::events::News;
+use crate::source::events::Events;
 use crate::ui::view;
 
 /// What happens before the screen is drawn.
 #[derive(Debug)]
 pub struct Shot<'a> {
     /// What is heard of the program, each so long after the screen began.
-    pub news: Vec<(Duration, News)>,
+    pub events: Vec<(Duration, Events)>,
     /// What is typed then.
     pub keys: &'a str,
     /// Columns and rows.
@@ -36,9 +36,9 @@ pub fn views() -> impl Iterator<Item = &'static str> {
 pub fn draw(shot: &Shot<'_>) -> Buffer {
     let (width, height) = shot.size;
     let mut app = App::new(Size::new(width, height), shot.theme, false, Some(0));
-    for (at, news) in &shot.news {
+    for (at, events) in &shot.events {
         app.update(Message::Time(*at));
-        app.update(Message::News(Box::new(news.clone())));
+        app.update(Message::Events(Box::new(events.clone())));
     }
     for code in Keyboard::default().take(shot.keys.as_bytes()) {
         if let Some(message) = meaning(app.context(), code) {

@@ -17,7 +17,7 @@ use crate::keys::action::Context;
 use crate::keys::decoder::Code;
 use crate::keys::keymap::lookup;
 use crate::orderbook;
-use crate::source::events::{News, Target};
+use crate::source::events::{Events, Target};
 use crate::source::status::Status;
 use crate::ui::view;
 
@@ -29,22 +29,22 @@ pub(crate) fn empty(width: u16, height: u16) -> App {
 /// A app that shows the made-up program, alive.
 pub(crate) fn live(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
-    news(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+    events(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
     app
 }
 
 /// What a feed would say.
-pub(crate) fn news(app: &mut App, status: Status, snapshot: Option<Snapshot>) -> Vec<Effect> {
+pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) -> Vec<Effect> {
     let target = Target {
         name: "orderbook-sim".into(),
         pid: 41_873,
         path: "a.ring".into(),
     };
     let snapshot = snapshot.map(Rc::new);
-    app.update(Message::News(Box::new(News {
+    app.update(Message::Events(Box::new(Events {
         target: Some(target),
         snapshot,
-        ..News::quiet(status)
+        ..Events::quiet(status)
     })))
 }
 

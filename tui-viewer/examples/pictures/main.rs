@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use tickscope_cli::headless::{self, Shot, views};
-use tickscope_cli::source::events::{News, Target};
+use tickscope_cli::source::events::{Events, Target};
 use tickscope_cli::source::status::Status;
 
 #[path = "../../tests/support/orderbook.rs"]
@@ -43,7 +43,7 @@ fn main() -> anyhow::Result<()> {
         let keys = format!("jjjj{}", index + 1);
         for (ground, ending) in [(Ground::Dark, ""), (Ground::Light, "-light")] {
             let shot = Shot {
-                news: news(),
+                events: events(),
                 keys: &keys,
                 size: SIZE,
                 theme: ground.theme(),
@@ -57,19 +57,19 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn news() -> Vec<(Duration, News)> {
+fn events() -> Vec<(Duration, Events)> {
     let target = Target {
         name: "orderbook-sim".into(),
         pid: 41_873,
         path: "orderbook.ring".into(),
     };
     let tell = |n: u64| {
-        let news = News {
+        let events = Events {
             target: Some(target.clone()),
             snapshot: Some(Rc::new(orderbook::snapshot(AGE - WATCHED + n))),
-            ..News::quiet(Status::Live)
+            ..Events::quiet(Status::Live)
         };
-        (Duration::from_millis(100 * n), news)
+        (Duration::from_millis(100 * n), events)
     };
     (0..=WATCHED).map(tell).collect()
 }
@@ -88,17 +88,17 @@ mod tests {
     fn shot(keys: &str, ground: Ground) -> Shot<'_> {
         let mut odd = orderbook::snapshot(1_340);
         odd.sites[4].name = "漢字<&\">".into();
-        let news = News {
+        let events = Events {
             target: Some(Target {
                 name: "orderbook-sim".into(),
                 pid: 41_873,
                 path: "a.ring".into(),
             }),
             snapshot: Some(Rc::new(odd)),
-            ..News::quiet(Status::Live)
+            ..Events::quiet(Status::Live)
         };
         Shot {
-            news: vec![(Duration::ZERO, news)],
+            events: vec![(Duration::ZERO, events)],
             keys,
             size: (100, 30),
             theme: ground.theme(),

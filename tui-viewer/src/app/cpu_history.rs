@@ -47,8 +47,6 @@ pub(crate) fn key_of(thread: &Thread) -> u64 {
     hasher.finish()
 }
 
-// === impl Moment ===
-
 impl Moment {
     fn of(snapshot: &Snapshot) -> Self {
         let known = snapshot.threads.iter().filter(|thread| thread.tid != 0);
@@ -84,8 +82,6 @@ impl Moment {
 fn run_of(snapshot: &Snapshot) -> (u32, u64) {
     (snapshot.process.pid, snapshot.process.started_unix_ns)
 }
-
-// === impl CpuHistory ===
 
 impl CpuHistory {
     /// Remembers a snapshot and forgets what is too long ago.

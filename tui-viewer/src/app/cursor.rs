@@ -16,8 +16,6 @@ pub(crate) struct Cursor {
     pub(crate) offset: usize,
 }
 
-// === impl Cursor ===
-
 impl Cursor {
     /// Finds what was chosen in new rows and keeps it on its line of the screen: else the nearest above it in
     /// the tree that is left, else the row that now stands in its place.

@@ -32,8 +32,6 @@ pub(crate) enum Began {
     Unknown,
 }
 
-// === impl Detail ===
-
 impl Detail {
     /// Looks a row up in the snapshot, thread by thread.
     pub(crate) fn of(data: &Data, what: What) -> Self {

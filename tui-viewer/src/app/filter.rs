@@ -53,8 +53,6 @@ pub(super) struct Seen {
     pub(super) in_part: bool,
 }
 
-// === impl Lens ===
-
 impl Filter {
     /// Whether a view shows nothing but what is in focus.
     pub(super) fn focuses(&self, view: View) -> bool {

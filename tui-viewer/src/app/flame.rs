@@ -2,7 +2,7 @@
 
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::flame_layout::{Frame, icicle};
+use crate::app::flame_layout::{Frame, lay_out};
 use crate::app::listing::{Listing, Shape};
 use crate::app::row::{Fold, Row, RowId};
 
@@ -41,7 +41,7 @@ impl Flame {
             Some(found as u32)
         });
         // By name, so that nothing changes places while times change.
-        self.frames = icicle(tree, zoom, width, |a, b| {
+        self.frames = lay_out(tree, zoom, width, |a, b| {
             let (a, b) = (What::Tree(a), What::Tree(b));
             data.label(a)
                 .cmp(data.label(b))

@@ -26,7 +26,7 @@ pub(crate) struct Frame {
 
 /// Lays a tree out on so many cells. What is above `zoom` takes all of them, what is beside it none. Frames come line by
 /// line, those of a line from left to right; `order` is that of siblings.
-pub(crate) fn icicle(
+pub(crate) fn lay_out(
     tree: &CallTree,
     zoom: Option<u32>,
     width: u16,

@@ -51,7 +51,7 @@ pub(crate) struct Around {
 
 /// A line of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Line<'a> {
+pub(crate) enum FunctionRow<'a> {
     /// A heading.
     Heading(CallId),
     /// Who calls it.
@@ -93,53 +93,53 @@ impl Around {
     }
 
     /// What stands on a line.
-    pub(crate) fn line(&self, line: u32) -> Line<'_> {
+    pub(crate) fn line(&self, line: u32) -> FunctionRow<'_> {
         let (callers, callees) = (self.callers(), self.callees());
         let caller = line.checked_sub(callers.start).map(|at| at as usize);
         let callee = line.checked_sub(callees.start).map(|at| at as usize);
         let caller = caller.and_then(|at| self.neighbours.callers.get(at));
         let callee = callee.and_then(|at| self.neighbours.callees.get(at));
         match (caller, callee) {
-            (Some(link), _) => Line::Caller(link),
-            (None, Some(link)) => Line::Callee(link),
-            (None, None) if line == Self::CALLED_FROM => Line::Heading(CallId::CalledFrom),
-            (None, None) if line == self.time_goes_to() => Line::Heading(CallId::TimeGoesTo),
-            (None, None) => Line::Own,
+            (Some(link), _) => FunctionRow::Caller(link),
+            (None, Some(link)) => FunctionRow::Callee(link),
+            (None, None) if line == Self::CALLED_FROM => FunctionRow::Heading(CallId::CalledFrom),
+            (None, None) if line == self.time_goes_to() => FunctionRow::Heading(CallId::TimeGoesTo),
+            (None, None) => FunctionRow::Own,
         }
     }
 
     pub(super) fn id(&self, tree: &CallTree, line: u32) -> CallId {
         let key = |function: FunctionId| tree.functions.get(function).key;
         match self.line(line) {
-            Line::Heading(heading) => heading,
-            Line::Caller(link) => CallId::Caller(link.function.map(key)),
-            Line::Own => CallId::Own,
+            FunctionRow::Heading(heading) => heading,
+            FunctionRow::Caller(link) => CallId::Caller(link.function.map(key)),
+            FunctionRow::Own => CallId::Own,
             // Whoever is called is a function; only callers may be none.
-            Line::Callee(link) => link.function.map_or(CallId::Own, |f| CallId::Callee(key(f))),
+            FunctionRow::Callee(link) => link.function.map_or(CallId::Own, |f| CallId::Callee(key(f))),
         }
     }
 
     /// The function that a line names.
     pub(super) fn function(&self, line: u32) -> Option<FunctionId> {
         match self.line(line) {
-            Line::Heading(_) => None,
-            Line::Caller(link) | Line::Callee(link) => link.function,
-            Line::Own => Some(self.neighbours.function),
+            FunctionRow::Heading(_) => None,
+            FunctionRow::Caller(link) | FunctionRow::Callee(link) => link.function,
+            FunctionRow::Own => Some(self.neighbours.function),
         }
     }
 
     pub(super) fn figures(&self, line: u32) -> Figures {
         let of = &self.neighbours;
         match self.line(line) {
-            Line::Heading(_) => Figures::default(),
-            Line::Caller(link) | Line::Callee(link) => Figures {
+            FunctionRow::Heading(_) => Figures::default(),
+            FunctionRow::Caller(link) | FunctionRow::Callee(link) => Figures {
                 total_ns: link.ns,
                 calls: link.outermost_calls,
                 sum: link.sum,
                 open: link.open,
                 ..Figures::default()
             },
-            Line::Own => Figures {
+            FunctionRow::Own => Figures {
                 total_ns: of.self_ns,
                 self_ns: of.self_ns,
                 calls: of.outermost_calls + of.recursive_calls,
@@ -152,10 +152,10 @@ impl Around {
 
     pub(super) fn spread(&self, line: u32) -> Option<Spread> {
         match self.line(line) {
-            Line::Heading(_) => None,
-            Line::Caller(link) | Line::Callee(link) => link.spread,
+            FunctionRow::Heading(_) => None,
+            FunctionRow::Caller(link) | FunctionRow::Callee(link) => link.spread,
             // What stands in its line is its self time.
-            Line::Own => self.neighbours.spread.map(|spread| Spread {
+            FunctionRow::Own => self.neighbours.spread.map(|spread| Spread {
                 total_error: spread.self_error,
                 total_estimated: spread.self_estimated,
                 ..spread
@@ -166,20 +166,20 @@ impl Around {
     /// The words of a line that is no function.
     pub(super) fn label(&self, line: u32) -> Option<&'static str> {
         match self.line(line) {
-            Line::Heading(CallId::CalledFrom) => Some("called from"),
-            Line::Heading(_) => Some("where its time goes"),
-            Line::Caller(Link { function: None, .. }) => Some("(top of a thread)"),
-            Line::Own => Some("(self)"),
-            Line::Caller(_) | Line::Callee(_) => None,
+            FunctionRow::Heading(CallId::CalledFrom) => Some("called from"),
+            FunctionRow::Heading(_) => Some("where its time goes"),
+            FunctionRow::Caller(Link { function: None, .. }) => Some("(top of a thread)"),
+            FunctionRow::Own => Some("(self)"),
+            FunctionRow::Caller(_) | FunctionRow::Callee(_) => None,
         }
     }
 
     /// Whether the function of a line and the chosen one call each other.
     pub(super) fn is_recursive(&self, line: u32) -> bool {
         match self.line(line) {
-            Line::Heading(_) => false,
-            Line::Caller(link) | Line::Callee(link) => link.in_cycle,
-            Line::Own => self.neighbours.recursive,
+            FunctionRow::Heading(_) => false,
+            FunctionRow::Caller(link) | FunctionRow::Callee(link) => link.in_cycle,
+            FunctionRow::Own => self.neighbours.recursive,
         }
     }
 }

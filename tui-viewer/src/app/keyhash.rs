@@ -18,8 +18,6 @@ pub(crate) struct KeyHasher(u64);
 /// An odd number without a pattern: the fraction of the golden ratio.
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-// === impl KeyHasher ===
-
 impl Hasher for KeyHasher {
     fn write_u64(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(ODD);

@@ -40,8 +40,6 @@ pub(crate) struct Layout {
     pub(crate) too_small: bool,
 }
 
-// === impl Layout ===
-
 impl Layout {
     /// The lines of a screen; `banner` asks for one between list and footer.
     pub(crate) fn compute(size: Size, banner: bool) -> Self {

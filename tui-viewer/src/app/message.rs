@@ -14,7 +14,7 @@ use crate::cli::args::ReportFormat;
 
 use crate::keys::action::Action;
 use crate::keys::decoder::Code;
-use crate::source::events::{News, Request};
+use crate::source::events::{Events, Request};
 
 /// Something happened.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(crate) enum Message {
     /// A key without a meaning where it was pressed.
     Unknown(Code),
     /// The feed was looked at.
-    News(Box<News>),
+    Events(Box<Events>),
     /// Time since the screen began.
     Time(Duration),
     /// The terminal has another size.

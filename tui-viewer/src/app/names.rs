@@ -19,8 +19,6 @@ pub(crate) struct Names {
     small_full: Vec<String>,
 }
 
-// === impl Names ===
-
 impl Names {
     /// The names of these functions; the former ones if nothing has changed.
     pub(crate) fn of(functions: &Functions, former: Option<&Rc<Self>>, ascii: bool) -> Rc<Self> {

@@ -14,8 +14,6 @@ pub(crate) enum PercentOf {
     Parent,
 }
 
-// === impl Base ===
-
 impl PercentOf {
     /// What holds in a view: a function without a place has no parent.
     pub(crate) fn within(self, view: View) -> Self {

@@ -39,8 +39,6 @@ pub(crate) struct Matcher {
     inside: Vec<bool>,
 }
 
-// === impl Search ===
-
 impl Search {
     /// What is searched for.
     pub(crate) fn text(&self) -> &str {
@@ -52,8 +50,6 @@ impl Search {
         !self.text().is_empty()
     }
 }
-
-// === impl Filter ===
 
 impl Matcher {
     /// Looks through all functions.

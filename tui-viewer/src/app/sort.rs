@@ -59,8 +59,6 @@ pub(crate) struct Before<'a> {
     pub(crate) calm: bool,
 }
 
-// === impl SortKey ===
-
 impl SortKey {
     /// Whether rows of differences are compared by how much it has changed; what has no difference on the screen is
     /// compared as it is now.
@@ -76,8 +74,6 @@ impl SortKey {
         )
     }
 }
-
-// === impl Sort ===
 
 impl Sort {
     /// The order a view starts with.
@@ -234,8 +230,6 @@ impl Sort {
         }
     }
 }
-
-// === impl Before ===
 
 impl<'a> Before<'a> {
     /// The order of a list as it is.

@@ -29,9 +29,9 @@ use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::orderbook::snapshot;
-use crate::source::events::{News, Outcome, Request, RingLine, Target};
+use crate::source::events::{Events, Outcome, Request, RingLine, Target};
 use crate::source::status::Status;
-use crate::test_driver::{at, empty, key, keys, line, live, news, selected, text};
+use crate::test_driver::{at, empty, events, key, keys, line, live, selected, text};
 
 /// The made-up program after the reset that began this epoch.
 fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
@@ -42,9 +42,9 @@ fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
 
 fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     let outcomes = vec![Outcome { request, result }];
-    app.update(Message::News(Box::new(News {
+    app.update(Message::Events(Box::new(Events {
         outcomes,
-        ..News::quiet(Status::Live)
+        ..Events::quiet(Status::Live)
     })));
 }
 
@@ -76,12 +76,12 @@ fn what_was_asked_of_one_program_is_not_asked_of_another() {
             let mut app = live(120, 30);
             app.requests.undoable = true;
             if typed == "r" {
-                news(&mut app, Status::Live, Some(watched.clone()));
+                events(&mut app, Status::Live, Some(watched.clone()));
             }
             keys(&mut app, typed);
             let mut other = snapshot(10);
             other.process.pid = 41_874;
-            app.update(Message::News(Box::new(News {
+            app.update(Message::Events(Box::new(Events {
                 target: Some(Target {
                     name: "orderbook-sim".into(),
                     pid: 41_874,
@@ -89,7 +89,7 @@ fn what_was_asked_of_one_program_is_not_asked_of_another() {
                 }),
                 new_run,
                 snapshot: Some(Rc::new(other)),
-                ..News::quiet(Status::Live)
+                ..Events::quiet(Status::Live)
             })));
             assert!(
                 !app.requests.undoable && app.requests.pending.is_none() && app.overlay.is_none(),
@@ -108,7 +108,7 @@ fn a_program_that_answers_and_ends_is_not_waited_for() {
     let mut app = live(120, 30);
     keys(&mut app, "r");
     answer(&mut app, Request::Reset, Ok(2));
-    news(&mut app, Status::Exited { unix_ns: 1 }, None);
+    events(&mut app, Status::Exited { unix_ns: 1 }, None);
     at(&mut app, 3_000);
     assert!(app.requests.pending.is_none());
     assert!(
@@ -134,7 +134,7 @@ fn what_is_hot_opens_once_and_only_once() {
     keys(&mut app, "C");
     assert_eq!(app.list().rows.len(), 6);
     at(&mut app, 9_000);
-    news(&mut app, Status::Live, Some(snapshot(1_400)));
+    events(&mut app, Status::Live, Some(snapshot(1_400)));
     assert_eq!(app.list().rows.len(), 6, "closed by the user stays closed");
 }
 
@@ -152,9 +152,9 @@ fn the_first_look_fits_the_screen() {
 #[test]
 fn the_hottest_path_waits_until_the_data_says_which_it_is() {
     let mut app = empty(120, 30);
-    news(&mut app, Status::Live, Some(snapshot(1)));
+    events(&mut app, Status::Live, Some(snapshot(1)));
     assert_eq!(app.list().rows.len(), 3, "a tenth of a second says nothing");
-    news(&mut app, Status::Live, Some(snapshot(10)));
+    events(&mut app, Status::Live, Some(snapshot(10)));
     assert!(app.list().rows.len() > 3);
 }
 
@@ -377,7 +377,7 @@ fn the_same_row_stays_under_the_finger() {
     let mut turned = snapshot(1_350);
     turned.nodes.self_ticks[7] *= 100;
     at(&mut app, 6_900);
-    news(&mut app, Status::Live, Some(turned));
+    events(&mut app, Status::Live, Some(turned));
     assert_eq!(names(&app), order, "no row moves within two seconds after a key");
     let due = app.deadline().expect("the order is due");
     at(&mut app, due.as_millis() as u64);
@@ -390,12 +390,12 @@ fn the_same_row_stays_under_the_finger() {
 fn rows_change_places_at_most_once_a_second() {
     let mut app = live(120, 30);
     at(&mut app, 5_000);
-    news(&mut app, Status::Live, Some(snapshot(1_350)));
+    events(&mut app, Status::Live, Some(snapshot(1_350)));
     let order: Vec<String> = names(&app).iter().map(|name| name.to_string()).collect();
     let mut turned = snapshot(1_351);
     turned.nodes.self_ticks[7] *= 100;
     at(&mut app, 5_900);
-    news(&mut app, Status::Live, Some(turned));
+    events(&mut app, Status::Live, Some(turned));
     assert_eq!(names(&app), order);
     at(&mut app, 6_000);
     assert_ne!(names(&app), order);
@@ -416,9 +416,9 @@ fn what_vanishes_gives_way_to_what_is_above_it_and_comes_back() {
     young.nodes.calls.truncate(2);
     young.latencies = Default::default();
     young.nodes.self_ticks.truncate(2);
-    news(&mut app, Status::Live, Some(young));
+    events(&mut app, Status::Live, Some(young));
     assert_eq!(selected(&app), "match::step", "the nearest that is left");
-    news(&mut app, Status::Live, Some(snapshot(1_342)));
+    events(&mut app, Status::Live, Some(snapshot(1_342)));
     assert_eq!(selected(&app), "tree::rebalance", "it is what was chosen");
 }
 
@@ -433,13 +433,13 @@ fn a_new_run_keeps_folds_and_selection() {
     });
     let mut next = snapshot(10);
     next.process.pid = 42_010;
-    let told = News {
+    let told = Events {
         target,
         snapshot: Some(Rc::new(next)),
         new_run: Some((41_873, 42_010)),
-        ..News::quiet(Status::Live)
+        ..Events::quiet(Status::Live)
     };
-    app.update(Message::News(Box::new(told)));
+    app.update(Message::Events(Box::new(told)));
     assert_eq!(
         (selected(&app).as_str(), app.list().rows.len()),
         ("tree::rebalance", 14)
@@ -458,14 +458,14 @@ fn the_next_ring_of_the_same_process_leaves_what_was_known_of_it() {
         let mut app = live(120, 30);
         let known = app.playback.history.times().next();
         assert!(known.is_some());
-        app.update(Message::News(Box::new(News {
+        app.update(Message::Events(Box::new(Events {
             target: Some(Target {
                 name: "orderbook-sim".into(),
                 pid: new,
                 path: "b.ring".into(),
             }),
             new_run: Some((41_873, new)),
-            ..News::quiet(Status::Live)
+            ..Events::quiet(Status::Live)
         })));
         assert_eq!(app.playback.history.times().next() == known, is_kept, "{new}");
     }
@@ -477,12 +477,12 @@ fn a_frozen_screen_shows_the_same_numbers_until_it_is_released() {
     keys(&mut app, "p");
     let before = text(&app);
     app.screen.dirty = false;
-    news(&mut app, Status::Live, Some(snapshot(1_400)));
+    events(&mut app, Status::Live, Some(snapshot(1_400)));
     assert!(!app.screen.dirty, "nothing to draw");
     assert_eq!(text(&app), before);
     let mut gone = live(60, 15);
     keys(&mut gone, "p");
-    news(&mut gone, Status::Exited { unix_ns: 0 }, None);
+    events(&mut gone, Status::Exited { unix_ns: 0 }, None);
     assert!(header(&gone).contains("FROZEN") && text(&gone).contains("Meanwhile the program has ended"));
     keys(&mut app, "p");
     assert!(header(&app).contains("02:20"), "{}", header(&app));
@@ -496,7 +496,7 @@ fn what_does_not_move_cannot_be_frozen() {
     ];
     for (status, word, why) in states {
         let mut app = live(120, 30);
-        news(&mut app, status, None);
+        events(&mut app, status, None);
         keys(&mut app, "p");
         assert!(
             !app.playback.stands_still() && header(&app).contains(word),
@@ -514,15 +514,15 @@ fn a_reset_is_done_when_it_is_seen() {
     assert!(header(&app).contains("resetting…"));
     assert!(keys(&mut app, "r").is_empty(), "once is enough");
     answer(&mut app, Request::Reset, Ok(2));
-    news(&mut app, Status::Live, Some(in_epoch(1, 1_341)));
+    events(&mut app, Status::Live, Some(in_epoch(1, 1_341)));
     assert!(header(&app).contains("resetting…"), "promised is not done");
-    news(&mut app, Status::Live, Some(in_epoch(2, 1)));
+    events(&mut app, Status::Live, Some(in_epoch(2, 1)));
     assert!(!header(&app).contains("resetting"));
     assert!(last_line(&app).contains("u takes it back"));
     assert!(matches!(keys(&mut app, "u")[..], [Effect::Send(Request::Undo)]));
     assert!(header(&app).contains("undoing…"));
     answer(&mut app, Request::Undo, Ok(3));
-    news(&mut app, Status::Live, Some(in_epoch(3, 1_343)));
+    events(&mut app, Status::Live, Some(in_epoch(3, 1_343)));
     assert!(last_line(&app).contains("taken back"));
     assert!(keys(&mut app, "u").is_empty(), "one level");
     assert!(
@@ -537,7 +537,7 @@ fn an_undo_that_is_refused_says_why_and_is_offered_no_more() {
     let mut app = live(200, 30);
     keys(&mut app, "r");
     answer(&mut app, Request::Reset, Ok(2));
-    news(&mut app, Status::Live, Some(in_epoch(2, 1)));
+    events(&mut app, Status::Live, Some(in_epoch(2, 1)));
     keys(&mut app, "j");
     assert!(last_line(&app).contains("undo reset"));
     assert!(matches!(keys(&mut app, "u")[..], [Effect::Send(Request::Undo)]));
@@ -547,7 +547,7 @@ fn an_undo_that_is_refused_says_why_and_is_offered_no_more() {
     at(&mut app, 10_000);
     assert!(!last_line(&app).contains("undo"), "{}", last_line(&app));
     let mut gone = live(60, 15);
-    news(&mut gone, Status::Exited { unix_ns: 0 }, None);
+    events(&mut gone, Status::Exited { unix_ns: 0 }, None);
     assert!(keys(&mut gone, "u").is_empty() && last_line(&gone).contains("no reset to undo"));
 }
 
@@ -579,7 +579,7 @@ fn a_late_answer_counts_all_the_same() {
     at(&mut app, 2_000);
     assert!(last_line(&app).contains("no answer"));
     answer(&mut app, Request::Reset, Ok(2));
-    news(&mut app, Status::Live, Some(in_epoch(2, 30)));
+    events(&mut app, Status::Live, Some(in_epoch(2, 30)));
     assert!(last_line(&app).contains("u takes it back"));
     assert!(matches!(keys(&mut app, "u")[..], [Effect::Send(Request::Undo)]));
 }
@@ -593,7 +593,7 @@ fn the_list_stays_at_its_top_until_a_row_is_chosen() {
     };
     let mut app = live(60, 7);
     at(&mut app, 5_000);
-    news(&mut app, Status::Live, Some(overtaken()));
+    events(&mut app, Status::Live, Some(overtaken()));
     assert_eq!(names(&app)[0], "ingest::run");
     assert_eq!(
         (selected(&app).as_str(), app.list().cursor.offset),
@@ -602,7 +602,7 @@ fn the_list_stays_at_its_top_until_a_row_is_chosen() {
     let mut app = live(60, 7);
     keys(&mut app, "j");
     at(&mut app, 5_000);
-    news(&mut app, Status::Live, Some(overtaken()));
+    events(&mut app, Status::Live, Some(overtaken()));
     assert_eq!(
         (selected(&app).as_str(), line(&app)),
         ("match::step", 1),
@@ -615,7 +615,7 @@ fn a_reset_asks_first_only_if_others_watch() {
     let mut app = empty(60, 15);
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 2;
-    news(&mut app, Status::Live, Some(watched));
+    events(&mut app, Status::Live, Some(watched));
     assert!(keys(&mut app, "r").is_empty());
     assert!(
         text(&app).contains("1 other viewer is watching"),
@@ -626,7 +626,7 @@ fn a_reset_asks_first_only_if_others_watch() {
     assert!(app.overlay.is_none() && app.requests.pending.is_none());
     assert!(matches!(keys(&mut app, "ry")[..], [Effect::Send(Request::Reset)]));
     let mut gone = live(60, 15);
-    news(&mut gone, Status::Exited { unix_ns: 0 }, None);
+    events(&mut gone, Status::Exited { unix_ns: 0 }, None);
     assert!(keys(&mut gone, "r").is_empty());
     assert!(last_line(&gone).contains("nothing to reset"));
 }
@@ -653,7 +653,7 @@ fn a_thread_that_has_gone_is_said_so() {
     key(&mut app, Code::Enter);
     let mut without = snapshot(1_341);
     without.threads[1].name = "other".into();
-    news(&mut app, Status::Live, Some(without));
+    events(&mut app, Status::Live, Some(without));
     assert!(
         text(&app).contains("no thread match-1 any more. a shows all"),
         "{}",
@@ -671,7 +671,7 @@ fn the_choice_of_a_thread_stays_on_its_thread() {
         ..Default::default()
     };
     grown.threads.insert(0, newcomer);
-    news(&mut app, Status::Live, Some(grown));
+    events(&mut app, Status::Live, Some(grown));
     key(&mut app, Code::Enter);
     assert!(text(&app).contains("only match-1 (a: all)"), "{}", text(&app));
 }
@@ -687,7 +687,7 @@ fn the_busiest_thread_is_listed_first_and_its_share_is_never_cut() {
         let mut app = empty(width, height);
         let mut turned = pool.clone();
         turned.threads.reverse();
-        news(&mut app, Status::Live, Some(turned));
+        events(&mut app, Status::Live, Some(turned));
         keys(&mut app, "a");
         let screen = text(&app);
         let at = |share: &str| {
@@ -714,7 +714,7 @@ fn an_empty_list_says_why() {
     }
     for status in [Status::Live, Status::Exited { unix_ns: 0 }, Status::Kept] {
         let mut app = live(60, 15);
-        news(&mut app, status, Some(idle.clone()));
+        events(&mut app, status, Some(idle.clone()));
         for view in ["1", "2"] {
             keys(&mut app, view);
             assert!(
@@ -741,7 +741,7 @@ fn warnings_stand_until_they_are_read() {
         "TICKSCOPE_MODE=fast: not a mode; exact is used.".into(),
         "b".into(),
     ];
-    news(&mut app, Status::Live, Some(warned));
+    events(&mut app, Status::Live, Some(warned));
     assert!(
         text(&app).contains("! TICKSCOPE_MODE=fast: not a mode"),
         "{}",
@@ -774,7 +774,7 @@ fn files_are_written_from_what_is_on_the_screen() {
     let mut app = live(120, 30);
     keys(&mut app, "pajj");
     key(&mut app, Code::Enter);
-    news(&mut app, Status::Live, Some(snapshot(1_400)));
+    events(&mut app, Status::Live, Some(snapshot(1_400)));
     let effects = keys(&mut app, "ds");
     let [
         Effect::WriteReport {
@@ -874,7 +874,7 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     let mut warned = snapshot(1_340);
     warned.process.warnings = vec!["the clock is odd".into()];
     let mut app = live(60, 15);
-    news(&mut app, Status::Live, Some(warned));
+    events(&mut app, Status::Live, Some(warned));
     wrote(&mut app);
     key(&mut app, Code::Esc);
     assert!(
@@ -1013,15 +1013,15 @@ fn the_picker_opens_what_is_selected() {
     };
     let status = Status::Waiting { why: "which?".into() };
     let rings = Some(vec![ring("a"), ring("b"), ring("c")]);
-    app.update(Message::News(Box::new(News {
+    app.update(Message::Events(Box::new(Events {
         rings,
-        ..News::quiet(status.clone())
+        ..Events::quiet(status.clone())
     })));
     keys(&mut app, "j");
     let rings = Some(vec![ring("new"), ring("a"), ring("b"), ring("c")]);
-    app.update(Message::News(Box::new(News {
+    app.update(Message::Events(Box::new(Events {
         rings,
-        ..News::quiet(status)
+        ..Events::quiet(status)
     })));
     let effects = key(&mut app, Code::Enter);
     assert!(
@@ -1039,7 +1039,7 @@ fn nothing_new_is_nothing_to_draw() {
     app.screen.dirty = false;
     for ms in [10_100, 12_000, 60_000] {
         at(&mut app, ms);
-        news(&mut app, Status::Live, None);
+        events(&mut app, Status::Live, None);
         assert!(!app.screen.dirty, "at {ms} ms");
     }
     assert_eq!(app.deadline(), None);
@@ -1053,7 +1053,7 @@ fn the_footer_offers_only_what_works_now() {
     key(&mut app, Code::Enter);
     assert!(last_line(&app).contains("nN match") && last_line(&app).contains("/book"));
     let mut kept = live(200, 30);
-    news(&mut kept, Status::Kept, None);
+    events(&mut kept, Status::Kept, None);
     assert!(!last_line(&kept).contains("r reset") && !last_line(&kept).contains("freeze"));
     let context = app.context();
     for line in crate::keys::keymap::lines(context).filter(|line| line.hint.is_some()) {
@@ -1123,7 +1123,7 @@ proptest! {
         };
         for (step, ticks) in snapshots.iter().enumerate() {
             at(&mut app, 10_000 + 240 * (step as u64 + 1));
-            news(&mut app, Status::Live, Some(shuffled(ticks, step)));
+            events(&mut app, Status::Live, Some(shuffled(ticks, step)));
             prop_assert_eq!((selected(&app), line(&app)), (name.clone(), place));
             let data = app.derived.data.as_ref().expect("data");
             for row in &app.list().rows {
@@ -1134,7 +1134,7 @@ proptest! {
         // Long after the key rows may move, but the selection is still the same function.
         for (step, ticks) in snapshots.iter().enumerate() {
             at(&mut app, 20_000 + step as u64 * 5_000);
-            news(&mut app, Status::Live, Some(shuffled(ticks, step)));
+            events(&mut app, Status::Live, Some(shuffled(ticks, step)));
             prop_assert_eq!(selected(&app), name.clone());
         }
     }

@@ -18,8 +18,6 @@ pub(crate) enum ThreadChoice {
     },
 }
 
-// === impl Scope ===
-
 impl ThreadChoice {
     /// The thread of a snapshot that is meant. An ended thread is found in the row of ended threads of its name,
     /// and after a restart the first of that name stands for it.

@@ -1,32 +1,27 @@
 //! What each message does to the app.
 
-mod activity;
 mod availability;
 mod banner;
 mod command_line;
-pub(crate) mod compare;
-mod editor;
+mod compare;
 mod find;
 mod flame;
 mod focus;
 mod function;
 mod help;
-mod modes;
 mod notice;
 mod on_event;
 mod pointer;
-pub(crate) mod refresh;
+mod refresh;
 mod requests;
 mod sites;
 mod threads;
 mod time;
 mod travel;
 mod unit;
-mod window;
 mod writing;
 
 use crate::app::help as help_lines;
-use crate::app::threads::busiest_first;
 use tickscope_format::snapshot::Mode;
 
 use crate::app::columns;
@@ -44,8 +39,6 @@ use crate::text::cells::cut_start;
 use crate::text::glyphs::Glyphs;
 use crate::text::words::in_words;
 
-// === impl App ===
-
 impl App {
     /// Takes one message; what is to be done outside comes back.
     pub(crate) fn update(&mut self, message: Message) -> Vec<Effect> {
@@ -54,12 +47,12 @@ impl App {
             Message::Do(action) => {
                 self.screen.touch();
                 self.notices.key_is_known();
-                if self.can(action) {
+                if self.is_available(action) {
                     // Escape looks itself what there is to go back from.
                     if action != Action::Back {
                         self.notices.read();
                     }
-                    self.act(action, &mut effects);
+                    self.perform(action, &mut effects);
                 }
             }
             Message::Edit(request) => {
@@ -93,7 +86,7 @@ impl App {
                 }
                 self.screen.dirty |= self.notices.key_is_unknown(self.screen.now);
             }
-            Message::News(news) => self.on_event(*news),
+            Message::Events(events) => self.on_event(*events),
             Message::Time(now) => self.tick(now),
             Message::Resize(size) => {
                 self.screen.dirty |= self.screen.size != size;
@@ -131,7 +124,7 @@ impl App {
         effects
     }
 
-    pub(super) fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
+    pub(super) fn perform(&mut self, action: Action, effects: &mut Vec<Effect>) {
         match action {
             Action::ShowTree => self.show(View::Tree),
             Action::ShowHot => self.show(View::Hot),
@@ -213,7 +206,7 @@ impl App {
             Action::NewerCommand => self.recall(false),
             Action::Scope => self.choose_threads(),
             Action::Freeze => self.freeze(),
-            Action::Reset => self.ask_reset(effects),
+            Action::Reset => self.request_reset(effects),
             Action::Modes => self.list_modes(),
             Action::Yes => {
                 if let Some(Overlay::Confirm(request)) = self.overlay.take() {
@@ -358,29 +351,6 @@ impl App {
             }
             Some(Overlay::Confirm(_)) | None => {}
         }
-    }
-
-    fn choose_threads(&mut self) {
-        if self.query.threads == ThreadChoice::All {
-            let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
-            self.overlay = Some(Overlay::Threads { index: 0, order });
-        } else {
-            self.choose_time_of(ThreadChoice::All);
-        }
-    }
-
-    /// The time of other threads, by choice: Escape does not change it.
-    fn choose_time_of(&mut self, threads: ThreadChoice) {
-        if let Some(origin) = &mut self.views.came_from {
-            origin.filtered = false;
-        }
-        self.show_time_of(threads);
-    }
-
-    /// The time of other threads.
-    pub(super) fn show_time_of(&mut self, threads: ThreadChoice) {
-        self.query.threads = threads;
-        self.playback.restart_activity(&self.program, &self.query.threads);
     }
 
     /// Takes off what measuring costs at least, or shows times as they were measured.

@@ -7,7 +7,7 @@ use tickscope_format::render::text::TextOptions;
 
 use crate::cli::args::ReportFormat;
 use crate::output::console::in_one_line;
-use crate::output::output_file::Place;
+use crate::output::output_file::OutputFile;
 use crate::output::report::Report;
 use crate::text::clock_time::{UtcOffset, stamp};
 use crate::text::words::in_words;
@@ -38,7 +38,7 @@ pub(crate) fn write_reports(
             ..Report::default()
         };
         let write = |path: &Path| {
-            Place::new(Some(path), false)
+            OutputFile::new(Some(path), false)
                 .write(|out| report.write(snapshot, out))
                 .map_err(|error| in_one_line(&error))
         };

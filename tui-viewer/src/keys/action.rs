@@ -238,7 +238,7 @@ pub(crate) struct Hint {
 
 /// A line of the help: keys that belong together.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct Binding {
     /// Its part of the help.
     pub(crate) section: Section,
     /// Where the keys work.
@@ -253,7 +253,7 @@ pub(crate) struct Line {
     pub(crate) hint: Option<Hint>,
 }
 
-impl Line {
+impl Binding {
     /// All of its keys: `↑ ↓ k j`.
     pub(crate) fn keys_text(&self, ascii: bool) -> String {
         let names: Vec<String> = self.keys.iter().map(|&(key, _)| key_name(key, ascii)).collect();

@@ -27,14 +27,14 @@ const RATES_HZ: std::ops::RangeInclusive<u64> = 1..=100;
     disable_help_flag = true,
     disable_help_subcommand = true
 )]
-struct Line {
+struct CommandArgs {
     #[command(subcommand)]
-    verb: Verb,
+    command: ScreenCommand,
 }
 
 /// A command of the screen.
 #[derive(Clone, Debug, Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum ScreenCommand {
     /// Count from zero.
     Reset,
     /// Take the reset back.
@@ -129,9 +129,7 @@ pub(crate) enum Verb {
     Quit,
 }
 
-// === impl Verb ===
-
-impl Verb {
+impl ScreenCommand {
     /// The same, unless it would write another form than its file's name says.
     fn checked(self) -> Result<Self, String> {
         if let Self::Report { file, format, .. } = &self {
@@ -147,19 +145,19 @@ impl Verb {
 ///
 /// # Errors
 /// One line: what is wrong with it, and what was wanted.
-pub(crate) fn parse(text: &str) -> Result<Verb, String> {
+pub(crate) fn parse(text: &str) -> Result<ScreenCommand, String> {
     let words = words(text);
     let mut typed: Vec<&str> = words.iter().map(String::as_str).collect();
     let Some(first) = typed.first_mut() else {
         return Err("wanted a command; Tab lists them".into());
     };
-    let all = Line::command();
+    let all = CommandArgs::command();
     let Some(command) = named(&all, first) else {
         return Err(unknown(&all, first));
     };
     *first = command.get_name();
-    match Line::try_parse_from(&typed) {
-        Ok(line) => line.verb.checked(),
+    match CommandArgs::try_parse_from(&typed) {
+        Ok(line) => line.command.checked(),
         Err(error) => Err(format!(
             "{}; wanted :{}",
             reason(command.get_name(), &error),
@@ -170,7 +168,7 @@ pub(crate) fn parse(text: &str) -> Result<Verb, String> {
 
 /// How the command that a line begins with goes on, and what it does; none before it is one.
 pub(crate) fn hint(text: &str) -> Option<String> {
-    let all = Line::command();
+    let all = CommandArgs::command();
     let words = words(text);
     let command = all.find_subcommand(words.first()?)?;
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -252,18 +250,18 @@ mod tests {
                 assert_eq!(why.lines().count(), 1, "{why}");
                 why
             }
-            Ok(verb) => panic!("{text} is {verb:?}"),
+            Ok(command) => panic!("{text} is {command:?}"),
         }
     }
 
     #[test]
     fn the_commands_are_sound() {
-        Line::command().debug_assert();
+        CommandArgs::command().debug_assert();
     }
 
     #[test]
     fn every_command_of_the_shell_is_known_here() {
-        let all = Line::command();
+        let all = CommandArgs::command();
         for command in Cli::command().get_subcommands() {
             let name = command.get_name();
             if command.is_hide_set() {
@@ -280,44 +278,44 @@ mod tests {
                 );
             }
         }
-        for (verb, argument) in [
+        for (command, argument) in [
             ("reset", ""),
             ("mode", "mode"),
             ("off", "pattern"),
             ("on", "pattern"),
         ] {
-            let (shell, screen) = (Cli::command(), Line::command());
+            let (shell, screen) = (Cli::command(), CommandArgs::command());
             let of = |all: &Command| {
-                let command = all.find_subcommand(verb).expect("both have it");
+                let command = all.find_subcommand(command).expect("both have it");
                 command
                     .get_arguments()
                     .find(|arg| arg.get_id() == argument)
                     .map(|arg| (value_of(arg), arg.get_help().map(ToString::to_string)))
             };
-            assert_eq!(of(&shell), of(&screen), "{verb}");
+            assert_eq!(of(&shell), of(&screen), "{command}");
         }
     }
 
     #[test]
     fn lines_are_read() {
-        assert!(matches!(parse("reset"), Ok(Verb::Reset)));
+        assert!(matches!(parse("reset"), Ok(ScreenCommand::Reset)));
         assert!(
-            matches!(parse("  res "), Ok(Verb::Reset)),
+            matches!(parse("  res "), Ok(ScreenCommand::Reset)),
             "the beginning is enough"
         );
-        assert!(matches!(parse("q"), Ok(Verb::Quit)));
-        assert!(matches!(parse("stacks"), Ok(Verb::Threads)));
-        let Ok(Verb::Mode { how }) = parse("mode adaptive") else {
+        assert!(matches!(parse("q"), Ok(ScreenCommand::Quit)));
+        assert!(matches!(parse("stacks"), Ok(ScreenCommand::Threads)));
+        let Ok(ScreenCommand::Mode { how }) = parse("mode adaptive") else {
             panic!("mode")
         };
         assert_eq!(how.mode, Mode::Adaptive);
         for text in ["off alloc::*", "off 'alloc::*'", "off \"alloc::*\""] {
-            let Ok(Verb::Off { sites }) = parse(text) else {
+            let Ok(ScreenCommand::Off { sites }) = parse(text) else {
                 panic!("off")
             };
             assert_eq!(sites.pattern.as_str(), "alloc::*");
         }
-        let Ok(Verb::Interval { between }) = parse("interval 20ms") else {
+        let Ok(ScreenCommand::Interval { between }) = parse("interval 20ms") else {
             panic!("interval")
         };
         assert_eq!(between, Duration::from_millis(20));
@@ -327,17 +325,21 @@ mod tests {
             ("at 14:02:11", When::Clock(50_531)),
         ] {
             assert!(
-                matches!(parse(text), Ok(Verb::At { time }) if time == when),
+                matches!(parse(text), Ok(ScreenCommand::At { time }) if time == when),
                 "{text}"
             );
         }
-        assert!(matches!(parse("rate 20"), Ok(Verb::Rate { hz: 20 })));
-        let Ok(Verb::Report { file, format, times }) = parse("report 'my file.json' --compensated") else {
+        assert!(matches!(parse("rate 20"), Ok(ScreenCommand::Rate { hz: 20 })));
+        let Ok(ScreenCommand::Report { file, format, times }) = parse("report 'my file.json' --compensated")
+        else {
             panic!("report")
         };
         assert_eq!(file, Some("my file.json".into()));
         assert!(format.is_none() && times.compensated);
-        assert!(matches!(parse("snapshot"), Ok(Verb::Snapshot { file: None })));
+        assert!(matches!(
+            parse("snapshot"),
+            Ok(ScreenCommand::Snapshot { file: None })
+        ));
     }
 
     #[test]

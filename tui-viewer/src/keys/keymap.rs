@@ -2,7 +2,7 @@
 
 mod table;
 
-use crate::keys::action::{Action, Context, Line, Section};
+use crate::keys::action::{Action, Binding, Context, Section};
 use crate::keys::decoder::Code;
 use crate::keys::decoder::key_name;
 pub(crate) use table::KEYS;
@@ -16,7 +16,7 @@ pub(crate) fn lookup(context: Context, key: Code) -> Option<Action> {
 }
 
 /// The lines of the table that work there.
-pub(crate) fn lines(context: Context) -> impl Iterator<Item = &'static Line> {
+pub(crate) fn lines(context: Context) -> impl Iterator<Item = &'static Binding> {
     KEYS.iter().filter(move |line| line.contexts.contains(&context))
 }
 

@@ -16,14 +16,12 @@ const BUFFER_BYTES: usize = 256 << 10;
 
 /// Where a result goes.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct OutputFile<'a> {
     file: Option<&'a Path>,
     force: bool,
 }
 
-// === impl Place ===
-
-impl<'a> Place<'a> {
+impl<'a> OutputFile<'a> {
     /// A file, or standard output without one and for `-`. A file that is there already is written over only by force.
     pub fn new(file: Option<&'a Path>, force: bool) -> Self {
         Self {
@@ -142,7 +140,7 @@ mod tests {
     fn a_file_is_there_whole_or_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.csv");
-        let place = |force| Place::new(Some(&path), force);
+        let place = |force| OutputFile::new(Some(&path), force);
         let half = |out: &mut dyn Write| {
             out.write_all(b"half")?;
             Err(io::ErrorKind::StorageFull.into())
@@ -172,7 +170,7 @@ mod tests {
         std::os::unix::fs::symlink(dir.path().join("nowhere"), &link).unwrap();
         for path in [&link, &dir.path().to_path_buf()] {
             for force in [false, true] {
-                let result = Place::new(Some(path), force).write(|out| out.write_all(b"x"));
+                let result = OutputFile::new(Some(path), force).write(|out| out.write_all(b"x"));
                 assert!(result.unwrap_err().to_string().contains("exists"));
             }
         }
@@ -183,6 +181,6 @@ mod tests {
     fn a_name_alone_is_in_this_folder() {
         assert_eq!(folder_of(Path::new("now.csv")), Path::new("."));
         assert_eq!(folder_of(Path::new("/now.csv")), Path::new("/"));
-        assert!(Place::new(Some(Path::new("-")), false).is_stdout());
+        assert!(OutputFile::new(Some(Path::new("-")), false).is_stdout());
     }
 }

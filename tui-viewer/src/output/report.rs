@@ -27,8 +27,6 @@ pub struct Report {
     pub options: TextOptions,
 }
 
-// === impl Report ===
-
 impl Report {
     /// Writes it.
     ///

@@ -40,7 +40,7 @@ pub struct RingLine {
 
 /// What has changed since the last look.
 #[derive(Clone, Debug)]
-pub struct News {
+pub struct Events {
     /// How the program is doing now.
     pub status: Status,
     /// Which program it is, once one is open.
@@ -107,7 +107,7 @@ pub struct Outcome {
 /// Where data comes from.
 pub trait Feed {
     /// Looks once; never blocks.
-    fn poll(&mut self) -> News;
+    fn poll(&mut self) -> Events;
 
     /// Asks the program; the answer comes as an [`Outcome`].
     ///
@@ -125,9 +125,7 @@ pub trait Feed {
     fn next_look(&self) -> Duration;
 }
 
-// === impl News ===
-
-impl News {
+impl Events {
     /// Nothing but a status.
     pub fn quiet(status: Status) -> Self {
         Self {

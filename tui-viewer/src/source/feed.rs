@@ -17,7 +17,7 @@ use tickscope_format::file::places;
 use tickscope_format::{FormatError, Snapshot};
 use tickscope_format::{kept, os};
 
-use crate::source::events::{Feed, News, Outcome, Request, RingLine, Target};
+use crate::source::events::{Events, Feed, Outcome, Request, RingLine, Target};
 use crate::source::feed::attached::Attached;
 use crate::source::feed::recorded::Recorded;
 use crate::source::status::Status;
@@ -61,8 +61,6 @@ enum Open {
     /// A kept snapshot, until it is handed over, and what was recorded before it.
     Kept(Target, Option<Rc<Snapshot>>, Option<Box<Recorded>>),
 }
-
-// === impl RingFeed ===
 
 impl RingFeed {
     /// A feed from what is wanted; nothing is opened before the first look.
@@ -241,7 +239,7 @@ fn broken(ring: &RingFile, place: &str, why: &str) -> Status {
 }
 
 impl Feed for RingFeed {
-    fn poll(&mut self) -> News {
+    fn poll(&mut self) -> Events {
         let now = Instant::now();
         let mut rings = None;
         if now >= self.look_around_at {
@@ -282,7 +280,7 @@ impl Feed for RingFeed {
                 (Some(attached.target.clone()), snapshot)
             }
         };
-        News {
+        Events {
             status: self.status.clone(),
             target,
             snapshot,
@@ -376,16 +374,18 @@ mod tests {
         let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(20_000).unwrap();
         feed.look_around();
-        let news = feed.poll();
-        assert!(matches!(news.status, Status::Broken { ref why } if why.contains("truncated: 20000 bytes")));
-        assert_eq!(news.target.unwrap().path, path);
+        let events = feed.poll();
+        assert!(
+            matches!(events.status, Status::Broken { ref why } if why.contains("truncated: 20000 bytes"))
+        );
+        assert_eq!(events.target.unwrap().path, path);
         let second = made(2);
         drop(first);
         feed.look_around();
-        let news = feed.poll();
-        assert_eq!(news.target.unwrap().path, second.path());
-        assert_eq!((news.new_run, news.status), (Some((77, 77)), Status::Live));
-        assert_eq!(news.snapshot.unwrap().capture.seq, 2);
+        let events = feed.poll();
+        assert_eq!(events.target.unwrap().path, second.path());
+        assert_eq!((events.new_run, events.status), (Some((77, 77)), Status::Live));
+        assert_eq!(events.snapshot.unwrap().capture.seq, 2);
     }
 
     #[test]

@@ -50,8 +50,6 @@ pub(crate) struct History {
     buffer: Vec<u8>,
 }
 
-// === impl History ===
-
 impl History {
     /// Takes records from a file, in any order, some of them known already.
     pub(crate) fn remember(&mut self, past: Vec<Past>) {

@@ -50,8 +50,6 @@ pub struct Between {
     pub doubts: Vec<&'static str>,
 }
 
-// === impl Timeline ===
-
 impl Timeline {
     /// The moments of a target.
     ///

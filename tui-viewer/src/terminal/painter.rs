@@ -20,8 +20,6 @@ pub(crate) struct Painter {
     truecolor: bool,
 }
 
-// === impl Painter ===
-
 impl Painter {
     /// Nothing on the screen yet.
     pub(crate) fn new(truecolor: bool) -> Self {

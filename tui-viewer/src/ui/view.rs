@@ -46,57 +46,57 @@ use crate::app::overlay::Overlay;
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 
 /// Draws the whole screen.
 pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
     let layout = app.layout();
-    let mut pen = Pen::new(buffer, app.screen.theme, app.screen.ascii);
+    let mut canvas = Canvas::new(buffer, app.screen.theme, app.screen.ascii);
     if layout.too_small {
-        return too_small(&mut pen, app.screen.size);
+        return too_small(&mut canvas, app.screen.size);
     }
-    header::draw(&mut pen, app, layout.header);
+    header::draw(&mut canvas, app, layout.header);
     match &app.derived.data {
         Some(data) => {
             if let Some(area) = layout.tabs {
-                tabs::draw(&mut pen, app, area);
+                tabs::draw(&mut canvas, app, area);
             }
             if let Some(area) = layout.title {
-                function::title(&mut pen, app, data, area);
+                function::title(&mut canvas, app, data, area);
             }
             match app.views.current {
-                View::Flame => flame::title(&mut pen, app, data, layout.columns),
+                View::Flame => flame::title(&mut canvas, app, data, layout.columns),
                 View::Tree | View::Hot | View::Function | View::Threads | View::Sites => {
-                    titles::draw(&mut pen, app, layout.columns)
+                    titles::draw(&mut canvas, app, layout.columns)
                 }
             }
             match app.views.current {
-                View::Tree | View::Hot | View::Function => rows::draw(&mut pen, app, data, layout.rows),
-                View::Threads => threads::draw(&mut pen, app, data, layout.rows),
-                View::Flame => flame::draw(&mut pen, app, data, layout.rows),
-                View::Sites => sites::draw(&mut pen, app, data, layout.rows),
+                View::Tree | View::Hot | View::Function => rows::draw(&mut canvas, app, data, layout.rows),
+                View::Threads => threads::draw(&mut canvas, app, data, layout.rows),
+                View::Flame => flame::draw(&mut canvas, app, data, layout.rows),
+                View::Sites => sites::draw(&mut canvas, app, data, layout.rows),
             }
             if let Some(area) = layout.detail {
-                detail::draw(&mut pen, app, data, area);
+                detail::draw(&mut canvas, app, data, area);
             }
             if let Some(area) = layout.banner {
-                banner::draw(&mut pen, app, area);
+                banner::draw(&mut canvas, app, area);
             }
         }
-        None => waiting::draw(&mut pen, app, &layout),
+        None => waiting::draw(&mut canvas, app, &layout),
     }
-    footer::draw(&mut pen, app, &layout);
+    footer::draw(&mut canvas, app, &layout);
     match &app.overlay {
-        Some(Overlay::Help(help)) => help::draw(&mut pen, app, help),
-        Some(Overlay::Threads { index, order }) => popup::thread_list(&mut pen, app, *index, order),
-        Some(Overlay::Modes { index }) => modes::draw(&mut pen, app, *index),
-        Some(Overlay::Confirm(request)) => popup::ask(&mut pen, app, *request),
+        Some(Overlay::Help(help)) => help::draw(&mut canvas, app, help),
+        Some(Overlay::Threads { index, order }) => popup::thread_list(&mut canvas, app, *index, order),
+        Some(Overlay::Modes { index }) => modes::draw(&mut canvas, app, *index),
+        Some(Overlay::Confirm(request)) => popup::confirm(&mut canvas, app, *request),
         // Lines at the bottom of the screen, which the footer draws.
         Some(Overlay::Search | Overlay::CommandLine(_)) | None => {}
     }
 }
 
-fn too_small(pen: &mut Pen<'_>, size: Size) {
+fn too_small(canvas: &mut Canvas<'_>, size: Size) {
     let text = format!("{}x{} needed", SMALLEST.width, SMALLEST.height);
     let now = format!("{}x{} now", size.width, size.height);
     let long = format!("{text}, {now}");
@@ -107,5 +107,5 @@ fn too_small(pen: &mut Pen<'_>, size: Size) {
     };
     let cells = text.len() as u16;
     let x = size.width.saturating_sub(cells) / 2;
-    pen.put(x, size.height / 2, cells, &text, Meaning::Plain);
+    canvas.put(x, size.height / 2, cells, &text, Meaning::Plain);
 }

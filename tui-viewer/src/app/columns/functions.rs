@@ -1,7 +1,8 @@
 //! The columns of the lists whose rows are functions: Tree, Hot and Function.
 
 use crate::app::columns::place::{Place, gap};
-use crate::app::columns::spec::{self, Align, ColumnSpec, Portion, Value, number, text};
+use crate::app::columns::spec;
+use crate::app::columns::spec::{Align, ColumnSpec, Portion, Value, number, text};
 use crate::app::sort::SortKey;
 use crate::app::view::View;
 

@@ -2,7 +2,8 @@
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
 use crate::app::columns::place::{Place, Width, side_by_side};
-use crate::app::columns::spec::{self, Align, ColumnSpec, text};
+use crate::app::columns::spec;
+use crate::app::columns::spec::{Align, ColumnSpec, text};
 
 /// A column of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

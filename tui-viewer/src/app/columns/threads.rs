@@ -2,7 +2,8 @@
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
 use crate::app::columns::place::{Place, Width, side_by_side};
-use crate::app::columns::spec::{self, Align, ColumnSpec, Value, number, text};
+use crate::app::columns::spec;
+use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
 use crate::app::sort::SortKey;
 
 /// A column of the list.

@@ -12,7 +12,7 @@ use crate::app::tests::{header, in_epoch, in_one_line, last_line, snapshot};
 use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::source::status::Status;
-use crate::test_driver::{empty, key, keys, news, text};
+use crate::test_driver::{empty, events, key, keys, text};
 
 /// A program that was watched for 24 s, and the screen at the end.
 fn watched_long(width: u16, height: u16) -> App {
@@ -28,7 +28,7 @@ fn slower_of_late() -> App {
         let mut s = snapshot(tenth);
         let late = tenth.saturating_sub(1_240) * 100_000_000;
         s.nodes.self_ticks[2] += (late as f64 * s.clock.ticks_per_second / 1e9) as u64;
-        news(&mut app, Status::Live, Some(s));
+        events(&mut app, Status::Live, Some(s));
     }
     app
 }
@@ -104,7 +104,7 @@ fn what_runs_is_not_gone_because_a_reset_has_set_its_calls_to_zero() {
             anew.nodes.calls[row] = 0;
         }
     }
-    news(&mut app, Status::Live, Some(anew));
+    events(&mut app, Status::Live, Some(anew));
     let screen = text(&app);
     let line = screen
         .lines()
@@ -236,7 +236,7 @@ fn reset_and_undone(tenth: u64) -> Snapshot {
 fn a_window_reaches_over_a_reset_that_was_taken_back() {
     let mut app = empty(120, 30);
     for tenth in 1_100..=1_320 {
-        news(&mut app, Status::Live, Some(reset_and_undone(tenth)));
+        events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
     }
     let mut other = empty(120, 30);
     lives(&mut other, 1_100..=1_320);
@@ -257,13 +257,13 @@ fn a_window_reaches_over_a_reset_that_was_taken_back() {
 fn a_window_that_begins_in_what_was_taken_back_begins_at_its_reset() {
     let mut app = empty(120, 30);
     for tenth in 1_100..=1_380 {
-        news(&mut app, Status::Live, Some(reset_and_undone(tenth)));
+        events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
     }
     keys(&mut app, "ww");
     assert!(tabs(&app).contains("window 13.0 s"), "{}", tabs(&app));
     sums_hold(data(&app));
     for tenth in 1_381..=1_410 {
-        news(&mut app, Status::Live, Some(reset_and_undone(tenth)));
+        events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
     }
     assert!(tabs(&app).contains("window 10.0 s"), "{}", tabs(&app));
 }

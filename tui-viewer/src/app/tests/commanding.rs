@@ -12,9 +12,9 @@ use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
-use crate::source::events::{News, Outcome, Request};
+use crate::source::events::{Events, Outcome, Request};
 use crate::source::status::Status;
-use crate::test_driver::{at, key, keys, live, news, selected, text};
+use crate::test_driver::{at, events, key, keys, live, selected, text};
 
 fn line(app: &App) -> String {
     let Some(Overlay::CommandLine(command)) = &app.overlay else {
@@ -32,9 +32,9 @@ fn run(app: &mut App, command: &str) -> Vec<Effect> {
 }
 
 fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
-    app.update(Message::News(Box::new(News {
+    app.update(Message::Events(Box::new(Events {
         outcomes: vec![Outcome { request, result }],
-        ..News::quiet(Status::Live)
+        ..Events::quiet(Status::Live)
     })));
 }
 
@@ -75,13 +75,13 @@ fn requests_are_sent_and_their_outcome_is_told() {
         .collect();
     assert_eq!(off, 1);
     let epoch = after.capture.reset_epoch;
-    app.update(Message::News(Box::new(News {
+    app.update(Message::Events(Box::new(Events {
         outcomes: vec![Outcome {
             request: Request::SitesOff(pattern),
             result: Ok(epoch),
         }],
         snapshot: Some(std::rc::Rc::new(after)),
-        ..News::quiet(Status::Live)
+        ..Events::quiet(Status::Live)
     })));
     assert!(
         last_line(&app).contains("1 site switched off by tree::*"),
@@ -122,7 +122,7 @@ fn requests_are_sent_and_their_outcome_is_told() {
 #[test]
 fn who_does_not_run_is_not_asked() {
     let mut app = live(120, 30);
-    news(&mut app, Status::Kept, None);
+    events(&mut app, Status::Kept, None);
     for command in [
         "reset",
         "undo",
@@ -143,7 +143,7 @@ fn others_who_watch_are_asked_about_as_with_the_key() {
     let mut app = live(120, 30);
     let mut watched = snapshot(1_341);
     watched.capture.viewers = 2;
-    news(&mut app, Status::Live, Some(watched));
+    events(&mut app, Status::Live, Some(watched));
     assert!(run(&mut app, "mode sampled").is_empty());
     assert_eq!(app.context(), Context::Asking);
     assert!(matches!(
@@ -383,7 +383,7 @@ fn names_from_the_program_are_shown_safely() {
     let mut odd = snapshot(1_341);
     odd.sites[0].name = "a\u{1b}[2J b".into();
     odd.sites[1].name = "x y".into();
-    news(&mut app, Status::Live, Some(odd));
+    events(&mut app, Status::Live, Some(odd));
     keys(&mut app, ":off ");
     assert!(!text(&app).contains('\u{1b}'));
     keys(&mut app, "x");
@@ -431,7 +431,7 @@ fn the_first_look_is_helped_until_the_first_key() {
     let mut app = live(120, 30);
     let (row, rows) = (crate::test_driver::line(&app), app.layout().rows.height);
     assert!(told(&app), "{}", text(&app));
-    news(&mut app, Status::Live, Some(snapshot(1_350)));
+    events(&mut app, Status::Live, Some(snapshot(1_350)));
     assert!(told(&app), "time alone changes nothing");
     key(&mut app, Code::Down);
     assert!(!told(&app), "{}", text(&app));
@@ -445,7 +445,7 @@ fn the_first_look_is_helped_until_the_first_key() {
     );
     assert!(!text(&live(60, 15)).contains("Enter: "), "no line to spare");
     let mut kept = live(120, 30);
-    news(&mut kept, Status::Kept, None);
+    events(&mut kept, Status::Kept, None);
     assert!(
         !told(&kept) && text(&kept).contains("A kept snapshot"),
         "what happened comes first"

@@ -8,14 +8,14 @@ use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::profile::tree::CallTree;
 use tickscope_format::snapshot::{Site, Thread};
 
-use crate::app::flame_layout::{Frame, icicle};
+use crate::app::flame_layout::{Frame, lay_out};
 use crate::app::message::Message;
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::status::Status;
-use crate::test_driver::{at, key, keys, live, news, selected, text};
+use crate::test_driver::{at, events, key, keys, live, selected, text};
 
 /// A tree of one thread: of each row the parent, how far back in this list, and its own time.
 fn tree_of(rows: &[(usize, u64)]) -> CallTree {
@@ -66,7 +66,7 @@ proptest! {
         let zoom = zoom
             .filter(|_| !tree.rows.is_empty())
             .map(|zoom| u32::from(zoom) % tree.rows.len() as u32);
-        let frames = icicle(&tree, zoom, width, by_row);
+        let frames = lay_out(&tree, zoom, width, by_row);
         let total = |row: u32| tree.rows[row as usize].total_ns;
         let spaces = std::iter::once(None).chain((0..frames.len() as u32).map(Some));
         for parent in spaces {
@@ -206,7 +206,7 @@ fn the_selected_frame_stays_whatever_the_times() {
         for row in rows {
             s.nodes.self_ticks[row] *= tenths / 700;
         }
-        news(&mut app, Status::Live, Some(s));
+        events(&mut app, Status::Live, Some(s));
         assert_eq!(selected(&app), "risk::check");
     }
     // Less than a cell: who calls it stands for it, until it is seen again.
@@ -216,9 +216,9 @@ fn the_selected_frame_stays_whatever_the_times() {
             s.nodes.self_ticks[row] /= 1_000;
         }
     }
-    news(&mut app, Status::Live, Some(s));
+    events(&mut app, Status::Live, Some(s));
     assert_eq!(selected(&app), "match::step");
-    news(&mut app, Status::Live, Some(snapshot(1_500)));
+    events(&mut app, Status::Live, Some(snapshot(1_500)));
     assert_eq!(selected(&app), "risk::check");
     app.update(Message::Resize(ratatui::layout::Size::new(60, 15)));
     assert_eq!(selected(&app), "risk::check");
@@ -284,7 +284,7 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
     );
     app.update(Message::Wheel(-9));
     assert!(text(&app).contains("ingest::run"));
-    news(&mut app, Status::Live, Some(snapshot(1_341)));
+    events(&mut app, Status::Live, Some(snapshot(1_341)));
     assert!(text(&app).contains("ingest::run"), "it stays where it was put");
 }
 
@@ -300,9 +300,9 @@ fn what_fills_the_width_comes_back_after_a_reset() {
         empty.nodes.self_ticks[row] = 0;
     }
     empty.threads.clear();
-    news(&mut app, Status::Live, Some(empty));
+    events(&mut app, Status::Live, Some(empty));
     assert!(!app.views.flame.is_zoomed() && text(&app).contains("No scope has been entered"));
-    news(&mut app, Status::Live, Some(snapshot(30)));
+    events(&mut app, Status::Live, Some(snapshot(30)));
     assert!(app.views.flame.is_zoomed());
     assert_eq!(selected(&app), "book::apply");
 }

@@ -11,7 +11,7 @@ fn grouped(width: u16, height: u16) -> App {
         }
     }
     let mut app = empty(width, height);
-    news(&mut app, Status::Live, Some(s));
+    events(&mut app, Status::Live, Some(s));
     app
 }
 
@@ -82,7 +82,7 @@ fn a_group_has_callers_and_callees_and_sites_have_no_groups() {
 #[test]
 fn where_there_are_none_the_key_says_how_to_make_one() {
     let mut app = empty(120, 30);
-    news(&mut app, Status::Live, Some(snapshot(1_340)));
+    events(&mut app, Status::Live, Some(snapshot(1_340)));
     keys(&mut app, "&");
     assert!(!app.query.filter.grouped);
     assert!(

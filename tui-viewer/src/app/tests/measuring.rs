@@ -13,7 +13,7 @@ use crate::modes::in_mode;
 use crate::orderbook::snapshot;
 use crate::source::events::Request;
 use crate::source::status::Status;
-use crate::test_driver::{at, empty, key, keys, live, news, selected, text};
+use crate::test_driver::{at, empty, events, key, keys, live, selected, text};
 
 fn switched(epoch: u64, mode: Mode) -> Snapshot {
     in_mode(mode, in_epoch(epoch, 10))
@@ -51,7 +51,7 @@ fn every_mode_is_taken_from_the_list_and_done_when_it_is_seen() {
         assert!(keys(&mut app, "er").is_empty(), "one at a time");
         answer(&mut app, Request::Mode(mode), Ok(epoch));
         assert!(header(&app).contains("switching…"), "promised is not done");
-        news(&mut app, Status::Live, Some(switched(epoch, mode)));
+        events(&mut app, Status::Live, Some(switched(epoch, mode)));
         assert!(!header(&app).contains("switching"));
         let told = format!("{} from here on, counting from zero", mode.as_str());
         assert!(in_one_line(&app).contains(&told), "{}", text(&app));
@@ -77,7 +77,7 @@ fn a_look_at_the_modes_loses_nothing() {
     assert!(key(&mut app, Code::Esc).is_empty());
     assert!(app.overlay.is_none() && app.requests.pending.is_none());
     keys(&mut app, "ee");
-    news(&mut app, Status::Exited { unix_ns: 0 }, None);
+    events(&mut app, Status::Exited { unix_ns: 0 }, None);
     assert!(key(&mut app, Code::Enter).is_empty());
     assert!(last_line(&app).contains("! mode: nobody to ask, the program is exited"));
 }
@@ -86,7 +86,7 @@ fn a_look_at_the_modes_loses_nothing() {
 fn the_list_of_modes_begins_at_the_one_in_force() {
     for (index, mode) in Mode::ALL.into_iter().enumerate() {
         let mut app = empty(80, 24);
-        news(&mut app, Status::Live, Some(in_mode(mode, snapshot(1_340))));
+        events(&mut app, Status::Live, Some(in_mode(mode, snapshot(1_340))));
         keys(&mut app, "e");
         assert!(matches!(app.overlay, Some(Overlay::Modes { index: at }) if at == index));
         let screen = text(&app);
@@ -101,7 +101,7 @@ fn a_mode_behind_a_frozen_screen_is_said_to_be_there() {
     keys(&mut app, "p");
     choose(&mut app, Mode::Adaptive);
     answer(&mut app, Request::Mode(Mode::Adaptive), Ok(2));
-    news(&mut app, Status::Live, Some(switched(2, Mode::Adaptive)));
+    events(&mut app, Status::Live, Some(switched(2, Mode::Adaptive)));
     assert!(
         in_one_line(&app).contains("adaptive from here on, counting from zero behind the frozen screen"),
         "{}",
@@ -132,7 +132,7 @@ fn a_mode_that_is_refused_says_why() {
     at(&mut silent, 2_000);
     assert!(last_line(&silent).contains("! no answer from the program in 2 s"));
     let mut gone = live(120, 30);
-    news(&mut gone, Status::Exited { unix_ns: 0 }, None);
+    events(&mut gone, Status::Exited { unix_ns: 0 }, None);
     assert!(keys(&mut gone, "e").is_empty());
     assert!(last_line(&gone).contains("! no mode to change: the program is exited"));
 }
@@ -142,7 +142,7 @@ fn viewers_beyond_those_that_are_counted_are_not_denied() {
     let mut app = empty(60, 15);
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 16;
-    news(&mut app, Status::Live, Some(watched));
+    events(&mut app, Status::Live, Some(watched));
     choose(&mut app, Mode::Adaptive);
     let screen = text(&app);
     assert!(
@@ -156,7 +156,7 @@ fn another_mode_asks_first_only_if_others_watch() {
     let mut app = empty(60, 15);
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 3;
-    news(&mut app, Status::Live, Some(watched));
+    events(&mut app, Status::Live, Some(watched));
     assert!(choose(&mut app, Mode::Adaptive).is_empty());
     let screen = text(&app);
     assert!(
@@ -187,7 +187,7 @@ fn the_header_names_every_mode_and_exact_where_there_is_room() {
     ] {
         for (width, height, word) in [(120, 30, wide), (60, 15, narrow), (40, 10, narrow)] {
             let mut app = empty(width, height);
-            news(&mut app, Status::Live, Some(in_mode(mode, snapshot(1_340))));
+            events(&mut app, Status::Live, Some(in_mode(mode, snapshot(1_340))));
             assert!(header(&app).contains(word), "{width}: {}", header(&app));
         }
     }
@@ -258,7 +258,7 @@ fn an_unknown_beginning_has_no_age() {
     );
     let mut unknown = snapshot(1_340);
     unknown.threads[1].open[0].began_tick = 0;
-    news(&mut app, Status::Live, Some(unknown));
+    events(&mut app, Status::Live, Some(unknown));
     let line = line_with(&text(&app), "running in 2 threads");
     assert!(
         line.ends_with("in 2 threads"),
@@ -284,14 +284,14 @@ fn what_is_not_known_is_a_dash_and_says_why() {
         (true, "no call has ended since the reset"),
     ] {
         bare.measuring.histograms = histograms;
-        news(&mut app, Status::Live, Some(bare.clone()));
+        events(&mut app, Status::Live, Some(bare.clone()));
         let screen = text(&app);
         assert!(screen.contains(why), "{screen}");
         let row = line_with(&screen, "match::step");
         assert!(row.contains("23.6µs       -       -        -"), "{row}");
     }
     let mut sampled = live(120, 30);
-    news(
+    events(
         &mut sampled,
         Status::Live,
         Some(in_mode(Mode::Sampled, snapshot(1_340))),
@@ -305,7 +305,7 @@ fn estimates_are_marked_and_numbers_keep_their_place() {
     let mut app = live(120, 30);
     let mut estimated = in_mode(Mode::Adaptive, snapshot(1_340));
     estimated.capture.cost = snapshot(1_340).capture.cost;
-    news(&mut app, Status::Live, Some(estimated));
+    events(&mut app, Status::Live, Some(estimated));
     let (exact, screen) = (text(&exact), text(&app));
     let (plain, marked) = (
         line_with(&exact, "wire::encode"),
@@ -330,7 +330,7 @@ fn the_whole_has_room_for_its_mark() {
         let mut app = live(width, 15);
         let mut one = in_mode(Mode::Sampled, snapshot(1_340));
         one.nodes.self_ticks[9..].fill(0);
-        news(&mut app, Status::Live, Some(one));
+        events(&mut app, Status::Live, Some(one));
         assert!(text(&app).contains(" ~100% "), "{}", text(&app));
     }
 }
@@ -342,7 +342,7 @@ fn short_calls_are_marked_and_explained() {
     let mut dear = snapshot(1_340);
     // Three times this is more than a call of slab_get takes, 1.217 µs, and less than one of encode would.
     dear.capture.cost.upper_ns = 406.0;
-    news(&mut app, Status::Live, Some(dear.clone()));
+    events(&mut app, Status::Live, Some(dear.clone()));
     let screen = text(&app);
     assert!(
         line_with(&screen, "slab_get").contains("alloc::slab_get †"),
@@ -361,7 +361,7 @@ fn short_calls_are_marked_and_explained() {
     assert!(help.contains("†"), "{help}");
     let mut ascii = live(120, 30);
     ascii.screen.ascii = true;
-    news(&mut ascii, Status::Live, Some(dear));
+    events(&mut ascii, Status::Live, Some(dear));
     assert!(text(&ascii).contains("alloc::slab_get !"), "{}", text(&ascii));
 }
 
@@ -404,7 +404,7 @@ fn what_measuring_costs_at_least_can_be_taken_off() {
 fn a_program_that_measures_nothing_says_so() {
     for (width, height) in [(120, 30), (60, 15)] {
         let mut app = live(width, height);
-        news(&mut app, Status::Live, Some(in_mode(Mode::Off, snapshot(1_340))));
+        events(&mut app, Status::Live, Some(in_mode(Mode::Off, snapshot(1_340))));
         let screen = text(&app);
         assert!(
             screen.contains("Measuring is off: nothing is counted. e lists the modes.")
@@ -418,7 +418,7 @@ fn a_program_that_measures_nothing_says_so() {
     stray.nodes.self_ticks.fill(0);
     stray.latencies = Default::default();
     let mut app = live(120, 30);
-    news(&mut app, Status::Live, Some(stray));
+    events(&mut app, Status::Live, Some(stray));
     let screen = text(&app);
     assert!(
         !screen.contains('†') && screen.contains("calls took  - (measuring is off)"),
@@ -439,7 +439,7 @@ fn what_no_sample_met_is_not_known_and_what_was_not_called_took_nothing() {
     s.nodes.calls[uncalled] = 0;
     for (width, height) in [(120, 30), (80, 24), (60, 15)] {
         let mut app = live(width, height);
-        news(&mut app, Status::Live, Some(s.clone()));
+        events(&mut app, Status::Live, Some(s.clone()));
         keys(&mut app, "2");
         for _ in 0..2 {
             let screen = text(&app);

@@ -12,14 +12,14 @@ use crate::app::state::App;
 use crate::app::tests::{header, in_epoch, last_line};
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
-use crate::source::events::{News, Past};
+use crate::source::events::{Events, Past};
 use crate::source::status::Status;
-use crate::test_driver::{at, empty, key, keys, line, news, selected, text};
+use crate::test_driver::{at, empty, events, key, keys, line, selected, text};
 
 /// The screen after each tenth of a second in turn.
 pub(crate) fn lives(app: &mut App, tenths: impl IntoIterator<Item = u64>) {
     for tenth in tenths {
-        news(app, Status::Live, Some(snapshot(tenth)));
+        events(app, Status::Live, Some(snapshot(tenth)));
     }
 }
 
@@ -121,7 +121,7 @@ fn a_short_history_says_how_short_and_a_reset_in_a_window_too() {
     );
     let mut anew = in_epoch(2, 20);
     anew.capture.unix_ns = snapshot(1_360).capture.unix_ns;
-    news(&mut app, Status::Live, Some(anew));
+    events(&mut app, Status::Live, Some(anew));
     let line = tabs(&app);
     assert!(line.contains("window 2.0 s since reset, not yet 10 s"), "{line}");
     assert_eq!(data(&app).snapshot.capture.since_reset_ns, 2_000_000_000);
@@ -131,12 +131,12 @@ fn a_short_history_says_how_short_and_a_reset_in_a_window_too() {
 fn records_of_the_file_make_a_window_at_once() {
     let mut app = empty(120, 30);
     let older = (1_200..1_340).map(|tenths| past(&snapshot(tenths)));
-    let first = News {
+    let first = Events {
         past: older.collect(),
         snapshot: Some(std::rc::Rc::new(snapshot(1_340))),
-        ..News::quiet(Status::Live)
+        ..Events::quiet(Status::Live)
     };
-    app.update(Message::News(Box::new(first)));
+    app.update(Message::Events(Box::new(first)));
     keys(&mut app, "ww");
     assert!(tabs(&app).contains("window 10.0 s"), "{}", tabs(&app));
     let row = app.list().rows[0].id;
@@ -293,7 +293,7 @@ fn a_window_ends_with_the_moment_on_screen_also_before_a_reset() {
     let mut app = watched(120, 30);
     let mut anew = in_epoch(2, 1);
     anew.capture.unix_ns = snapshot(1_341).capture.unix_ns;
-    news(&mut app, Status::Live, Some(anew));
+    events(&mut app, Status::Live, Some(anew));
     keys(&mut app, "w,");
     assert_eq!(app.shown().unwrap().capture.seq, 1_340);
     assert!(tabs(&app).contains("window 1.0 s"), "{}", tabs(&app));
@@ -304,16 +304,16 @@ fn a_window_ends_with_the_moment_on_screen_also_before_a_reset() {
 fn another_program_has_another_past() {
     let mut app = watched(120, 30);
     keys(&mut app, ",m");
-    let other = News {
+    let other = Events {
         target: Some(crate::source::events::Target {
             name: "other".into(),
             pid: 7,
             path: "b.ring".into(),
         }),
         snapshot: Some(std::rc::Rc::new(snapshot(5))),
-        ..News::quiet(Status::Live)
+        ..Events::quiet(Status::Live)
     };
-    app.update(Message::News(Box::new(other)));
+    app.update(Message::Events(Box::new(other)));
     assert!(header(&app).contains("LIVE"));
     keys(&mut app, ",");
     assert!(last_line(&app).contains("no older snapshot"));
@@ -388,7 +388,7 @@ pub(crate) fn other_build() -> Snapshot {
 fn a_kept_snapshot_of_another_build_shows_what_changed() {
     let mut app = empty(120, 30);
     app.compare_with(snapshot(1_340).into(), "before.tks".into());
-    news(&mut app, Status::Live, Some(other_build()));
+    events(&mut app, Status::Live, Some(other_build()));
     let screen = text(&app);
     let row = |name: &str| {
         let row = screen.lines().find(|line| line.contains(name));
@@ -423,7 +423,7 @@ fn differences_are_told_without_colour_and_without_unicode() {
     let mut app = empty(120, 30);
     app.screen.ascii = true;
     app.compare_with(snapshot(1_340).into(), "before.tks".into());
-    news(&mut app, Status::Live, Some(other_build()));
+    events(&mut app, Status::Live, Some(other_build()));
     keys(&mut app, "2");
     let screen = text(&app);
     assert!(screen.is_ascii(), "{screen}");
@@ -439,13 +439,13 @@ fn a_restart_keeps_the_mark_to_compare_the_runs() {
         pid: 41_874,
         path: "b.ring".into(),
     };
-    let again = News {
+    let again = Events {
         target: Some(target),
         new_run: Some((41_873, 41_874)),
         snapshot: Some(std::rc::Rc::new(other_build())),
-        ..News::quiet(Status::Live)
+        ..Events::quiet(Status::Live)
     };
-    app.update(Message::News(Box::new(again)));
+    app.update(Message::Events(Box::new(again)));
     assert!(data(&app).then.is_some());
     sums_hold(data(&app));
     keys(&mut app, ",");
@@ -508,7 +508,7 @@ fn escape_ends_a_comparison_and_leaves_the_past() {
 fn a_mark_from_before_a_reset_is_told_to_be_one() {
     let mut app = watched(120, 30);
     keys(&mut app, "m");
-    news(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
+    events(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
     keys(&mut app, "'");
     assert!(
         last_line(&app).contains("counted from zero since"),
@@ -544,10 +544,10 @@ fn a_frozen_screen_keeps_its_sparklines_while_records_come() {
         // No program publishes to the millisecond, and history keeps fewer of what is older.
         next.capture.unix_ns = snapshot(tenth).capture.unix_ns + tenth * 37 % 60 * 1_000_000;
         let record = past(&next);
-        app.update(Message::News(Box::new(News {
+        app.update(Message::Events(Box::new(Events {
             past: vec![record],
             snapshot: Some(next.into()),
-            ..News::quiet(Status::Live)
+            ..Events::quiet(Status::Live)
         })));
     };
     (1_000..=1_340).for_each(|tenth| give(&mut app, tenth));
@@ -663,7 +663,7 @@ fn a_window_that_begins_with_a_coarse_moment_has_no_percentiles_of_before() {
     let mut coarse = moment(1_240);
     coarse.latencies = tickscope_format::latency::Latencies::default();
     for shown in [coarse, moment(1_330), moment(1_340)] {
-        news(&mut app, Status::Live, Some(shown));
+        events(&mut app, Status::Live, Some(shown));
     }
     assert!(!data(&app).snapshot.latencies.row.is_empty());
     keys(&mut app, "ww");
@@ -681,7 +681,7 @@ fn a_flame_of_a_window_without_time_says_which_window() {
         idle.capture.since_reset_ns += second * 1_000_000_000;
         idle.capture.unix_ns += second * 1_000_000_000;
         idle.capture.tick += second * 1_000_000_000;
-        news(&mut app, Status::Live, Some(idle));
+        events(&mut app, Status::Live, Some(idle));
     }
     keys(&mut app, "5w");
     let screen = text(&app);

@@ -11,7 +11,7 @@ use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::events::Request;
 use crate::source::status::Status;
-use crate::test_driver::{at, empty, key, keys, live, news, text};
+use crate::test_driver::{at, empty, events, key, keys, live, text};
 
 /// Wide enough for every sentence.
 const WIDE: u16 = 160;
@@ -160,7 +160,7 @@ fn a_rate_has_its_ends() {
 #[test]
 fn of_an_ended_program_nothing_is_asked() {
     let mut app = live(WIDE, 40);
-    news(&mut app, Status::Exited { unix_ns: 1 }, None);
+    events(&mut app, Status::Exited { unix_ns: 1 }, None);
     app.requests.undoable = true;
     check(
         &mut app,
@@ -177,7 +177,7 @@ fn of_an_ended_program_nothing_is_asked() {
     );
     let mut app = live(WIDE, 40);
     let why = "no program runs".into();
-    news(&mut app, Status::Waiting { why }, None);
+    events(&mut app, Status::Waiting { why }, None);
     check(&mut app, &[("p", "nothing to freeze: no program is being read")]);
 }
 
@@ -186,7 +186,7 @@ fn answers_are_told_with_the_way_back() {
     let mut app = live(WIDE, 40);
     keys(&mut app, "r");
     answer(&mut app, Request::Reset, Ok(2));
-    news(&mut app, Status::Live, Some(in_epoch(2, 10)));
+    events(&mut app, Status::Live, Some(in_epoch(2, 10)));
     assert!(
         last_line(&app).contains("counting from zero; u takes it back"),
         "{}",
@@ -194,7 +194,7 @@ fn answers_are_told_with_the_way_back() {
     );
     keys(&mut app, "u");
     answer(&mut app, Request::Undo, Ok(3));
-    news(&mut app, Status::Live, Some(in_epoch(3, 1_341)));
+    events(&mut app, Status::Live, Some(in_epoch(3, 1_341)));
     assert!(
         last_line(&app).contains("the reset is taken back"),
         "{}",
@@ -219,7 +219,7 @@ fn answers_are_told_with_the_way_back() {
         answer(&mut app, Request::Mode(mode), Ok(2));
         let mut next = in_epoch(2, 10);
         next.capture.mode = mode;
-        news(&mut app, Status::Live, Some(next));
+        events(&mut app, Status::Live, Some(next));
         assert!(last_line(&app).contains(says), "{says}: {}", text(&app));
     }
 }
@@ -264,7 +264,7 @@ fn windows_and_differences_are_named() {
     );
     let mut app = live(WIDE, 40);
     keys(&mut app, "m");
-    news(&mut app, Status::Live, Some(snapshot(1_350)));
+    events(&mut app, Status::Live, Some(snapshot(1_350)));
     check(
         &mut app,
         &[(
@@ -287,14 +287,14 @@ fn windows_and_differences_are_named() {
 fn screens_without_rows_say_why() {
     let mut app = empty(WIDE, 40);
     assert!(text(&app).contains("Looking for a program."), "{}", text(&app));
-    news(&mut app, Status::Live, None);
+    events(&mut app, Status::Live, None);
     let screen = text(&app);
     assert!(screen.contains("Reading the first record."), "{screen}");
     assert!(
         screen.contains("It is there within a second of the program's first scope."),
         "{screen}"
     );
-    news(&mut app, Status::Live, Some(Snapshot::default()));
+    events(&mut app, Status::Live, Some(Snapshot::default()));
     for (view, says) in [
         ("4", "No thread has entered a scope since the program began."),
         ("6", "No place in the source has been met yet."),
@@ -316,7 +316,7 @@ fn a_thread_that_has_gone_is_told() {
         thread.name.push_str("-other");
         thread.tid += 1_000;
     }
-    news(&mut app, Status::Live, Some(next));
+    events(&mut app, Status::Live, Some(next));
     let screen = text(&app);
     assert!(
         screen.contains("There is no thread match-0 any more. a shows all threads."),
@@ -356,7 +356,7 @@ fn what_a_window_cannot_tell_of_latencies() {
 fn a_program_that_is_waited_for_with_its_numbers_on_screen() {
     let mut app = live(WIDE, 40);
     let why = String::new();
-    news(&mut app, Status::Waiting { why }, None);
+    events(&mut app, Status::Waiting { why }, None);
     assert!(text(&app).contains("Waiting for the program."), "{}", text(&app));
 }
 

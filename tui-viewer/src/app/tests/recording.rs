@@ -9,26 +9,26 @@ use crate::app::state::App;
 use crate::app::tests::moments::past;
 use crate::app::tests::{header, last_line, snapshot};
 use crate::keys::decoder::Code;
-use crate::source::events::News;
+use crate::source::events::Events;
 use crate::source::status::Status;
-use crate::test_driver::{empty, key, keys, live, news, text};
+use crate::test_driver::{empty, events, key, keys, live, text};
 
 /// A recording of 14 s, as the feed hands it over: its newest record first, the others a slice later.
 fn opened(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     let newest: Snapshot = snapshot(1_340);
-    app.update(Message::News(Box::new(News {
+    app.update(Message::Events(Box::new(Events {
         begin_ns: Some(snapshot(1_200).capture.unix_ns),
         snapshot: Some(Rc::new(newest)),
-        ..News::quiet(Status::Kept)
+        ..Events::quiet(Status::Kept)
     })));
     app
 }
 
 fn read(app: &mut App) {
-    app.update(Message::News(Box::new(News {
+    app.update(Message::Events(Box::new(Events {
         past: (1_200..1_340).map(|tenths| past(&snapshot(tenths))).collect(),
-        ..News::quiet(Status::Kept)
+        ..Events::quiet(Status::Kept)
     })));
 }
 
@@ -66,7 +66,7 @@ fn it_says_at_once_that_it_is_one_how_long_and_how_to_move_in_it() {
         assert!(screen.contains(&place) && screen.contains("{ }"), "{screen}");
     }
     let mut kept = live(120, 30);
-    news(&mut kept, Status::Kept, None);
+    events(&mut kept, Status::Kept, None);
     assert!(header(&kept).contains("KEPT"), "one snapshot is no recording");
 }
 

@@ -29,7 +29,7 @@ fn recursive(tenths: u64) -> Snapshot {
 
 fn stage(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
-    news(&mut app, Status::Live, Some(recursive(1_340)));
+    events(&mut app, Status::Live, Some(recursive(1_340)));
     app
 }
 
@@ -178,16 +178,16 @@ fn the_function_stays_over_snapshots_and_restarts() {
     keys(&mut app, "jjj3j");
     let (before, name) = (title(&app), selected(&app));
     at(&mut app, 10_000);
-    news(&mut app, Status::Live, Some(in_epoch(9, 3)));
+    events(&mut app, Status::Live, Some(in_epoch(9, 3)));
     assert_eq!((title(&app), selected(&app)), (before.clone(), name.clone()));
     let mut gone = recursive(1_340);
     gone.threads.truncate(0);
     gone.nodes = Default::default();
     gone.latencies = Default::default();
-    news(&mut app, Status::Live, Some(gone));
+    events(&mut app, Status::Live, Some(gone));
     let screen = text(&app);
     assert!(screen.contains(" in this snapshot. 2 shows what was"), "{screen}");
-    news(&mut app, Status::Live, Some(recursive(1_400)));
+    events(&mut app, Status::Live, Some(recursive(1_400)));
     assert_eq!((title(&app), selected(&app)), (before, name));
 }
 
@@ -321,7 +321,7 @@ fn a_focus_that_is_not_there_says_so_and_comes_back() {
     gone.threads.truncate(0);
     gone.nodes = Default::default();
     gone.latencies = Default::default();
-    news(&mut app, Status::Live, Some(gone));
+    events(&mut app, Status::Live, Some(gone));
     assert!(
         text(&app).contains(" in this snapshot. Esc shows"),
         "{}",
@@ -332,15 +332,15 @@ fn a_focus_that_is_not_there_says_so_and_comes_back() {
         "{}",
         text(&app)
     );
-    news(&mut app, Status::Live, Some(recursive(1_400)));
+    events(&mut app, Status::Live, Some(recursive(1_400)));
     assert_eq!(selected(&app), "book::apply");
     let mut gone = recursive(1_340);
     gone.threads.truncate(0);
     gone.nodes = Default::default();
     gone.latencies = Default::default();
-    news(&mut app, Status::Live, Some(gone));
+    events(&mut app, Status::Live, Some(gone));
     key(&mut app, Code::Esc);
-    news(&mut app, Status::Live, Some(recursive(1_400)));
+    events(&mut app, Status::Live, Some(recursive(1_400)));
     assert_eq!(
         (names(&app)[0], selected(&app).as_str()),
         ("match::run", "book::apply")
@@ -377,7 +377,7 @@ fn self_times_are_not_taken_for_short_calls() {
     let mut dear = recursive(1_340);
     (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
     let mut app = empty(120, 30);
-    news(&mut app, Status::Live, Some(dear));
+    events(&mut app, Status::Live, Some(dear));
     assert!(text(&app).contains('†'));
     keys(&mut app, "i");
     assert!(!text(&app).contains('†'), "{}", text(&app));
@@ -469,7 +469,7 @@ fn the_row_stays_under_the_finger_while_callees_change_places() {
         // What comes last costs most from now on.
         let cancel = turned.nodes.len() - 4;
         turned.nodes.self_ticks[cancel] = 900_000_000_000;
-        news(&mut app, Status::Live, Some(turned));
+        events(&mut app, Status::Live, Some(turned));
         assert_eq!((selected(&app), line(&app)), before, "at {tenths}");
     }
     at(&mut app, 20_000);
@@ -535,7 +535,7 @@ fn opening_rows_of_a_large_tree_asks_for_their_callers() {
         deep.threads.last_mut().expect("there are threads").rows += 1;
     }
     let mut app = empty(120, 30);
-    news(&mut app, Status::Live, Some(deep));
+    events(&mut app, Status::Live, Some(deep));
     keys(&mut app, "i/level_449");
     key(&mut app, Code::Enter);
     key(&mut app, Code::Esc);
@@ -568,7 +568,7 @@ fn screens() {
     for (width, height) in [(120, 30), (60, 15)] {
         let mut app = empty(width, height);
         let estimated = crate::modes::in_mode(Mode::Adaptive, snapshot(1_340));
-        news(&mut app, Status::Live, Some(estimated));
+        events(&mut app, Status::Live, Some(estimated));
         keys(&mut app, "jjj3j");
         insta::assert_snapshot!(format!("function_adaptive_{width}x{height}"), looks(&app));
     }
@@ -580,7 +580,7 @@ fn screens() {
     keys(&mut app, "jjjf");
     insta::assert_snapshot!("focus_120x30", looks(&app));
     let mut app = App::new(ratatui::layout::Size::new(80, 24), ThemeKind::Mono, true, Some(0));
-    news(&mut app, Status::Live, Some(recursive(1_340)));
+    events(&mut app, Status::Live, Some(recursive(1_340)));
     keys(&mut app, "jjj3j");
     insta::assert_snapshot!("function_ascii_mono_80x24", looks(&app));
     assert!(text(&app).is_ascii());

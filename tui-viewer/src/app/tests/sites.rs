@@ -13,7 +13,7 @@ use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::events::Request;
 use crate::source::status::Status;
-use crate::test_driver::{at, key, keys, live, news, selected, text};
+use crate::test_driver::{at, events, key, keys, live, selected, text};
 
 fn pattern(text: &str) -> Pattern {
     Pattern::new(text).unwrap()
@@ -73,7 +73,7 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
         !last_line(&app).contains("book::insert off"),
         "promised is not done"
     );
-    news(&mut app, Status::Live, Some(ruled(&[(own, true)])));
+    events(&mut app, Status::Live, Some(ruled(&[(own, true)])));
     assert!(
         last_line(&app).contains("book::insert off; Space switches it on again"),
         "{}",
@@ -84,7 +84,7 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
 
     let on = Request::SitesOn(pattern(own));
     assert_eq!(asked(&keys(&mut app, " ")), [on]);
-    news(&mut app, Status::Live, Some(ruled(&[(own, false)])));
+    events(&mut app, Status::Live, Some(ruled(&[(own, false)])));
     answer(&mut app, on, Ok(1));
     assert!(last_line(&app).contains("book::insert on; Space switches it off again"));
 }
@@ -92,7 +92,7 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
 #[test]
 fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
     let mut app = live(120, 30);
-    news(&mut app, Status::Live, Some(ruled(&[("book", true)])));
+    events(&mut app, Status::Live, Some(ruled(&[("book", true)])));
     keys(&mut app, "6");
     to(&mut app, "book::cancel");
     assert!(text(&app).contains("off by book") && text(&app).contains("switched off by the rule book"));
@@ -100,7 +100,7 @@ fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
     assert_eq!(asked(&keys(&mut app, " ")), [on]);
     answer(&mut app, on, Ok(1));
     let both = [("book", true), ("orderbook_sim::book::cancel", false)];
-    news(&mut app, Status::Live, Some(ruled(&both)));
+    events(&mut app, Status::Live, Some(ruled(&both)));
     assert!(last_line(&app).contains("book::cancel on"), "{}", last_line(&app));
     assert!(text(&app).contains("kept on by the rule orderbook_sim::book::cancel"));
 }
@@ -152,7 +152,7 @@ fn refusals_and_silence_are_told() {
         last_line(&app)
     );
 
-    news(&mut app, Status::Exited { unix_ns: 1 }, None);
+    events(&mut app, Status::Exited { unix_ns: 1 }, None);
     assert!(keys(&mut app, " ").is_empty());
     assert!(last_line(&app).contains("nothing to switch: the program is exited"));
 }
@@ -162,7 +162,7 @@ fn a_path_too_long_for_a_rule_is_said_to_be() {
     let mut app = live(120, 30);
     let mut s = snapshot(1_341);
     s.sites[0].name = "x".repeat(97);
-    news(&mut app, Status::Live, Some(s));
+    events(&mut app, Status::Live, Some(s));
     keys(&mut app, "6G");
     while !selected(&app).contains("xxx") {
         key(&mut app, crate::keys::decoder::Code::Up);
@@ -180,7 +180,7 @@ fn a_rule_for_many_is_told_as_the_command_line_tells_it() {
     let mut app = live(120, 30);
     let many = Request::SitesOff(pattern("book::*"));
     answer(&mut app, many, Ok(1));
-    news(&mut app, Status::Live, Some(ruled(&[("book::*", true)])));
+    events(&mut app, Status::Live, Some(ruled(&[("book::*", true)])));
     assert!(
         last_line(&app).contains("4 sites switched off by book::*; also applies to sites met later"),
         "{}",
@@ -197,7 +197,7 @@ fn off_and_never_met_stand_where_state_sorts_them() {
             s.nodes.calls[row] = 0;
         }
     }
-    news(&mut app, Status::Live, Some(s));
+    events(&mut app, Status::Live, Some(s));
     keys(&mut app, "6");
     assert_eq!(names(&app)[0], "wire::encode", "most calls first");
     keys(&mut app, ">");
@@ -219,7 +219,7 @@ fn all_names_are_shortened_by_one_rule() {
     assert!(whole == 0 || whole == with, "{whole} of {with}\n{screen}");
     let mut long = snapshot(1_341);
     long.sites[3].name = "a_name_that_is_much_longer_than_any_column_for_names_on_this_screen".into();
-    news(&mut app, Status::Live, Some(long));
+    events(&mut app, Status::Live, Some(long));
     // Below the list the name of the selected site stands in full.
     let screen = text(&app);
     let rows = app.layout().rows;
@@ -281,7 +281,7 @@ fn sites_of_one_line_are_rows_of_their_own() {
     let again = s.sites[0].clone();
     s.sites.extend([again.clone(), again]);
     let mut app = live(120, 30);
-    news(&mut app, Status::Live, Some(s));
+    events(&mut app, Status::Live, Some(s));
     keys(&mut app, "6");
     let mut ids: Vec<RowId> = app.list().rows.iter().map(|row| row.id).collect();
     let all = ids.len();

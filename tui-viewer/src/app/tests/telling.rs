@@ -11,7 +11,7 @@ use crate::app::tests::{in_epoch, names};
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::status::Status;
-use crate::test_driver::{at, empty, key, keys, live, news, text};
+use crate::test_driver::{at, empty, events, key, keys, live, text};
 
 fn line_of(screen: &str, part: &str) -> String {
     let line = screen.lines().find(|line| line.contains(part));
@@ -33,7 +33,7 @@ fn compared(width: u16, height: u16, change: impl FnOnce(&mut Snapshot)) -> App 
     keys(&mut app, "m");
     let mut next = snapshot(2_000);
     change(&mut next);
-    news(&mut app, Status::Live, Some(next));
+    events(&mut app, Status::Live, Some(next));
     keys(&mut app, "'");
     app
 }
@@ -68,7 +68,7 @@ fn threads_keep_their_order_however_busy_they_are() {
     for second in 1..6u64 {
         at(&mut app, 3_000 * second);
         let busy = [second % 2 * 90, second % 3 * 40, 90 - second % 2 * 90, second];
-        news(
+        events(
             &mut app,
             Status::Live,
             Some(used(1_340 + second, busy.map(|ms| ms + 1_000 * second))),
@@ -94,7 +94,7 @@ fn threads_that_share_their_work_do_not_change_places() {
     };
     for second in 1..6u64 {
         at(&mut app, 3_000 * second);
-        news(
+        events(
             &mut app,
             Status::Live,
             Some(with(1_340 + second, (second % 2) as usize, 2)),
@@ -102,10 +102,10 @@ fn threads_that_share_their_work_do_not_change_places() {
         assert_eq!(names(&app)[..2], ["match-0", "match-1"]);
     }
     at(&mut app, 20_000);
-    news(&mut app, Status::Live, Some(with(1_350, 1, 10)));
+    events(&mut app, Status::Live, Some(with(1_350, 1, 10)));
     assert_eq!(names(&app)[..2], ["match-1", "match-0"], "clearly ahead");
     at(&mut app, 30_000);
-    news(&mut app, Status::Live, Some(with(1_351, 0, 2)));
+    events(&mut app, Status::Live, Some(with(1_351, 0, 2)));
     assert_eq!(names(&app)[..2], ["match-1", "match-0"]);
     keys(&mut app, "14");
     assert_eq!(
@@ -121,7 +121,7 @@ fn the_pane_explains_the_states_and_a_pause_inside_a_scope() {
         let mut s = snapshot(1_341);
         s.threads[0].state = ThreadState::Paused;
         let mut app = empty(width, height);
-        news(&mut app, Status::Live, Some(s));
+        events(&mut app, Status::Live, Some(s));
         keys(&mut app, "4");
         let screen = text(&app);
         let states = line_of(&screen, "running in a scope");
@@ -239,12 +239,12 @@ fn other_counters_are_put_in_order_at_once() {
     };
     let mut held = after.clone();
     held.capture.reset_epoch = 1;
-    news(&mut app, Status::Live, Some(held));
+    events(&mut app, Status::Live, Some(held));
     assert!(
         !sorted(&app) && names(&app)[0] == first,
         "nothing moves after a key"
     );
-    news(&mut app, Status::Live, Some(after));
+    events(&mut app, Status::Live, Some(after));
     assert!(sorted(&app), "{:?}", names(&app));
 }
 
@@ -255,10 +255,10 @@ fn a_sparkline_has_no_spike_after_an_undo() {
     for tenth in (1_310..=1_330).step_by(10) {
         let mut reset = between(&snapshot(tenth), &snapshot(1_300));
         reset.capture.reset_epoch = 2;
-        news(&mut app, Status::Live, Some(reset));
+        events(&mut app, Status::Live, Some(reset));
     }
     for tenth in (1_340..=1_400).step_by(10) {
-        news(&mut app, Status::Live, Some(in_epoch(3, tenth)));
+        events(&mut app, Status::Live, Some(in_epoch(3, tenth)));
     }
     let id = app.list().rows[0].id;
     let steps = app
@@ -279,11 +279,11 @@ fn only_a_mode_of_estimates_is_never_left_out_of_the_header() {
     s.capture.mode = Mode::Exact;
     s.process.name = "a-program-with-quite-a-long-name".into();
     let mut app = empty(100, 30);
-    news(&mut app, Status::Live, Some(s.clone()));
+    events(&mut app, Status::Live, Some(s.clone()));
     let header = |app: &App| text(app).lines().next().unwrap_or_default().to_string();
     assert!(!header(&app).contains("exact"), "{}", header(&app));
     s.capture.mode = Mode::Adaptive;
     s.capture.unix_ns += 1;
-    news(&mut app, Status::Live, Some(s));
+    events(&mut app, Status::Live, Some(s));
     assert!(header(&app).contains("adaptive"), "{}", header(&app));
 }

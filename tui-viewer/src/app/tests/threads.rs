@@ -10,7 +10,7 @@ use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::status::Status;
-use crate::test_driver::{at, empty, key, keys, live, news, selected, text};
+use crate::test_driver::{at, empty, events, key, keys, live, selected, text};
 
 /// The made-up program; the CPU times of its threads in milliseconds.
 fn used(tenths: u64, cpu_ms: [u64; 4]) -> Snapshot {
@@ -30,7 +30,7 @@ fn line_of(screen: &str, name: &str) -> String {
 #[test]
 fn who_is_in_a_scope_and_on_no_cpu_waits() {
     let mut app = empty(120, 30);
-    news(&mut app, Status::Live, Some(used(1_340, [0, 0, 0, 0])));
+    events(&mut app, Status::Live, Some(used(1_340, [0, 0, 0, 0])));
     keys(&mut app, "4");
     for name in ["match-0", "ingest"] {
         let line = line_of(&text(&app), name);
@@ -39,7 +39,7 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
             "nothing to compare with: {line}"
         );
     }
-    news(&mut app, Status::Live, Some(used(1_341, [95, 40, 0, 9])));
+    events(&mut app, Status::Live, Some(used(1_341, [95, 40, 0, 9])));
     let screen = text(&app);
     for (name, state, busy) in [
         ("match-0", "running", "95.0%"),
@@ -78,7 +78,7 @@ fn the_pane_says_since_when_each_scope_is_open() {
     for (frame, began) in s.threads[0].open.iter_mut().zip([61 * second, 0]) {
         frame.began_tick = began;
     }
-    news(&mut app, Status::Live, Some(s));
+    events(&mut app, Status::Live, Some(s));
     keys(&mut app, "4");
     let line = line_of(&text(&app), "open since");
     assert!(line.ends_with("match::run 14:01:01 › match::step"), "{line}");
@@ -87,7 +87,7 @@ fn the_pane_says_since_when_each_scope_is_open() {
     let mut s = snapshot(1_340);
     let frame = s.threads[0].open[1];
     s.threads[0].open = vec![frame; 300];
-    news(&mut app, Status::Live, Some(s));
+    events(&mut app, Status::Live, Some(s));
     let screen = text(&app);
     let line = line_of(&screen, "open since");
     assert!(
@@ -192,7 +192,7 @@ fn columns_sort_and_searches_find_threads_and_what_they_do() {
     let mut app = empty(120, 30);
     let mut s = used(1_340, [50, 90, 10, 70]);
     s.threads[2].outside_ticks *= 3;
-    news(&mut app, Status::Live, Some(s));
+    events(&mut app, Status::Live, Some(s));
     keys(&mut app, "4");
     assert_eq!(
         names(&app),
@@ -242,7 +242,7 @@ proptest! {
             }
             let number = number as u64;
             at(&mut app, 100 * number);
-            news(&mut app, Status::Live, Some(used(1_341 + number, cpu_ms)));
+            events(&mut app, Status::Live, Some(used(1_341 + number, cpu_ms)));
             prop_assert_eq!(selected(&app), name.clone());
             prop_assert_eq!(crate::test_driver::line(&app), line, "nothing moves under a finger");
         }
@@ -267,16 +267,16 @@ fn a_thousand_threads_keep_their_places() {
         s
     };
     let mut app = empty(120, 30);
-    news(&mut app, Status::Live, Some(many(1_340)));
+    events(&mut app, Status::Live, Some(many(1_340)));
     keys(&mut app, "4");
     assert_eq!(names(&app)[4..7], ["worker-0", "worker-1", "worker-2"]);
     keys(&mut app, "<<");
     at(&mut app, 5_000);
-    news(&mut app, Status::Live, Some(many(1_341)));
+    events(&mut app, Status::Live, Some(many(1_341)));
     assert_eq!(names(&app)[0], "worker-89", "the busiest");
     keys(&mut app, "/worker-777");
     key(&mut app, Code::Enter);
     at(&mut app, 20_000);
-    news(&mut app, Status::Live, Some(many(1_342)));
+    events(&mut app, Status::Live, Some(many(1_342)));
     assert_eq!(selected(&app), "worker-777");
 }

@@ -7,7 +7,7 @@ use crate::app::state::App;
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::status::Status;
-use crate::test_driver::{key, keys, live, news, text};
+use crate::test_driver::{events, key, keys, live, text};
 
 /// The numbers of a row of the screen, by its name.
 fn row(app: &App, name: &str) -> Vec<String> {
@@ -47,7 +47,7 @@ fn numbers_are_divided_by_the_calls_of_the_row() {
     keys(&mut app, "2");
     assert!(text(&app).contains("per call of match::step"));
     assert_eq!(row(&app, "match::step")[4], "1.00", "{}", text(&app));
-    news(&mut app, Status::Live, Some(snapshot(2_000)));
+    events(&mut app, Status::Live, Some(snapshot(2_000)));
     assert_eq!(row(&app, "match::step")[4], "1.00", "{}", text(&app));
     keys(&mut app, "b");
     assert!(!text(&app).contains("per call of"), "{}", text(&app));
@@ -141,7 +141,7 @@ fn row_ns(app: &App) -> u64 {
 fn without_calls_nothing_is_known_until_there_are_some() {
     let mut app = live(120, 30);
     keys(&mut app, "jb");
-    news(
+    events(
         &mut app,
         Status::Live,
         Some(without_calls(snapshot(1_341), "step")),
@@ -152,11 +152,11 @@ fn without_calls_nothing_is_known_until_there_are_some() {
         ("-", "-", "-")
     );
     assert!(text(&app).contains("calls -"), "{}", text(&app));
-    news(&mut app, Status::Live, Some(snapshot(1_342)));
+    events(&mut app, Status::Live, Some(snapshot(1_342)));
     assert_eq!(row(&app, "match::step")[4], "1.00");
     // Nothing to divide by from the beginning is said.
     let mut app = live(120, 30);
-    news(
+    events(
         &mut app,
         Status::Live,
         Some(without_calls(snapshot(1_341), "step")),
@@ -241,17 +241,17 @@ fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
         keys(&mut app, "b");
         let calls = per(&app).expect("per call");
         assert!(calls > 0, "{before}");
-        news(&mut app, Status::Live, Some(snapshot(1_340)));
+        events(&mut app, Status::Live, Some(snapshot(1_340)));
         assert_eq!(per(&app), Some(calls), "{before}: with the next snapshot");
         keys(&mut app, "2");
-        news(&mut app, Status::Live, Some(snapshot(1_340)));
+        events(&mut app, Status::Live, Some(snapshot(1_340)));
         assert_eq!(per(&app), Some(calls), "{before}: in another view");
         keys(&mut app, "1");
         match back {
             "\u{1b}" => app.query.filter = crate::app::filter::Filter::default(),
             letters => drop(keys(&mut app, letters)),
         }
-        news(&mut app, Status::Live, Some(snapshot(1_340)));
+        events(&mut app, Status::Live, Some(snapshot(1_340)));
         assert_eq!(per(&app), Some(calls), "{before}: the other way round again");
     }
 }
@@ -271,7 +271,7 @@ fn fewer_calls() -> Snapshot {
 fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     let mut app = live(120, 30);
     app.compare_with(fewer_calls().into(), "before.tks".into());
-    news(&mut app, Status::Live, Some(snapshot(1_340)));
+    events(&mut app, Status::Live, Some(snapshot(1_340)));
     // The calls of `step` are the same; for each there were 0.33 of `insert`, and are 0.67.
     keys(&mut app, "jb");
     let screen = text(&app);
@@ -280,7 +280,7 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
         "{screen}"
     );
     keys(&mut app, "b");
-    news(&mut app, Status::Live, Some(snapshot(1_400)));
+    events(&mut app, Status::Live, Some(snapshot(1_400)));
     let times = |app: &App| {
         let words = row(app, "book::insert").into_iter();
         words.filter(|word| word.ends_with('s')).count()

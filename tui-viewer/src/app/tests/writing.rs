@@ -16,7 +16,7 @@ use crate::cli::args::ReportFormat;
 use crate::event_loop::saved_files;
 use crate::keys::decoder::Code;
 use crate::source::status::Status;
-use crate::test_driver::{empty, key, keys, news, selected, text};
+use crate::test_driver::{empty, events, key, keys, selected, text};
 
 /// What a key would have written, and its one thread or all.
 fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
@@ -164,7 +164,7 @@ fn a_window_that_was_written_and_is_opened_again_is_one_still() {
     for opened in [json, page] {
         assert_eq!(in_form(&opened, &options, ReportFormat::Text), first);
         let mut app = empty(120, 30);
-        news(&mut app, Status::Kept, Some(opened));
+        events(&mut app, Status::Kept, Some(opened));
         let screen = text(&app);
         assert!(screen.contains("window 10.0 s"), "{screen}");
         assert!(!screen.contains("since reset"), "{screen}");
@@ -181,7 +181,7 @@ fn a_thread_that_only_the_mark_has_did_nothing_since() {
     let mut with_more = snapshot(1_341);
     with_more.threads[1].name = "gone".to_string();
     with_more.threads[1].tid = 99;
-    news(&mut app, Status::Live, Some(with_more));
+    events(&mut app, Status::Live, Some(with_more));
     keys(&mut app, "m");
     lives(&mut app, [1_350]);
     keys(&mut app, "'");
@@ -234,7 +234,7 @@ fn a_long_warning_of_several_says_that_there_are_more() {
         let mut app = watched(width, height);
         let mut warned = snapshot(1_341);
         warned.process.warnings = vec!["the ring is short of space ".repeat(6), "second".to_string()];
-        news(&mut app, Status::Live, Some(warned));
+        events(&mut app, Status::Live, Some(warned));
         assert!(text(&app).contains("… (and 1 more)  Esc: seen"), "{}", text(&app));
     }
 }

@@ -3,13 +3,13 @@
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::app::window::Window;
-use crate::keys::action::{Action, Context, Line};
+use crate::keys::action::{Action, Binding, Context};
 use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
 
 /// Where else a key has a meaning: `Tree, Hot`; none where it has none in any view.
 pub(in crate::app) fn elsewhere(key: Code) -> Option<String> {
-    let has = |line: &&Line| line.keys.iter().any(|(code, _)| *code == key);
+    let has = |line: &&Binding| line.keys.iter().any(|(code, _)| *code == key);
     let contexts: Vec<Context> = KEYS
         .iter()
         .filter(has)
@@ -24,8 +24,6 @@ pub(in crate::app) fn elsewhere(key: Code) -> Option<String> {
     (!views.is_empty()).then(|| views.join(", "))
 }
 
-// === impl App ===
-
 impl App {
     /// Whether an action leads anywhere now: the footer offers no other.
     pub(crate) fn offers(&self, action: Action) -> bool {
@@ -33,9 +31,9 @@ impl App {
             action,
             Action::Reset | Action::Modes | Action::Slower | Action::Faster | Action::Freeze
         );
-        self.can(action)
+        self.is_available(action)
             && (action != Action::Live || self.playback.stands_still())
-            && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back(Window::Ten))
+            && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back())
             && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
             && (!of_the_program
                 || self.program.status.answers()
@@ -43,7 +41,7 @@ impl App {
     }
 
     /// Whether an action means something now: `update` does no other.
-    pub(crate) fn can(&self, action: Action) -> bool {
+    pub(crate) fn is_available(&self, action: Action) -> bool {
         let searching = self.views.search.as_ref().is_some_and(|search| search.is_set());
         let rows = !self.list().rows.is_empty();
         match action {
@@ -119,5 +117,11 @@ impl App {
             | Action::Theme
             | Action::Mouse => true,
         }
+    }
+
+    /// Whether there may be a time to compare with just before: the footer does not look closely.
+    fn reaches_back(&self) -> bool {
+        self.shown()
+            .is_some_and(|shown| self.playback.reaches_back(shown, Window::Ten))
     }
 }

@@ -18,8 +18,6 @@ const ROOM_FOR_FIRST_LOOK: u16 = 20;
 /// From this width on the keys that move in a recording are named one by one.
 const ROOM_FOR_ALL_KEYS: u16 = 110;
 
-// === impl App ===
-
 impl App {
     /// The word and the mark of the state, the screen's own state first.
     pub(crate) fn face(&self) -> (&'static str, Mark) {

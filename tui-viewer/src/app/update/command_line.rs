@@ -18,7 +18,7 @@ use crate::cli::args::ReportFormat;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Action;
 use crate::keys::command_line;
-use crate::keys::command_line::{Known, Verb};
+use crate::keys::command_line::{Known, ScreenCommand};
 use crate::source::events::Request;
 
 /// So many commands are remembered.
@@ -153,63 +153,67 @@ impl App {
             self.views.commands.push(text.clone());
         }
         match command_line::parse(&text) {
-            Ok(verb) => {
+            Ok(command) => {
                 self.overlay = None;
-                self.carry_out(verb, effects);
+                self.carry_out(command, effects);
             }
             Err(why) => line.wrong = Some(why),
         }
     }
 
-    fn carry_out(&mut self, verb: Verb, effects: &mut Vec<Effect>) {
-        match verb {
-            Verb::Reset => self.ask_for("reset", effects, |app, effects| app.ask_reset(effects)),
-            Verb::Undo => self.ask_for("undo", effects, |app, effects| app.undo(effects)),
-            Verb::Mode { how } => self.ask_for("mode", effects, |app, effects| {
-                app.send_or_ask(Request::Mode(how.mode), effects);
+    fn carry_out(&mut self, command: ScreenCommand, effects: &mut Vec<Effect>) {
+        match command {
+            ScreenCommand::Reset => {
+                self.request_if_free("reset", effects, |app, effects| app.request_reset(effects))
+            }
+            ScreenCommand::Undo => self.request_if_free("undo", effects, |app, effects| app.undo(effects)),
+            ScreenCommand::Mode { how } => self.request_if_free("mode", effects, |app, effects| {
+                app.send_or_confirm(Request::Mode(how.mode), effects);
             }),
-            Verb::Off { sites } => self.ask_for("off", effects, |app, effects| {
+            ScreenCommand::Off { sites } => self.request_if_free("off", effects, |app, effects| {
                 app.send(Request::SitesOff(sites.pattern), effects);
             }),
-            Verb::On { sites } => self.ask_for("on", effects, |app, effects| {
+            ScreenCommand::On { sites } => self.request_if_free("on", effects, |app, effects| {
                 app.send(Request::SitesOn(sites.pattern), effects);
             }),
-            Verb::Interval { between } => self.ask_rate(between, effects),
-            Verb::Rate { hz } => self.ask_rate(Duration::from_secs(1) / hz.max(1) as u32, effects),
-            Verb::Back { by } => self.go_back_by(by),
-            Verb::At { time } => self.go_to_time(time),
-            Verb::Live => self.act(Action::Live, effects),
-            Verb::Snapshot { file } => self.keep_in(file, effects),
-            Verb::Report { file, format, times } => {
+            ScreenCommand::Interval { between } => self.request_rate(between, effects),
+            ScreenCommand::Rate { hz } => {
+                self.request_rate(Duration::from_secs(1) / hz.max(1) as u32, effects)
+            }
+            ScreenCommand::Back { by } => self.go_back_by(by),
+            ScreenCommand::At { time } => self.go_to_time(time),
+            ScreenCommand::Live => self.perform(Action::Live, effects),
+            ScreenCommand::Snapshot { file } => self.keep_in(file, effects),
+            ScreenCommand::Report { file, format, times } => {
                 let format = format
                     .or_else(|| file.as_deref().and_then(ReportFormat::of_file))
                     .unwrap_or_default();
                 let compensated = times.compensated || (self.query.compensated && !times.raw);
                 self.report_in(vec![format], file, compensated, effects);
             }
-            Verb::Tree => self.act(Action::ShowTree, effects),
-            Verb::Hot => self.act(Action::ShowHot, effects),
-            Verb::Function { name } => match name {
+            ScreenCommand::Tree => self.perform(Action::ShowTree, effects),
+            ScreenCommand::Hot => self.perform(Action::ShowHot, effects),
+            ScreenCommand::Function { name } => match name {
                 Some(name) => self.function_named(&name),
-                None => self.act(Action::ShowFunction, effects),
+                None => self.perform(Action::ShowFunction, effects),
             },
-            Verb::Threads => self.act(Action::ShowThreads, effects),
-            Verb::Flame => self.act(Action::ShowFlame, effects),
-            Verb::Sites => self.act(Action::ShowSites, effects),
-            Verb::Theme { name } => {
+            ScreenCommand::Threads => self.perform(Action::ShowThreads, effects),
+            ScreenCommand::Flame => self.perform(Action::ShowFlame, effects),
+            ScreenCommand::Sites => self.perform(Action::ShowSites, effects),
+            ScreenCommand::Theme { name } => {
                 let named = ThemeKind::ALL
                     .into_iter()
                     .find(|theme| name.as_deref() == Some(theme.word()));
                 self.screen.theme = named.unwrap_or_else(|| self.screen.theme.next());
                 self.tell(format!("theme: {}", self.screen.theme.name()));
             }
-            Verb::Help => self.act(Action::Help, effects),
-            Verb::Quit => effects.push(Effect::Quit),
+            ScreenCommand::Help => self.perform(Action::Help, effects),
+            ScreenCommand::Quit => effects.push(Effect::Quit),
         }
     }
 
     /// Asks the program, if there is one that answers and nothing else is asked of it just now.
-    pub(in crate::app) fn ask_for(
+    pub(in crate::app) fn request_if_free(
         &mut self,
         what: &str,
         effects: &mut Vec<Effect>,
@@ -226,9 +230,9 @@ impl App {
         }
     }
 
-    fn ask_rate(&mut self, between: Duration, effects: &mut Vec<Effect>) {
+    fn request_rate(&mut self, between: Duration, effects: &mut Vec<Effect>) {
         let ns = between.as_nanos() as u64;
-        self.ask_for("rate", effects, |app, effects| {
+        self.request_if_free("rate", effects, |app, effects| {
             app.requests.wished_hz = Some(((1_000_000_000 + ns / 2) / ns.max(1)).max(1));
             app.tell(format!("asked for a snapshot every {}", number::duration(ns)));
             effects.push(Effect::Send(Request::Interval { ns }));

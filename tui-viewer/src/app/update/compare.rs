@@ -1,32 +1,18 @@
-//! Marking a moment, and comparing with it.
+//! Marking a moment, comparing with it, and choosing the stretch of time.
 
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
-use tickscope_format::profile::align::align;
-use tickscope_format::profile::between::{between, same_epoch};
+use tickscope_format::profile::between::same_epoch;
 
 use crate::app::compare::{Against, Mark};
 use crate::app::state::App;
-use crate::app::window::{Stretch, Window};
+use crate::app::window::Window;
 use crate::text::cells::cut_middle;
 use crate::text::clock_time::{clock_time, seconds};
 
 /// Cells for the name of a file: the line above the columns has little room.
 pub(crate) const LABEL_CELLS: usize = 26;
-
-/// What the tables are made of.
-#[derive(Debug)]
-pub(crate) struct Sides {
-    /// What is shown.
-    pub(in crate::app) now: Rc<Snapshot>,
-    /// What it is compared with, with the same rows.
-    pub(in crate::app) then: Option<Rc<Snapshot>>,
-    /// The window of both.
-    pub(in crate::app) stretch: Option<Stretch>,
-    /// How long the window before it is, where that is what it is compared with.
-    pub(in crate::app) before_ns: Option<u64>,
-}
 
 impl App {
     /// Remembers the moment on screen.
@@ -37,7 +23,7 @@ impl App {
         let label = clock_time(shown.capture.unix_ns, self.screen.utc_offset);
         let base = |window: Window| {
             let length_ns = window.length_ns()?;
-            self.base_of(&shown, length_ns)
+            self.playback.base_of(&shown, length_ns)
         };
         let bases = [base(Window::Second), base(Window::Ten)];
         self.tell(format!("{label} is marked; ' compares with it, w counts from it"));
@@ -116,7 +102,9 @@ impl App {
         if after.length_ns().is_none() {
             self.query.window = Window::Ten;
         }
-        let known = self.shown().and_then(|shown| self.window_before(shown));
+        let known = self
+            .shown()
+            .and_then(|shown| self.playback.window_before(self.query.window, shown));
         let Some((_, ns)) = known else {
             let wanted = self.query.window.length_ns().unwrap_or_default() / 1_000_000_000;
             self.query.window = after;
@@ -136,12 +124,6 @@ impl App {
         self.tell(format!("{words}: + is more than then; ' shows plain numbers"));
     }
 
-    /// The mark, while its differences are on screen.
-    pub(in crate::app) fn compared_mark(&self) -> Option<&Mark> {
-        let is_mark = self.query.against == Some(Against::Mark);
-        self.playback.mark.as_ref().filter(|_| is_mark)
-    }
-
     /// What the numbers on screen are the differences to; none where they are plain.
     pub(crate) fn compared(&self) -> Option<String> {
         match self.query.against? {
@@ -150,44 +132,19 @@ impl App {
         }
     }
 
-    /// What the tables of the moment on screen are made of: its window, and the same of what it is compared with.
-    pub(in crate::app) fn sides(&self, shown: &Rc<Snapshot>) -> Sides {
-        let sides = self.sides_apart(shown);
-        let Some(then) = &sides.then else { return sides };
-        let (now, then) = align(&sides.now, then);
-        Sides {
-            now: Rc::new(now),
-            then: Some(Rc::new(then)),
-            ..sides
-        }
-    }
-
-    /// The same, each side with its own rows only.
-    pub(in crate::app) fn sides_apart(&self, shown: &Rc<Snapshot>) -> Sides {
-        let (now, stretch) = self.in_window(shown);
-        let Some(mark) = self.compared_mark() else {
-            let before = match self.query.against {
-                Some(Against::Before { .. }) => self.window_before(shown),
-                Some(Against::Mark) | None => None,
-            };
-            let (then, before_ns) = before.unzip();
-            return Sides {
-                now,
-                then,
-                stretch,
-                before_ns,
-            };
-        };
-        // Both sides from a reset on where the mark has no such window; from the mark on the mark itself is nothing.
-        let (now, then, stretch) = match mark.begin(self.query.window) {
-            Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
-            None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),
-        };
-        Sides {
-            now,
-            then: Some(then),
-            stretch,
-            before_ns: None,
-        }
+    /// The next stretch of time.
+    pub(in crate::app) fn next_window(&mut self) {
+        let before = matches!(self.query.against, Some(Against::Before { .. }));
+        self.query.window = self.query.window.next(self.playback.mark.is_some(), before);
+        let unknown = self
+            .playback
+            .compared_mark(&self.query)
+            .is_some_and(|mark| !mark.has_window(self.query.window));
+        self.tell(match unknown {
+            true => "what is compared with has no such window: both since the reset",
+            false if before && self.query.window == Window::Ten => "the last 10 s and the 10 s before",
+            false if before => "the last second and the one before; w: 10 s",
+            false => self.query.window.says(),
+        });
     }
 }

@@ -6,8 +6,6 @@ use crate::app::overlay::Overlay;
 use crate::app::search::Search;
 use crate::app::state::App;
 
-// === impl App ===
-
 impl App {
     /// Starts to type a search; the row of now is where Escape returns to.
     pub(in crate::app) fn search_begin(&mut self) {

@@ -12,8 +12,6 @@ use crate::app::update::travel;
 use crate::app::view::Origin;
 use crate::app::view::View;
 
-// === impl App ===
-
 impl App {
     /// Opens the selected row: a function with its callers.
     pub(in crate::app) fn enter_row(&mut self) {

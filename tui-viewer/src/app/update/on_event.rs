@@ -14,27 +14,27 @@ use crate::app::state::App;
 use crate::app::threads;
 use crate::app::update::sites;
 use crate::app::window::Window;
-use crate::source::events::{News, Outcome, Request};
+use crate::source::events::{Events, Outcome, Request};
 use crate::source::status::Status;
 
 impl App {
-    pub(in crate::app) fn on_event(&mut self, news: News) {
-        if news.status != self.program.status {
-            self.program.status = news.status;
+    pub(in crate::app) fn on_event(&mut self, events: Events) {
+        if events.status != self.program.status {
+            self.program.status = events.status;
             self.screen.dirty = true;
         }
-        if let Some(target) = news
+        if let Some(target) = events
             .target
             .filter(|target| self.program.target.as_ref() != Some(target))
         {
-            if news.new_run.is_none() && self.program.target.is_some() {
+            if events.new_run.is_none() && self.program.target.is_some() {
                 // Another program: what was folded and seen there means nothing here.
                 self.forget_program();
             }
             self.program.target = Some(target);
             self.screen.dirty = true;
         }
-        if let Some((old, new)) = news.new_run {
+        if let Some((old, new)) = events.new_run {
             self.program.warnings_seen = false;
             self.drop_requests();
             // The next ring of the same process begins with nothing, but what is known of it holds.
@@ -48,26 +48,26 @@ impl App {
             });
             self.screen.dirty = true;
         }
-        self.screen.dirty |= self.program.lapped != news.lapped;
-        self.program.lapped = news.lapped;
-        if let Some(found) = news.rings {
+        self.screen.dirty |= self.program.lapped != events.lapped;
+        self.program.lapped = events.lapped;
+        if let Some(found) = events.rings {
             self.screen.dirty |= self.program.set_found(found);
         }
-        for outcome in news.outcomes {
+        for outcome in events.outcomes {
             self.on_outcome(outcome);
         }
         // With each snapshot comes its own record, and that of others just before it: they change nothing of the past.
-        let known = self.program.newest.as_ref().or(news.snapshot.as_ref());
+        let known = self.program.newest.as_ref().or(events.snapshot.as_ref());
         let known = known.map(|newest| newest.capture.unix_ns);
-        let more_past = news
+        let more_past = events
             .past
             .iter()
             .any(|past| known.is_some_and(|known| past.unix_ns < known));
-        self.playback.begin_ns = news.begin_ns.or(self.playback.begin_ns);
+        self.playback.begin_ns = events.begin_ns.or(self.playback.begin_ns);
         self.playback.history.recorded = self.program.status == Status::Kept;
         // Before the snapshot: the record of it need not be made again.
-        self.playback.history.remember(news.past);
-        if let Some(snapshot) = news.snapshot {
+        self.playback.history.remember(events.past);
+        if let Some(snapshot) = events.snapshot {
             self.on_snapshot(snapshot);
         }
         if more_past {

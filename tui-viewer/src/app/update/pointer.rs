@@ -10,8 +10,6 @@ use crate::app::state::App;
 use crate::app::view::{TabForm, View};
 use crate::keys::action::{Action, Context};
 
-// === impl App ===
-
 impl App {
     /// A click selects a row, folds by the mark before its name, sorts by a title, or changes the view.
     pub(in crate::app) fn click(&mut self, x: u16, y: u16) {

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use tickscope_format::Snapshot;
 use tickscope_format::profile::compensate::compensated;
+use tickscope_format::profile::hot::hot;
 
+use crate::app::activity::ROWS_MAX;
 use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::derived::{DataKey, DetailKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
 use crate::app::detail::Detail;
-use crate::app::flame;
 use crate::app::function::Around;
-use crate::app::listing;
 use crate::app::listing::Shape;
 use crate::app::percent_of::PercentOf;
 use crate::app::query::Query;
@@ -22,6 +22,7 @@ use crate::app::state::App;
 use crate::app::update::travel;
 use crate::app::view::View;
 use crate::app::window::Window;
+use crate::app::{flame, listing};
 use crate::source::status::Status;
 
 /// Nothing moves under a finger for so long after a key.
@@ -32,8 +33,6 @@ const BETWEEN_SORTS: Duration = Duration::from_secs(1);
 
 /// Counters that ran for less than this say little about which path is hot.
 const FIRST_LOOK_NS: u64 = 300_000_000;
-
-// === impl App ===
 
 impl App {
     /// When something changes although nothing happens.
@@ -173,7 +172,7 @@ impl App {
             true => Rc::new(compensated(&snapshot)),
             false => snapshot,
         };
-        let sides = self.shown().map(|shown| self.sides(shown));
+        let sides = self.shown().map(|shown| self.playback.sides(&self.query, shown));
         let grouped = self.query.filter.grouped && self.views.current != View::Sites;
         let stretch = sides.as_ref().and_then(|sides| sides.stretch);
         let before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
@@ -326,6 +325,26 @@ impl App {
         let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
         let open = travel::first_look(data, page);
         self.views.expanded.extend(open);
+    }
+
+    /// Another second may be over.
+    pub(in crate::app) fn beat(&mut self) {
+        let Some(newest) = &self.program.newest else {
+            return;
+        };
+        let activity = &mut self.playback.activity;
+        if !activity.is_due(newest.capture.unix_ns) {
+            return;
+        }
+        // The tables on screen are those of the newest snapshot, unless they show something else of it.
+        let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
+        match self.derived.data.as_ref().filter(same) {
+            // All of the calls, whatever part of them is on screen.
+            Some(data) if data.whole().rows.len() > ROWS_MAX => activity.note(newest, data.whole(), &[]),
+            Some(data) if data.shows_all_calls() => activity.note(newest, data.whole(), data.hot()),
+            Some(data) => activity.note(newest, data.whole(), &hot(data.whole())),
+            None => activity.note_all(newest, &self.query.threads),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What is asked of the program, and what is taken from the screen.
 
+use tickscope_format::snapshot::Mode;
+
 use crate::app::message::Effect;
 use crate::app::overlay::Overlay;
 use crate::app::requests::rate_hz;
@@ -9,8 +11,6 @@ use crate::source::status::Status;
 
 /// Rates to step through, in snapshots a second.
 const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
-
-// === impl App ===
 
 impl App {
     pub(in crate::app) fn freeze(&mut self) {
@@ -53,16 +53,16 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn ask_reset(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn request_reset(&mut self, effects: &mut Vec<Effect>) {
         if !self.program.status.answers() {
             self.complain(format!("nothing to reset: {}", self.why_no_answer()));
         } else {
-            self.send_or_ask(Request::Reset, effects);
+            self.send_or_confirm(Request::Reset, effects);
         }
     }
 
     /// What others see as well is done at once only if nobody else watches.
-    pub(in crate::app) fn send_or_ask(&mut self, request: Request, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn send_or_confirm(&mut self, request: Request, effects: &mut Vec<Effect>) {
         let others = self
             .program
             .newest
@@ -133,5 +133,31 @@ impl App {
             self.tell(format!("copied {name}"));
             effects.push(Effect::Copy(name));
         }
+    }
+
+    /// The list comes up with the mode in force selected.
+    pub(in crate::app) fn list_modes(&mut self) {
+        if !self.program.status.answers() {
+            self.complain(format!(
+                "no mode to change: the program is {}",
+                self.program.status.word().to_lowercase()
+            ));
+        } else if let Some(mode) = self.program.mode() {
+            let index = Mode::ALL.iter().position(|&other| other == mode);
+            self.overlay = Some(Overlay::Modes {
+                index: index.unwrap_or(0),
+            });
+        }
+    }
+
+    /// Takes a line of the list; the mode in force stays as it is, with all it has counted.
+    pub(in crate::app) fn choose_mode(&mut self, index: usize, effects: &mut Vec<Effect>) {
+        let chosen = Mode::ALL.get(index).copied();
+        let Some(mode) = chosen.filter(|_| chosen != self.program.mode()) else {
+            return;
+        };
+        self.request_if_free("mode", effects, |app, effects| {
+            app.send_or_confirm(Request::Mode(mode), effects);
+        });
     }
 }

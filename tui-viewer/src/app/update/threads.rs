@@ -1,8 +1,10 @@
-//! One thread alone, and all of them again.
+//! Whose time is shown: one thread, or all of them.
 
 use crate::app::figures::What;
+use crate::app::overlay::Overlay;
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
+use crate::app::threads::busiest_first;
 use crate::app::view::Origin;
 use crate::app::view::View;
 
@@ -34,5 +36,29 @@ impl App {
             });
             self.tell("only this thread is shown; a shows all");
         }
+    }
+
+    /// The list of threads, or all of them again where one is chosen.
+    pub(in crate::app) fn choose_threads(&mut self) {
+        if self.query.threads == ThreadChoice::All {
+            let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
+            self.overlay = Some(Overlay::Threads { index: 0, order });
+        } else {
+            self.choose_time_of(ThreadChoice::All);
+        }
+    }
+
+    /// The time of other threads, by choice: Escape does not change it.
+    pub(in crate::app) fn choose_time_of(&mut self, threads: ThreadChoice) {
+        if let Some(origin) = &mut self.views.came_from {
+            origin.filtered = false;
+        }
+        self.show_time_of(threads);
+    }
+
+    /// The time of other threads.
+    pub(in crate::app) fn show_time_of(&mut self, threads: ThreadChoice) {
+        self.query.threads = threads;
+        self.playback.restart_activity(&self.program, &self.query.threads);
     }
 }

@@ -67,8 +67,6 @@ pub(in crate::app) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
     open
 }
 
-// === impl App ===
-
 impl App {
     /// Moves the selection of the view's list.
     pub(in crate::app) fn travel(&mut self, action: Action) {

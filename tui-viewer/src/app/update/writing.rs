@@ -7,13 +7,11 @@ use tickscope_format::Snapshot;
 use tickscope_format::profile::in_focus::{Focus, in_focus};
 use tickscope_format::render::Extent;
 
-use crate::app::message::Effect;
+use crate::app::message::{Effect, SourcePlace};
+use crate::app::sides::Sides;
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
-use crate::app::update::compare::Sides;
 use crate::cli::args::ReportFormat;
-
-// === impl App ===
 
 impl App {
     /// Writes the report of what is on screen: its moment or window, the thread in scope, what is in focus.
@@ -27,11 +25,11 @@ impl App {
         let Some(shown) = self.shown().cloned() else {
             return;
         };
-        let Sides { now, .. } = self.sides_apart(&shown);
+        let Sides { now, .. } = self.playback.sides_apart(&self.query, &shown);
         let mut snapshot = now;
         if self.query.threads.is_missing(&snapshot) {
             // One that only the other side of a comparison has stands among all others as one that did nothing.
-            snapshot = self.sides(&shown).now;
+            snapshot = self.playback.sides(&self.query, &shown).now;
         }
         if self.query.threads.is_missing(&snapshot) {
             let thread = self.query.threads.only().unwrap_or_default();
@@ -67,9 +65,26 @@ impl App {
         let shown = self.shown().cloned();
         effects.extend(shown.map(|snapshot| Effect::KeepSnapshot { snapshot, file }));
     }
-}
 
-// === impl Scope ===
+    /// Opens the selected row's file at its line.
+    pub(in crate::app) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
+        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
+            return;
+        };
+        let Some(function) = data.function(row.what) else {
+            let label = data.label(row.what).to_string();
+            self.complain(format!("{label} has no source"));
+            return;
+        };
+        let function = data.tree.functions.get(function);
+        effects.push(Effect::Edit(SourcePlace {
+            file: function.file.clone(),
+            line: function.line,
+            // Of one that has ended the number may be another program's by now.
+            pid: self.program.status.answers().then_some(data.snapshot.process.pid),
+        }));
+    }
+}
 
 impl ThreadChoice {
     /// One thread is chosen, and it is not there.

@@ -110,8 +110,6 @@ pub enum DiffView {
     Paths,
 }
 
-// === impl DiffArgs ===
-
 impl DiffArgs {
     /// The form that is asked for.
     pub fn form(&self) -> DiffFormat {
@@ -147,8 +145,6 @@ impl DiffArgs {
         }
     }
 }
-
-// === impl DiffFormat ===
 
 impl DiffFormat {
     /// The form that a file's name says; none where it says nothing.

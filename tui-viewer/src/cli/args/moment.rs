@@ -37,8 +37,6 @@ pub enum When {
     Clock(u32),
 }
 
-// === impl MomentArgs ===
-
 impl MomentArgs {
     /// Nothing of it was asked for.
     pub fn is_newest(&self) -> bool {

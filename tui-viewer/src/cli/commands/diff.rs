@@ -12,7 +12,7 @@ use crate::cli::args::{DiffArgs, DiffFormat, TargetArgs};
 use crate::cli::commands::live_snapshot;
 use crate::output::console;
 use crate::output::console::{Misuse, say};
-use crate::output::output_file::Place;
+use crate::output::output_file::OutputFile;
 use crate::source::target::wanted::Wanted;
 
 /// Rows of which only times have changed are shown from this share of the whole on.
@@ -25,7 +25,7 @@ const MIN_SHARE: f64 = 0.01;
 pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let (before, after) = args.sides().map_err(Misuse)?;
     args.check_file().map_err(Misuse)?;
-    let place = Place::new(args.output.as_deref(), args.force);
+    let place = OutputFile::new(args.output.as_deref(), args.force);
     let dir = args.dir.as_deref();
     let (before_snapshots, after_snapshots) = (snapshots(before, dir)?, snapshots(after, dir)?);
     let per = args.per.as_deref();

@@ -15,8 +15,6 @@ pub struct KeptOutput {
     position: u64,
 }
 
-// === impl KeptOutput ===
-
 impl KeptOutput {
     /// An empty one.
     ///

@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// A snapshot and how its program does.
 #[derive(Debug)]
-pub struct Fresh {
+pub struct LiveSnapshot {
     /// The snapshot.
     pub snapshot: Snapshot,
     /// How the program does.
@@ -75,9 +75,9 @@ fn may_come(error: &anyhow::Error) -> bool {
 ///
 /// # Errors
 /// Why nothing can be read.
-pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<Fresh> {
+pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
     match found {
-        Found::Kept(path) => Ok(Fresh {
+        Found::Kept(path) => Ok(LiveSnapshot {
             snapshot: archive::read(path).map_err(|error| anyhow!(about(path, &error)))?,
             state: ProcessState::Kept,
         }),
@@ -85,7 +85,7 @@ pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<Fresh> {
     }
 }
 
-fn of_ring(ring: &RingFile, liveness: &Liveness, wanted: &Wanted) -> anyhow::Result<Fresh> {
+fn of_ring(ring: &RingFile, liveness: &Liveness, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
     if is_live(liveness) {
         if let Err(why) = publish_now(ring) {
             let age = ring
@@ -103,7 +103,7 @@ fn of_ring(ring: &RingFile, liveness: &Liveness, wanted: &Wanted) -> anyhow::Res
     let (_, snapshot) = ring
         .newest_snapshot()
         .map_err(|error| anyhow!(about(ring.path(), &error)))?;
-    Ok(Fresh {
+    Ok(LiveSnapshot {
         snapshot,
         state: state_of(&ring.liveness()?),
     })

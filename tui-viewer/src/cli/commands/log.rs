@@ -74,7 +74,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
         if over && is_live(&liveness) && !followed.silent {
             followed.ask(Op::PublishNow);
         }
-        for snapshot in followed.news()? {
+        for snapshot in followed.events()? {
             if let Some(interval) = log.intervals.take(&snapshot)
                 && !log.write(&interval)?
             {
@@ -168,8 +168,6 @@ struct Log {
     options: LogOptions,
 }
 
-// === impl Log ===
-
 impl Log {
     fn write(&self, interval: &Interval) -> anyhow::Result<bool> {
         put(&match self.json {
@@ -194,8 +192,6 @@ struct Followed {
     /// That none has come for long was said.
     silent: bool,
 }
-
-// === impl Followed ===
 
 impl Followed {
     /// Asks the program to publish as often as intervals end.
@@ -243,7 +239,7 @@ impl Followed {
     }
 
     /// What has come since: the newest record, and before it those that closed a reset epoch.
-    fn news(&mut self) -> anyhow::Result<Vec<Snapshot>> {
+    fn events(&mut self) -> anyhow::Result<Vec<Snapshot>> {
         let Some((position, sequence)) = self.read else {
             return Ok(vec![self.newest()?]);
         };
@@ -257,17 +253,17 @@ impl Followed {
         };
         let snapshot = codec::decode(&newest.payload)?;
         self.interval = Duration::from_nanos(snapshot.capture.interval_ns);
-        let mut news = vec![snapshot];
+        let mut events = vec![snapshot];
         self.read = Some((newest.position, newest.sequence));
         self.read_at = Instant::now();
         self.silent = false;
         for record in self.ring.between(sequence, &newest).take(MISSED_MOST) {
             if record.stamp.kind == CaptureKind::Closing {
-                news.push(codec::decode(&record.payload)?);
+                events.push(codec::decode(&record.payload)?);
             }
         }
-        news.reverse();
-        Ok(news)
+        events.reverse();
+        Ok(events)
     }
 
     /// Says once that records have stopped to come.

@@ -28,7 +28,7 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         return started::run(args);
     }
     let ring = live_snapshot::find_running(&args.target, None, "a program is recorded while it runs")?;
-    let stop = hear_the_end()?;
+    let stop = stop_on_signals()?;
     let header = ring.header();
     let writer = create(args, &format!("{}-{}", header.name, header.pid))?;
     let begin = Instant::now();
@@ -48,7 +48,7 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
 }
 
 /// Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
-fn hear_the_end() -> anyhow::Result<Arc<AtomicBool>> {
+fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;

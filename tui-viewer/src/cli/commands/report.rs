@@ -14,10 +14,10 @@ use tickscope_format::render::unit::Unit;
 
 use crate::cli::args::{ReportArgs, ReportFormat};
 use crate::cli::commands::live_snapshot;
-use crate::cli::commands::live_snapshot::Fresh;
+use crate::cli::commands::live_snapshot::LiveSnapshot;
 use crate::output::console;
 use crate::output::console::{Misuse, printable};
-use crate::output::output_file::Place;
+use crate::output::output_file::OutputFile;
 use crate::output::report::Report;
 use crate::source::target::wanted::Wanted;
 
@@ -29,7 +29,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let format = args.form();
     args.check_file().map_err(Misuse)?;
     args.check().map_err(|why| Misuse(why.into()))?;
-    let place = Place::new(args.output.as_deref(), args.force);
+    let place = OutputFile::new(args.output.as_deref(), args.force);
     if format == ReportFormat::Tks && place.is_stdout() {
         return Err(Misuse("a tks file is opened by its name: give -o FILE".into()).into());
     }
@@ -38,13 +38,13 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     }
     let wanted = Wanted::of(&args.target);
     let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), args.wait)?;
-    let mut fresh = live_snapshot::of(&found, &wanted)?;
-    let extent = moment::choose(&args.moment, &found, &mut fresh)?;
+    let mut live = live_snapshot::of(&found, &wanted)?;
+    let extent = moment::choose(&args.moment, &found, &mut live)?;
     let mut report = Report {
         format,
         unit: args.unit.map(Into::into).unwrap_or_default(),
         options: TextOptions {
-            state: fresh.state,
+            state: live.state,
             view: args.view.map(Into::into).unwrap_or_default(),
             ascii: console::is_ascii(),
             min_share: args.min_share.unwrap_or(0.0),
@@ -59,19 +59,19 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     }
     // In all threads: what each of them does for a frame adds up, whoever begins the frames.
     if let Some(name) = &args.per {
-        let per = PerCall::of(&fresh.snapshot, name).map_err(|why| Misuse(printable(&why.to_string())))?;
+        let per = PerCall::of(&live.snapshot, name).map_err(|why| Misuse(printable(&why.to_string())))?;
         report.options.per = Some(per);
     }
     if let Some(wanted) = &args.thread {
-        match threads::find(&fresh.snapshot, wanted)?[..] {
+        match threads::find(&live.snapshot, wanted)?[..] {
             // The text says itself which one it shows.
             [only] => report.options.thread = Some(only),
             ref several => {
-                fresh.snapshot = narrow::of_threads(&fresh.snapshot, |thread| several.contains(&thread));
+                live.snapshot = narrow::of_threads(&live.snapshot, |thread| several.contains(&thread));
             }
         }
     }
-    place.write(|out| report.write(&fresh.snapshot, out))?;
+    place.write(|out| report.write(&live.snapshot, out))?;
     Ok(console::DONE)
 }
 
@@ -82,7 +82,7 @@ fn terminal_width() -> Option<usize> {
 }
 
 /// The text; the program's state and the character set are found here.
-pub fn text(Fresh { snapshot, state }: &Fresh, options: &TextOptions) -> String {
+pub fn text(LiveSnapshot { snapshot, state }: &LiveSnapshot, options: &TextOptions) -> String {
     text::report(
         snapshot,
         &TextOptions {

@@ -27,8 +27,6 @@ pub struct Granted {
     published: bool,
 }
 
-// === impl Granted ===
-
 impl Granted {
     /// The program: name and pid.
     pub fn who(&self) -> String {

@@ -58,7 +58,7 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
         }
     }
     // Before the program is there: a signal meant for it must not end us instead.
-    let terminated = hear_interrupts()?;
+    let terminated = watch_interrupts()?;
     let mut started = match start(&mut child, dir) {
         Ok(started) => started,
         Err(error) => return Ok(not_started(command, &error)),
@@ -115,8 +115,6 @@ pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Start
     };
     Ok(Started { child, wanted, dir })
 }
-
-// === impl Started ===
 
 impl Started {
     /// A feed from its ring.
@@ -201,7 +199,7 @@ fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus
 
 /// Ctrl-C reaches the program as well, which may take its time to end; we end after it. SIGTERM reaches us
 /// alone.
-pub(super) fn hear_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn watch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     let terminated = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&terminated))?;
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;

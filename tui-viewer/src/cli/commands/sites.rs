@@ -14,12 +14,12 @@ use crate::source::target::wanted::Wanted;
 pub fn run(args: &TargetArgs, format: Format) -> anyhow::Result<u8> {
     let wanted = Wanted::of(args);
     let found = live_snapshot::find(&wanted, args.dir.as_deref(), None)?;
-    let fresh = live_snapshot::of(&found, &wanted)?;
+    let live = live_snapshot::of(&found, &wanted)?;
     let text = match format {
-        Format::Json => json::sites(&fresh.snapshot, fresh.state),
+        Format::Json => json::sites(&live.snapshot, live.state),
         Format::Text => {
             let ascii = console::is_ascii();
-            sites::sites(&fresh.snapshot, fresh.state, ascii)
+            sites::sites(&live.snapshot, live.state, ascii)
         }
     };
     console::write(&text)?;

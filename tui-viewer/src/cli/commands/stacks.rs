@@ -14,12 +14,12 @@ use crate::source::target::wanted::Wanted;
 pub fn run(args: &TargetArgs) -> anyhow::Result<u8> {
     let wanted = Wanted::of(args);
     let found = live_snapshot::find(&wanted, args.dir.as_deref(), None)?;
-    let fresh = live_snapshot::of(&found, &wanted)?;
+    let live = live_snapshot::of(&found, &wanted)?;
     let ascii = console::is_ascii();
     let text = stacks(
-        &fresh.snapshot,
+        &live.snapshot,
         &StacksOptions {
-            state: fresh.state,
+            state: live.state,
             ascii,
             thread: None,
         },

@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command, CommandFactory};
 
-use super::{Line, named};
+use super::{CommandArgs, named};
 use crate::text::words::{cut, last, quoted};
 
 /// Names that the program on screen gives.
@@ -25,8 +25,6 @@ pub(crate) struct Offers {
     pub(crate) list: Vec<String>,
 }
 
-// === impl Offers ===
-
 impl Offers {
     /// What all offers begin with, where that is more than was typed.
     pub(crate) fn common(&self) -> Option<&str> {
@@ -46,7 +44,7 @@ impl Offers {
 
 /// What the last word of a line may become.
 pub(crate) fn offers(line: &str, known: impl FnOnce() -> Known) -> Offers {
-    let (all, words, word) = (Line::command(), cut(line), last(line));
+    let (all, words, word) = (CommandArgs::command(), cut(line), last(line));
     let begins = |list: Vec<String>| {
         let mut list = list;
         list.retain(|offer| offer.starts_with(&word.text));

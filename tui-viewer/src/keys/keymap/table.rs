@@ -1,6 +1,6 @@
 //! The table of keys.
 
-use crate::keys::action::{Action, Context, Hint, Line, Section};
+use crate::keys::action::{Action, Binding, Context, Hint, Section};
 use crate::keys::decoder::Code;
 
 use Code::{Char, Ctrl};
@@ -27,8 +27,8 @@ const fn line(
     contexts: &'static [Context],
     keys: &'static [(Code, Action)],
     help: &'static str,
-) -> Line {
-    Line {
+) -> Binding {
+    Binding {
         section,
         contexts,
         keys,
@@ -38,7 +38,7 @@ const fn line(
     }
 }
 
-impl Line {
+impl Binding {
     const fn note(mut self, text: &'static str) -> Self {
         self.note = text;
         self
@@ -64,7 +64,7 @@ impl Line {
 }
 
 /// Every key there is.
-pub(crate) const KEYS: &[Line] = &[
+pub(crate) const KEYS: &[Binding] = &[
     line(
         Section::Views,
         VIEWS,

@@ -36,8 +36,6 @@ pub(super) struct Attached {
     pace: Pace,
 }
 
-// === impl Attached ===
-
 impl Attached {
     pub(super) fn new(ring: RingFile) -> Self {
         let header = ring.header();

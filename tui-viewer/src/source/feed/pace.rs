@@ -19,8 +19,6 @@ pub(super) struct Pace {
     interval: Duration,
 }
 
-// === impl Pace ===
-
 impl Pace {
     /// Nothing was seen yet.
     pub(super) fn new(now: Instant) -> Self {

@@ -70,8 +70,6 @@ pub(super) fn past_of(record: &mut Record) -> Past {
     }
 }
 
-// === impl Thinner ===
-
 impl Thinner {
     fn new(room: usize, shortest_ns: u64) -> Self {
         Self {
@@ -104,8 +102,6 @@ impl Thinner {
         Fate::Taken
     }
 }
-
-// === impl Earlier ===
 
 impl Earlier {
     /// All that is older than a record of the ring; its payload is not needed.
@@ -375,9 +371,9 @@ mod tests {
         for number in 301..=303 {
             publish(&mut own, number * SECOND, &payload(number));
         }
-        let news = feed.poll();
-        assert_eq!(news.snapshot.unwrap().capture.seq, 303);
-        assert_eq!(times(&news.past), [301, 302, 303]);
+        let events = feed.poll();
+        assert_eq!(events.snapshot.unwrap().capture.seq, 303);
+        assert_eq!(times(&events.past), [301, 302, 303]);
         for number in 304..=400 {
             publish(&mut own, number * SECOND, &payload(number));
         }
@@ -406,12 +402,12 @@ mod tests {
         std::fs::rename(&path, dir.path().join("app.before.ring")).unwrap();
         let _own = run(20..30);
         let deadline = Instant::now() + Duration::from_secs(30);
-        let mut news = feed.poll();
-        while news.new_run.is_none() {
-            assert!(Instant::now() < deadline, "{:?}", news.status);
-            news = feed.poll();
+        let mut events = feed.poll();
+        while events.new_run.is_none() {
+            assert!(Instant::now() < deadline, "{:?}", events.status);
+            events = feed.poll();
         }
-        assert_eq!(news.past.len(), 1);
+        assert_eq!(events.past.len(), 1);
         assert_eq!(numbers(&mut feed), Vec::from_iter(20..29));
     }
 

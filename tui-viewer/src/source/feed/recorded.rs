@@ -24,8 +24,6 @@ pub(super) struct Recorded {
     taken_ns: u64,
 }
 
-// === impl Recorded ===
-
 impl Recorded {
     /// Opens a file and gives its newest snapshot.
     pub(super) fn open(path: &Path) -> Result<(Self, Snapshot), FormatError> {
@@ -141,9 +139,9 @@ mod tests {
         history.recorded = true;
         history.note(&newest);
         while feed.next_look() <= crate::source::feed::PAST_REST {
-            let news = feed.poll();
-            assert!(news.snapshot.is_none());
-            history.remember(news.past);
+            let events = feed.poll();
+            assert!(events.snapshot.is_none());
+            history.remember(events.past);
         }
         history
     }

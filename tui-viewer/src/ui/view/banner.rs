@@ -6,7 +6,7 @@ use crate::app::state::App;
 use crate::text::cells::safe;
 use crate::text::glyphs::Mark;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 
 /// From this width on the first look is told more than how to read the columns.
 const WORDY: u16 = 110;
@@ -15,16 +15,16 @@ const WORDY: u16 = 110;
 const EXPLAINS: u16 = 7;
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let Some(text) = app.banner() else {
-        return first_look(pen, app, area);
+        return first_look(canvas, app, area);
     };
     let (_, mark) = app.face();
     // What a program that is well warns of is not about its state.
     let mark = if mark == Mark::Live { Mark::Stale } else { mark };
-    let x = pen.put(area.x + 1, area.y, 2, pen.glyphs.mark(mark), Meaning::of(mark)) + 1;
-    let text = safe(&text, pen.ascii).into_owned();
-    pen.put_cut(
+    let x = canvas.put(area.x + 1, area.y, 2, canvas.glyphs.mark(mark), Meaning::of(mark)) + 1;
+    let text = safe(&text, canvas.ascii).into_owned();
+    canvas.put_cut(
         x,
         area.y,
         area.right().saturating_sub(x + 1),
@@ -34,7 +34,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
 }
 
 /// How to read the screen, in one line.
-fn first_look(pen: &mut Pen<'_>, app: &App, area: Rect) {
+fn first_look(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let told = app
         .layout()
         .detail
@@ -44,7 +44,7 @@ fn first_look(pen: &mut Pen<'_>, app: &App, area: Rect) {
     } else {
         "%TOT: of all time  TOTAL: with callees  SELF: without  Enter: callers  ?: keys"
     };
-    pen.put_cut(
+    canvas.put_cut(
         area.x + 1,
         area.y,
         area.width.saturating_sub(1),

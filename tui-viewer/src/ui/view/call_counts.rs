@@ -2,7 +2,7 @@
 
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::function::Line;
+use crate::app::function::FunctionRow;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::unit;
 
@@ -21,9 +21,9 @@ pub(crate) fn calls(data: &Data, what: What) -> Option<String> {
     let around = data.around.as_ref()?;
     let of = &around.neighbours;
     let (some, between, others) = match around.line(line) {
-        Line::Heading(_) => return None,
-        Line::Caller(link) | Line::Callee(link) => (link.calls, "/", Some(link.of_calls)),
-        Line::Own => {
+        FunctionRow::Heading(_) => return None,
+        FunctionRow::Caller(link) | FunctionRow::Callee(link) => (link.calls, "/", Some(link.of_calls)),
+        FunctionRow::Own => {
             let recursive = Some(of.recursive_calls).filter(|&calls| calls > 0);
             (of.outermost_calls, "+", recursive)
         }

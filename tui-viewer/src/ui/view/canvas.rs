@@ -11,7 +11,7 @@ use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 
 /// A buffer and how meanings look in it.
-pub(super) struct Pen<'a> {
+pub(super) struct Canvas<'a> {
     buffer: &'a mut Buffer,
     theme: ThemeKind,
     /// The characters that are not letters.
@@ -27,9 +27,7 @@ std::thread_local! {
     pub(super) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-// === impl Pen ===
-
-impl<'a> Pen<'a> {
+impl<'a> Canvas<'a> {
     pub(super) fn new(buffer: &'a mut Buffer, theme: ThemeKind, ascii: bool) -> Self {
         Self {
             buffer,

@@ -7,7 +7,7 @@ use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
 use crate::text::cells::{cut_end, safe, width};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 
 /// No offer takes more cells than this.
 const LONGEST_OFFER: usize = 60;
@@ -16,14 +16,14 @@ const LONGEST_OFFER: usize = 60;
 const GAP: usize = 2;
 
 /// Draws the line, where there is one to spare; a notice stands above it.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, command: &CommandLine) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, command: &CommandLine) {
     let layout = app.layout();
     let Some(footer) = layout.footer else {
         // Without a footer what is wrong takes the place of what was typed: the next key shows that again.
         if let Some(why) = &command.wrong {
             let line = layout.bottom_line();
-            pen.clear(line);
-            wrong(pen, why, line);
+            canvas.clear(line);
+            wrong(canvas, why, line);
         }
         return;
     };
@@ -31,13 +31,13 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, command: &CommandLine) {
         y: footer.y.saturating_sub(1),
         ..footer
     };
-    pen.clear(line);
+    canvas.clear(line);
     let several = command.offers.list.len() > 1;
     let hint = command.hint.as_ref().filter(|_| command.wants_hint() || !several);
     if let Some(why) = &command.wrong {
-        wrong(pen, why, line);
+        wrong(canvas, why, line);
     } else if let Some(hint) = hint {
-        pen.put_cut(
+        canvas.put_cut(
             line.x + 2,
             line.y,
             line.width.saturating_sub(3),
@@ -45,13 +45,13 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, command: &CommandLine) {
             Meaning::Quiet,
         );
     } else if !command.offers.list.is_empty() {
-        offers(pen, app, command, line);
+        offers(canvas, app, command, line);
     }
 }
 
-fn wrong(pen: &mut Pen<'_>, why: &str, line: Rect) {
-    let text = format!("! {}", safe(why, pen.ascii));
-    pen.put_cut(
+fn wrong(canvas: &mut Canvas<'_>, why: &str, line: Rect) {
+    let text = format!("! {}", safe(why, canvas.ascii));
+    canvas.put_cut(
         line.x + 1,
         line.y,
         line.width.saturating_sub(2),
@@ -61,12 +61,12 @@ fn wrong(pen: &mut Pen<'_>, why: &str, line: Rect) {
 }
 
 /// The offers side by side, from the one in the line on where they do not all fit.
-fn offers(pen: &mut Pen<'_>, app: &App, command: &CommandLine, line: Rect) {
+fn offers(canvas: &mut Canvas<'_>, app: &App, command: &CommandLine, line: Rect) {
     let list: Vec<String> = command
         .offers
         .list
         .iter()
-        .map(|offer| cut_end(&safe(offer, pen.ascii), LONGEST_OFFER, pen.glyphs.cut).into_owned())
+        .map(|offer| cut_end(&safe(offer, canvas.ascii), LONGEST_OFFER, canvas.glyphs.cut).into_owned())
         .collect();
     let room = usize::from(line.width).saturating_sub(3);
     let chosen = command.chosen.unwrap_or(0);
@@ -85,7 +85,7 @@ fn offers(pen: &mut Pen<'_>, app: &App, command: &CommandLine, line: Rect) {
     let mut x = line.x + 2;
     let before = left_out(first);
     if !before.is_empty() {
-        x = pen.put(x, line.y, line.width, &before, Meaning::Quiet) + GAP as u16;
+        x = canvas.put(x, line.y, line.width, &before, Meaning::Quiet) + GAP as u16;
     }
     for (index, offer) in list.iter().enumerate().skip(first) {
         let more = left_out(list.len() - index);
@@ -96,7 +96,7 @@ fn offers(pen: &mut Pen<'_>, app: &App, command: &CommandLine, line: Rect) {
         };
         let end = usize::from(x) + width(offer) + reserve;
         if end >= usize::from(line.right()) && index > chosen {
-            pen.put(x, line.y, line.width, &more, Meaning::Quiet);
+            canvas.put(x, line.y, line.width, &more, Meaning::Quiet);
             return;
         }
         let is_chosen = command.chosen == Some(index);
@@ -106,9 +106,9 @@ fn offers(pen: &mut Pen<'_>, app: &App, command: &CommandLine, line: Rect) {
             Meaning::Plain
         };
         if is_chosen && app.screen.theme == ThemeKind::Mono {
-            pen.put(x.saturating_sub(1), line.y, 1, ">", Meaning::Strong);
+            canvas.put(x.saturating_sub(1), line.y, 1, ">", Meaning::Strong);
         }
-        x = pen.put(x, line.y, line.width, offer, meaning) + GAP as u16;
+        x = canvas.put(x, line.y, line.width, offer, meaning) + GAP as u16;
     }
 }
 

@@ -6,13 +6,13 @@ use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::figures::Figures;
 use crate::app::view::View;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::unit::{calls, quotient};
 
 /// What a column says of a counter.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum CounterCell {
     /// The sign that what follows is a sum, and no time.
     Sign,
     /// What was added up.
@@ -23,9 +23,7 @@ pub(super) enum Part {
     Nothing,
 }
 
-// === impl Part ===
-
-impl Part {
+impl CounterCell {
     /// The part in a column: the sum stands where the view has the time that matters most.
     pub(super) fn of(view: View, value: Value) -> Self {
         let main = match view {
@@ -74,10 +72,10 @@ pub(super) fn facts(data: &Data, figures: Figures, all: u64) -> Vec<(&'static st
 pub(super) const NO_LATENCIES: &str = "counted without a clock, so it has no time";
 
 /// The same row at another moment.
-pub(super) fn then(pen: &Pen<'_>, data: &Data, figures: Figures, all: u64) -> String {
+pub(super) fn then(canvas: &Canvas<'_>, data: &Data, figures: Figures, all: u64) -> String {
     format!(
         "{} {}  calls {}",
-        pen.glyphs.sum,
+        canvas.glyphs.sum,
         sum(data, all),
         sum(data, figures.calls)
     )

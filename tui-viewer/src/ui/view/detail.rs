@@ -16,7 +16,7 @@ use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
 use crate::text::clock_time::clock_time;
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::{counter, latency, sites, spark, threads, unit};
@@ -28,8 +28,8 @@ const ROOM_FOR_PULSE: u16 = 105;
 const BAR_CELLS: u16 = 8;
 
 /// Draws the pane.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
-    pen.rule(Rect { height: 1, ..area });
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    canvas.rule(Rect { height: 1, ..area });
     let inner = Rect {
         x: area.x + 2,
         width: area.width.saturating_sub(3),
@@ -41,9 +41,9 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
         let title = cut_middle(
             data.label(row.what),
             usize::from(inner.width).saturating_sub(4),
-            pen.glyphs.cut,
+            canvas.glyphs.cut,
         );
-        pen.put(
+        canvas.put(
             area.x + 1,
             area.y,
             inner.width,
@@ -51,25 +51,27 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
             Meaning::Strong,
         );
         if let What::Thread(index) = row.what {
-            return threads::detail(pen, app, data, index, Rect { y: area.y, ..inner });
+            return threads::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
         }
         if data.function(row.what).is_none() && row.what != What::Outside {
             let text = "these calls were made by no function that is measured";
-            pen.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
+            canvas.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
             return;
         }
-        name_and_place(pen, app, data, row, inner, area.y + 1);
+        name_and_place(canvas, app, data, row, inner, area.y + 1);
         if let What::Site(index) = row.what {
-            return sites::detail(pen, app, data, index, Rect { y: area.y, ..inner });
+            return sites::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
         }
-        figures(pen, app, data, row, inner, area.y + 2);
+        figures(canvas, app, data, row, inner, area.y + 2);
         match app.views.current {
-            View::Tree | View::Flame => path(pen, data, row, inner, area.y + 3),
-            View::Hot | View::Function | View::Threads | View::Sites => callers(pen, app, inner, area.y + 3),
+            View::Tree | View::Flame => path(canvas, data, row, inner, area.y + 3),
+            View::Hot | View::Function | View::Threads | View::Sites => {
+                callers(canvas, app, inner, area.y + 3)
+            }
         }
         match data.figures(row.what).sum {
             Some(_) => {
-                pen.put_cut(
+                canvas.put_cut(
                     inner.x,
                     area.y + 4,
                     inner.width,
@@ -77,31 +79,31 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
                     Meaning::Quiet,
                 );
             }
-            None => latency::draw(pen, app, data, row.what, inner, area.y + 4),
+            None => latency::draw(canvas, app, data, row.what, inner, area.y + 4),
         }
         let last = area.bottom() - 1;
         let notes = match &data.then {
-            Some(_) => compared(pen, app, data, row),
-            None => notes(pen, data, row),
+            Some(_) => compared(canvas, app, data, row),
+            None => notes(canvas, data, row),
         };
         let short = last == area.y + 5;
         if !short || notes.is_empty() {
-            let activity = pulse(pen, app, row, inner, area.y + 5);
+            let activity = pulse(canvas, app, row, inner, area.y + 5);
             let room = Rect {
                 width: inner.width.saturating_sub(activity),
                 ..inner
             };
-            by_thread(pen, app, room, area.y + 5);
+            by_thread(canvas, app, room, area.y + 5);
         }
         if !notes.is_empty() {
-            pen.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
+            canvas.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
         } else if !short {
-            hint(pen, app, inner, last);
+            hint(canvas, app, inner, last);
         }
     }
 }
 
-fn name_and_place(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
+fn name_and_place(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
     let cells = usize::from(area.width);
     let place = match data
         .function(row.what)
@@ -114,7 +116,7 @@ fn name_and_place(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Re
                 .as_ref()
                 .map(|detail| detail.members.join(", "));
             return members_of(
-                pen,
+                canvas,
                 data.full_name(row.what),
                 &members.unwrap_or_default(),
                 area,
@@ -129,9 +131,9 @@ fn name_and_place(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Re
             };
             let group = match function.group.as_str() {
                 "" => String::new(),
-                group => format!("[{}] ", safe(group, pen.ascii)),
+                group => format!("[{}] ", safe(group, canvas.ascii)),
             };
-            format!("{group}{}{line}", safe(&function.file, pen.ascii))
+            format!("{group}{}{line}", safe(&function.file, canvas.ascii))
         }
         Some(_) => String::new(),
         None => "time of these threads that no scope covers".to_string(),
@@ -139,35 +141,35 @@ fn name_and_place(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Re
     let name = data.full_name(row.what);
     // The name comes first; the place keeps its end, where the file is.
     let room = cells.saturating_sub(width(name).min(cells) + 3).max(cells / 3);
-    let place = cut_start(&place, room, pen.glyphs.cut).into_owned();
+    let place = cut_start(&place, room, canvas.glyphs.cut).into_owned();
     let place_cells = width(&place) as u16;
     let name = cut_middle(
         name,
         cells.saturating_sub(usize::from(place_cells) + 2),
-        pen.glyphs.cut,
+        canvas.glyphs.cut,
     )
     .into_owned();
-    pen.put(area.x, y, area.width, &name, Meaning::Plain);
-    pen.put_right(area.x, y, area.width, &place, Meaning::Quiet);
+    canvas.put(area.x, y, area.width, &name, Meaning::Plain);
+    canvas.put_right(area.x, y, area.width, &place, Meaning::Quiet);
 }
 
 /// A group and who is in it, those that cost most themselves first.
-fn members_of(pen: &mut Pen<'_>, name: &str, members: &str, area: Rect, y: u16) {
+fn members_of(canvas: &mut Canvas<'_>, name: &str, members: &str, area: Rect, y: u16) {
     let cells = usize::from(area.width);
-    let name = cut_middle(name, cells, pen.glyphs.cut).into_owned();
+    let name = cut_middle(name, cells, canvas.glyphs.cut).into_owned();
     let room = cells.saturating_sub(width(&name) + 2);
-    let members = safe(members, pen.ascii);
-    let members = cut_end(&members, room, pen.glyphs.cut).into_owned();
-    pen.put(area.x, y, area.width, &name, Meaning::Plain);
-    pen.put_right(area.x, y, area.width, &members, Meaning::Quiet);
+    let members = safe(members, canvas.ascii);
+    let members = cut_end(&members, room, canvas.glyphs.cut).into_owned();
+    canvas.put(area.x, y, area.width, &name, Meaning::Plain);
+    canvas.put_right(area.x, y, area.width, &members, Meaning::Quiet);
 }
 
-fn figures(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
+fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
     let figures = data.figures(row.what);
     let (of_total, of_self) = app.shares(data, row.what);
     let spread = data.spread(row.what).unwrap_or_default();
     let per = data.per_calls;
-    let scaled = |ns: u64, ticks: u64| unit::scaled(pen, app.query.in_ticks, per, ns, ticks, false);
+    let scaled = |ns: u64, ticks: u64| unit::scaled(canvas, app.query.in_ticks, per, ns, ticks, false);
     let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
         let percent = number::percent(share);
         let known = Known::of(ns, estimated, figures);
@@ -183,9 +185,9 @@ fn figures(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: 
             _ if app.query.in_ticks || per.is_some() => {
                 let error_ns = data.snapshot.nanos(error.round() as u64);
                 let text = scaled(error_ns, error.round() as u64).unwrap_or_default();
-                format!(" {}{text}", pen.glyphs.give_or_take)
+                format!(" {}{text}", canvas.glyphs.give_or_take)
             }
-            error_ns => format!(" {}{}", pen.glyphs.give_or_take, pen.rough(error_ns)),
+            error_ns => format!(" {}{}", canvas.glyphs.give_or_take, canvas.rough(error_ns)),
         };
         format!("{ABOUT}{text}{error} {ABOUT}{percent}")
     };
@@ -213,7 +215,7 @@ fn figures(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: 
         };
         let calls = unit::calls(data, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("calls", format!("{calls}{often}")));
-        facts.push(("avg", figure::plain(pen, app, data, row.what, Value::Mean)));
+        facts.push(("avg", figure::plain(canvas, app, data, row.what, Value::Mean)));
     }
     if figures.open > 0 {
         let threads = if figures.open == 1 {
@@ -232,8 +234,8 @@ fn figures(pen: &mut Pen<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: 
         if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
             break;
         }
-        x = pen.put(x, y, area.width, word, Meaning::Quiet);
-        x = pen.put(x + 1, y, area.width, &text, Meaning::Plain) + 4;
+        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
+        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 4;
     }
 }
 
@@ -253,36 +255,41 @@ fn since(app: &App, data: &Data) -> Option<String> {
     }
 }
 
-fn path(pen: &mut Pen<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
+fn path(canvas: &mut Canvas<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
     let names: Vec<&str> = data
         .lineage(row.what)
         .into_iter()
         .map(|what| data.label(what))
         .collect();
-    let text = names.join(pen.glyphs.then);
-    let x = pen.put(area.x, y, area.width, "path", Meaning::Quiet) + 2;
-    let cut = cut_start(&text, usize::from(area.right().saturating_sub(x)), pen.glyphs.cut).into_owned();
-    pen.put(x, y, area.width, &cut, Meaning::Plain);
+    let text = names.join(canvas.glyphs.then);
+    let x = canvas.put(area.x, y, area.width, "path", Meaning::Quiet) + 2;
+    let cut = cut_start(
+        &text,
+        usize::from(area.right().saturating_sub(x)),
+        canvas.glyphs.cut,
+    )
+    .into_owned();
+    canvas.put(x, y, area.width, &cut, Meaning::Plain);
 }
 
-fn callers(pen: &mut Pen<'_>, app: &App, area: Rect, y: u16) {
+fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     let Some(detail) = &app.derived.detail else { return };
-    let x = pen.put(area.x, y, area.width, "called from", Meaning::Quiet) + 2;
-    shares(pen, &detail.callers, area, x, y, false);
+    let x = canvas.put(area.x, y, area.width, "called from", Meaning::Quiet) + 2;
+    shares(canvas, &detail.callers, area, x, y, false);
 }
 
-fn by_thread(pen: &mut Pen<'_>, app: &App, area: Rect, y: u16) {
+fn by_thread(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     let Some(detail) = &app.derived.detail else { return };
-    let x = pen.put(area.x, y, area.width, "threads", Meaning::Quiet) + 2;
-    shares(pen, &detail.threads, area, x, y, true);
+    let x = canvas.put(area.x, y, area.width, "threads", Meaning::Quiet) + 2;
+    shares(canvas, &detail.threads, area, x, y, true);
 }
 
 /// Names with their shares side by side, as many as fit, and how many more there are.
-fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: u16, bars: bool) {
+fn shares(canvas: &mut Canvas<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: u16, bars: bool) {
     for (index, (name, share)) in list.iter().enumerate() {
-        let name = cut_end(&safe(name, pen.ascii), 24, pen.glyphs.cut).into_owned();
+        let name = cut_end(&safe(name, canvas.ascii), 24, canvas.glyphs.cut).into_owned();
         let bar = if bars {
-            format!(" {}", bar(*share, BAR_CELLS, pen.glyphs))
+            format!(" {}", bar(*share, BAR_CELLS, canvas.glyphs))
         } else {
             String::new()
         };
@@ -291,76 +298,76 @@ fn shares(pen: &mut Pen<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: 
         let cells = width(&name) + width(&bar) + width(&percent);
         let reserve = if index + 1 < list.len() { more.len() + 3 } else { 0 };
         if usize::from(x) + cells + reserve > usize::from(area.right()) {
-            pen.put(x, y, area.width, &more, Meaning::Quiet);
+            canvas.put(x, y, area.width, &more, Meaning::Quiet);
             return;
         }
-        x = pen.put(x, y, area.width, &name, Meaning::Plain);
-        x = pen.put(x, y, area.width, &bar, Meaning::Warm);
-        x = pen.put(x, y, area.width, &percent, Meaning::Plain) + 3;
+        x = canvas.put(x, y, area.width, &name, Meaning::Plain);
+        x = canvas.put(x, y, area.width, &bar, Meaning::Warm);
+        x = canvas.put(x, y, area.width, &percent, Meaning::Plain) + 3;
     }
 }
 
 /// How busy the row was in the last seconds, at the end of a line; gives the cells it takes.
-fn pulse(pen: &mut Pen<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u16 {
-    let text = spark::of(pen, app, row.id, BEATS as u16);
+fn pulse(canvas: &mut Canvas<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u16 {
+    let text = spark::of(canvas, app, row.id, BEATS as u16);
     if area.width < ROOM_FOR_PULSE || text.is_empty() {
         return 0;
     }
     let cells = BEATS as u16 + 11;
     let x = area.right().saturating_sub(cells);
-    let x = pen.put(x, y, cells, "last 30 s", Meaning::Quiet) + 2;
-    pen.put(x, y, BEATS as u16, &text, Meaning::Warm);
+    let x = canvas.put(x, y, cells, "last 30 s", Meaning::Quiet) + 2;
+    canvas.put(x, y, BEATS as u16, &text, Meaning::Warm);
     cells + 3
 }
 
 /// The row's figures at the moment it is compared with.
-fn compared(pen: &Pen<'_>, app: &App, data: &Data, row: &Row) -> String {
+fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     let Some(label) = app.compared() else {
         return String::new();
     };
-    let label = safe(&label, pen.ascii);
+    let label = safe(&label, canvas.ascii);
     let Some((then, there)) = data.counterpart(row.what) else {
         return format!(
             "then ({label})  not there{}columns show now minus then",
-            pen.glyphs.dot
+            canvas.glyphs.dot
         );
     };
     let figures = then.figures(there);
     if let Some(sum) = figures.sum {
-        let text = counter::then(pen, then, figures, sum);
+        let text = counter::then(canvas, then, figures, sum);
         return format!(
             "then ({label})  {text}{}columns show now minus then",
-            pen.glyphs.dot
+            canvas.glyphs.dot
         );
     }
-    let text = |value: Value| figure::plain(pen, app, then, there, value);
+    let text = |value: Value| figure::plain(canvas, app, then, there, value);
     format!(
         "then ({label})  total {}  self {}  calls {}  avg {}{}columns show now minus then, % in points",
         text(Value::Time(Portion::Total)),
         text(Value::Time(Portion::Own)),
         text(Value::Calls),
         text(Value::Mean),
-        pen.glyphs.dot,
+        canvas.glyphs.dot,
     )
 }
 
 /// What the marks of this row say; nothing where it has none.
-fn notes(pen: &Pen<'_>, data: &Data, row: &Row) -> String {
+fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     let mut notes = Vec::new();
     if data.is_doubtful(row.what) {
-        let cost = pen.rough(data.snapshot.capture.cost.upper_ns.round() as u64);
+        let cost = canvas.rough(data.snapshot.capture.cost.upper_ns.round() as u64);
         notes.push(format!(
             "{} calls so short that up to {cost} of each may be measuring",
-            pen.glyphs.doubtful
+            canvas.glyphs.doubtful
         ));
     }
     if data.spread(row.what).is_some() {
-        let sign = pen.glyphs.give_or_take;
+        let sign = canvas.glyphs.give_or_take;
         notes.push(format!(
             "{ABOUT} estimated: two times in three the true time is within {sign} of it"
         ));
     }
-    notes.join(pen.glyphs.dot)
+    notes.join(canvas.glyphs.dot)
 }
 
 fn data_is_bottom_up(app: &App) -> bool {
@@ -368,8 +375,8 @@ fn data_is_bottom_up(app: &App) -> bool {
 }
 
 /// How to read the columns: for those who see them for the first time.
-fn hint(pen: &mut Pen<'_>, app: &App, area: Rect, y: u16) {
-    let (dot, running) = (pen.glyphs.dot, pen.glyphs.running);
+fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
+    let (dot, running) = (canvas.glyphs.dot, canvas.glyphs.running);
     let wide = area.width >= 92;
     let whole = match app.percent_of() {
         PercentOf::Measured if app.percent_label() != PercentOf::Measured.label() => "the time in focus",
@@ -387,7 +394,7 @@ fn hint(pen: &mut Pen<'_>, app: &App, area: Rect, y: u16) {
     } else {
         "SELF the function itself"
     };
-    let again = pen.glyphs.again;
+    let again = canvas.glyphs.again;
     let text = match app.views.current {
         View::Tree if data_is_bottom_up(app) && wide => format!(
             "TOTAL, AVG self time of the topmost row's function when called so{dot}TOP the part that nobody called"
@@ -405,5 +412,5 @@ fn hint(pen: &mut Pen<'_>, app: &App, area: Rect, y: u16) {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }
     };
-    pen.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
+    canvas.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
 }

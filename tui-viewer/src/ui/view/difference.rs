@@ -10,8 +10,8 @@ use crate::app::figures::What;
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
-use crate::ui::view::counter::Part;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::counter::CounterCell;
 use crate::ui::view::marks::{ABOUT, UNKNOWN, timed_in_part};
 use crate::ui::view::unit::{quotient, rounded, ticks, ticks_of};
 
@@ -37,7 +37,7 @@ enum Change {
 }
 
 /// The change of a column of numbers, now less then; as long as the numbers themselves.
-pub(super) fn text(pen: &Pen<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
+pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
     let there = now.counterpart(what);
     // What was not there then had nothing.
     let was = |read: fn(&Data, What) -> u64, parts: u128| {
@@ -56,14 +56,14 @@ pub(super) fn text(pen: &Pen<'_>, app: &App, now: &Data, what: What, value: Valu
         false => ns(read),
     };
     if now.figures(what).sum.is_some() {
-        match Part::of(app.views.current, value) {
-            Part::Sign => return pen.glyphs.sum.to_string(),
-            Part::Sum => {
+        match CounterCell::of(app.views.current, value) {
+            CounterCell::Sign => return canvas.glyphs.sum.to_string(),
+            CounterCell::Sum => {
                 let change = count(|data, what| data.figures(what).sum.unwrap_or(0));
-                return written(pen, gap(app.screen.size.width) == 1, &change, false);
+                return written(canvas, gap(app.screen.size.width) == 1, &change, false);
             }
-            Part::Nothing => return UNKNOWN.to_string(),
-            Part::Calls => {}
+            CounterCell::Nothing => return UNKNOWN.to_string(),
+            CounterCell::Calls => {}
         }
     }
     let (share, share_then) = (
@@ -130,7 +130,7 @@ pub(super) fn text(pen: &Pen<'_>, app: &App, now: &Data, what: What, value: Valu
         ),
         Value::Drawn => (Change::Unknown, false),
     };
-    written(pen, gap(app.screen.size.width) == 1, &change, about)
+    written(canvas, gap(app.screen.size.width) == 1, &change, about)
 }
 
 /// A number in so many parts of one, or a call's part of it; none per call of what has none.
@@ -187,7 +187,7 @@ fn thread_cpu(data: &Data, what: What) -> u64 {
         .map_or(0, |row| data.snapshot.threads[row as usize].cpu_ns.unwrap_or(0))
 }
 
-fn written(pen: &Pen<'_>, tight: bool, change: &Change, about: bool) -> String {
+fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> String {
     let size = |n: i128| u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX);
     match *change {
         Change::Time(0) | Change::Count(0) | Change::Hundredths(0) => SAME.to_string(),
@@ -196,10 +196,10 @@ fn written(pen: &Pen<'_>, tight: bool, change: &Change, about: bool) -> String {
         Change::Count(n) => format!("{}{}", sign(n > 0), number::count(size(n))),
         Change::Hundredths(n) => format!("{}{}", sign(n > 0), quotient(size(n), 100)),
         Change::Time(ns) => {
-            let mut text = in_seconds(size(ns)).unwrap_or_else(|| pen.duration(size(ns)));
+            let mut text = in_seconds(size(ns)).unwrap_or_else(|| canvas.duration(size(ns)));
             // Two numbers with nothing but a sign between them would look like one: then two digits must do.
             if width(&text) > LONGEST_SIGNED && (tight || about) {
-                text = pen.rough(size(ns));
+                text = canvas.rough(size(ns));
                 // `39m58s`, `12d23h`: of two units side by side the larger one.
                 if width(&text) > LONGEST_SIGNED {
                     let end = text.find(char::is_alphabetic).map_or(text.len(), |at| at + 1);
@@ -230,7 +230,7 @@ fn sign(more: bool) -> char {
 }
 
 /// By how much a call takes longer or shorter than then: `▲ +9%`, and how it looks.
-pub(super) fn of_avg(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
+pub(super) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
     let calls = data.figures(what).calls;
     let then = data
         .counterpart(what)
@@ -248,9 +248,9 @@ pub(super) fn of_avg(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> (Str
         return ("= 0%".to_string(), Meaning::Quiet);
     }
     let (mark, meaning) = match change {
-        0.25.. => (pen.glyphs.rises, Meaning::Hottest),
-        0.0.. => (pen.glyphs.rises, Meaning::Warm),
-        _ => (pen.glyphs.falls, Meaning::Good),
+        0.25.. => (canvas.glyphs.rises, Meaning::Hottest),
+        0.0.. => (canvas.glyphs.rises, Meaning::Warm),
+        _ => (canvas.glyphs.falls, Meaning::Good),
     };
     let (gap, most) = if cells < 8 { ("", 99.0) } else { (" ", 9_999.0) };
     let number = if percent > most {
@@ -275,15 +275,15 @@ mod tests {
     use super::*;
     use crate::cli::args::look::ThemeKind;
 
-    fn with_pen<T>(then: impl FnOnce(&Pen<'_>) -> T) -> T {
+    fn with_canvas<T>(then: impl FnOnce(&Canvas<'_>) -> T) -> T {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
-        then(&Pen::new(&mut buffer, ThemeKind::Sixteen, false))
+        then(&Canvas::new(&mut buffer, ThemeKind::Sixteen, false))
     }
 
     #[test]
     fn changes_have_signs() {
-        with_pen(|pen| {
-            let text = |change: Change| written(pen, false, &change, false);
+        with_canvas(|canvas| {
+            let text = |change: Change| written(canvas, false, &change, false);
             assert_eq!(text(Change::Time(1_230_000_000)), "+1.23s");
             assert_eq!(text(Change::Time(-410)), "-410ns");
             assert_eq!(text(Change::Time(0)), "0");
@@ -295,8 +295,8 @@ mod tests {
             assert_eq!(text(Change::Hundredths(-27)), "-0.27");
             assert_eq!(text(Change::Points(-0.0421)), "-4.2");
             assert_eq!(text(Change::Points(0.000_1)), "0");
-            assert_eq!(written(pen, true, &Change::Time(-22_149), true), "-22µs");
-            assert_eq!(written(pen, false, &Change::Time(-22_149), true), "~-22µs");
+            assert_eq!(written(canvas, true, &Change::Time(-22_149), true), "-22µs");
+            assert_eq!(written(canvas, false, &Change::Time(-22_149), true), "~-22µs");
         });
     }
 
@@ -304,8 +304,8 @@ mod tests {
         #[test]
         fn a_change_is_never_longer_than_its_column(ns in any::<i64>(), shift in 0u32..63, about: bool, tight: bool) {
             let n = i128::from(ns >> shift);
-            with_pen(|pen| {
-                let cells = |change: &Change| width(&written(pen, tight, change, about));
+            with_canvas(|canvas| {
+                let cells = |change: &Change| width(&written(canvas, tight, change, about));
                 let most = if tight { 6 } else { 7 };
                 prop_assert!(cells(&Change::Time(n)) <= most);
                 prop_assert!(cells(&Change::Count(n)) <= 6);

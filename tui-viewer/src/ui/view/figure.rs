@@ -8,43 +8,43 @@ use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::state::App;
 use crate::ui::view::call_counts;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::counter;
-use crate::ui::view::counter::Part;
+use crate::ui::view::counter::CounterCell;
 use crate::ui::view::difference;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, timed_in_part};
 use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks};
 
 /// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
 /// the column.
-pub(super) fn text(pen: &Pen<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
+pub(super) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     match &data.then {
-        Some(_) => difference::text(pen, app, data, what, value),
-        None => plain(pen, app, data, what, value),
+        Some(_) => difference::text(canvas, app, data, what, value),
+        None => plain(canvas, app, data, what, value),
     }
 }
 
 /// The same of one moment.
-pub(super) fn plain(pen: &Pen<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
+pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
     if let Some(sum) = figures.sum {
-        match Part::of(app.views.current, value) {
-            Part::Sign => return pen.glyphs.sum.to_string(),
-            Part::Sum => return counter::sum(data, sum),
-            Part::Nothing => return UNKNOWN.to_string(),
-            Part::Calls => {}
+        match CounterCell::of(app.views.current, value) {
+            CounterCell::Sign => return canvas.glyphs.sum.to_string(),
+            CounterCell::Sum => return counter::sum(data, sum),
+            CounterCell::Nothing => return UNKNOWN.to_string(),
+            CounterCell::Calls => {}
         }
     }
     let (of_total, of_self) = app.shares(data, what);
     let spread = data.spread(what).unwrap_or_default();
     let (total_is_estimated, self_is_estimated) = (spread.total_estimated, spread.self_estimated);
-    let quantile = |share: f64| Some(length(pen, app, data, data.latency(what).quantile(share)?));
+    let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
     let ticks = ticks(data, what);
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
     let tight = gap(app.screen.size.width) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);
-        let text = scaled(pen, app.query.in_ticks, per, ns, ticks, estimated && tight);
+        let text = scaled(canvas, app.query.in_ticks, per, ns, ticks, estimated && tight);
         (text.filter(|_| known != Known::Unseen), known == Known::About)
     };
     let (text, estimated) = match value {
@@ -67,7 +67,7 @@ pub(super) fn plain(pen: &Pen<'_>, app: &App, data: &Data, what: What, value: Va
             (text.filter(|_| !unseen), about || (total_is_estimated && !unseen))
         }),
         Value::Quantile(percent) => (quantile(f64::from(percent) / 100.0), timed_in_part(data, what)),
-        Value::Longest => (longest(pen, app, data, what), timed_in_part(data, what)),
+        Value::Longest => (longest(canvas, app, data, what), timed_in_part(data, what)),
         Value::Cpu | Value::Outside | Value::Drawn => (None, false),
     };
     match text {
@@ -78,12 +78,12 @@ pub(super) fn plain(pen: &Pen<'_>, app: &App, data: &Data, what: What, value: Va
 }
 
 /// The longest call: exactly, at most so long, or about so long where not all calls were timed.
-pub(super) fn longest(pen: &Pen<'_>, app: &App, data: &Data, what: What) -> Option<String> {
+pub(super) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
         // As many digits as percentiles have: none is to look longer than the longest.
-        (true, _) | (false, true) => length(pen, app, data, ticks),
-        (false, false) => format!("{}{}", pen.glyphs.at_most, length_up(pen, app, data, ticks)),
+        (true, _) | (false, true) => length(canvas, app, data, ticks),
+        (false, false) => format!("{}{}", canvas.glyphs.at_most, length_up(canvas, app, data, ticks)),
     })
 }
 

@@ -13,7 +13,7 @@ use crate::cli::args::look::ThemeKind;
 use crate::source::status::Status;
 use crate::text::cells::{cut_end, cut_middle, width, without_module};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::marks::ABOUT;
 use crate::ui::view::rows;
@@ -26,7 +26,7 @@ const EDGES: [&str; 2] = ["▏", "|"];
 const FEW: [&str; 2] = ["…", "+"];
 
 /// The line above: what is selected, with its share and its time.
-pub(super) fn title(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some(row) = app.list().selected() else {
         return;
     };
@@ -36,31 +36,31 @@ pub(super) fn title(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
         _ => "",
     };
     let percent = format!("{about}{}", number::percent(of_total));
-    let time = figure::plain(pen, app, data, row.what, Value::Time(Portion::Total));
+    let time = figure::plain(canvas, app, data, row.what, Value::Time(Portion::Total));
     let mut x = area.x + 1;
-    pen.put_right(x, area.y, 7, &percent, Meaning::Strong);
+    canvas.put_right(x, area.y, 7, &percent, Meaning::Strong);
     x += 8;
     if area.width >= 40 {
-        pen.put_right(x, area.y, 7, &time, Meaning::Plain);
+        canvas.put_right(x, area.y, 7, &time, Meaning::Plain);
         x += 8;
     }
     let room = area.right().saturating_sub(x + 1);
-    let name = fitting(data.label(row.what), usize::from(room), pen.glyphs.cut);
-    pen.put(x, area.y, room, &name, Meaning::Strong);
+    let name = fitting(data.label(row.what), usize::from(room), canvas.glyphs.cut);
+    canvas.put(x, area.y, room, &name, Meaning::Strong);
 }
 
 /// In fewer cells than this the beginning of a name says more than its two ends.
 const ROOM_FOR_BOTH_ENDS: usize = 10;
 
 /// Draws the frames of the lines on the screen.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let flame = &app.views.flame;
     if flame.frames.is_empty() {
         if data.tree.rows.is_empty() {
-            return rows::nothing(pen, app, data, area);
+            return rows::nothing(canvas, app, data, area);
         }
         let span = span_words(app.derived.stretch);
-        return rows::tell(pen, area, &format!("No time has been measured {span}."));
+        return rows::tell(canvas, area, &format!("No time has been measured {span}."));
     }
     let first = flame
         .frames
@@ -77,27 +77,27 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
         let y = area.y + (frame.line as usize - flame.top) as u16;
         let cells = Rect::new(area.x + frame.x, y, frame.width, 1).intersection(area);
         if frame.few > 0 {
-            few(pen, frame, cells);
+            few(canvas, frame, cells);
         } else {
             let row = flame.row_of(index);
             let look = Look {
                 selected: row == Some(list.cursor.index),
                 hit: row.is_some_and(|row| list.rows[row].hit),
             };
-            one(pen, app, data, frame, cells, look);
+            one(canvas, app, data, frame, cells, look);
         }
     }
 }
 
 /// Those that are too small, together: a mark, and how many where that fits.
-fn few(pen: &mut Pen<'_>, frame: &Frame, area: Rect) {
-    let mark = FEW[usize::from(pen.ascii)];
+fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
+    let mark = FEW[usize::from(canvas.ascii)];
     let count = number::count(u64::from(frame.few));
     let text = match usize::from(area.width) > 1 + count.len() {
         true => format!("{mark}{count}"),
         false => mark.to_string(),
     };
-    pen.put(area.x, area.y, area.width, &text, Meaning::Small);
+    canvas.put(area.x, area.y, area.width, &text, Meaning::Small);
 }
 
 #[derive(Clone, Copy)]
@@ -106,11 +106,11 @@ struct Look {
     hit: bool,
 }
 
-fn one(pen: &mut Pen<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
+fn one(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let selected = look.selected;
     let Some(row) = frame.row else { return };
     let what = What::Tree(row);
-    let ascii = usize::from(pen.ascii);
+    let ascii = usize::from(canvas.ascii);
     let stale = matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still();
     let meaning = match share(data.figures(what).total_ns, data.measured_ns) {
         _ if selected => Meaning::Selected,
@@ -129,19 +129,19 @@ fn one(pen: &mut Pen<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, loo
         true => ">",
         false => EDGES[ascii],
     };
-    let mut x = pen.put(area.x, area.y, 1, edge, quiet);
+    let mut x = canvas.put(area.x, area.y, 1, edge, quiet);
     let room = usize::from(area.right().saturating_sub(x));
-    let label = fitting(data.label(what), room, pen.glyphs.cut);
-    if width(&label) > width(pen.glyphs.cut) {
+    let label = fitting(data.label(what), room, canvas.glyphs.cut);
+    if width(&label) > width(canvas.glyphs.cut) {
         let meaning = if look.hit && !selected {
             Meaning::Match
         } else {
             meaning
         };
-        x = pen.put(x, area.y, room as u16, &label, meaning);
+        x = canvas.put(x, area.y, room as u16, &label, meaning);
     }
     let rest = usize::from(area.right().saturating_sub(x));
-    pen.put(x, area.y, rest as u16, &fill.repeat(rest), quiet);
+    canvas.put(x, area.y, rest as u16, &fill.repeat(rest), quiet);
 }
 
 /// A name in so many cells: with its module, without it, or cut: in the middle, or where that leaves too little, at the

@@ -14,35 +14,35 @@ use crate::keys::action::{Action, Context, Hint};
 use crate::keys::keymap::lines;
 use crate::text::cells::{cut_start, safe, width};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::{command_line, tabs};
 
 /// Cells that the text of a search keeps beside what was found.
 const LEAST_TEXT: usize = 15;
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, layout: &Layout) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     let context = app.context();
     let line = layout.bottom_line();
     if let (Context::Typing, Some(search)) = (context, app.help().and_then(HelpScreen::typed)) {
-        pen.clear(line);
+        canvas.clear(line);
         let found = match app.help_found().len() {
             0 if search.input.value().is_empty() => String::new(),
             0 => "no match  ".into(),
             all => format!("match {}/{all}  ", search.at + 1),
         };
         typed(
-            pen,
+            canvas,
             "/",
             &search.input,
             &format!("{found}Enter keep  Esc clear"),
             line,
         );
     } else if let (Context::Typing, Some(search)) = (context, &app.views.search) {
-        pen.clear(line);
-        searched(pen, app, search, line);
+        canvas.clear(line);
+        searched(canvas, app, search, line);
     } else if let Some(Overlay::CommandLine(command)) = &app.overlay {
-        pen.clear(line);
+        canvas.clear(line);
         let keys = "Tab complete  Up older  Enter do it  Esc leave";
         let room = usize::from(line.width).saturating_sub(3);
         let keys = if room > width(command.input.value()) + keys.len() + 5 {
@@ -50,17 +50,17 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, layout: &Layout) {
         } else {
             ""
         };
-        typed(pen, ":", &command.input, keys, line);
-        command_line::draw(pen, app, command);
+        typed(canvas, ":", &command.input, keys, line);
+        command_line::draw(canvas, app, command);
     } else if layout.footer.is_some() && !app.notice_hides(layout.footer) {
         let views = app.derived.data.is_some() && layout.tabs.is_none();
         let x = if views && !app.has_popup() {
-            place(pen, app, line)
+            place(canvas, app, line)
         } else {
             line.x
         };
         keys(
-            pen,
+            canvas,
             app,
             context,
             Rect {
@@ -71,20 +71,20 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, layout: &Layout) {
         );
     }
     if let (Some(notice), Some(area)) = (&app.notices.current, app.notice_line()) {
-        pen.clear(area);
+        canvas.clear(area);
         let meaning = match notice.error {
             true => Meaning::Alarm,
             false => Meaning::Strong,
         };
         for (text, y) in app.notice_lines().iter().zip(area.top()..area.bottom()) {
-            pen.put_cut(area.x + 1, y, area.width.saturating_sub(2), text, meaning);
+            canvas.put_cut(area.x + 1, y, area.width.saturating_sub(2), text, meaning);
         }
     }
 }
 
 /// The views and how far down this is, where no line above says it; gives the cell after it.
-fn place(pen: &mut Pen<'_>, app: &App, line: Rect) -> u16 {
-    let x = tabs::views(pen, app, line.x + 1, line.y);
+fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
+    let x = tabs::views(canvas, app, line.x + 1, line.y);
     let list = app.list();
     let rows = usize::from(app.layout().rows.height);
     let (offset, all) = match app.views.current {
@@ -96,11 +96,11 @@ fn place(pen: &mut Pen<'_>, app: &App, line: Rect) -> u16 {
     let first = (offset + 1).min(all);
     let last = (offset + rows).min(all);
     let text = format!("{first}-{last}/{all}");
-    pen.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
+    canvas.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
 }
 
 /// The search as it is typed, and what it has found.
-fn searched(pen: &mut Pen<'_>, app: &App, search: &Search, line: Rect) {
+fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
     let keys = "Enter keep  Esc clear";
     let room = usize::from(line.width).saturating_sub(3);
     let text_cells = width(search.text()).max(LEAST_TEXT);
@@ -115,11 +115,11 @@ fn searched(pen: &mut Pen<'_>, app: &App, search: &Search, line: Rect) {
     } else {
         format!("{found}  {keys}")
     };
-    typed(pen, "/", &search.input, &right, line);
+    typed(canvas, "/", &search.input, &right, line);
 }
 
 /// A line as it is typed behind its sign, and what stands at its end.
-fn typed(pen: &mut Pen<'_>, sign: &str, input: &Input, right: &str, line: Rect) {
+fn typed(canvas: &mut Canvas<'_>, sign: &str, input: &Input, right: &str, line: Rect) {
     let room = usize::from(line.width).saturating_sub(3);
     let text_room = room.saturating_sub(width(right) + 3).max(4);
     // What is before the cursor stays in sight.
@@ -127,20 +127,20 @@ fn typed(pen: &mut Pen<'_>, sign: &str, input: &Input, right: &str, line: Rect) 
     let before: String = text.chars().take(cursor).collect();
     let at: String = text.chars().skip(cursor).take(1).collect();
     let after: String = text.chars().skip(cursor + 1).collect();
-    let before = cut_start(&safe(&before, pen.ascii), text_room, pen.glyphs.cut).into_owned();
-    let x = pen.put(line.x + 1, line.y, 1, sign, Meaning::Strong);
-    let x = pen.put(x, line.y, text_room as u16, &before, Meaning::Plain);
+    let before = cut_start(&safe(&before, canvas.ascii), text_room, canvas.glyphs.cut).into_owned();
+    let x = canvas.put(line.x + 1, line.y, 1, sign, Meaning::Strong);
+    let x = canvas.put(x, line.y, text_room as u16, &before, Meaning::Plain);
     let under = if at.is_empty() {
         " ".into()
     } else {
-        safe(&at, pen.ascii)
+        safe(&at, canvas.ascii)
     };
-    let x = pen.put(x, line.y, 2, &under, Meaning::Selected);
+    let x = canvas.put(x, line.y, 2, &under, Meaning::Selected);
     let rest = (usize::from(line.x) + 2 + text_room).saturating_sub(usize::from(x)) as u16;
-    pen.put(x, line.y, rest, &safe(&after, pen.ascii), Meaning::Plain);
+    canvas.put(x, line.y, rest, &safe(&after, canvas.ascii), Meaning::Plain);
     let cells = width(right) as u16;
     if usize::from(cells) + 8 <= room {
-        pen.put_right(
+        canvas.put_right(
             line.x,
             line.y,
             line.width.saturating_sub(1),
@@ -191,14 +191,14 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
     .unwrap_or_else(|| format!("{place}/{hits}  {time}"))
 }
 
-fn keys(pen: &mut Pen<'_>, app: &App, context: Context, line: Rect) {
+fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     let kept = app.views.search.as_ref().filter(|search| search.is_set());
     let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
         .filter(|line| line.keys.iter().any(|&(_, action)| app.offers(action)))
         // The search that is kept stands there itself.
         .filter(|line| !(searched && line.keys.iter().any(|&(_, action)| action == Action::Search)))
-        .filter_map(|line| line.hint.map(|hint| (line.hint_keys(pen.ascii), hint)))
+        .filter_map(|line| line.hint.map(|hint| (line.hint_keys(canvas.ascii), hint)))
         .collect();
     let esc = match context {
         Context::Help | Context::Choosing | Context::Measuring | Context::Asking => Some("close"),
@@ -224,7 +224,7 @@ fn keys(pen: &mut Pen<'_>, app: &App, context: Context, line: Rect) {
         )
     }));
     if let Some(search) = kept {
-        let text = cut_start(&safe(search.text(), pen.ascii), 20, pen.glyphs.cut).into_owned();
+        let text = cut_start(&safe(search.text(), canvas.ascii), 20, canvas.glyphs.cut).into_owned();
         hints.insert(
             0,
             (
@@ -253,7 +253,7 @@ fn keys(pen: &mut Pen<'_>, app: &App, context: Context, line: Rect) {
     let mut right_x = line.right().saturating_sub(right as u16).max(line.x) + 1;
     for (keys, hint) in &hints {
         let x = if hint.right { &mut right_x } else { &mut left_x };
-        *x = pen.put(*x, line.y, line.width, keys, Meaning::Strong);
-        *x = pen.put(*x + 1, line.y, line.width, hint.text, Meaning::Quiet) + 2;
+        *x = canvas.put(*x, line.y, line.width, keys, Meaning::Strong);
+        *x = canvas.put(*x + 1, line.y, line.width, hint.text, Meaning::Quiet) + 2;
     }
 }

@@ -14,10 +14,10 @@ use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::modes::in_mode;
 use crate::orderbook;
-use crate::source::events::{News, RingLine};
+use crate::source::events::{Events, RingLine};
 use crate::source::status::Status;
 use crate::test_driver;
-use crate::test_driver::{key, keys, live, looks, news, show, text};
+use crate::test_driver::{events, key, keys, live, looks, show, text};
 
 const SIZES: [(u16, u16); 4] = [(120, 30), (80, 24), (60, 15), (20, 5)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
@@ -61,11 +61,11 @@ fn rings(live: bool) -> Vec<RingLine> {
 pub(super) fn waiting(width: u16, height: u16, live: bool) -> App {
     let mut app = test_driver::empty(width, height);
     let why = "No program called orderbook-sim yet (looked in /dev/shm/tickscope-1000).".to_string();
-    let news = News {
+    let events = Events {
         rings: Some(rings(live)),
-        ..News::quiet(Status::Waiting { why })
+        ..Events::quiet(Status::Waiting { why })
     };
-    app.update(Message::News(Box::new(news)));
+    app.update(Message::Events(Box::new(events)));
     app
 }
 
@@ -150,7 +150,7 @@ fn without_data() {
     }
     let mut app = test_driver::empty(60, 15);
     let why = "not a tickscope file: begins with 7f454c46, wanted TICKSCOP".to_string();
-    app.update(Message::News(Box::new(News::quiet(Status::Broken { why }))));
+    app.update(Message::Events(Box::new(Events::quiet(Status::Broken { why }))));
     assert_snapshot!("broken_60x15", looks(&app));
 }
 
@@ -184,7 +184,7 @@ fn every_state_tells_its_cause_and_the_next_step() {
     for (name, status, state, step) in states {
         for (width, height) in [(120, 30), (60, 15)] {
             let mut app = live(width, height);
-            news(&mut app, status.clone(), None);
+            events(&mut app, status.clone(), None);
             let screen = text(&app);
             assert!(screen.contains(state) && screen.contains(step), "{screen}");
             assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
@@ -207,7 +207,7 @@ fn on_top() {
     let mut app = live(60, 15);
     let mut watched = orderbook::snapshot(1_341);
     watched.capture.viewers = 3;
-    news(&mut app, Status::Live, Some(watched));
+    events(&mut app, Status::Live, Some(watched));
     keys(&mut app, "r");
     assert_snapshot!("ask_reset_60x15", looks(&app));
 }
@@ -224,7 +224,7 @@ fn the_list_of_modes() {
 #[test]
 fn without_unicode() {
     let mut app = App::new(Size::new(60, 15), ThemeKind::Sixteen, true, Some(0));
-    news(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+    events(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
     assert_snapshot!("ascii_60x15", text(&app));
 }
 
@@ -247,7 +247,7 @@ fn estimates() {
         for (width, height) in [(120, 30), (80, 24), (60, 15)] {
             let mut app = test_driver::empty(width, height);
             let estimated = in_mode(mode, orderbook::snapshot(1_340));
-            news(&mut app, Status::Live, Some(estimated));
+            events(&mut app, Status::Live, Some(estimated));
             keys(&mut app, "jjjjj");
             assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
         }
@@ -259,7 +259,7 @@ fn measuring_is_off() {
     for (width, height) in [(120, 30), (60, 15)] {
         let mut app = live(width, height);
         let nothing = in_mode(Mode::Off, orderbook::snapshot(1_340));
-        news(&mut app, Status::Live, Some(nothing));
+        events(&mut app, Status::Live, Some(nothing));
         assert_snapshot!(format!("off_{width}x{height}"), looks(&app));
     }
 }
@@ -270,7 +270,7 @@ fn the_cost_of_measuring() {
     (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
     for (width, height) in [(120, 30), (60, 15)] {
         let mut app = test_driver::empty(width, height);
-        news(&mut app, Status::Live, Some(dear.clone()));
+        events(&mut app, Status::Live, Some(dear.clone()));
         keys(&mut app, "jjjjj");
         assert_snapshot!(format!("short_calls_{width}x{height}"), looks(&app));
         keys(&mut app, "xj");

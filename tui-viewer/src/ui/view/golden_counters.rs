@@ -8,7 +8,7 @@ use tickscope_format::snapshot::{Count, Site, Thread, ThreadState};
 use crate::app::state::App;
 use crate::orderbook;
 use crate::source::status::Status;
-use crate::test_driver::{empty, keys, looks, news, text};
+use crate::test_driver::{empty, events, keys, looks, text};
 
 /// The made-up program after so many tenths of a second, with a thread that counts what it finds and what it reads.
 fn counting(tenths: u64) -> Snapshot {
@@ -53,7 +53,7 @@ fn counting(tenths: u64) -> Snapshot {
 /// Shows it, with a row selected by its name.
 fn shown(width: u16, height: u16, name: &str) -> App {
     let mut app = empty(width, height);
-    news(&mut app, Status::Live, Some(counting(1_340)));
+    events(&mut app, Status::Live, Some(counting(1_340)));
     keys(&mut app, "*");
     find(&mut app, name);
     app
@@ -98,7 +98,7 @@ fn in_hotspots_and_around_a_function() {
 fn a_comparison_shows_what_was_added_since() {
     let mut app = empty(120, 30);
     app.compare_with(counting(1_000).into(), "before.tks".into());
-    news(&mut app, Status::Live, Some(counting(1_340)));
+    events(&mut app, Status::Live, Some(counting(1_340)));
     keys(&mut app, "*");
     find(&mut app, "bytes");
     assert_snapshot!("counters_compare_120x30", text(&app));
@@ -123,7 +123,7 @@ fn in_ascii_the_sign_is_a_word() {
         true,
         Some(0),
     );
-    news(&mut app, Status::Live, Some(counting(1_340)));
+    events(&mut app, Status::Live, Some(counting(1_340)));
     keys(&mut app, "*");
     find(&mut app, "bytes");
     let row = row(&app);

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::app::tests::moments::{lives, other_build, watched};
 use crate::orderbook;
 use crate::source::status::Status;
-use crate::test_driver::{empty, keys, looks, news, text};
+use crate::test_driver::{empty, events, keys, looks, text};
 
 const SIZES: [(u16, u16); 3] = [(120, 30), (80, 24), (60, 15)];
 
@@ -31,13 +31,13 @@ fn differences() {
     for (width, height) in SIZES {
         let mut app = empty(width, height);
         app.compare_with(orderbook::snapshot(1_340).into(), "before.tks".into());
-        news(&mut app, Status::Live, Some(other_build()));
+        events(&mut app, Status::Live, Some(other_build()));
         keys(&mut app, "jjjj");
         assert_snapshot!(format!("compare_{width}x{height}"), looks(&app));
     }
     let mut hot = empty(120, 30);
     hot.compare_with(orderbook::snapshot(1_340).into(), "before.tks".into());
-    news(&mut hot, Status::Live, Some(other_build()));
+    events(&mut hot, Status::Live, Some(other_build()));
     keys(&mut hot, "2");
     assert_snapshot!("compare_hot_120x30", looks(&hot));
 }

@@ -11,7 +11,7 @@ use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::source::status::Status;
-use crate::test_driver::{empty, key, keys, live, looks, news, screen, text};
+use crate::test_driver::{empty, events, key, keys, live, looks, screen, text};
 
 const SIZES: [(u16, u16); 4] = [(120, 30), (80, 24), (60, 15), (20, 5)];
 
@@ -39,7 +39,7 @@ fn with_cpu(tenths: u64) -> Snapshot {
 fn watched(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     for tenths in 1_320..=1_340 {
-        news(&mut app, Status::Live, Some(with_cpu(tenths)));
+        events(&mut app, Status::Live, Some(with_cpu(tenths)));
     }
     app
 }
@@ -86,7 +86,7 @@ fn the_sites() {
         for row in published.collect::<Vec<_>>() {
             s.nodes.calls[row] = 0;
         }
-        news(&mut app, Status::Live, Some(s));
+        events(&mut app, Status::Live, Some(s));
         keys(&mut app, "6jjjj");
         assert_snapshot!(format!("sites_{width}x{height}"), looks(&app));
     }
@@ -100,7 +100,7 @@ fn ascii_and_mono_at_every_size() {
             app.screen.ascii = true;
             app.screen.theme = ThemeKind::Mono;
             keys(&mut app, typed);
-            news(&mut app, Status::Live, Some(with_cpu(1_341)));
+            events(&mut app, Status::Live, Some(with_cpu(1_341)));
             assert!(text(&app).is_ascii(), "{}", text(&app));
             for cell in screen(&app).content() {
                 let reset = ratatui::style::Color::Reset;
@@ -150,7 +150,7 @@ proptest! {
         }
         s.latencies = Default::default();
         let mut app = empty(width, 24);
-        news(&mut app, Status::Live, Some(s));
+        events(&mut app, Status::Live, Some(s));
         keys(&mut app, ["4", "6"][view]);
         let screen = screen(&app);
         let places = columns::places(app.views.current, width);

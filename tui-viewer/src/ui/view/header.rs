@@ -11,7 +11,7 @@ use crate::source::status::Status;
 use crate::text::cells::{cut_middle, safe, width};
 use crate::text::clock_time::running;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::tabs;
 
 /// From this width on words are written out.
@@ -42,19 +42,19 @@ fn part(text: impl Into<String>, meaning: Meaning, rank: u8, gap: usize) -> Part
 }
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let wordy = area.width >= WORDY;
     let mut left = Vec::new();
     if wordy || app.shown().is_none() {
         left.push(part("tickscope", Meaning::Quiet, 9, 0));
     }
     let snapshot = app.shown().map(|shown| &**shown);
-    who(pen, app, snapshot.map(|s| &s.process), wordy, &mut left);
-    state(pen, app, wordy, &mut left);
+    who(canvas, app, snapshot.map(|s| &s.process), wordy, &mut left);
+    state(canvas, app, wordy, &mut left);
     let mut right = Vec::new();
     if let Some(snapshot) = snapshot {
         if app.layout().tabs.is_none() || area.width < tabs::NAMES_THREAD {
-            let only = tabs::only(app, pen.ascii, LONGEST_ONLY, pen.glyphs.cut);
+            let only = tabs::only(app, canvas.ascii, LONGEST_ONLY, canvas.glyphs.cut);
             left.extend(only.map(|only| part(only, Meaning::Notable, 1, 1)));
         }
         if let Some(mode) = mode(snapshot, area.width) {
@@ -77,7 +77,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
         }
         if app.layout().tabs.is_none() {
             for label in app.time_labels() {
-                left.push(part(safe(&label, pen.ascii), Meaning::Notable, 1, 1));
+                left.push(part(safe(&label, canvas.ascii), Meaning::Notable, 1, 1));
             }
         }
         if app.layout().tabs.is_none() || area.width < tabs::WORDY {
@@ -98,22 +98,27 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
             since
         };
         left.push(part(since, Meaning::Plain, 2, if wordy { 3 } else { 2 }));
-        facts(pen, app, snapshot, wordy, &mut right);
+        facts(canvas, app, snapshot, wordy, &mut right);
     }
     fit(&mut left, &mut right, usize::from(area.width).saturating_sub(2));
-    put(pen, &left, area.x + 1, area.y);
+    put(canvas, &left, area.x + 1, area.y);
     let taken = cells(&right);
-    put(pen, &right, area.right().saturating_sub(1 + taken as u16), area.y);
+    put(
+        canvas,
+        &right,
+        area.right().saturating_sub(1 + taken as u16),
+        area.y,
+    );
 }
 
-fn put(pen: &mut Pen<'_>, parts: &[Part], mut x: u16, y: u16) {
+fn put(canvas: &mut Canvas<'_>, parts: &[Part], mut x: u16, y: u16) {
     for (index, part) in parts.iter().enumerate() {
         let gap = if index == 0 { 0 } else { part.gap as u16 };
-        x = pen.put(x + gap, y, u16::MAX, &part.text, part.meaning);
+        x = canvas.put(x + gap, y, u16::MAX, &part.text, part.meaning);
     }
 }
 
-fn who(pen: &Pen<'_>, app: &App, process: Option<&Process>, wordy: bool, left: &mut Vec<Part>) {
+fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, left: &mut Vec<Part>) {
     let target = app
         .program
         .target
@@ -131,7 +136,7 @@ fn who(pen: &Pen<'_>, app: &App, process: Option<&Process>, wordy: bool, left: &
     } else {
         usize::from(app.screen.size.width.saturating_sub(12)).min(20)
     };
-    let name = cut_middle(&safe(name, pen.ascii), most, pen.glyphs.cut).into_owned();
+    let name = cut_middle(&safe(name, canvas.ascii), most, canvas.glyphs.cut).into_owned();
     left.push(part(
         name,
         Meaning::Strong,
@@ -146,7 +151,7 @@ fn who(pen: &Pen<'_>, app: &App, process: Option<&Process>, wordy: bool, left: &
     left.push(part(pid, Meaning::Plain, 4, if wordy { 2 } else { 1 }));
 }
 
-fn state(pen: &Pen<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
+fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
     let (word, mark) = app.face();
     let gap = match (left.is_empty(), wordy) {
         (true, _) => 0,
@@ -154,14 +159,14 @@ fn state(pen: &Pen<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
         (false, false) => 1,
     };
     left.push(part(
-        format!("{} {word}", pen.glyphs.mark(mark)),
+        format!("{} {word}", canvas.glyphs.mark(mark)),
         Meaning::of(mark),
         0,
         gap,
     ));
     if let Some(pending) = app.requests.pending {
         left.push(part(
-            format!("{}{}", pending.word(), pen.glyphs.cut),
+            format!("{}{}", pending.word(), canvas.glyphs.cut),
             Meaning::Notable,
             0,
             1,
@@ -189,7 +194,7 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     }
 }
 
-fn facts(pen: &Pen<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
+fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
     // Those that live; of a program that has ended, all there were.
     let live = snapshot
@@ -224,10 +229,10 @@ fn facts(pen: &Pen<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut
     right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
     let (low, high) = snapshot.cost_share();
     let cost = if app.screen.size.width >= RANGES {
-        cost_text(low, high, pen.glyphs.to)
+        cost_text(low, high, canvas.glyphs.to)
     } else {
         // In short only the upper bound: it is never too good.
-        format!("{}{}", pen.glyphs.at_most, number::percent(high))
+        format!("{}{}", canvas.glyphs.at_most, number::percent(high))
     };
     if low > 0.05 {
         right.push(part(format!("cost {cost}!"), Meaning::Alarm, 2, gap));
@@ -319,7 +324,7 @@ fn leave_out(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
 mod tests {
     use super::*;
     use crate::app::message::Message;
-    use crate::source::events::News;
+    use crate::source::events::Events;
     use crate::test_driver;
 
     #[test]
@@ -351,9 +356,9 @@ mod tests {
     fn reads_that_were_done_again_are_counted() {
         let mut app = test_driver::live(200, 30);
         assert!(!test_driver::text(&app).contains("lapped"));
-        app.update(Message::News(Box::new(News {
+        app.update(Message::Events(Box::new(Events {
             lapped: 3,
-            ..News::quiet(Status::Live)
+            ..Events::quiet(Status::Live)
         })));
         assert!(
             test_driver::text(&app).contains("lapped 3!"),

@@ -8,13 +8,13 @@ use crate::app::help::line::HelpLine;
 use crate::app::overlay::HelpScreen;
 use crate::app::state::App;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 
 /// Cells between the columns.
 const GUTTER: u16 = 3;
 
 /// Draws the help.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, HelpScreen { scroll, search }: &HelpScreen) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, HelpScreen { scroll, search }: &HelpScreen) {
     let size = app.screen.size;
     let area = Rect::new(0, 1, size.width, size.height.saturating_sub(2));
     let end = help::end(size);
@@ -27,8 +27,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, HelpScreen { scroll, search }: 
             end + help::page(size)
         ),
     };
-    let inner = pen.frame(area, &title);
-    let columns = help::columns(size.width, pen.ascii);
+    let inner = canvas.frame(area, &title);
+    let columns = help::columns(size.width, canvas.ascii);
     let each = inner.width.saturating_sub(GUTTER * (columns.len() as u16 - 1)) / columns.len() as u16;
     for (index, lines) in columns.iter().enumerate() {
         let x = inner.x + index as u16 * (each + GUTTER);
@@ -43,12 +43,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, HelpScreen { scroll, search }: 
             let of = |meaning| if found { Meaning::Match } else { meaning };
             match line {
                 HelpLine::Title(title) => {
-                    pen.put(x, y, each, title, of(Meaning::Strong));
+                    canvas.put(x, y, each, title, of(Meaning::Strong));
                 }
                 HelpLine::Keys(keys, text) => {
-                    let after = pen.put(x + 2, y, each.saturating_sub(2), keys, Meaning::Plain);
+                    let after = canvas.put(x + 2, y, each.saturating_sub(2), keys, Meaning::Plain);
                     let start = after.max(x + 2 + keys_cells) + 2;
-                    pen.put_cut(
+                    canvas.put_cut(
                         start,
                         y,
                         (x + each).saturating_sub(start),
@@ -57,10 +57,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, HelpScreen { scroll, search }: 
                     );
                 }
                 HelpLine::Word(word, text) => {
-                    pen.put(x + 2, y, WORD_CELLS as u16, word, of(Meaning::Plain));
+                    canvas.put(x + 2, y, WORD_CELLS as u16, word, of(Meaning::Plain));
                     let start = x + 2 + WORD_CELLS as u16 + 2;
                     let room = (x + each).saturating_sub(start);
-                    pen.put_cut(start, y, room, text, of(Meaning::Plain));
+                    canvas.put_cut(start, y, room, text, of(Meaning::Plain));
                 }
                 HelpLine::Gap => {}
             }

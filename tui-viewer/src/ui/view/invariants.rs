@@ -17,7 +17,7 @@ use crate::keys::keymap::KEYS;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver;
-use crate::test_driver::{key, keys, live, news, show, text};
+use crate::test_driver::{events, key, keys, live, show, text};
 use crate::ui::view::canvas::PUTS;
 use crate::ui::view::golden::waiting;
 
@@ -71,7 +71,7 @@ fn staged(view: View, typed: &str, (width, height): (u16, u16)) -> App {
     let mut app = live(width, height);
     let mut watched = orderbook::snapshot(1_341);
     watched.capture.viewers = 3;
-    news(&mut app, Status::Live, Some(watched));
+    events(&mut app, Status::Live, Some(watched));
     keys(&mut app, "jjj");
     show(&mut app, view);
     keys(&mut app, typed);
@@ -146,7 +146,7 @@ fn only_what_is_on_the_screen_is_written() {
     for deep in [false, true] {
         for view in View::ALL {
             let mut app = test_driver::empty(60, 15);
-            news(&mut app, Status::Live, Some(grown(2_000, deep)));
+            events(&mut app, Status::Live, Some(grown(2_000, deep)));
             // What grew is what costs most now.
             keys(&mut app, "gE");
             if view == View::Tree {

@@ -10,7 +10,7 @@ use crate::app::figures::What;
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::marks;
 use crate::ui::view::marks::ABOUT;
@@ -23,7 +23,7 @@ const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), 
 const CHART: usize = 20;
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
     if what == What::Outside {
         return;
     }
@@ -33,11 +33,11 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, what: What, area: 
     } else {
         "calls took"
     };
-    let x = pen.put(area.x, y, area.width, word, Meaning::Quiet) + 2;
+    let x = canvas.put(area.x, y, area.width, word, Meaning::Quiet) + 2;
     let latency = data.latency(what);
     if latency.is_empty() {
         let room = area.right().saturating_sub(x);
-        pen.put_cut(x, y, room, why_none(app, data), Meaning::Quiet);
+        canvas.put_cut(x, y, room, why_none(app, data), Meaning::Quiet);
         return;
     }
     let about = if marks::timed_in_part(data, what) {
@@ -47,29 +47,29 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, what: What, area: 
     };
     let mut facts: Vec<(&str, String)> = QUANTILES
         .iter()
-        .filter_map(|&(share, word)| Some((word, unit::length(pen, app, data, latency.quantile(share)?))))
+        .filter_map(|&(share, word)| Some((word, unit::length(canvas, app, data, latency.quantile(share)?))))
         .collect();
-    facts.extend(figure::longest(pen, app, data, what).map(|text| ("max", text)));
+    facts.extend(figure::longest(canvas, app, data, what).map(|text| ("max", text)));
     let mut x = x;
     for (word, text) in facts {
         let text = format!("{about}{text}");
         if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
             return;
         }
-        x = pen.put(x, y, area.width, word, Meaning::Quiet);
-        x = pen.put(x + 1, y, area.width, &text, Meaning::Plain) + 2;
+        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
+        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 2;
     }
     let (from, to) = ends(latency);
     let (from, to) = (
-        unit::length(pen, app, data, from),
-        unit::length_up(pen, app, data, to),
+        unit::length(canvas, app, data, from),
+        unit::length_up(canvas, app, data, to),
     );
     let cells = width(&from) + CHART + width(&to) + 4;
     if usize::from(x) + cells <= usize::from(area.right()) {
-        let chart = chart(latency, pen.glyphs.heights);
-        x = pen.put(x + 2, y, area.width, &from, Meaning::Quiet) + 1;
-        x = pen.put(x, y, area.width, &chart, Meaning::Warm) + 1;
-        pen.put(x, y, area.width, &to, Meaning::Quiet);
+        let chart = chart(latency, canvas.glyphs.heights);
+        x = canvas.put(x + 2, y, area.width, &from, Meaning::Quiet) + 1;
+        x = canvas.put(x, y, area.width, &chart, Meaning::Warm) + 1;
+        canvas.put(x, y, area.width, &to, Meaning::Quiet);
     }
 }
 

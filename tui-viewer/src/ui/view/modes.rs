@@ -5,7 +5,7 @@ use tickscope_format::snapshot::Mode;
 
 use crate::app::state::App;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::popup::middle;
 
 /// Cells of a mode's name and the gap behind it.
@@ -21,10 +21,10 @@ const LOSS: [&str; 2] = [
 ];
 
 /// Draws the list.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, index: usize) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, index: usize) {
     let rows = Mode::ALL.len();
     let area = middle(app, 60, (rows + LOSS.len() + 3) as u16);
-    let inner = pen.frame(area, "Measure");
+    let inner = canvas.frame(area, "Measure");
     let height = usize::from(inner.height).max(1);
     let offset = (index + 1).saturating_sub(height);
     for (line, y) in (offset..rows).zip(inner.top()..inner.bottom()) {
@@ -37,24 +37,24 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, index: usize) {
                 height: 1,
                 ..inner
             };
-            pen.paint(row, Meaning::Selected);
+            canvas.paint(row, Meaning::Selected);
         }
         if selected && app.screen.theme.points() {
-            pen.put(inner.x, y, 1, ">", look(Meaning::Plain));
+            canvas.put(inner.x, y, 1, ">", look(Meaning::Plain));
         }
         let x = inner.x + 2;
         let room = |x: u16| inner.right().saturating_sub(x);
-        pen.put(x, y, room(x), mode.as_str(), look(Meaning::Plain));
+        canvas.put(x, y, room(x), mode.as_str(), look(Meaning::Plain));
         let x = x + NAME;
         if app.program.mode() == Some(mode) {
-            pen.put(x, y, room(x), "now", look(Meaning::Strong));
+            canvas.put(x, y, room(x), "now", look(Meaning::Strong));
         }
         let x = x + NOW;
-        pen.put_cut(x, y, room(x), means(mode), look(Meaning::Quiet));
+        canvas.put_cut(x, y, room(x), means(mode), look(Meaning::Quiet));
     }
     let first = inner.top() + (rows - offset) as u16 + 1;
     for (text, y) in LOSS.iter().zip(first..inner.bottom()) {
-        pen.put_cut(inner.x, y, inner.width, text, Meaning::Notable);
+        canvas.put_cut(inner.x, y, inner.width, text, Meaning::Notable);
     }
 }
 

@@ -5,14 +5,14 @@ use ratatui::layout::Rect;
 use crate::app::state::App;
 use crate::text::cells::{cut_end, safe};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 
 /// Draws the list, if there is anything in it.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     if app.program.found.is_empty() || area.height == 0 {
         return;
     }
-    pen.put(
+    canvas.put(
         area.x + 2,
         area.y,
         area.width.saturating_sub(3),
@@ -30,26 +30,26 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
             (false, false) => Meaning::Quiet,
         };
         if selected {
-            pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
+            canvas.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
             if app.screen.theme.points() {
-                pen.put(area.x, y, 1, ">", Meaning::Selected);
+                canvas.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }
         let name_cells = (area.width / 3).clamp(8, 30);
         let name = cut_end(
-            &safe(&ring.name, pen.ascii),
+            &safe(&ring.name, canvas.ascii),
             usize::from(name_cells),
-            pen.glyphs.cut,
+            canvas.glyphs.cut,
         )
         .into_owned();
-        pen.put(area.x + 2, y, name_cells, &name, meaning);
+        canvas.put(area.x + 2, y, name_cells, &name, meaning);
         let facts = format!(
             "pid {:<8} {:<8} {}",
             ring.pid,
             ring.state,
-            safe(&ring.since, pen.ascii)
+            safe(&ring.since, canvas.ascii)
         );
         let x = area.x + 2 + name_cells + 2;
-        pen.put_cut(x, y, area.right().saturating_sub(x + 1), &facts, meaning);
+        canvas.put_cut(x, y, area.right().saturating_sub(x + 1), &facts, meaning);
     }
 }

@@ -11,7 +11,7 @@ use crate::app::threads;
 use crate::source::events::Request;
 use crate::text::cells::{cut_end, safe, width};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use tickscope_format::ids::ThreadId;
 
 /// Cells of a thread's share with the gap before it: it stays, however narrow the list is.
@@ -24,11 +24,11 @@ const FACT_CELLS: usize = 9;
 const LEAST_NAME: usize = 12;
 
 /// Which thread's time to show.
-pub(super) fn thread_list(pen: &mut Pen<'_>, app: &App, index: usize, order: &[ThreadId]) {
+pub(super) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, order: &[ThreadId]) {
     let Some(snapshot) = app.shown() else { return };
     let rows = order.len() + 1;
     let area = middle(app, 58, rows as u16 + 2);
-    let inner = pen.frame(area, "Show the time of");
+    let inner = canvas.frame(area, "Show the time of");
     let height = usize::from(inner.height).max(1);
     let offset = (index + 1).saturating_sub(height);
     let measured = snapshot.measured_ticks();
@@ -36,7 +36,7 @@ pub(super) fn thread_list(pen: &mut Pen<'_>, app: &App, index: usize, order: &[T
         let selected = line == index;
         let look = |meaning| if selected { Meaning::Selected } else { meaning };
         if selected {
-            pen.paint(
+            canvas.paint(
                 Rect {
                     y,
                     height: 1,
@@ -50,12 +50,12 @@ pub(super) fn thread_list(pen: &mut Pen<'_>, app: &App, index: usize, order: &[T
         } else {
             " "
         };
-        pen.put(inner.x, y, 1, mark, look(Meaning::Plain));
+        canvas.put(inner.x, y, 1, mark, look(Meaning::Plain));
         let name_x = inner.x + 2;
         let thread = line.checked_sub(1).and_then(|line| order.get(line));
         let Some((&id, thread)) = thread.and_then(|id| Some((id, snapshot.threads.get(id.0 as usize)?)))
         else {
-            pen.put(
+            canvas.put(
                 name_x,
                 y,
                 inner.width.saturating_sub(2),
@@ -67,7 +67,7 @@ pub(super) fn thread_list(pen: &mut Pen<'_>, app: &App, index: usize, order: &[T
         let own = threads::measured_ticks(snapshot, id);
         let mut facts = format!("{:>SHARE_CELLS$}", number::percent(share(own, measured)));
         if usize::from(inner.width) >= 2 + LEAST_NAME + FACT_CELLS + facts.len() {
-            facts = format!("{:>FACT_CELLS$}{facts}", who(thread, pen.ascii));
+            facts = format!("{:>FACT_CELLS$}{facts}", who(thread, canvas.ascii));
             if usize::from(inner.width) >= 2 + LEAST_NAME + 2 * FACT_CELLS + SHARE_CELLS {
                 facts = format!("{:>FACT_CELLS$}{facts}", thread.state.as_str());
             }
@@ -75,13 +75,13 @@ pub(super) fn thread_list(pen: &mut Pen<'_>, app: &App, index: usize, order: &[T
         let facts_x = inner.right().saturating_sub(width(&facts) as u16).max(name_x);
         let name_cells = facts_x.saturating_sub(name_x + 1);
         let name = cut_end(
-            &safe(&thread.name, pen.ascii),
+            &safe(&thread.name, canvas.ascii),
             usize::from(name_cells),
-            pen.glyphs.cut,
+            canvas.glyphs.cut,
         )
         .into_owned();
-        pen.put(name_x, y, name_cells, &name, look(Meaning::Plain));
-        pen.put(
+        canvas.put(name_x, y, name_cells, &name, look(Meaning::Plain));
+        canvas.put(
             facts_x,
             y,
             inner.right().saturating_sub(facts_x),
@@ -104,7 +104,7 @@ pub(super) fn who(thread: &Thread, ascii: bool) -> String {
 }
 
 /// Reset or another mode, although others watch?
-pub(super) fn ask(pen: &mut Pen<'_>, app: &App, request: Request) {
+pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     let viewers = app
         .program
         .newest
@@ -137,7 +137,7 @@ pub(super) fn ask(pen: &mut Pen<'_>, app: &App, request: Request) {
         ),
     };
     let area = middle(app, 52, 6);
-    let inner = pen.frame(area, &title);
+    let inner = canvas.frame(area, &title);
     let lines = [
         (format!("{who} watching."), Meaning::Plain),
         (seen.to_string(), Meaning::Plain),
@@ -145,7 +145,7 @@ pub(super) fn ask(pen: &mut Pen<'_>, app: &App, request: Request) {
         (yes.to_string(), Meaning::Strong),
     ];
     for ((text, meaning), y) in lines.iter().zip(inner.top()..inner.bottom()) {
-        pen.put_cut(inner.x, y, inner.width, text, *meaning);
+        canvas.put_cut(inner.x, y, inner.width, text, *meaning);
     }
 }
 

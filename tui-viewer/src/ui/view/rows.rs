@@ -7,7 +7,8 @@ use tickscope_format::render::{label, number};
 use tickscope_format::snapshot::Mode;
 
 use crate::app::columns;
-use crate::app::columns::functions::{self, FunctionColumn};
+use crate::app::columns::functions;
+use crate::app::columns::functions::FunctionColumn;
 use crate::app::columns::place::Place;
 use crate::app::data::Data;
 use crate::app::figures::What;
@@ -19,32 +20,32 @@ use crate::source::status::Status;
 use crate::text::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::{difference, figure, function, spark};
 
 /// Draws the rows.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let list = app.list();
     if let Some(why) = app.nothing_chosen().filter(|_| list.rows.is_empty()) {
-        let why = safe(&why, pen.ascii);
-        return tell(pen, area, &why);
+        let why = safe(&why, canvas.ascii);
+        return tell(canvas, area, &why);
     }
     if list.rows.is_empty() && data.tree.rows.is_empty() {
-        return nothing(pen, app, data, area);
+        return nothing(canvas, app, data, area);
     }
     let places = functions::places(app.views.current, area.width);
-    each(pen, app, data, area, |pen, row, y, look| {
-        line(pen, app, data, row, &places, y, look);
+    each(canvas, app, data, area, |canvas, row, y, look| {
+        line(canvas, app, data, row, &places, y, look);
     });
 }
 
 /// Draws each row on the screen; the selected one on its ground.
 pub(super) fn each<'a>(
-    pen: &mut Pen<'a>,
+    canvas: &mut Canvas<'a>,
     app: &App,
     data: &Data,
     area: Rect,
-    mut line: impl FnMut(&mut Pen<'a>, &Row, u16, Look),
+    mut line: impl FnMut(&mut Canvas<'a>, &Row, u16, Look),
 ) {
     let list = app.list();
     let on_screen = list
@@ -55,7 +56,7 @@ pub(super) fn each<'a>(
         .take(usize::from(area.height));
     for ((index, row), y) in on_screen.zip(area.top()..) {
         if row.is_heading() {
-            function::heading(pen, data.label(row.what), Rect { y, height: 1, ..area });
+            function::heading(canvas, data.label(row.what), Rect { y, height: 1, ..area });
             continue;
         }
         let selected = index == list.cursor.index;
@@ -64,18 +65,18 @@ pub(super) fn each<'a>(
             stale: matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still(),
         };
         if selected {
-            pen.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
+            canvas.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
             if app.screen.theme.points() {
-                pen.put(area.x, y, 1, ">", Meaning::Selected);
+                canvas.put(area.x, y, 1, ">", Meaning::Selected);
             }
         }
-        line(pen, row, y, look);
+        line(canvas, row, y, look);
     }
 }
 
 /// A sentence in place of rows.
-pub(super) fn tell(pen: &mut Pen<'_>, area: Rect, text: &str) {
-    pen.put_cut(
+pub(super) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
+    canvas.put_cut(
         area.x + 2,
         area.y,
         area.width.saturating_sub(3),
@@ -88,7 +89,7 @@ pub(super) fn tell(pen: &mut Pen<'_>, area: Rect, text: &str) {
 const ROOM_FOR_MARKS: usize = 14;
 
 /// Why the list is empty, whatever the state.
-pub(super) fn nothing(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+pub(super) fn nothing(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let text = match (&app.query.threads, data.thread) {
         (ThreadChoice::All, _) if data.snapshot.capture.mode == Mode::Off => {
             "Measuring is off: no scope is counted."
@@ -98,7 +99,7 @@ pub(super) fn nothing(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
         (ThreadChoice::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
         (ThreadChoice::One { .. }, None) => "The chosen thread is not there any more.",
     };
-    tell(pen, area, text);
+    tell(canvas, area, text);
 }
 
 /// How a whole row looks.
@@ -122,7 +123,7 @@ impl Look {
 }
 
 fn line(
-    pen: &mut Pen<'_>,
+    canvas: &mut Canvas<'_>,
     app: &App,
     data: &Data,
     row: &Row,
@@ -155,13 +156,13 @@ fn line(
     for (index, place) in places.iter().enumerate() {
         let (text, meaning) = match place.column {
             FunctionColumn::Name => {
-                name(pen, app, data, row, *place, y, look, rest);
+                name(canvas, app, data, row, *place, y, look, rest);
                 continue;
             }
             FunctionColumn::Bar if data.then.is_some() => {
-                difference::of_avg(pen, data, row.what, place.width)
+                difference::of_avg(canvas, data, row.what, place.width)
             }
-            FunctionColumn::Spark => (spark::of(pen, app, row.id, place.width), Meaning::Quiet),
+            FunctionColumn::Spark => (spark::of(canvas, app, row.id, place.width), Meaning::Quiet),
             FunctionColumn::Bar => {
                 // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
                 let cells = Rect::new(place.x, y, place.width, 1);
@@ -169,17 +170,17 @@ fn line(
                     selected: false,
                     ..look
                 };
-                pen.clear(cells);
-                pen.put(
+                canvas.clear(cells);
+                canvas.put(
                     place.x,
                     y,
                     place.width,
-                    &bar(main, place.width, pen.glyphs),
+                    &bar(main, place.width, canvas.glyphs),
                     plain.of(weight),
                 );
                 continue;
             }
-            FunctionColumn::Where => (place_of(pen, data, row.what, place.width), Meaning::Quiet),
+            FunctionColumn::Where => (place_of(canvas, data, row.what, place.width), Meaning::Quiet),
             FunctionColumn::TotalShare
             | FunctionColumn::OfShare
             | FunctionColumn::CallsOf
@@ -191,36 +192,36 @@ fn line(
             | FunctionColumn::P50
             | FunctionColumn::P99
             | FunctionColumn::Max => (
-                figure::text(pen, app, data, row.what, place.column.spec().value),
+                figure::text(canvas, app, data, row.what, place.column.spec().value),
                 if index == 0 { weight } else { rest },
             ),
         };
         if place.column.is_number() {
-            number(pen, place, y, &text, look.of(meaning));
+            number(canvas, place, y, &text, look.of(meaning));
         } else {
-            pen.put(place.x, y, place.width, &text, look.of(meaning));
+            canvas.put(place.x, y, place.width, &text, look.of(meaning));
         }
     }
 }
 
 /// A sign or a mark before a long number stands in the gap, so that the number keeps its place.
-pub(super) fn number<C>(pen: &mut Pen<'_>, place: &Place<C>, y: u16, text: &str, meaning: Meaning) {
+pub(super) fn number<C>(canvas: &mut Canvas<'_>, place: &Place<C>, y: u16, text: &str, meaning: Meaning) {
     let gap = place.x.min(1);
-    pen.put_right(place.x - gap, y, place.width + gap, text, meaning);
+    canvas.put_right(place.x - gap, y, place.width + gap, text, meaning);
 }
 
-fn place_of(pen: &Pen<'_>, data: &Data, what: What, cells: u16) -> String {
+fn place_of(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> String {
     let Some(function) = data.function(what) else {
         return String::new();
     };
     let function = data.tree.functions.get(function);
-    file_and_line(pen, &function.file, function.line, cells)
+    file_and_line(canvas, &function.file, function.line, cells)
 }
 
 /// A place in the source, in so many cells.
-pub(super) fn file_and_line(pen: &Pen<'_>, file: &str, line: u32, cells: u16) -> String {
-    let text = label::place(file, line, pen.ascii);
-    cut_path(&safe(&text, pen.ascii), usize::from(cells), pen.glyphs.cut).into_owned()
+pub(super) fn file_and_line(canvas: &Canvas<'_>, file: &str, line: u32, cells: u16) -> String {
+    let text = label::place(file, line, canvas.ascii);
+    cut_path(&safe(&text, canvas.ascii), usize::from(cells), canvas.glyphs.cut).into_owned()
 }
 
 /// Tree lines, the mark of the fold, the name, and what goes with it.
@@ -229,7 +230,7 @@ pub(super) fn file_and_line(pen: &Pen<'_>, file: &str, line: u32, cells: u16) ->
     reason = "one place on the screen, nothing of it is kept"
 )]
 fn name(
-    pen: &mut Pen<'_>,
+    canvas: &mut Canvas<'_>,
     app: &App,
     data: &Data,
     row: &Row,
@@ -239,23 +240,23 @@ fn name(
     meaning: Meaning,
 ) {
     let end = place.x + place.width;
-    let glyphs = pen.glyphs;
+    let glyphs = canvas.glyphs;
     let mut x = place.x;
     if app.views.current == View::Tree {
         let lines = tree_lines(&app.list().rows, row, glyphs);
         let most = usize::from(columns::tree_cells(&place));
         let lines = cut_start(&lines, most, glyphs.cut).into_owned();
-        x = pen.put(x, y, end - x, &lines, look.of(Meaning::Rule));
+        x = canvas.put(x, y, end - x, &lines, look.of(Meaning::Rule));
         let (mark, meaning) = match row.fold {
             Fold::Open => (glyphs.open, Meaning::Plain),
             Fold::Closed(_) => (glyphs.closed, Meaning::Strong),
             Fold::Leaf if row.depth == 0 => (" ", Meaning::Rule),
             Fold::Leaf => (glyphs.leaf, Meaning::Rule),
         };
-        x = pen.put(x, y, end - x, mark, look.of(meaning)) + 1;
+        x = canvas.put(x, y, end - x, mark, look.of(meaning)) + 1;
     }
     if let Some(mark) = function::direction(data, row.what, glyphs) {
-        x = pen.put(x, y, end - x, mark, look.of(Meaning::Rule));
+        x = canvas.put(x, y, end - x, mark, look.of(Meaning::Rule));
     }
     let mut marks = Vec::new();
     if data.is_recursive(row.what) {
@@ -290,13 +291,13 @@ fn name(
     let cells = room.saturating_sub(marks_cells);
     let cut = cut_middle(without_module(text, cells), cells, glyphs.cut);
     let start = x;
-    x = put_name(pen, &cut, x, y, end, look, meaning);
-    highlight(pen, app, row, &cut, start, y, look);
+    x = put_name(canvas, &cut, x, y, end, look, meaning);
+    highlight(canvas, app, row, &cut, start, y, look);
     for (mark, meaning) in marks {
-        x = pen.put(x + 1, y, end.saturating_sub(x + 1), mark, look.of(meaning));
+        x = canvas.put(x + 1, y, end.saturating_sub(x + 1), mark, look.of(meaning));
     }
     if hidden_fits && extra > 0 {
-        pen.put(
+        canvas.put(
             x + 2,
             y,
             end.saturating_sub(x + 2),
@@ -307,20 +308,28 @@ fn name(
 }
 
 /// The module quietly, the function plainly.
-fn put_name(pen: &mut Pen<'_>, text: &str, x: u16, y: u16, end: u16, look: Look, meaning: Meaning) -> u16 {
+fn put_name(
+    canvas: &mut Canvas<'_>,
+    text: &str,
+    x: u16,
+    y: u16,
+    end: u16,
+    look: Look,
+    meaning: Meaning,
+) -> u16 {
     let split = text.rfind("::").map_or(0, |at| at + 2);
-    let x = pen.put(
+    let x = canvas.put(
         x,
         y,
         end.saturating_sub(x),
         &text[..split],
         look.of(Meaning::Quiet),
     );
-    pen.put(x, y, end.saturating_sub(x), &text[split..], look.of(meaning))
+    canvas.put(x, y, end.saturating_sub(x), &text[split..], look.of(meaning))
 }
 
 /// Marks where the search found its text, as far as it is on the screen.
-fn highlight(pen: &mut Pen<'_>, app: &App, row: &Row, text: &str, x: u16, y: u16, look: Look) {
+fn highlight(canvas: &mut Canvas<'_>, app: &App, row: &Row, text: &str, x: u16, y: u16, look: Look) {
     let Some(search) = app
         .views
         .search
@@ -342,12 +351,12 @@ fn highlight(pen: &mut Pen<'_>, app: &App, row: &Row, text: &str, x: u16, y: u16
     if found.is_none() && seen.contains("::") && !look.selected {
         // The text stands in the part of the path that the short name leaves out.
         let cells = width(text) as u16;
-        pen.paint(Rect::new(x, y, cells, 1), Meaning::Strong);
+        canvas.paint(Rect::new(x, y, cells, 1), Meaning::Strong);
         return;
     }
     let start = x + width(&text[..at]) as u16;
     let area = Rect::new(start, y, width(part) as u16, 1);
-    pen.paint(
+    canvas.paint(
         area,
         if look.selected {
             Meaning::Strong

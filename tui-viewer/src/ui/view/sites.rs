@@ -3,7 +3,8 @@
 use ratatui::layout::Rect;
 
 use crate::app::columns::place::Place;
-use crate::app::columns::sites::{self, SiteColumn};
+use crate::app::columns::sites;
+use crate::app::columns::sites::SiteColumn;
 use crate::app::columns::spec::Value;
 use crate::app::data::Data;
 use crate::app::figures::What;
@@ -13,7 +14,7 @@ use crate::app::state::App;
 use crate::app::window::span_words;
 use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width, without_module};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::rows;
 use crate::ui::view::rows::Look;
@@ -23,15 +24,15 @@ use crate::ui::view::{difference, unit};
 const ROOM_FOR_RULE: u16 = 20;
 
 /// Draws the rows.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     if app.list().rows.is_empty() {
-        return rows::tell(pen, area, "No place in the source has been met yet.");
+        return rows::tell(canvas, area, "No place in the source has been met yet.");
     }
     let places = sites::places(area.width);
     let with_modules = have_room_for_modules(app, data, &places);
-    rows::each(pen, app, data, area, |pen, row, y, look| {
+    rows::each(canvas, app, data, area, |canvas, row, y, look| {
         if let What::Site(index) = row.what {
-            line(pen, app, data, index, row, &places, with_modules, y, look);
+            line(canvas, app, data, index, row, &places, with_modules, y, look);
         }
     });
 }
@@ -45,13 +46,13 @@ fn have_room_for_modules(app: &App, data: &Data, places: &[Place<SiteColumn>]) -
 }
 
 /// The name of a site, without its module where not all have room for theirs.
-fn name(pen: &Pen<'_>, data: &Data, what: What, cells: usize, with_modules: bool) -> String {
+fn name(canvas: &Canvas<'_>, data: &Data, what: What, cells: usize, with_modules: bool) -> String {
     let label = data.label(what);
     let name = match with_modules {
         true => label,
         false => without_module(label, 0),
     };
-    cut_middle(name, cells, pen.glyphs.cut).into_owned()
+    cut_middle(name, cells, canvas.glyphs.cut).into_owned()
 }
 
 #[expect(
@@ -59,7 +60,7 @@ fn name(pen: &Pen<'_>, data: &Data, what: What, cells: usize, with_modules: bool
     reason = "one place on the screen, nothing of it is kept"
 )]
 fn line(
-    pen: &mut Pen<'_>,
+    canvas: &mut Canvas<'_>,
     app: &App,
     data: &Data,
     index: u32,
@@ -75,9 +76,9 @@ fn line(
         SiteState::NotSince | SiteState::Off => Meaning::Quiet,
     };
     for place in places {
-        let mut text = text(pen, app, data, site, row.what, *place);
+        let mut text = text(canvas, app, data, site, row.what, *place);
         if place.column == SiteColumn::Name {
-            text = name(pen, data, row.what, usize::from(place.width), with_modules);
+            text = name(canvas, data, row.what, usize::from(place.width), with_modules);
         }
         let meaning = match (place.column, site.state) {
             (SiteColumn::State, SiteState::Off) => Meaning::Notable,
@@ -86,15 +87,15 @@ fn line(
             _ => whole,
         };
         if place.column.is_number() {
-            rows::number(pen, place, y, &text, look.of(meaning));
+            rows::number(canvas, place, y, &text, look.of(meaning));
         } else {
-            pen.put(place.x, y, place.width, &text, look.of(meaning));
+            canvas.put(place.x, y, place.width, &text, look.of(meaning));
         }
     }
 }
 
 fn text(
-    pen: &Pen<'_>,
+    canvas: &Canvas<'_>,
     app: &App,
     data: &Data,
     site: &SiteRow,
@@ -103,25 +104,25 @@ fn text(
 ) -> String {
     let cells = usize::from(place.width);
     match place.column {
-        SiteColumn::Calls if data.then.is_some() => difference::text(pen, app, data, what, Value::Calls),
+        SiteColumn::Calls if data.then.is_some() => difference::text(canvas, app, data, what, Value::Calls),
         SiteColumn::Calls => unit::calls(data, site.calls).unwrap_or_else(|| UNKNOWN.to_string()),
-        SiteColumn::State => state(pen, app, site, place.width),
-        SiteColumn::Module => cut_start(&site.module, cells, pen.glyphs.cut).into_owned(),
+        SiteColumn::State => state(canvas, app, site, place.width),
+        SiteColumn::Module => cut_start(&site.module, cells, canvas.glyphs.cut).into_owned(),
         SiteColumn::Where => {
             let of_snapshot = &data.snapshot.sites[site.site.index()];
-            rows::file_and_line(pen, &of_snapshot.file, of_snapshot.line, place.width)
+            rows::file_and_line(canvas, &of_snapshot.file, of_snapshot.line, place.width)
         }
         SiteColumn::Name => String::new(),
     }
 }
 
 /// In words; with the rule that switched it off where there is room, and in a word where there is little.
-fn state(pen: &Pen<'_>, app: &App, site: &SiteRow, cells: u16) -> String {
+fn state(canvas: &Canvas<'_>, app: &App, site: &SiteRow, cells: u16) -> String {
     let words = match (site.state, &site.rule) {
         (SiteState::Off, Some(rule)) if cells >= ROOM_FOR_RULE => {
             // The end of a path says more.
             let room = usize::from(cells) - "off by ".len();
-            format!("off by {}", cut_start(rule, room, pen.glyphs.cut))
+            format!("off by {}", cut_start(rule, room, canvas.glyphs.cut))
         }
         (SiteState::NotSince, _) if usize::from(cells) < site.state.words().len() => "none".to_string(),
         (SiteState::NotSince, _) if app.derived.stretch.is_some_and(|stretch| !stretch.since_reset) => {
@@ -129,11 +130,11 @@ fn state(pen: &Pen<'_>, app: &App, site: &SiteRow, cells: u16) -> String {
         }
         _ => site.state.words().to_string(),
     };
-    cut_end(&words, usize::from(cells), pen.glyphs.cut).into_owned()
+    cut_end(&words, usize::from(cells), canvas.glyphs.cut).into_owned()
 }
 
 /// The pane below: the whole path, the place, the state with its rule, and what Space does.
-pub(super) fn detail(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area: Rect) {
+pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let span = span_words(app.derived.stretch);
     let site = &data.sites()[index as usize];
     let state = match (site.state, &site.rule) {
@@ -155,11 +156,11 @@ pub(super) fn detail(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area
         SiteState::Off => "Space switches it on again, by a rule of its own",
         SiteState::Hit | SiteState::NotSince => "Space switches it off: its time then counts as its caller's",
     };
-    pen.put_cut(area.x, area.y + 2, area.width, &state, Meaning::Plain);
+    canvas.put_cut(area.x, area.y + 2, area.width, &state, Meaning::Plain);
     let group = &data.snapshot.sites[site.site.index()].group;
     if !group.is_empty() {
-        let text = format!("group {}", safe(group, pen.ascii));
-        pen.put_cut(area.x, area.y + 3, area.width, &text, Meaning::Quiet);
+        let text = format!("group {}", safe(group, canvas.ascii));
+        canvas.put_cut(area.x, area.y + 3, area.width, &text, Meaning::Quiet);
     }
-    pen.put_cut(area.x, area.bottom() - 1, area.width, next, Meaning::Quiet);
+    canvas.put_cut(area.x, area.bottom() - 1, area.width, next, Meaning::Quiet);
 }

@@ -7,7 +7,7 @@ use crate::app::state::App;
 use crate::app::view::{TabForm, View};
 use crate::text::cells::{cut_end, cut_middle, safe, width};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 
 /// From this width on the line says what numbers are per; below, the header does in fewer words.
 pub(super) const WORDY: u16 = 100;
@@ -32,16 +32,16 @@ struct Setting {
 }
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
-    let end = views(pen, app, area.x + 1, area.y);
-    let settings = settings(pen, app);
-    let (ascii, cut) = (pen.ascii, pen.glyphs.cut);
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+    let end = views(canvas, app, area.x + 1, area.y);
+    let settings = settings(canvas, app);
+    let (ascii, cut) = (canvas.ascii, canvas.glyphs.cut);
     let mut room = usize::from(area.right().saturating_sub(end + 3));
     let mut x = area.right().saturating_sub(1);
     let mut put = |text: &str, meaning: Meaning, room: &mut usize| {
         let cells = width(text);
         x = x.saturating_sub(cells as u16);
-        pen.put(x, area.y, cells as u16, text, meaning);
+        canvas.put(x, area.y, cells as u16, text, meaning);
         x = x.saturating_sub(3);
         *room = room.saturating_sub(cells + 3);
     };
@@ -73,7 +73,7 @@ pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<St
 }
 
 /// `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; gives the cell after it.
-pub(super) fn views(pen: &mut Pen<'_>, app: &App, mut x: u16, y: u16) -> u16 {
+pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u16 {
     let form = TabForm::of(&app.layout());
     for view in View::ALL {
         let meaning = if view == app.views.current {
@@ -81,21 +81,21 @@ pub(super) fn views(pen: &mut Pen<'_>, app: &App, mut x: u16, y: u16) -> u16 {
         } else {
             Meaning::Quiet
         };
-        x = pen.put(x, y, 20, &view.tab(app.views.current, form), meaning) + form.gap();
+        x = canvas.put(x, y, 20, &view.tab(app.views.current, form), meaning) + form.gap();
     }
     x
 }
 
-fn settings(pen: &Pen<'_>, app: &App) -> Vec<Setting> {
+fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     let plain = |text: String| Setting { text, short: None };
     let sort = app.list().sort;
     let compares = app.compared().is_some();
     let places = columns::places(app.views.current, u16::MAX);
     let column = columns::sorting(&places, sort.key, compares).map(|column| column.spec().title);
     let mark = if sort.rises() {
-        pen.glyphs.rises
+        canvas.glyphs.rises
     } else {
-        pen.glyphs.falls
+        canvas.glyphs.falls
     };
     let mut all = Vec::new();
     // What is not sorted, and what has no percents, needs no word for it.
@@ -119,10 +119,10 @@ fn settings(pen: &Pen<'_>, app: &App) -> Vec<Setting> {
     all.extend(
         words
             .iter()
-            .map(|words| plain(cut_middle(&safe(words, pen.ascii), 30, pen.glyphs.cut).into_owned())),
+            .map(|words| plain(cut_middle(&safe(words, canvas.ascii), 30, canvas.glyphs.cut).into_owned())),
     );
     let times = app.mark_label().into_iter().chain(app.time_labels());
-    all.extend(times.map(|label| plain(safe(&label, pen.ascii).into_owned())));
+    all.extend(times.map(|label| plain(safe(&label, canvas.ascii).into_owned())));
     if app.query.compensated {
         // At the end: it is the last to give way.
         all.push(Setting {
@@ -137,9 +137,9 @@ fn settings(pen: &Pen<'_>, app: &App) -> Vec<Setting> {
             .into_iter()
             .zip(app.query.unit_words(false));
         all.extend(units.map(|(words, short)| {
-            let words = safe(&words, pen.ascii);
+            let words = safe(&words, canvas.ascii);
             Setting {
-                text: cut_end(&words, LONGEST_UNIT, pen.glyphs.cut).into_owned(),
+                text: cut_end(&words, LONGEST_UNIT, canvas.glyphs.cut).into_owned(),
                 short: Some(short),
             }
         }));

@@ -7,7 +7,8 @@ use tickscope_format::render::number;
 
 use crate::app::columns::place::Place;
 use crate::app::columns::spec::Value;
-use crate::app::columns::threads::{self, ThreadColumn};
+use crate::app::columns::threads;
+use crate::app::columns::threads::ThreadColumn;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::row::Row;
@@ -18,7 +19,7 @@ use crate::text::cells::{cut_end, cut_middle, width, without_module};
 use crate::text::clock_time::clock_time;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::popup::who;
 use crate::ui::view::rows;
@@ -26,18 +27,18 @@ use crate::ui::view::rows::Look;
 use crate::ui::view::{difference, unit};
 
 /// Draws the rows.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     if app.list().rows.is_empty() {
         return rows::tell(
-            pen,
+            canvas,
             area,
             "No thread has entered a scope since the program began.",
         );
     }
     let places = threads::places(area.width);
-    rows::each(pen, app, data, area, |pen, row, y, look| {
+    rows::each(canvas, app, data, area, |canvas, row, y, look| {
         if let What::Thread(index) = row.what {
-            line(pen, app, data, index, row, &places, y, look);
+            line(canvas, app, data, index, row, &places, y, look);
         }
     });
 }
@@ -47,7 +48,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, data: &Data, area: Rect) {
     reason = "one place on the screen, nothing of it is kept"
 )]
 fn line(
-    pen: &mut Pen<'_>,
+    canvas: &mut Canvas<'_>,
     app: &App,
     data: &Data,
     index: u32,
@@ -59,7 +60,7 @@ fn line(
     let thread = &data.threads()[index as usize];
     let weight = weight(thread);
     for place in places {
-        let text = text(pen, app, data, index, *place);
+        let text = text(canvas, app, data, index, *place);
         let is = |column| place.column == column;
         let meaning = if is(ThreadColumn::Busy) || is(ThreadColumn::Course) {
             weight
@@ -74,18 +75,18 @@ fn line(
         };
         if place.column == ThreadColumn::Course {
             // Turned round with its row a chart would be a hole in it.
-            pen.clear(Rect::new(place.x, y, place.width, 1));
+            canvas.clear(Rect::new(place.x, y, place.width, 1));
             let plain = Look {
                 selected: false,
                 ..look
             };
-            pen.put_right(place.x, y, place.width, &text, plain.of(meaning));
+            canvas.put_right(place.x, y, place.width, &text, plain.of(meaning));
         } else if place.column.is_number() && data.then.is_some() {
-            rows::number(pen, place, y, &text, look.of(meaning));
+            rows::number(canvas, place, y, &text, look.of(meaning));
         } else if place.column.is_number() {
-            pen.put_right(place.x, y, place.width, &text, look.of(meaning));
+            canvas.put_right(place.x, y, place.width, &text, look.of(meaning));
         } else {
-            pen.put(place.x, y, place.width, &text, look.of(meaning));
+            canvas.put(place.x, y, place.width, &text, look.of(meaning));
         }
     }
 }
@@ -99,39 +100,39 @@ fn weight(thread: &ThreadRow) -> Meaning {
     }
 }
 
-fn text(pen: &Pen<'_>, app: &App, data: &Data, index: u32, place: Place<ThreadColumn>) -> String {
+fn text(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, place: Place<ThreadColumn>) -> String {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
     let cells = usize::from(place.width);
     let unknown = || UNKNOWN.to_string();
     let value = place.column.spec().value;
     if value != Value::Drawn && data.then.is_some() {
-        return difference::text(pen, app, data, What::Thread(index), value);
+        return difference::text(canvas, app, data, What::Thread(index), value);
     }
-    let time = |ns: u64| time(pen, app, data, ns);
+    let time = |ns: u64| time(canvas, app, data, ns);
     match place.column {
-        ThreadColumn::Thread => cut_end(&thread.name, cells, pen.glyphs.cut).into_owned(),
-        ThreadColumn::Tid => match who(of_snapshot, pen.ascii) {
+        ThreadColumn::Thread => cut_end(&thread.name, cells, canvas.glyphs.cut).into_owned(),
+        ThreadColumn::Tid => match who(of_snapshot, canvas.ascii) {
             id if id.is_empty() => unknown(),
             id => id,
         },
         ThreadColumn::State => thread.run_state.word().to_string(),
         ThreadColumn::Busy => thread.busy.map_or_else(unknown, number::percent),
-        ThreadColumn::Course => course(&data.cpu_history.course(thread.key), cells, pen.glyphs),
+        ThreadColumn::Course => course(&data.cpu_history.course(thread.key), cells, canvas.glyphs),
         ThreadColumn::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, time),
         ThreadColumn::Total => time(thread.measured_ns),
         ThreadColumn::Outside => time(thread.outside_ns),
         ThreadColumn::Now => match thread.doing {
-            Some(function) => short(&data.names.short[function.index()], cells, pen.glyphs).into_owned(),
+            Some(function) => short(&data.names.short[function.index()], cells, canvas.glyphs).into_owned(),
             None => unknown(),
         },
     }
 }
 
 /// A time in the unit that was chosen.
-fn time(pen: &Pen<'_>, app: &App, data: &Data, ns: u64) -> String {
+fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {
     let ticks = unit::ticks_of(data, ns);
-    let text = unit::scaled(pen, app.query.in_ticks, data.per_calls, ns, ticks, false);
+    let text = unit::scaled(canvas, app.query.in_ticks, data.per_calls, ns, ticks, false);
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
@@ -159,11 +160,11 @@ fn course(shares: &[Option<f64>], cells: usize, glyphs: &Glyphs) -> String {
 }
 
 /// The pane below: figures of the selected thread, and its open scopes with the clock times of their beginnings.
-pub(super) fn detail(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area: Rect) {
+pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
     let y = area.y + 1;
-    let time = |ns: u64| time(pen, app, data, ns);
+    let time = |ns: u64| time(canvas, app, data, ns);
     let cpu = of_snapshot.cpu_ns.map_or(UNKNOWN.to_string(), time);
     let busy = thread.busy.map_or(UNKNOWN.to_string(), number::percent);
     let mut facts = vec![
@@ -186,16 +187,16 @@ pub(super) fn detail(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area
             break;
         }
         if !word.is_empty() {
-            x = pen.put(x, y, area.width, word, Meaning::Quiet) + 1;
+            x = canvas.put(x, y, area.width, word, Meaning::Quiet) + 1;
         }
-        x = pen.put(x, y, area.width, &text, Meaning::Plain) + 3;
+        x = canvas.put(x, y, area.width, &text, Meaning::Plain) + 3;
     }
     let below = Rect {
         y: y + 1,
         height: area.bottom().saturating_sub(y + 3),
         ..area
     };
-    open_path(pen, app, data, index, below);
+    open_path(canvas, app, data, index, below);
     let only = data.thread.is_some_and(|only| only.0 == index);
     let legend = legend(app);
     let hint = match (thread.run_state, of_snapshot.open.is_empty()) {
@@ -206,9 +207,9 @@ pub(super) fn detail(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area
         (RunState::Finished, _) => "finished threads of one name stand together",
         (RunState::Running | RunState::Idle, _) => &legend,
     };
-    pen.put_cut(area.x, area.bottom() - 2, area.width, hint, Meaning::Quiet);
-    let states = states(pen.glyphs.dot, usize::from(area.width));
-    pen.put_cut(area.x, area.bottom() - 1, area.width, &states, Meaning::Quiet);
+    canvas.put_cut(area.x, area.bottom() - 2, area.width, hint, Meaning::Quiet);
+    let states = states(canvas.glyphs.dot, usize::from(area.width));
+    canvas.put_cut(area.x, area.bottom() - 1, area.width, &states, Meaning::Quiet);
 }
 
 /// What the columns tell, and of which time.
@@ -238,10 +239,10 @@ fn states(dot: &str, cells: usize) -> String {
 }
 
 /// `match::run 14:00:00 › match::step 14:02:13`, over as many lines as there are; of a path that is too long the end.
-fn open_path(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area: Rect) {
+fn open_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let open = &data.snapshot.threads[index as usize].open;
     if open.is_empty() {
-        pen.put_cut(area.x, area.y, area.width, "no scope is open", Meaning::Quiet);
+        canvas.put_cut(area.x, area.y, area.width, "no scope is open", Meaning::Quiet);
         return;
     }
     let cells = usize::from(area.width);
@@ -258,10 +259,10 @@ fn open_path(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area: Rect) 
             }
         };
         let room = (cells / 2).saturating_sub(width(&since) + 1);
-        (cut_middle(name, room, pen.glyphs.cut).into_owned(), since)
+        (cut_middle(name, room, canvas.glyphs.cut).into_owned(), since)
     };
     // From the innermost outwards, as many as fit; lines are filled as words are.
-    let then = pen.glyphs.then;
+    let then = canvas.glyphs.then;
     let lead = "open since  ";
     let lines = |pieces: &[(String, String)], hidden: usize| {
         let mut lines: Vec<Vec<(String, String)>> = vec![Vec::new()];
@@ -296,21 +297,21 @@ fn open_path(pen: &mut Pen<'_>, app: &App, data: &Data, index: u32, area: Rect) 
     {
         let mut x = area.x;
         if number == 0 {
-            pen.put(x, y, area.width, lead, Meaning::Quiet);
+            canvas.put(x, y, area.width, lead, Meaning::Quiet);
         }
         x += width(lead) as u16;
         if number == 0 && hidden > 0 {
             let text = format!("+{} above", number::count(hidden as u64));
-            x = pen.put(x, y, area.right().saturating_sub(x), &text, Meaning::Quiet);
-            x = pen.put(x, y, area.right().saturating_sub(x), then, Meaning::Quiet);
+            x = canvas.put(x, y, area.right().saturating_sub(x), &text, Meaning::Quiet);
+            x = canvas.put(x, y, area.right().saturating_sub(x), then, Meaning::Quiet);
         }
         for (at, (name, since)) in line.iter().enumerate() {
             if at > 0 || number > 0 {
-                x = pen.put(x, y, area.right().saturating_sub(x), then, Meaning::Quiet);
+                x = canvas.put(x, y, area.right().saturating_sub(x), then, Meaning::Quiet);
             }
-            x = pen.put(x, y, area.right().saturating_sub(x), name, Meaning::Plain);
+            x = canvas.put(x, y, area.right().saturating_sub(x), name, Meaning::Plain);
             if !since.is_empty() {
-                x = pen.put(
+                x = canvas.put(
                     x + 1,
                     y,
                     area.right().saturating_sub(x + 1),

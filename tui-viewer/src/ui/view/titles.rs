@@ -11,13 +11,13 @@ use crate::app::columns::spec::Align;
 use crate::app::state::App;
 use crate::text::cells::{cut_middle, width};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 
 /// From this width on the line of tabs has room for what part of the calls is shown.
 const ROOM_IN_TABS: u16 = 110;
 
 /// The words above a column.
-fn title(pen: &Pen<'_>, app: &App, place: &Place<Column>, screen: u16) -> String {
+fn title(canvas: &Canvas<'_>, app: &App, place: &Place<Column>, screen: u16) -> String {
     let column = place.column;
     let bottom_up = app.derived.data.as_ref().is_some_and(|data| data.bottom_up);
     if bottom_up && column == Column::Function(FunctionColumn::SelfShare) {
@@ -44,17 +44,17 @@ fn title(pen: &Pen<'_>, app: &App, place: &Place<Column>, screen: u16) -> String
     let all = format!("{}  {words}", column.spec().title);
     match width(&all) <= room {
         true => all,
-        false => cut_middle(&words, room, pen.glyphs.cut).into_owned(),
+        false => cut_middle(&words, room, canvas.glyphs.cut).into_owned(),
     }
 }
 
 /// Draws the line.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let sort = app.list().sort;
     let mark = if sort.rises() {
-        pen.glyphs.rises
+        canvas.glyphs.rises
     } else {
-        pen.glyphs.falls
+        canvas.glyphs.falls
     };
     let places = columns::places(app.views.current, area.width);
     let sorting = columns::sorting(&places, sort.key, app.compared().is_some());
@@ -62,7 +62,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
         // In place of the bar stands by how much a call got slower.
         let title = match place.width {
             _ if place.column != Column::Function(FunctionColumn::Bar) || app.compared().is_none() => {
-                title(pen, app, &place, area.width)
+                title(canvas, app, &place, area.width)
             }
             0..10 => "AVG %".to_string(),
             _ => "AVG change".to_string(),
@@ -73,9 +73,9 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, area: Rect) {
             (title, Meaning::Quiet)
         };
         if place.column.spec().align == Align::Right {
-            pen.put_right(place.x, area.y, place.width, &text, meaning);
+            canvas.put_right(place.x, area.y, place.width, &text, meaning);
         } else {
-            pen.put_cut(place.x, area.y, place.width, &text, meaning);
+            canvas.put_cut(place.x, area.y, place.width, &text, meaning);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::state::App;
 use crate::text::cells::width;
-use crate::ui::view::canvas::{Pen, up};
+use crate::ui::view::canvas::{Canvas, up};
 use crate::ui::view::marks::LONGEST_MARKED;
 
 pub(super) use tickscope_format::render::number::quotient;
@@ -14,7 +14,7 @@ pub(super) use tickscope_format::render::number::quotient;
 /// A time as it is shown: of all, or a call's part of it; in nanoseconds, or in ticks. Nothing is known per call of what
 /// has none.
 pub(super) fn scaled(
-    pen: &Pen<'_>,
+    canvas: &Canvas<'_>,
     in_ticks: bool,
     per_calls: Option<u64>,
     ns: u64,
@@ -26,12 +26,12 @@ pub(super) fn scaled(
         return None;
     }
     let ns = rounded(ns, per);
-    Some(match pen.duration(ns) {
+    Some(match canvas.duration(ns) {
         _ if in_ticks && per_calls.is_some() => quotient(ticks, per),
         _ if in_ticks => number::count(ticks),
         // Little is not nothing.
         _ if ns == 0 && of_all > 0 => "<1ns".into(),
-        text if short && width(&text) > LONGEST_MARKED => pen.rough(ns),
+        text if short && width(&text) > LONGEST_MARKED => canvas.rough(ns),
         text => text,
     })
 }
@@ -65,20 +65,20 @@ pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
 }
 
 /// How long a call took, with the two digits that a histogram knows.
-pub(super) fn length(pen: &Pen<'_>, app: &App, data: &Data, ticks: u64) -> String {
+pub(super) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
     if app.query.in_ticks {
         number::count(ticks)
     } else {
-        pen.rough(data.snapshot.nanos(ticks))
+        canvas.rough(data.snapshot.nanos(ticks))
     }
 }
 
 /// The same, rounded up.
-pub(super) fn length_up(pen: &Pen<'_>, app: &App, data: &Data, ticks: u64) -> String {
+pub(super) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
     if app.query.in_ticks {
         number::count(up(ticks))
     } else {
-        pen.rough_up(data.snapshot.nanos(ticks))
+        canvas.rough_up(data.snapshot.nanos(ticks))
     }
 }
 

@@ -7,11 +7,11 @@ use crate::app::state::App;
 use crate::source::status::Status;
 use crate::text::cells::{safe, wrapped};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Pen;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::picker;
 
 /// Draws everything between header and footer.
-pub(super) fn draw(pen: &mut Pen<'_>, app: &App, layout: &Layout) {
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     let top = layout.header.bottom() + u16::from(app.screen.size.height >= 10);
     let bottom = layout.footer.map_or(layout.area.bottom(), |footer| footer.y);
     let area = Rect::new(
@@ -51,10 +51,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, layout: &Layout) {
     for (text, meaning) in [(why, Meaning::Strong), (next, Meaning::Plain)] {
         let lines = text
             .split('\n')
-            .flat_map(|line| wrapped(&safe(line, pen.ascii), usize::from(area.width)));
+            .flat_map(|line| wrapped(&safe(line, canvas.ascii), usize::from(area.width)));
         for line in lines.collect::<Vec<_>>() {
             if y < area.bottom() {
-                pen.put(area.x, y, area.width, &line, meaning);
+                canvas.put(area.x, y, area.width, &line, meaning);
                 y += 1;
             }
         }
@@ -62,7 +62,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, app: &App, layout: &Layout) {
     y += u16::from(app.screen.size.height >= 10);
     let rest = area.bottom().saturating_sub(y);
     picker::draw(
-        pen,
+        canvas,
         app,
         Rect {
             x: 0,

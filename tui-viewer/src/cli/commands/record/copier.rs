@@ -38,8 +38,6 @@ pub(super) struct Copier {
     lost: u64,
 }
 
-// === impl Copier ===
-
 impl Copier {
     /// Attaches to a program; from now on it publishes at the wished rate.
     pub(super) fn new(ring: RingFile, writer: Writer, begin: Begin, rate: Option<u64>) -> Self {

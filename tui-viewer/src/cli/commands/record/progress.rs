@@ -21,8 +21,6 @@ pub(super) struct Progress {
     drawn: Option<Duration>,
 }
 
-// === impl Progress ===
-
 impl Progress {
     /// A line on standard error, if that is a terminal and the line is wanted there.
     pub(super) fn on_stderr(wanted: bool) -> Self {

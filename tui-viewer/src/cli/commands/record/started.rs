@@ -30,7 +30,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     let name = Path::new(&args.command[0]).file_name().unwrap_or_default();
     let writer = create(args, &name.to_string_lossy())?;
     // Before the program is there: a signal meant for it must not end us instead.
-    let terminated = run::hear_interrupts()?;
+    let terminated = run::watch_interrupts()?;
     let mut command = Command::new(&args.command[0]);
     command.args(&args.command[1..]);
     let mut running = match run::start(&mut command, args.target.dir.as_deref()) {
@@ -108,8 +108,6 @@ fn record(args: &RecordArgs, writer: Writer, running: &mut Running<'_>) -> anyho
     }
     finish(copier, copied).map(|_| true)
 }
-
-// === impl Running ===
 
 impl Running<'_> {
     /// How the command has ended, if it has; a termination is passed on to it.

@@ -3,7 +3,7 @@
 use tickscope_format::render::Extent;
 
 use crate::cli::args::{MomentArgs, When};
-use crate::cli::commands::live_snapshot::Fresh;
+use crate::cli::commands::live_snapshot::LiveSnapshot;
 use crate::output::console::{Misuse, say};
 use crate::source::local_time;
 use crate::source::target::wanted::Found;
@@ -13,14 +13,14 @@ use crate::source::timeline::Timeline;
 ///
 /// # Errors
 /// There is nothing of then.
-pub(super) fn choose(args: &MomentArgs, found: &Found, fresh: &mut Fresh) -> anyhow::Result<Extent> {
+pub(super) fn choose(args: &MomentArgs, found: &Found, live: &mut LiveSnapshot) -> anyhow::Result<Extent> {
     if args.is_newest() {
         return Ok(Extent::default());
     }
     let timeline = Timeline::of(found, local_time::utc_offset_s())?;
     if let Some(at) = args.at {
         let at = named("--at", at, timeline.find(at))?;
-        fresh.snapshot = timeline.snapshot(at)?;
+        live.snapshot = timeline.snapshot(at)?;
         return Ok(Extent {
             when: Some(timeline.words(at)),
             ..Extent::default()
@@ -39,7 +39,7 @@ pub(super) fn choose(args: &MomentArgs, found: &Found, fresh: &mut Fresh) -> any
     for doubt in between.doubts {
         say(doubt);
     }
-    fresh.snapshot = between.snapshot;
+    live.snapshot = between.snapshot;
     Ok(Extent {
         when: Some(between.words),
         ..Extent::default()

@@ -11,7 +11,7 @@ use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver;
-use crate::test_driver::{at, key, keys, live, news, show};
+use crate::test_driver::{at, events, key, keys, live, show};
 use crate::ui::view::invariants::{SIZES, codes, statuses};
 
 /// A key of the table, a letter, or something that happens.
@@ -61,7 +61,7 @@ fn carry_out(app: &mut App, deed: &Deed, now_ms: &mut u64) {
                 snapshot.latencies = Default::default();
                 snapshot.nodes.self_ticks.truncate(rows);
             }
-            news(app, Status::Live, Some(snapshot));
+            events(app, Status::Live, Some(snapshot));
         }
         Deed::Resize(width, height) => {
             app.update(Message::Resize(Size::new(width, height)));
@@ -78,7 +78,7 @@ fn carry_out(app: &mut App, deed: &Deed, now_ms: &mut u64) {
         }
         Deed::Status(index) => {
             let all = statuses();
-            news(app, all[index % all.len()].clone(), None);
+            events(app, all[index % all.len()].clone(), None);
         }
     }
 }
@@ -144,7 +144,7 @@ fn the_selected_row_keeps_its_line_and_never_changes() {
         let mut random = 3;
         for n in 1..100 {
             at(&mut app, 5_000 + 100 * n);
-            news(&mut app, Status::Live, Some(shuffled(&mut random, 1_340 + n)));
+            events(&mut app, Status::Live, Some(shuffled(&mut random, 1_340 + n)));
             let now = app.list().selected().map(|row| row.id);
             assert_eq!(now, Some(selected), "{view:?} after {n} tenths");
             // A frame of the graph stands where its parents are wide.

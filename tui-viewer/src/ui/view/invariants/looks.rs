@@ -9,7 +9,7 @@ use crate::cli::args::look::ThemeKind;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver;
-use crate::test_driver::{keys, news, show, text};
+use crate::test_driver::{events, keys, show, text};
 use crate::ui::view::invariants::{ON_TOP, SIZES, staged, statuses};
 
 #[test]
@@ -21,7 +21,7 @@ fn every_state_has_its_word_and_its_mark_in_every_theme() {
             for kind in ThemeKind::ALL {
                 let mut app = staged(view, "", (80, 24));
                 app.screen.theme = kind;
-                news(&mut app, status.clone(), None);
+                events(&mut app, status.clone(), None);
                 let screen = text(&app);
                 let header = screen.lines().next().expect("a header").to_string();
                 assert!(header.contains(word), "{word} in {header}");
@@ -90,7 +90,7 @@ fn ascii_is_ascii_everywhere() {
         for size in SIZES {
             for typed in ON_TOP {
                 let mut app = App::new(Size::new(size.0, size.1), ThemeKind::Sixteen, true, Some(0));
-                news(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+                events(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
                 keys(&mut app, "jj");
                 show(&mut app, view);
                 keys(&mut app, typed);

@@ -11,7 +11,7 @@ use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver;
-use crate::test_driver::{at, key, keys, live, news, show, text};
+use crate::test_driver::{at, events, key, keys, live, show, text};
 use crate::text::cells::{safe, width};
 use crate::ui::view::invariants::{ON_TOP, staged};
 
@@ -76,7 +76,7 @@ fn columns_stand_still_over_a_thousand_snapshots() {
             // From a tenth of a second to a century, as likely short as long.
             let tenths = (random >> 8) % 10u64.pow(1 + (random >> 40) as u32 % 10);
             at(&mut app, 3_000 * (n + 1));
-            news(&mut app, Status::Live, Some(orderbook::snapshot(tenths + 1)));
+            events(&mut app, Status::Live, Some(orderbook::snapshot(tenths + 1)));
             // One view after the other: drawing all of them each time would take long.
             let view = View::ALL[n as usize % View::ALL.len()];
             let (then, columns) = &at_first[view as usize];
@@ -149,7 +149,7 @@ fn odd_names_keep_the_columns_in_line_in_every_view() {
         for size in [(120, 30), (80, 24), (60, 15), (37, 11)] {
             let plain = staged(view, "", size);
             let mut odd = test_driver::empty(size.0, size.1);
-            news(&mut odd, Status::Live, Some(oddly_named()));
+            events(&mut odd, Status::Live, Some(oddly_named()));
             keys(&mut odd, "jjj");
             show(&mut odd, view);
             let columns = columns(&plain);
@@ -169,7 +169,7 @@ fn odd_names_keep_the_columns_in_line_in_every_view() {
         }
     }
     let mut odd = test_driver::empty(120, 30);
-    news(&mut odd, Status::Live, Some(oddly_named()));
+    events(&mut odd, Status::Live, Some(oddly_named()));
     let screen = text(&odd);
     assert!(
         screen.contains(r"a\u{1b}[2Jb") && screen.contains(r"tab\there\nnewline"),

@@ -17,7 +17,7 @@ use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
-use crate::source::events::{News, Outcome, Request, Target};
+use crate::source::events::{Events, Outcome, Request, Target};
 use crate::source::status::Status;
 use crate::test_driver;
 use crate::test_driver::{at, empty, key, keys};
@@ -153,15 +153,15 @@ impl Program {
         s
     }
 
-    fn news(&self, shape: u8) -> News {
-        News {
+    fn events(&self, shape: u8) -> Events {
+        Events {
             target: Some(Target {
                 name: "orderbook-sim".into(),
                 pid: self.pid,
                 path: format!("{}.ring", self.pid).into(),
             }),
             snapshot: Some(Rc::new(self.snapshot(shape))),
-            ..News::quiet(Status::Live)
+            ..Events::quiet(Status::Live)
         }
     }
 
@@ -198,13 +198,13 @@ impl Program {
             }
             Deed::Snapshot(tenths, shape) => {
                 self.tenths += tenths;
-                app.update(Message::News(Box::new(self.news(shape))))
+                app.update(Message::Events(Box::new(self.events(shape))))
             }
             Deed::Reset => {
                 self.epoch += 1;
                 self.reset_at = self.tenths;
                 self.tenths += 1;
-                app.update(Message::News(Box::new(self.news(0))))
+                app.update(Message::Events(Box::new(self.events(0))))
             }
             Deed::Restart(followed) => {
                 let old = self.pid;
@@ -215,9 +215,9 @@ impl Program {
                 self.tenths += 3;
                 self.epoch = 1;
                 self.asked.clear();
-                let mut news = self.news(1);
-                news.new_run = followed.then_some((old, self.pid));
-                app.update(Message::News(Box::new(news)))
+                let mut events = self.events(1);
+                events.new_run = followed.then_some((old, self.pid));
+                app.update(Message::Events(Box::new(events)))
             }
             Deed::Wait(ms) => {
                 self.now_ms += ms;
@@ -227,7 +227,7 @@ impl Program {
             Deed::Status(which) => {
                 let all = statuses();
                 let status = all[which % all.len()].clone();
-                app.update(Message::News(Box::new(News::quiet(status))))
+                app.update(Message::Events(Box::new(Events::quiet(status))))
             }
             Deed::Click(x, y) => app.update(Message::Click(x, y)),
             Deed::Wheel(rows) => app.update(Message::Wheel(rows)),
@@ -244,9 +244,9 @@ impl Program {
                         },
                     });
                 let outcomes = outcomes.collect();
-                app.update(Message::News(Box::new(News {
+                app.update(Message::Events(Box::new(Events {
                     outcomes,
-                    ..News::quiet(Status::Live)
+                    ..Events::quiet(Status::Live)
                 })))
             }
             Deed::Looks => {
@@ -375,7 +375,7 @@ proptest! {
             other.sites[5].name = "gone".into();
             app.compare_with(Rc::new(other), "before.tks".into());
         }
-        app.update(Message::News(Box::new(program.news(0))));
+        app.update(Message::Events(Box::new(program.events(0))));
         test_driver::show(&mut app, shown);
         for (step, deed) in deeds.iter().enumerate() {
             if let Deed::Snapshot(tenths, _) = deed {
