@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use tickscope_cli::news::{Feed, News, Outcome, Request, RingLine, Target};
-use tickscope_cli::screen::{ScreenOptions, run};
-use tickscope_cli::status::Status;
-use tickscope_cli::theme::{ColorChoice, ThemeKind};
+use tickscope_cli::cli::args::{ColorChoice, ThemeKind};
+use tickscope_cli::event_loop::{ScreenOptions, run};
+use tickscope_cli::source::events::{Events, Feed, Outcome, Request, RingLine, Target};
+use tickscope_cli::source::status::Status;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Mode, Site};
@@ -129,23 +129,23 @@ impl Synthetic {
 }
 
 impl Feed for Synthetic {
-    fn poll(&mut self) -> News {
-        let mut news = News::quiet(self.status());
-        news.outcomes = std::mem::take(&mut self.outcomes);
-        if matches!(news.status, Status::Waiting { .. }) {
-            news.rings = Some(self.rings());
-            return news;
+    fn poll(&mut self) -> Events {
+        let mut events = Events::quiet(self.status());
+        events.outcomes = std::mem::take(&mut self.outcomes);
+        if matches!(events.status, Status::Waiting { .. }) {
+            events.rings = Some(self.rings());
+            return events;
         }
-        if matches!(news.status, Status::Broken { .. }) {
-            return news;
+        if matches!(events.status, Status::Broken { .. }) {
+            return events;
         }
-        news.target = Some(Target {
+        events.target = Some(Target {
             name: "orderbook-sim".into(),
             pid: 41_873,
             path: "orderbook.ring".into(),
         });
         let steps = self.began.elapsed().as_nanos() / self.interval.as_nanos().max(1);
-        let live = news.status == Status::Live && self.state != "still";
+        let live = events.status == Status::Live && self.state != "still";
         let tenths = if live {
             AGE + steps as u64 * (self.interval.as_millis() as u64 / 100).max(1)
         } else {
@@ -153,9 +153,9 @@ impl Feed for Synthetic {
         };
         if self.told != Some(tenths) {
             self.told = Some(tenths);
-            news.snapshot = Some(Rc::new(self.snapshot(tenths)));
+            events.snapshot = Some(Rc::new(self.snapshot(tenths)));
         }
-        news
+        events
     }
 
     fn send(&mut self, request: Request) -> Result<(), String> {

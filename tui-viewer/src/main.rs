@@ -7,29 +7,31 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::SIGXFSZ;
-use tickscope_cli::args::{Cli, Command, order};
-use tickscope_cli::command::output::{self, say};
-use tickscope_cli::command::switch::Switch;
-use tickscope_cli::command::{
+use tickscope_cli::cli::args::{Cli, Command};
+use tickscope_cli::cli::commands::{
     attach, completions, demo, diff, list, log, man, mode, record, report, reset, run, sites, snapshot,
     stacks, switch,
 };
-use tickscope_cli::target::NoTarget;
+use tickscope_cli::cli::parse;
+use tickscope_cli::output::console;
+use tickscope_cli::output::console::say;
+use tickscope_cli::output::switched::Switch;
+use tickscope_cli::source::target::wanted::NoTarget;
 
 fn main() -> ExitCode {
     // Beyond the limit of a file's size (`ulimit -f`) a write is then an error, which names the file, and no death. Answered
     // rather than ignored: programs that are started here have it as they would without us.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
-    let cli = order::parse(std::env::args_os());
+    let cli = parse::parse(std::env::args_os());
     match carry_out(cli) {
-        Ok(code) => output::code(code),
+        Ok(code) => console::code(code),
         Err(error) => {
-            say(&output::in_one_line(&error));
-            let misused = error.is::<NoTarget>() || error.is::<output::Misuse>();
-            output::code(if misused {
-                output::NO_TARGET
+            say(&console::in_one_line(&error));
+            let misused = error.is::<NoTarget>() || error.is::<console::Misuse>();
+            console::code(if misused {
+                console::NO_TARGET
             } else {
-                output::FAILED
+                console::FAILED
             })
         }
     }

@@ -20,23 +20,7 @@ use rustix::termios::{isatty, tcgetwinsize};
 
 pub(crate) use crate::terminal::clipboard::copy_sequence;
 use crate::terminal::signals::Signals;
-
-/// What woke the loop up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Woken {
-    /// Keys can be read.
-    pub(crate) input: bool,
-    /// The terminal has gone, or somebody says so.
-    pub(crate) lost: bool,
-    /// It has another size.
-    pub(crate) resized: bool,
-    /// The program was stopped and runs again.
-    pub(crate) resumed: bool,
-    /// Somebody asks to end.
-    pub(crate) interrupted: bool,
-    /// Somebody tells to end.
-    pub(crate) terminated: bool,
-}
+use crate::terminal::signals::Woken;
 
 /// The terminal as the screen uses it, from `enter` until it is dropped.
 #[derive(Debug)]
@@ -44,8 +28,6 @@ pub(crate) struct Terminal {
     input: OwnedFd,
     signals: Signals,
 }
-
-// === impl Terminal ===
 
 impl Terminal {
     /// Takes the terminal over.

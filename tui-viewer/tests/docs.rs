@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::{Parser, ValueEnum};
-use tickscope_cli::args::{Cli, ReportFormat};
+use tickscope_cli::cli::args::{Cli, ReportFormat};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 

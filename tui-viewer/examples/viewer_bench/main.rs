@@ -107,8 +107,6 @@ struct Times {
     cpu: Vec<Duration>,
 }
 
-// === impl Times ===
-
 impl Times {
     fn push(&mut self, wall: Duration, cpu: Duration) {
         self.wall.push(wall);

@@ -29,8 +29,6 @@ pub(crate) struct Viewer {
     bytes: usize,
 }
 
-// === impl Viewer ===
-
 impl Viewer {
     /// Starts it in a terminal of 120x30.
     pub(crate) fn start(viewer: &Path, arguments: &[&str], dir: &Path) -> Result<Self> {

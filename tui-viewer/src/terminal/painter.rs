@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Color;
 
-use crate::theme::indexed;
+use crate::ui::theme::indexed;
 
 /// Holds what the terminal shows.
 #[derive(Debug, Default)]
@@ -19,8 +19,6 @@ pub(crate) struct Painter {
     /// It shows every colour there is, not just 256.
     truecolor: bool,
 }
-
-// === impl Painter ===
 
 impl Painter {
     /// Nothing on the screen yet.

@@ -1,14 +1,13 @@
 //! Signals as something to read: a flag each, and a byte in a pipe that wakes the loop up.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::SigId;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGWINCH};
-
-use crate::terminal::Woken;
 
 /// The signals that the screen answers.
 #[derive(Debug)]
@@ -17,8 +16,6 @@ pub(super) struct Signals {
     flags: [Arc<AtomicBool>; 5],
     ids: Vec<SigId>,
 }
-
-// === impl Signals ===
 
 impl Signals {
     pub(super) fn new() -> io::Result<Self> {
@@ -30,7 +27,7 @@ impl Signals {
             .into_iter()
             .zip(&flags)
         {
-            // First the flag, then the byte: whoever wakes finds the flag set.
+            // First the flag, then the byte: the loop finds the flag set when the byte wakes it.
             ids.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
             ids.push(signal_hook::low_level::pipe::register(signal, end.try_clone()?)?);
         }
@@ -42,7 +39,7 @@ impl Signals {
         &self.wakeup
     }
 
-    /// Whoever had the terminal was meant, not this program.
+    /// The signal was meant for the program that had the terminal, not for this one.
     pub(super) fn forget_interrupt(&self) {
         let [_, _, interrupted, ..] = &self.flags;
         interrupted.store(false, Ordering::Relaxed);
@@ -73,4 +70,21 @@ impl Drop for Signals {
             signal_hook::low_level::unregister(id);
         }
     }
+}
+
+/// What woke the loop up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Woken {
+    /// Keys can be read.
+    pub(crate) input: bool,
+    /// The terminal has gone (SIGHUP).
+    pub(crate) lost: bool,
+    /// It has another size.
+    pub(crate) resized: bool,
+    /// The program was stopped and runs again.
+    pub(crate) resumed: bool,
+    /// The user asks to end (SIGINT).
+    pub(crate) interrupted: bool,
+    /// Another program asks to end (SIGTERM).
+    pub(crate) terminated: bool,
 }

@@ -226,7 +226,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
 
 /// The word that says in a slot what is asked for.
 fn code_of(number: u64) -> u64 {
-    use tickscope_cli::news::Request;
+    use tickscope_cli::source::events::Request;
     match request(number) {
         Request::Reset => 2,
         Request::Undo => 3,

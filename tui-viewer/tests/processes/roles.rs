@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, thread};
 
-use tickscope_cli::feed::RingFeed;
-use tickscope_cli::news::{Feed, Request};
-use tickscope_cli::target::Wanted;
+use tickscope_cli::source::events::{Feed, Request};
+use tickscope_cli::source::feed::RingFeed;
+use tickscope_cli::source::target::wanted::Wanted;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tickscope_cli::feed::RingFeed;
-use tickscope_cli::news::{Feed, Request};
-use tickscope_cli::target::Wanted;
+use tickscope_cli::source::events::{Feed, Request};
+use tickscope_cli::source::feed::RingFeed;
+use tickscope_cli::source::target::wanted::Wanted;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, slot, state};
 use tickscope_format::slots::Op;

@@ -77,8 +77,6 @@ pub(crate) fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) ->
     s
 }
 
-// === impl Program ===
-
 impl Program {
     /// Publishes these snapshots in turn, one in each interval, into a ring in `dir`.
     ///

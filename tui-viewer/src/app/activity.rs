@@ -1,0 +1,287 @@
+//! How busy each row was, second by second: what a sparkline shows.
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
+use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
+use tickscope_analysis::hotspots::{HotRow, hot};
+use tickscope_analysis::call_tree::CallTree;
+
+use crate::app::keyhash::KeyMap;
+use crate::app::row::RowId;
+use crate::app::thread_choice::ThreadChoice;
+use crate::source::history::History;
+
+/// Seconds that are kept.
+pub(crate) const BEATS: usize = 30;
+
+/// A second may be a little short: snapshots do not come to the microsecond.
+pub(super) const SHORTEST_NS: u64 = 950_000_000;
+
+/// Behind a longer pause nothing is known of the seconds between.
+pub(super) const LONGEST_NS: u64 = 1_900_000_000;
+
+/// Two clocks tell how long ago the last second ended and the last reset was; they differ by less.
+pub(super) const CLOCKS_DIFFER_NS: u64 = 50_000_000;
+
+/// Programs with more rows have no sparklines: a key would have to wait for them.
+pub(super) const ROWS_MAX: usize = 50_000;
+
+/// Up to here the past is looked through at once; for larger programs sparklines begin now.
+pub(super) const REBUILT_NODES: usize = 2_000;
+
+/// Where nothing is known of a second.
+pub(super) const UNKNOWN: u16 = u16::MAX;
+
+/// The last seconds of all rows, of the tree and of the hotspots.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Activity {
+    pub(super) rows: KeyMap<RowId, Beats>,
+    /// Where the next second goes.
+    pub(super) next: usize,
+    /// When the last one ended, and in which reset epoch.
+    pub(super) last: Option<(u64, u64)>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Beats {
+    /// Total time when the last second ended.
+    pub(super) total_ns: u64,
+    /// Total time of each second as a bucket of an eighth of an octave, from 1: a sparkline shows no more.
+    pub(super) seconds: [u16; BEATS],
+}
+
+impl Activity {
+    /// What history says of the seconds before a moment; none where looking would take too long.
+    pub(crate) fn until(history: &History, end: &Snapshot, scope: &ThreadChoice) -> Option<Self> {
+        if end.nodes.len() > REBUILT_NODES {
+            return None;
+        }
+        let end_ns = end.capture.unix_ns;
+        let begin_ns = end_ns.saturating_sub((BEATS as u64 + 1) * 1_000_000_000);
+        let mut activity = Self::default();
+        let moments = history.times().filter(|at| (begin_ns..end_ns).contains(at));
+        for at in moments {
+            if let Some(mut snapshot) = activity.is_due(at).then(|| history.decode(at)).flatten() {
+                // Only totals are wanted, and of all that is merged histograms take longest.
+                snapshot.latencies = Latencies::default();
+                snapshot.estimates.clear();
+                activity.note_all(&snapshot, scope);
+            }
+        }
+        if activity.is_due(end_ns) {
+            activity.note_all(end, scope);
+        }
+        Some(activity)
+    }
+
+    /// Whether a second is over.
+    pub(crate) fn is_due(&self, unix_ns: u64) -> bool {
+        self.last
+            .is_none_or(|(last, _)| unix_ns < last || unix_ns - last >= SHORTEST_NS)
+    }
+
+    /// Takes a snapshot's tables that are not made yet.
+    pub(crate) fn note_all(&mut self, snapshot: &Snapshot, scope: &ThreadChoice) {
+        let thread = scope.thread(snapshot);
+        let tree = CallTree::build(snapshot, |id: ThreadId| {
+            *scope == ThreadChoice::All || thread == Some(id)
+        });
+        let rows = if tree.rows.len() > ROWS_MAX {
+            Vec::new()
+        } else {
+            hot(&tree)
+        };
+        self.note(snapshot, &tree, &rows);
+    }
+
+    /// Takes the totals of a snapshot.
+    pub(crate) fn note(&mut self, snapshot: &Snapshot, tree: &CallTree, hot: &[HotRow]) {
+        let (unix_ns, epoch) = (snapshot.capture.unix_ns, snapshot.capture.reset_epoch);
+        // Also rows that have long gone are kept, as far as there is room for them.
+        if tree.rows.len() + hot.len() > ROWS_MAX || self.rows.len() > ROWS_MAX {
+            *self = Self::default();
+            self.last = Some((unix_ns, epoch));
+            return;
+        }
+        let (last, last_epoch) = match self.last.filter(|&(last, _)| last < unix_ns) {
+            Some(last) => last,
+            None => {
+                // The first, or the clock was set back.
+                *self = Self::default();
+                (unix_ns, epoch)
+            }
+        };
+        let reset = last_epoch != epoch;
+        let between_ns = unix_ns - last;
+        // Behind a reset the counters began at zero, and not when the last second ended.
+        let ns = match reset {
+            true => snapshot.capture.since_reset_ns.min(between_ns),
+            false => between_ns,
+        };
+        // One that was taken back lies further back, and what was counted until then was counted before.
+        let since_ns = snapshot.capture.since_reset_ns;
+        let undone = reset && since_ns > between_ns.saturating_add(CLOCKS_DIFFER_NS);
+        let known = (1..=LONGEST_NS).contains(&between_ns) && ns > 0 && !undone;
+        for beats in self.rows.values_mut() {
+            beats.seconds[self.next] = if known { 0 } else { UNKNOWN };
+        }
+        let paths = tree.rows.iter().map(|row| (RowId::Path(row.path), row.total_ns));
+        let functions = hot.iter().map(|row| {
+            let key = tree.functions.get(row.function).key;
+            (RowId::Function(key), row.total_ns)
+        });
+        let first = last == unix_ns;
+        for (id, total_ns) in paths.chain(functions) {
+            let beats = self.rows.entry(id).or_insert_with(|| Beats {
+                // A row that was not there took no time.
+                total_ns: if first { total_ns } else { 0 },
+                seconds: [UNKNOWN; BEATS],
+            });
+            if known {
+                let before_ns = if reset { 0 } else { beats.total_ns };
+                let a_second = total_ns.saturating_sub(before_ns) as f64 * 1e9 / ns as f64;
+                beats.seconds[self.next] = match a_second.round() as u64 {
+                    0 => 0,
+                    ns => bucket_of(ns) as u16 + 1,
+                };
+            }
+            beats.total_ns = total_ns;
+        }
+        if !first {
+            self.next = (self.next + 1) % BEATS;
+        }
+        self.last = Some((unix_ns, epoch));
+    }
+
+    /// The last seconds of a row in so many steps from 0 to 1, the oldest first; none where nothing is known of one.
+    /// Nothing at all where nothing is known of the row.
+    pub(crate) fn steps(&self, id: RowId, steps: usize) -> Option<Vec<Option<f64>>> {
+        let beats = self.rows.get(&id)?;
+        let mut in_order = beats.seconds;
+        in_order.rotate_left(self.next);
+        let mean = |seconds: &[u16]| {
+            let known = seconds.iter().filter(|&&second| second != UNKNOWN);
+            let (count, sum) = known.fold((0u32, 0.0), |(count, sum), &second| {
+                let ns = match second {
+                    0 => 0,
+                    bucket => lower_edge(usize::from(bucket) - 1),
+                };
+                (count + 1, sum + ns as f64)
+            });
+            (count > 0).then(|| sum / f64::from(count))
+        };
+        let means: Vec<Option<f64>> = in_order.chunks(BEATS.div_ceil(steps.max(1))).map(mean).collect();
+        let most = means.iter().flatten().copied().fold(0.0, f64::max);
+        let part = |mean: f64| if most > 0.0 { mean / most } else { 0.0 };
+        means
+            .iter()
+            .any(Option::is_some)
+            .then(|| means.iter().map(|mean| mean.map(part)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orderbook;
+
+    fn steps(activity: &Activity, of: usize) -> Vec<f64> {
+        let tree = CallTree::build(&orderbook::snapshot(10), |_| true);
+        let id = RowId::Path(tree.rows[0].path);
+        let steps = activity.steps(id, of).unwrap_or_default();
+        steps.into_iter().map(|step| step.unwrap_or(-1.0)).collect()
+    }
+
+    #[test]
+    fn seconds_of_steady_work_are_equal_also_over_a_reset() {
+        let mut activity = Activity::default();
+        for second in 1..=8u64 {
+            let mut snapshot = orderbook::snapshot(second * 10);
+            if second > 4 {
+                // Counted from a reset half a second after the fourth.
+                let since = second * 10 - 45;
+                let unix_ns = snapshot.capture.unix_ns;
+                snapshot = orderbook::snapshot(since);
+                snapshot.capture.unix_ns = unix_ns;
+                snapshot.capture.reset_epoch = 2;
+            }
+            assert!(activity.is_due(snapshot.capture.unix_ns));
+            activity.note_all(&snapshot, &ThreadChoice::All);
+            assert!(!activity.is_due(snapshot.capture.unix_ns + 100_000_000));
+        }
+        let steps = steps(&activity, BEATS);
+        assert_eq!(steps.len(), BEATS);
+        assert!(steps[..BEATS - 7].iter().all(|&step| step == -1.0), "{steps:?}");
+        assert!(steps[BEATS - 7..].iter().all(|&step| step > 0.85), "{steps:?}");
+    }
+
+    #[test]
+    fn a_reset_that_is_taken_back_is_a_gap_and_no_mountain() {
+        let mut activity = Activity::default();
+        for second in 1..=12u64 {
+            // Reset after the sixth, taken back after the ninth.
+            let (epoch, since) = match second {
+                ..=6 => (1, 1_000 + second * 10),
+                7..=9 => (2, (second - 6) * 10),
+                _ => (3, 1_000 + second * 10),
+            };
+            let mut snapshot = orderbook::snapshot(since);
+            snapshot.capture.unix_ns = second * 1_000_000_000;
+            snapshot.capture.reset_epoch = epoch;
+            activity.note_all(&snapshot, &ThreadChoice::All);
+        }
+        let steps = steps(&activity, BEATS);
+        let last = &steps[BEATS - 11..];
+        assert_eq!(last.iter().filter(|&&step| step == -1.0).count(), 1, "{last:?}");
+        assert_eq!(last[8], -1.0, "{last:?}");
+        assert!(last.iter().all(|&step| step == -1.0 || step > 0.85), "{last:?}");
+    }
+
+    #[test]
+    fn a_pause_leaves_a_gap_and_rest_is_nothing() {
+        let mut activity = Activity::default();
+        let mut note = |work: u64, second: u64| {
+            let mut snapshot = orderbook::snapshot(work);
+            snapshot.capture.unix_ns = second * 1_000_000_000;
+            activity.note_all(&snapshot, &ThreadChoice::All);
+        };
+        for (work, second) in [(10, 1), (20, 2), (20, 3), (40, 9), (50, 10)] {
+            note(work, second);
+        }
+        let steps = steps(&activity, BEATS);
+        assert_eq!(steps[BEATS - 4..], [1.0, 0.0, -1.0, 1.0]);
+    }
+
+    #[test]
+    fn rows_that_come_and_go_do_not_pile_up() {
+        let mut activity = Activity::default();
+        for second in 1..=8u64 {
+            let mut snapshot = orderbook::snapshot(second * 10);
+            let first = snapshot.sites.len() as u32;
+            let first_site = snapshot.sites[0].clone();
+            for n in 0..10_000 {
+                snapshot.sites.push(tickscope_format::snapshot::Site {
+                    name: format!("job_{second}_{n}"),
+                    ..first_site.clone()
+                });
+            }
+            let rows = 0..10_000u32;
+            for n in rows {
+                let site = tickscope_format::ids::SiteId(first + n);
+                snapshot.nodes.push(None, site, 1, 1);
+            }
+            let last = snapshot.threads.len() - 1;
+            snapshot.threads[last].rows += 10_000;
+            activity.note_all(&snapshot, &ThreadChoice::All);
+            assert!(activity.rows.len() <= 2 * ROWS_MAX);
+        }
+        assert!(activity.rows.len() <= ROWS_MAX, "{}", activity.rows.len());
+    }
+
+    #[test]
+    fn large_programs_stay_within_their_bytes() {
+        // A table holds up to 7/8 of a power of two.
+        let slots = (2 * ROWS_MAX * 8 / 7).next_power_of_two();
+        assert!(slots * (size_of::<(RowId, Beats)>() + 1) <= 16 << 20);
+    }
+}

@@ -1,0 +1,125 @@
+//! Which columns stand where at which width. Positions depend on view and width alone, so nothing jitters.
+//!
+//! Each table has an enum of its columns, with the [`spec::ColumnSpec`] of each and the columns of each width.
+
+pub(crate) mod functions;
+pub(crate) mod place;
+pub(crate) mod sites;
+pub(crate) mod spec;
+pub(crate) mod threads;
+
+use crate::app::columns::functions::FunctionColumn;
+use crate::app::columns::place::Place;
+use crate::app::columns::sites::SiteColumn;
+use crate::app::columns::spec::ColumnSpec;
+use crate::app::columns::threads::ThreadColumn;
+use crate::app::sort::SortKey;
+use crate::app::view::View;
+
+/// A column of any table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    /// Of the lists of functions.
+    Function(FunctionColumn),
+    /// Of the list of threads.
+    Thread(ThreadColumn),
+    /// Of the list of sites.
+    Site(SiteColumn),
+}
+
+impl Column {
+    /// All of them, table by table, in the order of the help.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let functions = FunctionColumn::ALL.into_iter().map(Self::Function);
+        let threads = ThreadColumn::ALL.into_iter().map(Self::Thread);
+        functions
+            .chain(threads)
+            .chain(SiteColumn::ALL.into_iter().map(Self::Site))
+    }
+
+    /// What is known of it.
+    pub(crate) const fn spec(self) -> ColumnSpec {
+        match self {
+            Self::Function(column) => column.spec(),
+            Self::Thread(column) => column.spec(),
+            Self::Site(column) => column.spec(),
+        }
+    }
+}
+
+/// A name keeps so many cells of its column, or three of five, however deep it stands.
+const NAME_CELLS: u16 = 20;
+
+/// Cells for the lines that lead to a name: the deepest rows share what the name leaves.
+pub(crate) fn tree_cells<C>(name: &Place<C>) -> u16 {
+    name.width - NAME_CELLS.min(name.width / 5 * 3)
+}
+
+/// The cell of the mark that folds a row.
+pub(crate) fn fold_mark<C>(name: &Place<C>, depth: u32) -> u16 {
+    name.x + depth.saturating_mul(2).min(u32::from(tree_cells(name))) as u16
+}
+
+/// The column that says what a list is sorted by. Of differences it is the number itself: a share has a whole of its
+/// own at both times.
+pub(crate) fn sorting(places: &[Place<Column>], key: SortKey, compares: bool) -> Option<Column> {
+    let mut columns = places
+        .iter()
+        .map(|place| place.column)
+        .filter(|column| column.spec().sort == Some(key));
+    let first = columns.next()?;
+    match compares && first.spec().is_share() {
+        true => columns.next().or(Some(first)),
+        false => Some(first),
+    }
+}
+
+/// The columns of a view that is `width` cells wide, from left to right. The flame graph has none.
+pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
+    match view {
+        View::Tree | View::Hot | View::Function => {
+            let places = functions::places(view, width).into_iter();
+            places.map(|place| place.map(Column::Function)).collect()
+        }
+        View::Threads => {
+            let places = threads::places(width).into_iter();
+            places.map(|place| place.map(Column::Thread)).collect()
+        }
+        View::Sites => {
+            let places = sites::places(width).into_iter();
+            places.map(|place| place.map(Column::Site)).collect()
+        }
+        View::Flame => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_side_by_side_at_every_width() {
+        for view in View::ALL {
+            for width in 20..300 {
+                let places = places(view, width);
+                let mut x = 1;
+                for place in &places {
+                    assert!(place.x >= x, "{view:?} {width} {place:?}");
+                    x = place.x + place.width + 1;
+                }
+                assert!(x <= width + 1, "{view:?} {width}");
+                let is_name = |column| {
+                    matches!(
+                        column,
+                        Column::Function(FunctionColumn::Name)
+                            | Column::Thread(ThreadColumn::Thread)
+                            | Column::Site(SiteColumn::Name)
+                    )
+                };
+                let name = places.iter().find(|place| is_name(place.column));
+                let cells = name.map_or(0, |name| name.width);
+                assert!(cells >= 10 || view == View::Flame, "{view:?} {width}: {cells}");
+            }
+        }
+    }
+}

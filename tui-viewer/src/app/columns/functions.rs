@@ -1,0 +1,207 @@
+//! The columns of the lists whose rows are functions: Tree, Hot and Function.
+
+use crate::app::columns::place::{Place, gap};
+use crate::app::columns::spec;
+use crate::app::columns::spec::{Align, ColumnSpec, Portion, Value, number, text};
+use crate::app::sort::SortKey;
+use crate::app::view::View;
+
+/// A column of these lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FunctionColumn {
+    /// Share of total time.
+    TotalShare,
+    /// Share of self time.
+    SelfShare,
+    /// Share of the function on the screen.
+    OfShare,
+    /// The main share of the view as a bar.
+    Bar,
+    /// Total time.
+    Total,
+    /// Self time.
+    SelfTime,
+    /// Number of calls.
+    Calls,
+    /// Calls of one function by another, of all its calls.
+    CallsOf,
+    /// Total time of a call, on average.
+    Avg,
+    /// What half of the calls did not exceed.
+    P50,
+    /// What 99 of 100 calls did not exceed.
+    P99,
+    /// The longest call.
+    Max,
+    /// How busy it was in the last seconds.
+    Spark,
+    /// The function.
+    Name,
+    /// Its file and line.
+    Where,
+}
+
+impl FunctionColumn {
+    /// All of them, in the order of the help.
+    pub(crate) const ALL: [Self; 15] = [
+        Self::TotalShare,
+        Self::SelfShare,
+        Self::OfShare,
+        Self::Bar,
+        Self::Total,
+        Self::SelfTime,
+        Self::Calls,
+        Self::CallsOf,
+        Self::Avg,
+        Self::P50,
+        Self::P99,
+        Self::Max,
+        Self::Spark,
+        Self::Name,
+        Self::Where,
+    ];
+
+    /// What is known of it.
+    pub(crate) const fn spec(self) -> ColumnSpec {
+        let total = Value::Share(Portion::Total);
+        match self {
+            Self::TotalShare => number(
+                "%TOT",
+                "share of all time shown, callees included",
+                6,
+                SortKey::Total,
+                total,
+            ),
+            Self::SelfShare => number(
+                "%SELF",
+                "share of all time shown, without callees",
+                6,
+                SortKey::SelfTime,
+                Value::Share(Portion::Own),
+            ),
+            Self::OfShare => number(
+                "%OF",
+                "share of the function that is shown",
+                6,
+                SortKey::Total,
+                total,
+            ),
+            Self::Bar => text("", "the first share again, as a length"),
+            Self::Total => spec::TOTAL,
+            Self::SelfTime => number(
+                "SELF",
+                "the same without measured callees",
+                6,
+                SortKey::SelfTime,
+                Value::Time(Portion::Own),
+            ),
+            Self::Calls => spec::CALLS,
+            // Two counts and what stands between them.
+            Self::CallsOf => number(
+                "CALLS",
+                "in Function: calls by it, of all calls",
+                11,
+                SortKey::Calls,
+                Value::CallsOf,
+            ),
+            Self::Avg => number("AVG", "TOTAL of a call on average", 6, SortKey::Avg, Value::Mean),
+            Self::P50 => number(
+                "P50",
+                "half of the calls took no longer",
+                6,
+                SortKey::Quantile(50),
+                Value::Quantile(50),
+            ),
+            Self::P99 => number(
+                "P99",
+                "99 of 100 calls took no longer",
+                6,
+                SortKey::Quantile(99),
+                Value::Quantile(99),
+            ),
+            // A mark for an upper bound stands before the number.
+            Self::Max => number("MAX", "the longest call", 7, SortKey::Max, Value::Longest),
+            Self::Spark => text("LAST 30 s", "time in each second, of its own busiest").wide(10),
+            Self::Name => spec::NAME,
+            Self::Where => spec::WHERE,
+        }
+    }
+
+    /// Whether its text is a number.
+    pub(crate) fn is_number(self) -> bool {
+        self.spec().align == Align::Right
+    }
+}
+
+/// The columns of a view that is `width` cells wide, from left to right.
+pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
+    use FunctionColumn::{
+        Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, SelfShare, SelfTime, Spark, Total,
+        TotalShare, Where,
+    };
+    let columns: &[FunctionColumn] = match (view, width) {
+        (View::Tree, 140..) => &[
+            TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Spark, Name,
+        ],
+        (View::Tree, 120..) => &[
+            TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Name,
+        ],
+        (View::Tree, 100..) => &[TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, Max, Name],
+        (View::Tree, 80..) => &[TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, Name],
+        (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
+        (View::Tree, 40..) => &[TotalShare, Total, Name],
+        (View::Tree, _) => &[TotalShare, Name],
+        (View::Function, 100..) => &[OfShare, Bar, Total, CallsOf, Avg, Name, Where],
+        (View::Function, 80..) => &[OfShare, Bar, Total, CallsOf, Avg, Name],
+        (View::Function, 60..) => &[OfShare, Bar, Total, CallsOf, Name],
+        (View::Function, 40..) => &[OfShare, Total, Name],
+        (View::Function, _) => &[OfShare, Name],
+        (View::Hot, 148..) => &[
+            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Spark, Name, Where,
+        ],
+        (_, 136..) => &[
+            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Name, Where,
+        ],
+        (_, 100..) => &[
+            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Max, Name, Where,
+        ],
+        (_, 80..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name],
+        (_, 60..) => &[SelfShare, SelfTime, Calls, Avg, P99, Name],
+        (_, 40..) => &[SelfShare, SelfTime, Name],
+        (_, _) => &[SelfShare, Name],
+    };
+    let bar = if width >= 100 { 10 } else { 5 };
+    let gap = gap(width);
+    // The first cell belongs to the mark of the selected row.
+    let mut x = gap;
+    let mut out = Vec::with_capacity(columns.len());
+    for &column in columns {
+        if column == Name {
+            x += gap - 1;
+            let rest = width.saturating_sub(x + 1);
+            let to_where = if columns.contains(&Where) { rest / 5 * 2 } else { 0 };
+            out.push(Place {
+                column,
+                x,
+                width: rest - to_where - u16::from(to_where > 0),
+            });
+            if to_where > 0 {
+                out.push(Place {
+                    column: Where,
+                    x: x + rest - to_where,
+                    width: to_where,
+                });
+            }
+            break;
+        }
+        let cells = if column == Bar { bar } else { column.spec().width };
+        out.push(Place {
+            column,
+            x,
+            width: cells,
+        });
+        let is_first_share = column.spec().is_share() && out.len() == 1;
+        x += cells + if is_first_share { 1 } else { gap };
+    }
+    out
+}

@@ -1,0 +1,75 @@
+//! Where a column stands, and how columns share the cells of a line.
+
+/// A column on its cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place<C> {
+    /// What it shows.
+    pub(crate) column: C,
+    /// Its first cell.
+    pub(crate) x: u16,
+    /// Its cells.
+    pub(crate) width: u16,
+}
+
+impl<C> Place<C> {
+    /// The same place of another column.
+    pub(super) fn map<D>(self, make: impl FnOnce(C) -> D) -> Place<D> {
+        Place {
+            column: make(self.column),
+            x: self.x,
+            width: self.width,
+        }
+    }
+}
+
+/// The cells that a column asks for.
+#[derive(Clone, Copy)]
+pub(super) enum Width {
+    /// As many as its longest text has.
+    Own,
+    /// So many.
+    Cells(u16),
+    /// Parts of what all the others leave.
+    Parts(u16),
+}
+
+/// Cells between two columns.
+pub(crate) fn gap(width: u16) -> u16 {
+    if width >= 110 { 2 } else { 1 }
+}
+
+/// Puts columns side by side on so many cells; `own` is how many a column has by itself.
+pub(super) fn side_by_side<C: Copy>(
+    columns: &[(C, Width)],
+    width: u16,
+    own: impl Fn(C) -> u16,
+) -> Vec<Place<C>> {
+    let gap = gap(width);
+    let cells = |&(column, width): &(C, Width)| match width {
+        Width::Own => own(column),
+        Width::Cells(cells) => cells,
+        Width::Parts(_) => 0,
+    };
+    let parts = |&(_, width): &(C, Width)| match width {
+        Width::Parts(parts) => parts,
+        Width::Own | Width::Cells(_) => 0,
+    };
+    // The first cell belongs to the mark of the selected row, the last one stays empty.
+    let taken =
+        gap + 1 + columns.iter().map(cells).sum::<u16>() + gap * columns.len().saturating_sub(1) as u16;
+    let left = u32::from(width.saturating_sub(taken));
+    let all: u16 = columns.iter().map(parts).sum();
+    let mut x = gap;
+    let mut place = |column: &(C, Width)| {
+        let share = left * u32::from(parts(column)) / u32::from(all.max(1));
+        let width = cells(column) + share as u16;
+        let place = Place {
+            column: column.0,
+            x,
+            width,
+        };
+        x = x.saturating_add(width + gap);
+        place
+    };
+    columns.iter().map(&mut place).collect()
+}

@@ -1,0 +1,65 @@
+//! The columns of the list of sites.
+
+use crate::app::columns::place::Width::{Cells, Own, Parts};
+use crate::app::columns::place::{Place, Width, side_by_side};
+use crate::app::columns::spec;
+use crate::app::columns::spec::{Align, ColumnSpec, text};
+
+/// A column of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SiteColumn {
+    /// Number of calls.
+    Calls,
+    /// Whether it was met or is off.
+    State,
+    /// The scope.
+    Name,
+    /// Its module.
+    Module,
+    /// Its file and line.
+    Where,
+}
+
+impl SiteColumn {
+    /// All of them, in the order of the help.
+    pub(crate) const ALL: [Self; 5] = [Self::Calls, Self::State, Self::Name, Self::Module, Self::Where];
+
+    /// What is known of it.
+    pub(crate) const fn spec(self) -> ColumnSpec {
+        match self {
+            Self::Calls => spec::CALLS,
+            Self::State => spec::STATE,
+            Self::Name => spec::NAME,
+            Self::Module => text("MODULE", "module that the site is in"),
+            Self::Where => spec::WHERE,
+        }
+    }
+
+    /// Whether its text is a number.
+    pub(crate) fn is_number(self) -> bool {
+        self.spec().align == Align::Right
+    }
+}
+
+/// The columns of a list that is `width` cells wide, from left to right.
+pub(crate) fn places(width: u16) -> Vec<Place<SiteColumn>> {
+    use SiteColumn::{Calls, Module, Name, State, Where};
+    let columns: &[(SiteColumn, Width)] = match width {
+        100.. => &[
+            (Calls, Own),
+            (State, Cells(24)),
+            (Name, Parts(3)),
+            (Module, Parts(3)),
+            (Where, Parts(4)),
+        ],
+        80.. => &[
+            (Calls, Own),
+            (State, Cells(15)),
+            (Name, Parts(1)),
+            (Where, Parts(1)),
+        ],
+        40.. => &[(Calls, Own), (State, Cells(15)), (Name, Parts(1))],
+        _ => &[(State, Cells(5)), (Name, Parts(1))],
+    };
+    side_by_side(columns, width, |column| column.spec().width)
+}

@@ -1,0 +1,137 @@
+//! The columns of the list of threads.
+
+use crate::app::columns::place::Width::{Cells, Own, Parts};
+use crate::app::columns::place::{Place, Width, side_by_side};
+use crate::app::columns::spec;
+use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
+use crate::app::sort::SortKey;
+
+/// A column of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThreadColumn {
+    /// The name of the thread.
+    Thread,
+    /// Its kernel id, or how many have finished.
+    Tid,
+    /// What it does.
+    State,
+    /// Share of a CPU in the last interval.
+    Busy,
+    /// The same of the last intervals, side by side.
+    Course,
+    /// Time on a CPU.
+    Cpu,
+    /// Time in its scopes.
+    Total,
+    /// Time outside any scope.
+    Outside,
+    /// The innermost function that is open.
+    Now,
+}
+
+impl ThreadColumn {
+    /// All of them, in the order of the help.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Thread,
+        Self::Tid,
+        Self::State,
+        Self::Busy,
+        Self::Course,
+        Self::Cpu,
+        Self::Total,
+        Self::Outside,
+        Self::Now,
+    ];
+
+    /// What is known of it.
+    pub(crate) const fn spec(self) -> ColumnSpec {
+        match self {
+            Self::Thread => text("THREAD", "name of the thread").sorted_by(SortKey::Name),
+            Self::Tid => number(
+                "TID",
+                "its kernel id; of ended ones how many",
+                8,
+                SortKey::Tid,
+                Value::Drawn,
+            ),
+            Self::State => spec::STATE,
+            Self::Busy => number(
+                "BUSY",
+                "share of a CPU in the last interval",
+                6,
+                SortKey::Busy,
+                Value::Drawn,
+            ),
+            Self::Course => text("LATELY", "BUSY interval by interval, newest right"),
+            Self::Cpu => number(
+                "CPU",
+                "time on a CPU, as the kernel counts it",
+                6,
+                SortKey::Cpu,
+                Value::Cpu,
+            ),
+            Self::Total => spec::TOTAL,
+            Self::Outside => number(
+                "OUTSIDE",
+                "time outside of any scope",
+                8,
+                SortKey::Outside,
+                Value::Outside,
+            ),
+            Self::Now => text("NOW IN", "the innermost scope that is open"),
+        }
+    }
+
+    /// Whether its text is a number.
+    pub(crate) fn is_number(self) -> bool {
+        self.spec().align == Align::Right
+    }
+}
+
+/// The columns of a list that is `width` cells wide, from left to right.
+pub(crate) fn places(width: u16) -> Vec<Place<ThreadColumn>> {
+    use ThreadColumn::{Busy, Course, Cpu, Now, Outside, State, Thread, Tid, Total};
+    let columns: &[(ThreadColumn, Width)] = match width {
+        120.. => &[
+            (Thread, Cells(16)),
+            (Tid, Own),
+            (State, Cells(8)),
+            (Busy, Own),
+            (Course, Cells(20)),
+            (Cpu, Own),
+            (Total, Own),
+            (Outside, Own),
+            (Now, Parts(1)),
+        ],
+        100.. => &[
+            (Thread, Cells(16)),
+            (Tid, Own),
+            (State, Cells(8)),
+            (Busy, Own),
+            (Course, Cells(10)),
+            (Cpu, Own),
+            (Total, Own),
+            (Outside, Own),
+            (Now, Parts(1)),
+        ],
+        80.. => &[
+            (Thread, Cells(15)),
+            (Tid, Own),
+            (State, Cells(8)),
+            (Busy, Own),
+            (Course, Cells(10)),
+            (Total, Own),
+            (Now, Parts(1)),
+        ],
+        60.. => &[
+            (Thread, Cells(13)),
+            (State, Cells(8)),
+            (Busy, Own),
+            (Course, Cells(6)),
+            (Now, Parts(1)),
+        ],
+        40.. => &[(Thread, Cells(12)), (Busy, Own), (Now, Parts(1))],
+        _ => &[(Thread, Parts(1)), (Busy, Own)],
+    };
+    side_by_side(columns, width, |column| column.spec().width)
+}

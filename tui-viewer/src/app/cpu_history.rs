@@ -1,0 +1,219 @@
+//! How busy threads were: the CPU time of each at the last snapshots, to be compared with the time between them.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Thread;
+
+use crate::app::keyhash::KeyMap;
+
+/// Intervals between snapshots that are shown side by side.
+pub(crate) const SHOWN: usize = 20;
+
+/// Threads of a snapshot that are remembered.
+const THREADS_MAX: usize = 1_000;
+
+/// Snapshots that are remembered, as long as they have few threads.
+const MOMENTS_MAX: usize = 600;
+
+/// Two clocks tell how long ago the last snapshot was; they differ by less.
+const CLOCKS_DIFFER_NS: u64 = 50_000_000;
+
+/// CPU times at one snapshot.
+#[derive(Debug)]
+struct Moment {
+    run: (u32, u64),
+    seq: u64,
+    unix_ns: u64,
+    reset_epoch: u64,
+    since_reset_ns: u64,
+    cpu_ns: KeyMap<u64, u64>,
+}
+
+/// The last moments, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CpuHistory {
+    moments: VecDeque<Rc<Moment>>,
+    /// CPU times in all of them.
+    entries: usize,
+}
+
+/// What a thread is known by: its name and id.
+pub(crate) fn key_of(thread: &Thread) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&thread.name, thread.tid).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Moment {
+    fn of(snapshot: &Snapshot) -> Self {
+        let known = snapshot.threads.iter().filter(|thread| thread.tid != 0);
+        Self {
+            run: run_of(snapshot),
+            seq: snapshot.capture.seq,
+            unix_ns: snapshot.capture.unix_ns,
+            reset_epoch: snapshot.capture.reset_epoch,
+            since_reset_ns: snapshot.capture.since_reset_ns,
+            cpu_ns: known
+                .filter_map(|thread| Some((key_of(thread), thread.cpu_ns?)))
+                .take(THREADS_MAX)
+                .collect(),
+        }
+    }
+
+    /// The share of the time since an earlier moment that a thread was on a CPU; none where it is not known.
+    fn busy_since(&self, earlier: &Self, key: u64) -> Option<f64> {
+        let now = *self.cpu_ns.get(&key)?;
+        let (cpu_ns, wall_ns) = if self.reset_epoch == earlier.reset_epoch {
+            let wall_ns = self.since_reset_ns.checked_sub(earlier.since_reset_ns)?;
+            (now.checked_sub(*earlier.cpu_ns.get(&key)?)?, wall_ns)
+        } else {
+            // A reset lies between them: what is since then. An undone one lies further back.
+            let between_ns = self.unix_ns.checked_sub(earlier.unix_ns)?;
+            let since_ns = self.since_reset_ns;
+            (since_ns <= between_ns.saturating_add(CLOCKS_DIFFER_NS)).then_some((now, since_ns))?
+        };
+        (wall_ns > 0).then(|| (cpu_ns as f64 / wall_ns as f64).min(1.0))
+    }
+}
+
+fn run_of(snapshot: &Snapshot) -> (u32, u64) {
+    (snapshot.process.pid, snapshot.process.started_unix_ns)
+}
+
+impl CpuHistory {
+    /// Remembers a snapshot and forgets what is too long ago.
+    pub(crate) fn note(&mut self, snapshot: &Snapshot) {
+        let last = self.moments.back();
+        if last.is_some_and(|last| last.run != run_of(snapshot)) {
+            *self = Self::default();
+        } else if last.is_some_and(|last| last.seq >= snapshot.capture.seq) {
+            return;
+        }
+        let moment = Moment::of(snapshot);
+        self.entries += moment.cpu_ns.len();
+        self.moments.push_back(Rc::new(moment));
+        let most = THREADS_MAX * (SHOWN + 1);
+        while self.moments.len() > SHOWN + 1
+            && (self.moments.len() > MOMENTS_MAX || self.entries > most)
+            && let Some(oldest) = self.moments.pop_front()
+        {
+            self.entries -= oldest.cpu_ns.len();
+        }
+    }
+
+    /// As it was at a snapshot; empty where that one is not remembered.
+    pub(crate) fn until(&self, snapshot: &Snapshot) -> Self {
+        let end = self
+            .moments
+            .partition_point(|moment| moment.seq <= snapshot.capture.seq);
+        let is_it =
+            |moment: &Rc<Moment>| moment.seq == snapshot.capture.seq && moment.run == run_of(snapshot);
+        if !end
+            .checked_sub(1)
+            .and_then(|last| self.moments.get(last))
+            .is_some_and(is_it)
+        {
+            return Self::default();
+        }
+        let moments: VecDeque<_> = self
+            .moments
+            .range(end.saturating_sub(SHOWN + 1)..end)
+            .cloned()
+            .collect();
+        let entries = moments.iter().map(|moment| moment.cpu_ns.len()).sum();
+        Self { moments, entries }
+    }
+
+    /// The share of the last interval that a thread was on a CPU.
+    pub(crate) fn busy(&self, key: u64) -> Option<f64> {
+        let last = self.moments.len().checked_sub(1)?;
+        self.moments[last].busy_since(self.moments.get(last.checked_sub(1)?)?, key)
+    }
+
+    /// The same of each of the last intervals, oldest first.
+    pub(crate) fn course(&self, key: u64) -> Vec<Option<f64>> {
+        let pairs = self.moments.iter().zip(self.moments.iter().skip(1));
+        pairs.map(|(one, next)| next.busy_since(one, key)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orderbook::snapshot;
+
+    /// The made-up program; its first thread has used so much CPU time.
+    fn used(tenths: u64, cpu_ms: u64) -> Snapshot {
+        let mut s = snapshot(tenths);
+        s.threads[0].cpu_ns = Some(cpu_ms * 1_000_000);
+        s
+    }
+
+    fn heard(snapshots: &[Snapshot]) -> CpuHistory {
+        let mut cpu_history = CpuHistory::default();
+        for snapshot in snapshots {
+            cpu_history.note(snapshot);
+        }
+        cpu_history
+    }
+
+    #[test]
+    fn cpu_time_over_the_time_between_two_snapshots() {
+        let all = [used(10, 400), used(11, 490), used(12, 490), used(14, 690)];
+        let cpu_history = heard(&all);
+        let key = key_of(&all[0].threads[0]);
+        assert_eq!(cpu_history.course(key), [Some(0.9), Some(0.0), Some(1.0)]);
+        assert_eq!(cpu_history.busy(key), Some(1.0));
+        assert_eq!(cpu_history.until(&all[1]).busy(key), Some(0.9), "as it was then");
+        assert_eq!(
+            cpu_history.until(&all[0]).busy(key),
+            None,
+            "nothing to compare with"
+        );
+        assert_eq!(
+            cpu_history.until(&used(13, 0)).busy(key),
+            None,
+            "nobody saw that moment"
+        );
+        assert_eq!(
+            cpu_history.busy(key_of(&all[0].threads[1])),
+            None,
+            "the system did not tell"
+        );
+    }
+
+    #[test]
+    fn a_reset_between_two_snapshots_counts_from_there() {
+        let mut after = used(11, 30);
+        after.capture.reset_epoch = 2;
+        after.capture.since_reset_ns = 60_000_000;
+        let key = key_of(&after.threads[0]);
+        assert_eq!(heard(&[used(10, 400), after]).busy(key), Some(0.5));
+        let mut undone = used(11, 430);
+        undone.capture.reset_epoch = 3;
+        assert_eq!(heard(&[used(10, 30), undone]).busy(key), None);
+    }
+
+    #[test]
+    fn another_run_begins_anew_and_threads_without_end_take_no_end_of_memory() {
+        let mut other = used(3, 50);
+        other.process.pid = 7;
+        assert_eq!(heard(&[used(10, 400), other]).moments.len(), 1);
+
+        let mut cpu_history = CpuHistory::default();
+        for tenths in 1..100 {
+            let mut s = used(tenths, tenths);
+            let one = s.threads[0].clone();
+            s.threads = (1..3_000).map(|tid| Thread { tid, ..one.clone() }).collect();
+            cpu_history.note(&s);
+        }
+        assert_eq!((cpu_history.moments.len(), cpu_history.entries), (21, 21_000));
+        for tenths in 100..2_000 {
+            cpu_history.note(&used(tenths, tenths));
+        }
+        assert_eq!(cpu_history.moments.len(), MOMENTS_MAX);
+    }
+}

@@ -1,0 +1,185 @@
+//! More on one row than fits on its line.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_analysis::functions::FunctionId;
+
+use crate::app::data::Data;
+use crate::app::figures::{What, share};
+
+/// Which threads spend time in a row, and who calls it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Detail {
+    /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the
+    /// hotspots self time.
+    pub(crate) threads: Vec<(String, f64)>,
+    /// Functions that call it, with their share of its self time, the largest first; hotspots only. Of a counter it is
+    /// that of its calls, here and above.
+    pub(crate) callers: Vec<(String, f64)>,
+    /// The members of a group, those that cost most themselves first.
+    pub(crate) members: Vec<String>,
+    /// When the first of what is open of it now began; none where nothing is.
+    pub(crate) began: Option<Began>,
+}
+
+/// When a scope was entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Began {
+    /// At this tick.
+    At(u64),
+    /// The time was not measured.
+    Unknown,
+}
+
+impl Detail {
+    /// Looks a row up in the snapshot, thread by thread.
+    pub(crate) fn of(data: &Data, what: What) -> Self {
+        match what {
+            What::Tree(row) => {
+                let is_row = data.tree.nodes_of([row]);
+                let is_below = data.tree.nodes_of(rows_below(data, row));
+                Self {
+                    threads: threads(data, |thread| part_in(data, thread, what, &is_below)),
+                    callers: Vec::new(),
+                    members: members(data, what),
+                    began: began(data, is_row),
+                }
+            }
+            What::Hot(row) => {
+                let function = data.hot()[row as usize].function;
+                Self {
+                    threads: threads(data, |thread| part_of(data, thread, what, function)),
+                    callers: callers(data, row),
+                    members: members(data, what),
+                    began: began(data, |frame| {
+                        functions_above(data, frame).next() == Some(function)
+                    }),
+                }
+            }
+            What::Call(_) | What::Thread(_) | What::Site(_) => Self::default(),
+            What::Outside => Self {
+                threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
+                began: None,
+                ..Self::default()
+            },
+        }
+    }
+}
+
+/// When the first of the open scopes in question began; unknown where it is of any: that one may be the first.
+fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<Began> {
+    let threads = data.snapshot.threads.iter().enumerate();
+    let in_scope = |index: usize| data.thread.is_none_or(|chosen| chosen.index() == index);
+    let frames = threads
+        .filter(|&(index, _)| in_scope(index))
+        .flat_map(|(_, thread)| &thread.open);
+    frames
+        .filter(|frame| of_it(frame.node))
+        .map(|frame| match frame.began_tick {
+            0 => Began::Unknown,
+            tick => Began::At(tick),
+        })
+        .reduce(|one, other| match (one, other) {
+            (Began::At(one), Began::At(other)) => Began::At(one.min(other)),
+            (Began::Unknown, _) | (_, Began::Unknown) => Began::Unknown,
+        })
+}
+
+/// The names of what a group's row stands for.
+fn members(data: &Data, what: What) -> Vec<String> {
+    let Some(group) = data
+        .function(what)
+        .filter(|&id| data.tree.functions.get(id).is_group)
+    else {
+        return Vec::new();
+    };
+    let nodes = &data.snapshot.nodes;
+    let mut ticks: BTreeMap<&str, u64> = BTreeMap::new();
+    for (&site, &own) in nodes.site.iter().zip(&nodes.self_ticks) {
+        if data.tree.functions.of_site[site as usize] == group {
+            *ticks.entry(&data.snapshot.sites[site as usize].name).or_default() += own;
+        }
+    }
+    let mut found: Vec<(&str, u64)> = ticks.into_iter().collect();
+    found.sort_by_key(|&(_, ticks)| std::cmp::Reverse(ticks));
+    found.into_iter().map(|(name, _)| name.to_string()).collect()
+}
+
+/// The function of a node, its caller's, and so on to the top of its thread.
+fn functions_above(data: &Data, node: NodeId) -> impl Iterator<Item = FunctionId> {
+    let nodes = &data.snapshot.nodes;
+    let line = std::iter::successors(Some(node), |&node| nodes.parent_of(node));
+    line.map(|node| data.tree.functions.of_site[nodes.site[node.index()] as usize])
+}
+
+fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
+    let all = (0..data.snapshot.threads.len() as u32).map(ThreadId);
+    let mut found: Vec<(ThreadId, u64)> = all
+        .filter(|&thread| data.thread.is_none_or(|chosen| chosen == thread))
+        .map(|thread| (thread, ticks(thread)))
+        .filter(|&(_, ticks)| ticks > 0)
+        .collect();
+    found.sort_by_key(|&(thread, ticks)| (std::cmp::Reverse(ticks), thread));
+    let whole = found.iter().map(|&(_, ticks)| ticks).sum();
+    let name = |thread: ThreadId| data.snapshot.threads[thread.index()].name.clone();
+    found
+        .into_iter()
+        .map(|(thread, ticks)| (name(thread), share(ticks, whole)))
+        .collect()
+}
+
+/// A row of the tree and all below it; bottom-up a row has its whole time itself.
+fn rows_below(data: &Data, row: u32) -> Vec<u32> {
+    let mut rows = vec![row];
+    let mut next = 0;
+    while let Some(&row) = rows.get(next).filter(|_| !data.bottom_up) {
+        rows.extend(data.tree.children(row));
+        next += 1;
+    }
+    rows
+}
+
+/// Self ticks of one thread in some of its nodes; where the row is a counter, which has none, its calls.
+fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -> bool) -> u64 {
+    let nodes = &data.snapshot.nodes;
+    let column = match data.figures(what).sum {
+        Some(_) => &nodes.calls,
+        None => &nodes.self_ticks,
+    };
+    let rows = data.snapshot.rows_of(thread);
+    rows.filter(|&node| is_part(NodeId(node as u32)))
+        .map(|node| column[node])
+        .sum()
+}
+
+/// The same of a function, wherever it stands.
+fn part_of(data: &Data, thread: ThreadId, what: What, function: FunctionId) -> u64 {
+    let sites = &data.snapshot.nodes.site;
+    let is_part = |node: NodeId| data.tree.functions.of_site[sites[node.index()] as usize] == function;
+    part_in(data, thread, what, is_part)
+}
+
+fn callers(data: &Data, row: u32) -> Vec<(String, f64)> {
+    let hot = &data.hot()[row as usize];
+    let mut by_caller: HashMap<Option<FunctionId>, u64> = HashMap::new();
+    for &index in &hot.rows {
+        let row = &data.tree.rows[index as usize];
+        let caller = row.parent.map(|parent| data.tree.rows[parent as usize].function);
+        *by_caller.entry(caller).or_default() += match hot.sum {
+            Some(_) => row.calls,
+            None => row.self_ns,
+        };
+    }
+    let mut found: Vec<(Option<FunctionId>, u64)> = by_caller.into_iter().collect();
+    found.sort_by_key(|&(caller, ns)| (std::cmp::Reverse(ns), caller));
+    let whole = hot.sum.map_or(hot.self_ns, |_| hot.calls);
+    let name = |caller: Option<FunctionId>| match caller {
+        Some(function) => data.names.short[function.index()].clone(),
+        None => "(top)".to_string(),
+    };
+    found
+        .into_iter()
+        .map(|(caller, part)| (name(caller), share(part, whole)))
+        .collect()
+}

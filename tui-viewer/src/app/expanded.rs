@@ -1,0 +1,72 @@
+//! Which rows of the tree are open.
+
+use tickscope_analysis::call_tree::PathId;
+
+use crate::app::keyhash::KeySet;
+
+/// A set of rows that counts its changes.
+#[derive(Debug, Default)]
+pub(crate) struct Expanded {
+    paths: KeySet<PathId>,
+    revision: u64,
+}
+
+impl Expanded {
+    /// The rows.
+    pub(crate) fn paths(&self) -> &KeySet<PathId> {
+        &self.paths
+    }
+
+    /// Changes whenever the set does.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Whether a row is open.
+    pub(super) fn contains(&self, path: PathId) -> bool {
+        self.paths.contains(&path)
+    }
+
+    /// Opens a row; returns whether it was closed.
+    pub(super) fn insert(&mut self, path: PathId) -> bool {
+        let changed = self.paths.insert(path);
+        self.revision += u64::from(changed);
+        changed
+    }
+
+    /// Closes a row.
+    pub(super) fn remove(&mut self, path: PathId) {
+        self.revision += u64::from(self.paths.remove(&path));
+    }
+
+    /// Opens several rows.
+    pub(super) fn extend(&mut self, paths: impl IntoIterator<Item = PathId>) {
+        for path in paths {
+            self.insert(path);
+        }
+    }
+
+    /// Closes all rows.
+    pub(super) fn clear(&mut self) {
+        self.revision += u64::from(!self.paths.is_empty());
+        self.paths.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_changes_count() {
+        let mut expanded = Expanded::default();
+        let path = PathId(7);
+        assert!(expanded.insert(path) && !expanded.insert(path));
+        assert_eq!(expanded.revision(), 1);
+        expanded.remove(path);
+        expanded.remove(path);
+        expanded.clear();
+        assert_eq!(expanded.revision(), 2);
+        assert!(!expanded.contains(path));
+    }
+}

@@ -1,0 +1,63 @@
+//! Where the figures of a row stand, and what they are.
+
+/// Where a row's figures stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A row of the call tree.
+    Tree(u32),
+    /// A row of the hotspots.
+    Hot(u32),
+    /// A line of a function's callers and callees.
+    Call(u32),
+    /// A row of the threads.
+    Thread(u32),
+    /// A row of the sites.
+    Site(u32),
+    /// The time outside any scope.
+    Outside,
+}
+
+/// The figures of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Figures {
+    /// Itself and all below.
+    pub(crate) total_ns: u64,
+    /// Itself.
+    pub(crate) self_ns: u64,
+    /// Calls begun.
+    pub(crate) calls: u64,
+    /// What a counter has added up; it has no time.
+    pub(crate) sum: Option<u64>,
+    /// Threads that are in it now.
+    pub(crate) open: u32,
+    /// Clock errors.
+    pub(crate) errors: u64,
+}
+
+impl What {
+    /// Its place in its table.
+    pub(crate) fn row(self) -> Option<u32> {
+        match self {
+            Self::Tree(row) | Self::Hot(row) | Self::Call(row) | Self::Thread(row) | Self::Site(row) => {
+                Some(row)
+            }
+            Self::Outside => None,
+        }
+    }
+}
+
+impl Figures {
+    /// Total time of a call; none without calls, and none of a counter.
+    pub(crate) fn avg_ns(self) -> Option<u64> {
+        (self.calls > 0 && self.sum.is_none()).then(|| self.total_ns / self.calls)
+    }
+}
+
+/// A part of a whole, 0 to 1; 0 of nothing.
+pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
+    if whole_ns == 0 {
+        0.0
+    } else {
+        (part_ns as f64 / whole_ns as f64).min(1.0)
+    }
+}

@@ -1,0 +1,132 @@
+//! The flame graph: what of the call tree is on the screen, and how one moves through it.
+
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::flame_layout::{Frame, lay_out};
+use crate::app::listing::{Listing, Shape};
+use crate::app::row::{Fold, Row, RowId};
+
+/// Which part of the graph is on the screen, and what stands there.
+#[derive(Debug, Default)]
+pub(crate) struct Flame {
+    /// What fills the width, and all above it, itself last; nothing where all of the tree does.
+    pub(super) zoom: Vec<RowId>,
+    /// The first line on the screen.
+    pub(crate) top: usize,
+    /// Line by line from left to right. The rows of the list are those of them that are one function.
+    pub(crate) frames: Vec<Frame>,
+    /// The frame of each row of the list.
+    pub(super) frame_of_row: Vec<u32>,
+    /// The line of what fills the width, while something of it is there.
+    pub(super) zoom_line: Option<usize>,
+}
+
+/// The largest of the outermost frames: the place to begin.
+pub(super) fn largest<'a>(data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
+    let end = rows.partition_point(|row| row.depth == 0);
+    // Of equal ones the first.
+    rows[..end]
+        .iter()
+        .rev()
+        .max_by_key(|row| data.figures(row.what).total_ns)
+}
+
+impl Flame {
+    /// Lays the tree of the data out and gives the rows of the list.
+    pub(crate) fn list(&mut self, data: &Data, shape: &Shape<'_>, width: u16) -> Listing {
+        let tree = &data.tree;
+        // Of what filled the width, as much as is still there.
+        let zoom = self.zoom.iter().rev().find_map(|id| {
+            let found = tree.rows.iter().position(|row| RowId::Path(row.path) == *id)?;
+            Some(found as u32)
+        });
+        // By name, so that nothing changes places while times change.
+        self.frames = lay_out(tree, zoom, width, |a, b| {
+            let (a, b) = (What::Tree(a), What::Tree(b));
+            data.label(a)
+                .cmp(data.label(b))
+                .then_with(|| data.full_name(a).cmp(data.full_name(b)))
+        });
+        self.zoom_line = zoom.map(|row| tree.rows[row as usize].depth as usize);
+        let mut out = Listing::default();
+        let mut row_of_frame = vec![None; self.frames.len()];
+        self.frame_of_row.clear();
+        for (index, frame) in self.frames.iter().enumerate() {
+            let Some(row) = frame.row.filter(|_| frame.few == 0) else {
+                continue;
+            };
+            let what = What::Tree(row);
+            row_of_frame[index] = Some(out.rows.len() as u32);
+            self.frame_of_row.push(index as u32);
+            out.rows.push(Row {
+                id: data.id(what),
+                what,
+                depth: frame.line,
+                parent: frame.parent.and_then(|parent| row_of_frame[parent as usize]),
+                last: false,
+                fold: Fold::Leaf,
+                hit: shape.matcher.is_some_and(|filter| filter.hits(data, what)),
+            });
+        }
+        if let Some(filter) = shape.matcher {
+            let all = (0..tree.rows.len() as u32).map(What::Tree);
+            out.hits = all.filter(|&what| filter.hits(data, what)).collect();
+            let selected = |what: &&What| Some(data.id(**what)) == shape.selected;
+            out.before = match out.rows.iter().find(|row| Some(row.id) == shape.selected) {
+                Some(row) => out
+                    .hits
+                    .partition_point(|&hit| index_of(hit) < index_of(row.what)),
+                None => out.hits.iter().position(|what| selected(&what)).unwrap_or(0),
+            };
+        }
+        out
+    }
+
+    /// The frame of a row of the list.
+    pub(crate) fn frame(&self, row: usize) -> Option<&Frame> {
+        self.frames.get(*self.frame_of_row.get(row)? as usize)
+    }
+
+    /// The row of the list that a frame is, or that stands above several small ones.
+    pub(super) fn row_under(&self, x: u16, line: u32) -> Option<usize> {
+        let under = |frame: &&Frame| frame.line == line && (frame.x..frame.x + frame.width).contains(&x);
+        let at = self.frames.iter().position(|frame| under(&frame))?;
+        let frame = &self.frames[at];
+        self.row_of(if frame.few == 0 {
+            at
+        } else {
+            frame.parent? as usize
+        })
+    }
+
+    /// The row of the list that a frame is.
+    pub(crate) fn row_of(&self, frame: usize) -> Option<usize> {
+        self.frame_of_row.binary_search(&(frame as u32)).ok()
+    }
+
+    /// Not all of the tree is on the screen's width.
+    pub(crate) fn is_zoomed(&self) -> bool {
+        self.zoom_line.is_some()
+    }
+
+    /// Lines of the graph.
+    pub(crate) fn lines(&self) -> usize {
+        self.frames.last().map_or(0, |frame| frame.line as usize + 1)
+    }
+
+    /// Moves the graph under the screen.
+    pub(super) fn scroll(&mut self, lines: isize, page: usize) {
+        self.top = self.top.saturating_add_signed(lines);
+        self.top = self.top.min(self.lines().saturating_sub(page));
+    }
+
+    /// Moves it as little as needed to show a line.
+    pub(super) fn show(&mut self, line: usize, page: usize) {
+        let page = page.max(1);
+        self.top = self.top.clamp((line + 1).saturating_sub(page), line);
+    }
+}
+
+pub(super) fn index_of(what: What) -> u32 {
+    if let What::Tree(row) = what { row } else { u32::MAX }
+}

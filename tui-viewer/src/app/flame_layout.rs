@@ -1,0 +1,142 @@
+//! A call tree laid out as an icicle: from the top down, each frame as wide as its share of the time above it, in whole
+//! cells.
+
+use std::cmp::Ordering;
+
+use tickscope_analysis::call_tree::CallTree;
+
+/// A frame on its cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// Its row of the tree; of several that are too small for a cell each, the row above them.
+    pub(crate) row: Option<u32>,
+    /// How many are in it, where they are too small for a cell each; else 0.
+    pub(crate) few: u32,
+    /// The frame above it, by its place among the frames.
+    pub(crate) parent: Option<u32>,
+    /// Its line, from the top.
+    pub(crate) line: u32,
+    /// Its first cell.
+    pub(crate) x: u16,
+    /// Its cells.
+    pub(crate) width: u16,
+    /// Its place on its line: neighbours look different.
+    pub(crate) place: u32,
+}
+
+/// Lays a tree out on so many cells. What is above `zoom` takes all of them, what is beside it none. Frames come line by
+/// line, those of a line from left to right; `order` is that of siblings.
+pub(crate) fn lay_out(
+    tree: &CallTree,
+    zoom: Option<u32>,
+    width: u16,
+    order: impl Fn(u32, u32) -> Ordering,
+) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    let mut above = Vec::new();
+    let mut at = zoom;
+    while let Some(row) = at {
+        above.push(row);
+        at = tree.rows[row as usize].parent;
+    }
+    for (line, &row) in above.iter().rev().enumerate() {
+        frames.push(Frame {
+            row: Some(row),
+            few: 0,
+            parent: (line as u32).checked_sub(1),
+            line: line as u32,
+            x: 0,
+            width,
+            place: 0,
+        });
+    }
+    let mut next = match zoom {
+        Some(_) => frames.len() - 1,
+        None => {
+            let whole = tree.measured_ns();
+            let space = Space {
+                parent: None,
+                row: None,
+                line: 0,
+                x: 0,
+                width,
+            };
+            divide(tree, tree.top(), whole, &space, &order, &mut frames);
+            0
+        }
+    };
+    while let Some(&frame) = frames.get(next) {
+        if let Some(row) = frame.row.filter(|_| frame.few == 0) {
+            let space = Space {
+                parent: Some(next as u32),
+                row: frame.row,
+                line: frame.line + 1,
+                x: frame.x,
+                width: frame.width,
+            };
+            let whole = tree.rows[row as usize].total_ns;
+            divide(tree, tree.children(row), whole, &space, &order, &mut frames);
+        }
+        next += 1;
+    }
+    frames
+}
+
+/// Cells that siblings share.
+struct Space {
+    parent: Option<u32>,
+    row: Option<u32>,
+    line: u32,
+    x: u16,
+    width: u16,
+}
+
+/// Gives siblings their cells: each cell belongs to the one that has most of it. Those without a cell of their own come last,
+/// together; the rest of the cells is the time of the frame above itself.
+fn divide(
+    tree: &CallTree,
+    siblings: &[u32],
+    whole_ns: u64,
+    space: &Space,
+    order: &impl Fn(u32, u32) -> Ordering,
+    frames: &mut Vec<Frame>,
+) {
+    let total = |row: u32| tree.rows[row as usize].total_ns;
+    let whole = u128::from(whole_ns.max(1));
+    let cells = u128::from(space.width);
+    let (mut large, small): (Vec<u32>, Vec<u32>) = siblings
+        .iter()
+        .copied()
+        .filter(|&row| total(row) > 0)
+        .partition(|&row| u128::from(total(row)) * cells >= whole);
+    large.sort_by(|&a, &b| order(a, b));
+    let mut begun = 0;
+    let mut put = |row: Option<u32>, few: u32, ns: u64| {
+        // The edge of a cell that is nearest.
+        let edge = |ns: u128| ((2 * ns.min(whole) * cells + whole) / (2 * whole)) as u16;
+        let (start, end) = (edge(begun), edge(begun + u128::from(ns)));
+        begun += u128::from(ns);
+        if end > start {
+            let on_line = frames.last().filter(|last| last.line == space.line);
+            frames.push(Frame {
+                row,
+                few,
+                parent: space.parent,
+                line: space.line,
+                x: space.x + start,
+                width: end - start,
+                place: on_line.map_or(0, |last| last.place + 1),
+            });
+        }
+    };
+    for row in large {
+        put(Some(row), 0, total(row));
+    }
+    if !small.is_empty() {
+        put(
+            space.row,
+            small.len() as u32,
+            small.iter().map(|&row| total(row)).sum(),
+        );
+    }
+}

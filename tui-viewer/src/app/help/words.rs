@@ -1,0 +1,233 @@
+//! The words and marks on the screens, each with what it means: the part of the help below the keys.
+
+use crate::app::columns::Column;
+use crate::app::columns::spec::ColumnSpec;
+use crate::app::help::line::HelpLine;
+use crate::app::thread_rows::RunState;
+use crate::text::glyphs::Glyphs;
+
+/// Cells of the longest word.
+pub(crate) const WORD_CELLS: usize = 11;
+
+/// A heading, words and what they mean. What goes on in a second line has no word.
+type Part = (&'static str, &'static [(&'static str, &'static str)]);
+
+const HEADER: Part = (
+    "Words: the first line",
+    &[
+        ("LIVE", "the screen follows the program"),
+        ("FROZEN", "the screen stands still, nothing else"),
+        ("PAST", "an older snapshot is on the screen"),
+        ("STALE", "alive, but no snapshot for 2 s or more"),
+        ("EXITED", "ended; these are its last numbers"),
+        ("CRASHED", "ended without a last record"),
+        ("KEPT", "a snapshot from a file"),
+        ("RECORDED", "a recording, at its newest moment"),
+        ("WAITING", "no program is here yet"),
+        ("BROKEN", "its file cannot be read, or no more"),
+        ("Hz", "snapshots that it makes in a second"),
+        ("exact", "every call is timed"),
+        ("adaptive", "calls are counted, times ~ are estimates"),
+        ("sampled", "counted; times ~ are shares of samples"),
+        ("off", "nothing is measured"),
+        ("since reset", "how long the counters have counted"),
+        ("threads", "those that live, or the chosen ones"),
+        ("nodes", "rows of the whole tree: paths of calls"),
+        ("cost", "what measuring takes: at least to at most"),
+        ("dropped", "calls that found no place: not counted"),
+        ("unbalanced", "scopes leaked, or ended out of order"),
+        ("pruned", "rows that were summed up in (pruned)"),
+        ("lapped", "reads done again: it wrote faster"),
+        ("clock", "clock errors: gaps that are not charged"),
+    ],
+);
+
+const TIMES: Part = (
+    "Words: times",
+    &[
+        ("time", "always a thread's wall-clock time:"),
+        ("", "what it waits in a scope counts too"),
+        ("measured", "time in scopes, of the threads shown"),
+        ("wall time", "time of threads in scopes and outside of"),
+        ("", "them, waiting included"),
+        ("window", "numbers of the last seconds only"),
+        ("mark", "a moment to compare with or count from"),
+        ("vs", "compared: every number is now minus then"),
+        ("before", "the same time just before the window (')"),
+        ("new gone", "there only now, or only then"),
+        ("per call", "every number divided by a row's calls"),
+        ("ticks", "of the program's clock, not seconds"),
+        ("compensated", "less what measuring may cost: at least"),
+        ("calls took", "how long single calls took"),
+        ("p50 p99.9", "half, 999 of 1000 took no longer"),
+        ("chart", "latency: how many calls took how long,"),
+        ("", "from the shortest to the longest; a step"),
+        ("", "right is longer by one factor (log axis)"),
+    ],
+);
+
+const ROWS: Part = (
+    "Words: rows and sites",
+    &[
+        ("(self)", "a function's time without its callees"),
+        ("(outside)", "time outside of any scope"),
+        ("[group]", "a group, for the members of it (key &)"),
+        ("(pruned)", "rows summed up: there were too many"),
+        ("on", "site that is measured, and was called"),
+        ("off", "site that is switched off by a rule"),
+        ("not since", "site with no call since the reset,"),
+        ("not in", "or in the window"),
+        ("%TOP TOP", "bottom-up: what nobody measured called"),
+        ("AVG change", "AVG %: a call is slower or faster by"),
+    ],
+);
+
+/// All parts, the shortest names first.
+pub(super) fn parts(ascii: bool) -> Vec<Vec<HelpLine>> {
+    vec![
+        columns(),
+        marks(ascii),
+        states(),
+        part(&HEADER),
+        part(&TIMES),
+        part(&ROWS),
+    ]
+}
+
+fn word(word: &str, meaning: &'static str) -> HelpLine {
+    HelpLine::Word(word.to_string(), meaning)
+}
+
+fn part((title, words): &Part) -> Vec<HelpLine> {
+    let lines = words.iter().map(|(name, meaning)| word(name, meaning));
+    std::iter::once(HelpLine::Title(title)).chain(lines).collect()
+}
+
+fn columns() -> Vec<HelpLine> {
+    let mut lines = vec![HelpLine::Title("Words: columns")];
+    for ColumnSpec { title, help, .. } in Column::all().map(Column::spec) {
+        let line = word(if title.is_empty() { "bar" } else { title }, help);
+        // Several tables have the same column.
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+fn states() -> Vec<HelpLine> {
+    let mut lines = vec![HelpLine::Title("Words: states of a thread")];
+    for run_state in RunState::ALL {
+        lines.push(word(run_state.word(), run_state.meaning()));
+        if run_state == RunState::Waiting {
+            lines.push(word("", "(below 10 % of one in the last interval)"));
+        }
+    }
+    lines
+}
+
+fn marks(ascii: bool) -> Vec<HelpLine> {
+    let glyphs = Glyphs::of(ascii);
+    let both = |one: &str, other: &str| format!("{one} {other}");
+    let fills = if ascii { ". :" } else { "░ ▒" };
+    let lines = [
+        (glyphs.running.to_string(), "open now: a thread is in this call"),
+        (
+            glyphs.doubtful.to_string(),
+            "mean under 3x what measuring may cost",
+        ),
+        (glyphs.sum.to_string(), "what a counter has added up: no time"),
+        ("~".to_string(), "estimated"),
+        (glyphs.at_most.to_string(), "at most"),
+        (
+            glyphs.give_or_take.to_string(),
+            "the true value is so near, 2 times in 3",
+        ),
+        ("-".to_string(), "not known"),
+        (glyphs.again.to_string(), "recursion in one row; calls back"),
+        (
+            both(glyphs.falls, glyphs.rises),
+            "sorted, largest or smallest first;",
+        ),
+        (String::new(), "in differences: faster, slower"),
+        (
+            both(glyphs.open, glyphs.closed),
+            "open; closed, +n rows are hidden",
+        ),
+        (glyphs.cut.to_string(), "left out for want of room"),
+        (fills.to_string(), "fills of the frames in Flame"),
+        ("!".to_string(), "an alarm: look at this number"),
+        (">".to_string(), "the selected row"),
+    ];
+    let mut out = vec![HelpLine::Title("Words: marks")];
+    out.extend(lines.map(|(mark, meaning)| HelpLine::Word(mark, meaning)));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::columns;
+    use crate::app::view::View;
+    use crate::source::status::Status;
+    use crate::text::cells::width;
+
+    fn has(name: &str) -> bool {
+        let lines = parts(false).concat();
+        lines
+            .iter()
+            .any(|line| matches!(line, HelpLine::Word(word, _) if word == name))
+    }
+
+    #[test]
+    fn every_column_of_every_view_is_explained() {
+        for view in View::ALL {
+            for width in 20..300 {
+                for place in columns::places(view, width) {
+                    let column = place.column;
+                    assert!(Column::all().any(|other| other == column), "{column:?}");
+                }
+            }
+        }
+        let lines = super::columns();
+        for column in Column::all() {
+            let help = column.spec().help;
+            assert!(!help.is_empty(), "{column:?}");
+            let says = |line: &&HelpLine| matches!(line, HelpLine::Word(_, text) if *text == help);
+            assert_eq!(lines.iter().filter(says).count(), 1, "{column:?}");
+        }
+    }
+
+    #[test]
+    fn every_state_is_explained() {
+        let states = [
+            Status::Waiting { why: String::new() },
+            Status::Live,
+            Status::Stale { since_unix_ns: 0 },
+            Status::Exited { unix_ns: 0 },
+            Status::Crashed { unix_ns: None },
+            Status::Kept,
+        ];
+        for state in states {
+            assert!(has(state.word()), "{}", state.word());
+        }
+        for run_state in RunState::ALL {
+            assert!(has(run_state.word()), "{run_state:?}");
+        }
+    }
+
+    #[test]
+    fn no_word_is_cut() {
+        for ascii in [false, true] {
+            for line in parts(ascii).concat() {
+                if let HelpLine::Word(word, meaning) = line {
+                    assert!(width(&word) <= WORD_CELLS, "{word}");
+                    // Two cells before the word, two after it, and the frame with its margins.
+                    let cells = WORD_CELLS + width(meaning) + 4;
+                    assert!(cells <= 60 - 4, "{meaning}: {cells}");
+                    assert!(!ascii || word.is_ascii() && meaning.is_ascii(), "{word}");
+                }
+            }
+        }
+    }
+}

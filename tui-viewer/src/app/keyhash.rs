@@ -1,0 +1,36 @@
+//! A quick hasher for keys that are hashes already: path ids and function keys.
+//!
+//! Every row of a large tree is looked up on every update. The keys are made of names in the traced program; who
+//! could choose them to collide could as well fill the tree itself.
+
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A map from such keys.
+pub(crate) type KeyMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<KeyHasher>>;
+
+/// A set of such keys.
+pub(crate) type KeySet<K> = std::collections::HashSet<K, BuildHasherDefault<KeyHasher>>;
+
+/// Mixes words by one multiplication each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeyHasher(u64);
+
+/// An odd number without a pattern: the fraction of the golden ratio.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Hasher for KeyHasher {
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(ODD);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        // The multiplication mixes upward; tables look at the low bits first.
+        self.0.rotate_left(32)
+    }
+}

@@ -1,0 +1,148 @@
+//! Where things stand on a screen of some size: drawing, paging and clicks all ask here.
+
+use ratatui::layout::{Rect, Size};
+
+/// Below this nothing sensible fits.
+pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
+
+/// Lines of the detail pane, its rule included: on a terminal of the usual height the list keeps one more.
+const DETAIL_LINES: u16 = 7;
+const SHORT_DETAIL_LINES: u16 = 6;
+
+/// From this height on the detail pane has all its lines.
+const ROOM_FOR_DETAIL: u16 = 26;
+
+/// From this height on what a list is about has two lines.
+const ROOM_FOR_TITLE: u16 = 12;
+
+/// One screen, cut into lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// The whole screen.
+    pub(crate) area: Rect,
+    /// Program, state, rate, cost.
+    pub(crate) header: Rect,
+    /// Views and settings, on tall screens.
+    pub(crate) tabs: Option<Rect>,
+    /// What the list is about, where it is about one thing.
+    pub(crate) title: Option<Rect>,
+    /// Titles of the columns.
+    pub(crate) columns: Rect,
+    /// The list.
+    pub(crate) rows: Rect,
+    /// One line with the cause of a state that is not LIVE, and the next step.
+    pub(crate) banner: Option<Rect>,
+    /// More on the selected row, on tall screens.
+    pub(crate) detail: Option<Rect>,
+    /// Keys, or the search line, or what just happened.
+    pub(crate) footer: Option<Rect>,
+    /// Nothing of the above: only a line that says what is needed.
+    pub(crate) too_small: bool,
+}
+
+impl Layout {
+    /// The lines of a screen; `banner` asks for one between list and footer.
+    pub(crate) fn compute(size: Size, banner: bool) -> Self {
+        let area = Rect::new(0, 0, size.width, size.height);
+        let too_small = size.width < SMALLEST.width || size.height < SMALLEST.height;
+        let tall = size.height >= 20;
+        let mut top = 0;
+        let mut bottom = size.height;
+        let mut from_top = |lines: u16, bottom: u16| {
+            let lines = lines.min(bottom - top.min(bottom));
+            let rect = Rect::new(0, top, size.width, lines);
+            top += lines;
+            rect
+        };
+        let header = from_top(1, bottom);
+        let tabs = tall.then(|| from_top(1, bottom));
+        let columns = from_top(1, bottom);
+        let mut from_bottom = |lines: u16| {
+            bottom = bottom.saturating_sub(lines);
+            Rect::new(0, bottom, size.width, lines.min(size.height))
+        };
+        let roomy = size.height >= 10;
+        let footer = roomy.then(|| from_bottom(1));
+        let banner = (banner && roomy).then(|| from_bottom(1));
+        let detail_lines = if size.height >= ROOM_FOR_DETAIL {
+            DETAIL_LINES
+        } else {
+            SHORT_DETAIL_LINES
+        };
+        let detail = tall.then(|| from_bottom(detail_lines));
+        let rows = from_top(bottom.saturating_sub(columns.bottom()), bottom);
+        Self {
+            area,
+            header,
+            tabs,
+            title: None,
+            columns,
+            rows,
+            banner,
+            detail,
+            footer,
+            too_small,
+        }
+    }
+
+    /// The same with some lines on what the list is about, as far as there is room.
+    pub(crate) fn with_title(mut self) -> Self {
+        let lines = match self.area.height {
+            ROOM_FOR_TITLE.. => 2,
+            10.. => 1,
+            _ => 0,
+        };
+        self.title = (lines > 0).then_some(Rect {
+            height: lines,
+            ..self.columns
+        });
+        self.columns.y += lines;
+        self.rows.y += lines;
+        self.rows.height = self.rows.height.saturating_sub(lines);
+        self
+    }
+
+    /// The line for what is typed and told: the footer, or the last row where there is none.
+    pub(crate) fn bottom_line(&self) -> Rect {
+        self.footer.unwrap_or(Rect {
+            y: self.area.bottom().saturating_sub(1),
+            height: self.area.height.min(1),
+            ..self.area
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_never_overlap_and_fill_the_screen() {
+        for width in [20, 60, 120] {
+            for height in 5..60 {
+                for (banner, title) in [(false, false), (true, false), (false, true), (true, true)] {
+                    let l = Layout::compute(Size::new(width, height), banner);
+                    let l = if title { l.with_title() } else { l };
+                    let parts = [
+                        Some(l.header),
+                        l.tabs,
+                        l.title,
+                        Some(l.columns),
+                        Some(l.rows),
+                        l.detail,
+                        l.banner,
+                        l.footer,
+                    ];
+                    let mut y = 0;
+                    for part in parts.into_iter().flatten() {
+                        assert_eq!(part.y, y, "{height}");
+                        assert_eq!(part.width, width);
+                        y += part.height;
+                    }
+                    assert_eq!(y, height);
+                    assert!(l.rows.height >= 3);
+                }
+            }
+        }
+    }
+}

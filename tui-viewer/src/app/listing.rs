@@ -1,0 +1,211 @@
+//! From data to the rows of a list, in order and folded. What is closed is never touched.
+
+use tickscope_analysis::call_tree::PathId;
+
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::function::Around;
+use crate::app::keyhash::KeySet;
+use crate::app::row::{Fold, Row, RowId};
+use crate::app::search::Matcher;
+use crate::app::sort::{Before, Sort};
+use crate::app::{listing, threads};
+
+/// Fewer lines than this are for rows alone.
+pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
+
+/// Everything that shapes a list beside its data.
+#[derive(Debug)]
+pub(crate) struct Shape<'a> {
+    /// The order of siblings.
+    pub(crate) sort: Sort,
+    /// Where rows stood before.
+    pub(crate) before: &'a Before<'a>,
+    /// Which rows of the tree are open.
+    pub(crate) open: &'a KeySet<PathId>,
+    /// What is searched for.
+    pub(crate) matcher: Option<&'a Matcher>,
+    /// Only matches and what leads to them.
+    pub(crate) only: bool,
+    /// The time outside any scope is a row as well.
+    pub(crate) outside: bool,
+    /// The selected row: matches before it are counted.
+    pub(crate) selected: Option<RowId>,
+}
+
+/// A list, and what a search found in it and behind closed rows.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// The rows.
+    pub(crate) rows: Vec<Row>,
+    /// All matches, in order.
+    pub(crate) hits: Vec<What>,
+    /// How many of them stand before the selected row.
+    pub(crate) before: usize,
+}
+
+struct Level {
+    items: Vec<What>,
+    next: usize,
+    parent: Option<u32>,
+    depth: u32,
+    /// False below a closed row, where only matches are looked for.
+    shown: bool,
+}
+
+/// The rows of the call tree.
+pub(crate) fn tree(data: &Data, shape: &Shape<'_>) -> Listing {
+    let mut top: Vec<What> = data.tree.top().iter().map(|&row| What::Tree(row)).collect();
+    if shape.outside {
+        top.push(What::Outside);
+    }
+    walk(data, shape, top)
+}
+
+/// The rows of the hotspots.
+pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
+    let mut all: Vec<What> = (0..data.hot().len() as u32).map(What::Hot).collect();
+    if shape.outside {
+        all.push(What::Outside);
+    }
+    walk(data, shape, all)
+}
+
+/// The callers of a function, the function itself, and its callees.
+pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool) -> Listing {
+    let Some(around) = &data.around else {
+        return Listing::default();
+    };
+    let sorted = |lines: std::ops::Range<u32>| arranged(data, shape, lines.map(What::Call).collect());
+    let heading = |line: u32| headings.then_some(What::Call(line));
+    let mut items: Vec<What> = Vec::new();
+    items.extend(heading(Around::CALLED_FROM));
+    items.extend(sorted(around.callers()));
+    items.extend(heading(around.time_goes_to()));
+    items.extend(sorted(around.own()..around.own() + 1));
+    items.extend(sorted(around.callees()));
+    let mut out = Listing::default();
+    for what in items {
+        let id = data.id(what);
+        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
+        if shape.selected == Some(id) {
+            out.before = out.hits.len();
+        }
+        if hit {
+            out.hits.push(what);
+        }
+        out.rows.push(Row {
+            id,
+            what,
+            depth: 0,
+            parent: None,
+            last: false,
+            fold: Fold::Leaf,
+            hit,
+        });
+    }
+    out
+}
+
+/// Rows side by side.
+pub(crate) fn flat(data: &Data, shape: &Shape<'_>, all: Vec<What>) -> Listing {
+    walk(data, shape, all)
+}
+
+fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
+    let mut out = Listing::default();
+    // Each level is a place on the heap: call trees get deeper than the stack likes.
+    let mut levels = vec![Level {
+        items: arranged(data, shape, top),
+        next: 0,
+        parent: None,
+        depth: 0,
+        shown: true,
+    }];
+    while let Some(level) = levels.last_mut() {
+        let Some(&what) = level.items.get(level.next) else {
+            levels.pop();
+            continue;
+        };
+        level.next += 1;
+        let last = level.next == level.items.len();
+        let (parent, depth, shown) = (level.parent, level.depth, level.shown);
+        let id = data.id(what);
+        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
+        let inside = shape.matcher.is_some_and(|filter| filter.inside(what));
+        if shape.selected == Some(id) {
+            out.before = out.hits.len();
+        }
+        if hit {
+            out.hits.push(what);
+        }
+        let fold = fold_of(data, shape, what, inside);
+        if shown {
+            out.rows.push(Row {
+                id,
+                what,
+                depth,
+                parent,
+                last,
+                fold,
+                hit,
+            });
+        }
+        if let What::Tree(row) = what {
+            let opens = shown && fold == Fold::Open;
+            if opens || inside {
+                let children = data
+                    .tree
+                    .children(row)
+                    .iter()
+                    .map(|&child| What::Tree(child))
+                    .collect();
+                let parent = shown.then(|| out.rows.len() as u32 - 1);
+                let items = arranged(data, shape, children);
+                levels.push(Level {
+                    items,
+                    next: 0,
+                    parent,
+                    depth: depth + 1,
+                    shown: opens,
+                });
+            }
+        }
+    }
+    out
+}
+
+fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
+    let What::Tree(row) = what else { return Fold::Leaf };
+    let below = data.below(row);
+    if below == 0 || (shape.only && !inside) {
+        Fold::Leaf
+    } else if shape.open.contains(&data.tree.rows[row as usize].path) || (shape.only && inside) {
+        Fold::Open
+    } else {
+        Fold::Closed(below)
+    }
+}
+
+fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
+    if let Some(filter) = shape.matcher.filter(|_| shape.only) {
+        items.retain(|&what| filter.inside(what) || filter.hits(data, what));
+    }
+    shape.sort.arrange(data, shape.before, &mut items);
+    items
+}
+
+/// The rows as a list. Those that nothing else tells apart stand as people count: `job-2` before `job-10`.
+pub(crate) fn threads(data: &Data, shape: &Shape<'_>) -> Listing {
+    let all = threads::busiest_first(&data.snapshot)
+        .into_iter()
+        .map(|id| What::Thread(id.0))
+        .collect();
+    listing::flat(data, shape, all)
+}
+
+/// The rows as a list.
+pub(crate) fn sites(data: &Data, shape: &Shape<'_>) -> Listing {
+    let all = (0..data.sites().len() as u32).map(What::Site).collect();
+    listing::flat(data, shape, all)
+}

@@ -1,0 +1,98 @@
+//! What comes in, and what is to be done outside.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use ratatui::layout::Size;
+use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
+use tickscope_report::Extent;
+use tui_input::InputRequest;
+
+use crate::cli::args::ReportFormat;
+
+use crate::keys::action::Action;
+use crate::keys::decoder::Code;
+use crate::source::events::{Events, Request};
+
+/// Something happened.
+#[derive(Clone, Debug)]
+pub(crate) enum Message {
+    /// A key with a meaning.
+    Do(Action),
+    /// A key in the search line or the command line.
+    Edit(InputRequest),
+    /// A click on a cell.
+    Click(u16, u16),
+    /// The wheel, so many rows down; up if negative.
+    Wheel(isize),
+    /// A key without a meaning where it was pressed.
+    Unknown(Code),
+    /// The feed was looked at.
+    Events(Box<Events>),
+    /// Time since the screen began.
+    Time(Duration),
+    /// The terminal has another size.
+    Resize(Size),
+    /// A file was written, or several, or not: what it is, and where or why not.
+    Wrote(&'static str, Result<Vec<PathBuf>, String>),
+    /// A request could not even be sent.
+    NotSent(Request, String),
+    /// A ring file or a source could not be opened.
+    NotOpened(String),
+}
+
+/// Something is to be done outside.
+#[derive(Clone, Debug)]
+pub(crate) enum Effect {
+    /// Leave.
+    Quit,
+    /// Stop like any program of the shell.
+    Suspend,
+    /// Draw everything again.
+    Repaint,
+    /// Ask the program.
+    Send(Request),
+    /// Open a ring file.
+    Open(PathBuf),
+    /// Write the report of a snapshot.
+    WriteReport {
+        /// What is on the screen: the window that was chosen, and what is in focus.
+        snapshot: Rc<Snapshot>,
+        /// Which part of the run that is.
+        extent: Extent,
+        /// The one thread in scope.
+        thread: Option<ThreadId>,
+        /// Without what measuring costs at least.
+        compensated: bool,
+        /// For reading, for programs, or for other tools; a file for each.
+        formats: Vec<ReportFormat>,
+        /// The new file; without it one that is named after program and time.
+        file: Option<PathBuf>,
+    },
+    /// Keep a snapshot.
+    KeepSnapshot {
+        /// What is on the screen.
+        snapshot: Rc<Snapshot>,
+        /// The new file; without it one that is named after program and time.
+        file: Option<PathBuf>,
+    },
+    /// Take the mouse, or leave it to the terminal.
+    Mouse(bool),
+    /// Open a place in the source.
+    Edit(SourcePlace),
+    /// Put a text where the terminal pastes from.
+    Copy(String),
+}
+
+/// A place in the source, as a program names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SourcePlace {
+    /// As the compiler saw it: from the root, or from where the project was built.
+    pub(crate) file: String,
+    /// Counted from 1; 0 where it is not known.
+    pub(crate) line: u32,
+    /// The program, if it runs.
+    pub(crate) pid: Option<u32>,
+}

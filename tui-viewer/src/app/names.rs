@@ -1,0 +1,75 @@
+//! Names of functions, made once and kept as long as the functions stay the same.
+
+use std::rc::Rc;
+
+use tickscope_analysis::functions::{Function, Functions};
+use tickscope_report::label;
+
+use crate::text::cells::safe;
+
+/// The names of all functions of a snapshot, by function id.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    keys: Vec<u64>,
+    /// The last parts of the path, as many as are needed.
+    pub(crate) short: Vec<String>,
+    /// The whole path, printable.
+    pub(crate) full: Vec<String>,
+    small_short: Vec<String>,
+    small_full: Vec<String>,
+}
+
+impl Names {
+    /// The names of these functions; the former ones if nothing has changed.
+    pub(crate) fn of(functions: &Functions, former: Option<&Rc<Self>>, ascii: bool) -> Rc<Self> {
+        let same = |names: &&Rc<Self>| {
+            names
+                .keys
+                .iter()
+                .copied()
+                .eq(functions.list.iter().map(|f| f.key))
+        };
+        if let Some(names) = former.filter(same) {
+            return Rc::clone(names);
+        }
+        let full: Vec<String> = functions.list.iter().map(Function::full_name).collect();
+        let printable = |names: &[String]| names.iter().map(|name| safe(name, ascii).into_owned()).collect();
+        let small = |names: &[String]| names.iter().map(|name| name.to_lowercase()).collect();
+        let short: Vec<String> = printable(&label::labels(functions, ascii));
+        Rc::new(Self {
+            keys: functions.list.iter().map(|f| f.key).collect(),
+            small_short: small(&short),
+            small_full: small(&full),
+            full: printable(&full),
+            short,
+        })
+    }
+
+    /// Which functions have the text in what is shown of them, or, where none has, in their whole path.
+    /// Capital letters in the text make capitals count.
+    pub(crate) fn matching(&self, text: &str) -> Vec<bool> {
+        let exact = text.chars().any(char::is_uppercase);
+        let places = if exact {
+            [&self.short, &self.full]
+        } else {
+            [&self.small_short, &self.small_full]
+        };
+        let mut found = Vec::new();
+        for names in places {
+            found = names.iter().map(|name| name.contains(text)).collect();
+            if found.contains(&true) {
+                break;
+            }
+        }
+        found
+    }
+}
+
+/// Whether a name has the text in it. Capital letters in the text make capitals count.
+pub(crate) fn contains(name: &str, text: &str) -> bool {
+    if text.chars().any(char::is_uppercase) {
+        name.contains(text)
+    } else {
+        name.to_lowercase().contains(text)
+    }
+}

@@ -1,0 +1,48 @@
+//! What stands on top of the view and takes the keys.
+
+use tickscope_format::ids::ThreadId;
+
+use crate::app::command_line::CommandLine;
+use crate::app::help_search::HelpSearch;
+use crate::source::events::Request;
+
+/// What has the keyboard in place of the view. There is at most one.
+#[derive(Debug)]
+pub(crate) enum Overlay {
+    /// The line in which a search is typed.
+    Search,
+    /// The line in which a command is typed.
+    CommandLine(CommandLine),
+    /// The help.
+    Help(HelpScreen),
+    /// The list of threads to choose from.
+    Threads {
+        /// The selected line; the first stands for all threads.
+        index: usize,
+        /// Threads of the snapshot on screen in the order of the list.
+        order: Vec<ThreadId>,
+    },
+    /// The list of modes.
+    Modes {
+        /// The selected line.
+        index: usize,
+    },
+    /// Whether to ask the program for this although others watch it.
+    Confirm(Request),
+}
+
+/// The help, scrolled and searched.
+#[derive(Debug, Default)]
+pub(crate) struct HelpScreen {
+    /// Lines scrolled away.
+    pub(crate) scroll: usize,
+    /// What is looked up.
+    pub(crate) search: Option<HelpSearch>,
+}
+
+impl HelpScreen {
+    /// The search whose text is being typed.
+    pub(crate) fn typed(&self) -> Option<&HelpSearch> {
+        self.search.as_ref().filter(|search| search.typing)
+    }
+}

@@ -1,0 +1,43 @@
+//! What percents are of.
+
+use crate::app::view::View;
+
+/// The whole of which a row is a share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PercentOf {
+    /// All measured time of the threads in scope.
+    #[default]
+    Measured,
+    /// All time of the threads in scope, outside of scopes too.
+    Wall,
+    /// The row's parent.
+    Parent,
+}
+
+impl PercentOf {
+    /// What holds in a view: a function without a place has no parent.
+    pub(crate) fn within(self, view: View) -> Self {
+        match (self, view) {
+            (Self::Parent, view) if view != View::Tree => Self::Measured,
+            _ => self,
+        }
+    }
+
+    /// The next one that makes a difference.
+    pub(crate) fn next(self, view: View) -> Self {
+        match (self.within(view), view) {
+            (Self::Measured, _) => Self::Wall,
+            (Self::Wall, View::Tree) => Self::Parent,
+            (Self::Wall | Self::Parent, _) => Self::Measured,
+        }
+    }
+
+    /// For the line above the columns.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Measured => "% of measured",
+            Self::Wall => "% of wall time",
+            Self::Parent => "% of parent",
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Where the screen stands in time: it follows the program, stands still, or shows a moment of the past.
+
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+
+use crate::app::activity::Activity;
+use crate::app::compare::Mark;
+use crate::app::program::Program;
+use crate::app::thread_choice::ThreadChoice;
+use crate::source::history::History;
+use crate::source::status::Status;
+
+/// The moment on screen, and the moments one can go to.
+#[derive(Debug, Default)]
+pub(crate) struct Playback {
+    /// Which moment is on screen.
+    pub(super) position: Position,
+    /// The past of the program.
+    pub(crate) history: History,
+    /// When the recording begins that is read; not all of it may have been read yet.
+    pub(crate) begin_ns: Option<u64>,
+    /// A moment to compare with.
+    pub(crate) mark: Option<Mark>,
+    /// How busy each row was in the seconds before the newest snapshot.
+    pub(super) activity: Activity,
+}
+
+/// Which moment is on screen.
+#[derive(Debug, Default)]
+pub(super) enum Position {
+    /// The newest: the screen follows the program.
+    #[default]
+    Live,
+    /// The one at which the user stopped the screen.
+    Frozen(Still),
+    /// One that the user went back to.
+    Past(Still),
+}
+
+/// A screen that stands still.
+#[derive(Debug)]
+pub(super) struct Still {
+    /// The snapshot on screen.
+    shown: Rc<Snapshot>,
+    /// When the newest snapshot was captured at the time the user stopped.
+    stopped_ns: Option<u64>,
+    /// How busy each row was in the seconds before the snapshot on screen.
+    activity: Option<Activity>,
+}
+
+impl Playback {
+    fn still(&self) -> Option<&Still> {
+        match &self.position {
+            Position::Live => None,
+            Position::Frozen(still) | Position::Past(still) => Some(still),
+        }
+    }
+
+    /// The snapshot on screen.
+    pub(crate) fn shown<'a>(&'a self, program: &'a Program) -> Option<&'a Rc<Snapshot>> {
+        match self.still() {
+            Some(still) => Some(&still.shown),
+            None => program.newest.as_ref(),
+        }
+    }
+
+    /// Whether the screen does not follow the program.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.still().is_some()
+    }
+
+    /// Whether the user went back to the moment on screen.
+    pub(crate) fn is_past(&self) -> bool {
+        matches!(self.position, Position::Past(_))
+    }
+
+    /// How busy rows were before the moment on screen, as far as that is known.
+    pub(crate) fn activity(&self) -> Option<&Activity> {
+        match self.still() {
+            Some(still) => still.activity.as_ref(),
+            None => Some(&self.activity),
+        }
+    }
+
+    /// The screen follows the program.
+    pub(super) fn go_live(&mut self) {
+        self.position = Position::Live;
+    }
+
+    /// The screen stands still from now on.
+    pub(super) fn freeze(&mut self, program: &Program) {
+        let Some(shown) = self.shown(program).cloned() else {
+            return;
+        };
+        self.position = Position::Frozen(Still {
+            shown,
+            stopped_ns: program.newest_ns(),
+            activity: Some(self.activity.clone()),
+        });
+    }
+
+    /// The screen shows a moment of the past.
+    pub(super) fn go_to(&mut self, snapshot: Rc<Snapshot>, program: &Program, threads: &ThreadChoice) {
+        // How far back this is counts from where the user stopped: it stays the same while the program goes on.
+        let stopped = self.still().and_then(|still| still.stopped_ns);
+        let is_ahead = |stopped: u64| snapshot.capture.unix_ns >= stopped;
+        let stopped_ns = if stopped.is_none_or(is_ahead) {
+            program.newest_ns()
+        } else {
+            stopped
+        };
+        let activity = Activity::until(&self.history, &snapshot, threads);
+        self.position = Position::Past(Still {
+            shown: snapshot,
+            stopped_ns,
+            activity,
+        });
+    }
+
+    /// Reads the activity of rows from the history again: other threads were chosen, or older records have come.
+    pub(super) fn restart_activity(&mut self, program: &Program, threads: &ThreadChoice) {
+        self.activity = match &program.newest {
+            Some(newest) => Activity::until(&self.history, newest, threads).unwrap_or_default(),
+            None => Activity::default(),
+        };
+        if let Position::Frozen(still) | Position::Past(still) = &mut self.position {
+            still.activity = Activity::until(&self.history, &still.shown, threads);
+        }
+    }
+
+    /// Drops what is known of another run of the program. The moment on screen stays.
+    pub(super) fn forget_run(&mut self) {
+        self.history.clear();
+        self.begin_ns = None;
+        self.activity = Activity::default();
+    }
+
+    /// Drops what is known of another program. A mark from a file stays; returns whether a mark was dropped.
+    pub(super) fn forget_program(&mut self) -> bool {
+        self.forget_run();
+        self.position = Position::Live;
+        let mark = self.mark.take_if(|mark| !mark.of_file);
+        mark.is_some()
+    }
+
+    /// How long the recording is that is read; none where it is none.
+    pub(crate) fn recorded_ns(&self, program: &Program) -> Option<u64> {
+        let begin = self.begin_ns.filter(|_| program.status == Status::Kept)?;
+        program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
+    }
+
+    /// How long after the beginning of its recording the moment of the past was captured that is on screen.
+    pub(crate) fn since_begin_ns(&self, program: &Program) -> Option<u64> {
+        let (all, newest) = (self.recorded_ns(program)?, program.newest_ns()?);
+        let shown = self.still().filter(|_| self.is_past())?.shown.capture.unix_ns;
+        Some(all.saturating_sub(newest.saturating_sub(shown)))
+    }
+
+    /// When the oldest snapshot was captured that one can go to.
+    pub(super) fn oldest_ns(&self, program: &Program) -> Option<u64> {
+        let known = self.begin_ns.or_else(|| self.history.times().next());
+        known.or_else(|| program.newest_ns())
+    }
+
+    /// The snapshot that was captured then.
+    pub(super) fn snapshot_of(&self, program: &Program, unix_ns: u64) -> Option<Rc<Snapshot>> {
+        match &program.newest {
+            Some(newest) if newest.capture.unix_ns == unix_ns => Some(Rc::clone(newest)),
+            _ => self.history.get(unix_ns),
+        }
+    }
+
+    /// How long before the user stopped the moment of the past was captured that is on screen.
+    pub(super) fn back_ns(&self) -> Option<u64> {
+        let still = self.still().filter(|_| self.is_past())?;
+        Some(still.stopped_ns?.saturating_sub(still.shown.capture.unix_ns))
+    }
+}

@@ -1,0 +1,70 @@
+//! What is known of the program: which one it is, how it is doing, and its newest snapshot.
+
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Mode;
+
+use crate::app::cpu_history::CpuHistory;
+use crate::source::events::{RingLine, Target};
+use crate::source::status::Status;
+
+/// The program on the screen, and before there is one, those to choose from.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// How it is doing.
+    pub(crate) status: Status,
+    /// Which program it is.
+    pub(crate) target: Option<Target>,
+    /// Ring files to choose from while no program is open.
+    pub(crate) found: Vec<RingLine>,
+    /// The selected ring file.
+    pub(crate) chosen: usize,
+    /// The newest snapshot.
+    pub(crate) newest: Option<Rc<Snapshot>>,
+    /// The user has read the warnings of the program.
+    pub(super) warnings_seen: bool,
+    /// How busy its threads were at the last snapshots.
+    pub(super) cpu_history: CpuHistory,
+    /// How often the newest record was read again because the program overwrote it.
+    pub(crate) lapped: u64,
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Self {
+            status: Status::Waiting { why: String::new() },
+            target: None,
+            found: Vec::new(),
+            chosen: 0,
+            newest: None,
+            warnings_seen: false,
+            cpu_history: CpuHistory::default(),
+            lapped: 0,
+        }
+    }
+}
+
+impl Program {
+    /// When the newest snapshot was captured.
+    pub(super) fn newest_ns(&self) -> Option<u64> {
+        self.newest.as_ref().map(|newest| newest.capture.unix_ns)
+    }
+
+    /// How the program measures now, whatever moment is on screen.
+    pub(crate) fn mode(&self) -> Option<Mode> {
+        self.newest.as_ref().map(|newest| newest.capture.mode)
+    }
+
+    /// Takes a new list of ring files; the selection stays on its file. Returns whether the list has changed.
+    pub(super) fn set_found(&mut self, found: Vec<RingLine>) -> bool {
+        if found == self.found {
+            return false;
+        }
+        let path = self.found.get(self.chosen).map(|line| &line.path);
+        let same = path.and_then(|path| found.iter().position(|line| line.path == *path));
+        self.chosen = same.unwrap_or(self.chosen).min(found.len().saturating_sub(1));
+        self.found = found;
+        true
+    }
+}

@@ -1,0 +1,234 @@
+//! Requests on their way: each is done when a snapshot shows its effect, not when it was sent or answered.
+
+use std::time::Duration;
+
+use tickscope_format::Snapshot;
+use tickscope_format::pattern::Pattern;
+use tickscope_analysis::sites::sites;
+
+use crate::source::events::Request;
+
+/// So long a program may take to answer before the user is told.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What was asked of the program. Another process never answers it, so all of it is dropped as one.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    /// A reset, its undoing, or another mode on its way.
+    pub(crate) pending: Option<Pending>,
+    /// A reset was made from here and can be taken back.
+    pub(crate) undoable: bool,
+    /// The rate that was asked for, times a second, until a snapshot shows it.
+    pub(super) wished_hz: Option<u64>,
+    /// Sites that the program was asked to switch.
+    pub(super) switching: Vec<Switching>,
+}
+
+/// A reset, its undoing, or another mode on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pending {
+    /// What was asked for.
+    pub(crate) request: Request,
+    /// When.
+    pub(crate) asked: Duration,
+    /// The reset epoch that the program named in its answer.
+    pub(crate) epoch: Option<u64>,
+}
+
+impl Pending {
+    /// For the header.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.request {
+            Request::Reset => "resetting",
+            Request::Undo => "undoing",
+            Request::Mode(_) | Request::SitesOff(_) | Request::SitesOn(_) => "switching",
+            Request::Interval { .. } => "",
+        }
+    }
+
+    /// When waiting has been long enough.
+    pub(crate) fn deadline(&self) -> Duration {
+        self.asked + PATIENCE
+    }
+}
+
+/// Snapshots a second, as the program says.
+pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
+    let interval = snapshot.capture.interval_ns.max(1);
+    ((1_000_000_000 + interval / 2) / interval).max(1)
+}
+
+/// A rule on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Switching {
+    /// What was asked for.
+    pub(super) request: Request,
+    pub(super) asked: Duration,
+    /// The program has said that it is done.
+    pub(super) granted: bool,
+}
+
+/// The pattern of a request, and whether it switches off.
+pub(crate) fn rule_of(request: Request) -> Option<(Pattern, bool)> {
+    match request {
+        Request::SitesOff(pattern) => Some((pattern, true)),
+        Request::SitesOn(pattern) => Some((pattern, false)),
+        Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => None,
+    }
+}
+
+impl Switching {
+    /// Whether a snapshot shows it.
+    pub(super) fn is_in(&self, snapshot: &Snapshot) -> bool {
+        rule_of(self.request).is_none_or(|(pattern, off)| {
+            sites(snapshot)
+                .iter()
+                .filter(|row| pattern.matches(&snapshot.sites[row.site.index()]))
+                .all(|row| row.off == off)
+        })
+    }
+}
+
+impl Requests {
+    /// Waits for the answer to a request.
+    pub(super) fn begin(&mut self, request: Request, now: Duration) {
+        self.pending = Some(Pending {
+            request,
+            asked: now,
+            epoch: None,
+        });
+    }
+
+    /// The program named the reset epoch in which a request shows.
+    pub(super) fn answered(&mut self, request: Request, epoch: u64, now: Duration) {
+        match &mut self.pending {
+            Some(pending) if pending.request == request => pending.epoch = Some(epoch),
+            Some(_) => {}
+            // Answered after the user was told that no answer had come: it is done all the same.
+            None => {
+                self.pending = Some(Pending {
+                    request,
+                    asked: now,
+                    epoch: Some(epoch),
+                });
+            }
+        }
+    }
+
+    /// The program refuses a request.
+    pub(super) fn refused(&mut self, request: Request) {
+        self.switching.retain(|switching| switching.request != request);
+        self.pending.take_if(|pending| pending.request == request);
+        if matches!(request, Request::Interval { .. }) {
+            self.wished_hz = None;
+        }
+    }
+
+    /// Takes the request that the newest snapshot shows done.
+    pub(super) fn settle(&mut self, newest: Option<&Snapshot>) -> Option<Request> {
+        let epoch = self.pending?.epoch?;
+        if newest?.capture.reset_epoch < epoch {
+            return None;
+        }
+        let request = self.pending.take()?.request;
+        self.undoable = match request {
+            Request::Reset => true,
+            Request::SitesOff(_) | Request::SitesOn(_) => self.undoable,
+            Request::Undo | Request::Mode(_) | Request::Interval { .. } => false,
+        };
+        Some(request)
+    }
+
+    /// What to say of a request that has waited long enough; `answers` is whether the program can still answer.
+    pub(super) fn expire(&mut self, now: Duration, answers: bool) -> Option<&'static str> {
+        let pending = self
+            .pending
+            .as_mut()
+            .filter(|pending| pending.deadline() <= now)?;
+        if pending.epoch.is_some() && !answers {
+            self.pending = None;
+            Some("the program has answered, but it ended before a snapshot of it came")
+        } else if pending.epoch.is_some() {
+            // It is done, only not here yet: the header goes on saying so.
+            pending.asked = now;
+            Some("the program has answered, but no snapshot of it has come in 2 s")
+        } else {
+            self.pending = None;
+            Some("no answer from the program in 2 s: it may be stopped, or too busy to publish")
+        }
+    }
+
+    /// The new state of a site whose rule is on its way; `off` where none is.
+    pub(super) fn is_switched_off(&self, pattern: &Pattern, off: bool) -> bool {
+        let mut rules = self
+            .switching
+            .iter()
+            .rev()
+            .filter_map(|rule| rule_of(rule.request));
+        rules
+            .find(|(asked, _)| asked == pattern)
+            .map_or(off, |(_, off)| off)
+    }
+
+    /// Waits for a rule to show; a later rule of the same pattern takes the place of the one before.
+    pub(super) fn await_rule(&mut self, request: Request, now: Duration, granted: bool) {
+        self.switching
+            .retain(|switching| pattern_of(switching.request) != pattern_of(request));
+        self.switching.push(Switching {
+            request,
+            asked: now,
+            granted,
+        });
+    }
+
+    /// The program says that a rule is in force.
+    pub(super) fn granted(&mut self, request: Request, now: Duration) {
+        self.pending.take_if(|pending| pending.request == request);
+        // A former rule of the same pattern is only passed by: what came after it will be answered as well.
+        let is_later = |switching: &Switching| {
+            switching.request != request && pattern_of(switching.request) == pattern_of(request)
+        };
+        if !self.switching.iter().any(is_later) {
+            self.await_rule(request, now, true);
+        }
+    }
+
+    /// Takes the rules that the newest snapshot shows; returns the last of them.
+    pub(super) fn settle_rules(&mut self, newest: &Snapshot) -> Option<Request> {
+        let shows = |switching: &mut Switching| switching.granted && switching.is_in(newest);
+        let done: Vec<Switching> = self.switching.extract_if(.., shows).collect();
+        done.last().map(|switching| switching.request)
+    }
+
+    /// When waiting for a rule has been long enough.
+    fn rules_deadline(&self) -> Option<Duration> {
+        let deadlines = self.switching.iter().map(|switching| switching.asked + PATIENCE);
+        deadlines.min()
+    }
+
+    /// When something that was asked for has waited long enough.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        let pending = self.pending.map(|pending| pending.deadline());
+        [pending, self.rules_deadline()].into_iter().flatten().min()
+    }
+
+    /// Gives up the rules that have waited long enough; returns what to say of them.
+    pub(super) fn expire_rules(&mut self, now: Duration) -> Option<String> {
+        let is_due = |switching: &Switching| switching.asked + PATIENCE <= now;
+        let late = self.switching.iter().copied().find(is_due)?;
+        self.switching.retain(|switching| !is_due(switching));
+        let name = pattern_of(late.request).map_or(String::new(), |pattern| pattern.as_str().to_string());
+        Some(match late.granted {
+            true => format!("{name}: the program has answered, but no snapshot has shown it in 2 s"),
+            false => {
+                format!(
+                    "{name}: no answer from the program in 2 s: it may be stopped, or too busy to publish"
+                )
+            }
+        })
+    }
+}
+
+fn pattern_of(request: Request) -> Option<Pattern> {
+    rule_of(request).map(|(pattern, _)| pattern)
+}

@@ -1,0 +1,153 @@
+//! What the tables of a moment are made of: the window that ends there, and the same of what it is compared with.
+
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+use tickscope_analysis::align::align;
+use tickscope_analysis::window::{between, same_epoch};
+
+use crate::app::compare::{Against, Mark};
+use crate::app::playback::Playback;
+use crate::app::query::Query;
+use crate::app::window::{Stretch, Window};
+
+/// Two clocks tell when a reset was; they differ by less.
+const CLOCKS_DIFFER_NS: u64 = 50_000_000;
+
+/// What the tables are made of.
+#[derive(Debug)]
+pub(crate) struct Sides {
+    /// What is shown.
+    pub(super) now: Rc<Snapshot>,
+    /// What it is compared with, with the same rows.
+    pub(super) then: Option<Rc<Snapshot>>,
+    /// The window of both.
+    pub(super) stretch: Option<Stretch>,
+    /// How long the window before it is, where that is what it is compared with.
+    pub(super) before_ns: Option<u64>,
+}
+
+impl Playback {
+    /// The mark, while its differences are on screen.
+    pub(super) fn compared_mark(&self, query: &Query) -> Option<&Mark> {
+        let is_mark = query.against == Some(Against::Mark);
+        self.mark.as_ref().filter(|_| is_mark)
+    }
+
+    /// What the tables of the moment on screen are made of: its window, and the same of what it is compared with.
+    pub(super) fn sides(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
+        let sides = self.sides_apart(query, shown);
+        let Some(then) = &sides.then else { return sides };
+        let (now, then) = align(&sides.now, then);
+        Sides {
+            now: Rc::new(now),
+            then: Some(Rc::new(then)),
+            ..sides
+        }
+    }
+
+    /// The same, each side with its own rows only.
+    pub(super) fn sides_apart(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
+        let (now, stretch) = self.in_window(query, shown);
+        let Some(mark) = self.compared_mark(query) else {
+            let before = match query.against {
+                Some(Against::Before { .. }) => self.window_before(query.window, shown),
+                Some(Against::Mark) | None => None,
+            };
+            let (then, before_ns) = before.unzip();
+            return Sides {
+                now,
+                then,
+                stretch,
+                before_ns,
+            };
+        };
+        // Both sides from a reset on where the mark has no such window; from the mark on the mark itself is nothing.
+        let (now, then, stretch) = match mark.begin(query.window) {
+            Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
+            None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),
+        };
+        Sides {
+            now,
+            then: Some(then),
+            stretch,
+            before_ns: None,
+        }
+    }
+
+    /// What happened in the window that ends with this snapshot of the program on screen.
+    pub(super) fn in_window(&self, query: &Query, shown: &Rc<Snapshot>) -> (Rc<Snapshot>, Option<Stretch>) {
+        let window = query.window;
+        let stretch_of = |cut: &Snapshot| Stretch {
+            window,
+            ns: cut.capture.since_reset_ns,
+            since_reset: !cut.window,
+        };
+        if window == Window::Reset {
+            // A window that was written to a file is one again.
+            return (Rc::clone(shown), shown.window.then(|| stretch_of(shown)));
+        }
+        let base = match (window.length_ns(), &self.mark) {
+            (Some(length_ns), _) => self.begin_of(shown, length_ns),
+            (None, mark) => {
+                let mark = mark.as_ref().map(|mark| Rc::clone(&mark.snapshot));
+                mark.filter(|mark| same_epoch(shown, mark))
+            }
+        };
+        let cut = match &base {
+            Some(base) => Rc::new(between(shown, base)),
+            None => Rc::clone(shown),
+        };
+        let stretch = stretch_of(&cut);
+        (cut, Some(stretch))
+    }
+
+    /// What happened in the window before the one that ends with this snapshot, and how long it was; none where the
+    /// past does not reach so far back.
+    pub(super) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
+        let length_ns = window.length_ns()?;
+        let end = self.begin_of(shown, length_ns)?;
+        let before = match self.begin_of(&end, length_ns) {
+            Some(begin) => Rc::new(between(&end, &begin)),
+            // All since the reset, which may well be longer.
+            None => end,
+        };
+        let ns = before.capture.since_reset_ns;
+        // Snapshots do not come to the microsecond, and long ago not each second.
+        let alike = (length_ns - length_ns / 10..=length_ns * 2).contains(&ns);
+        alike.then_some((before, ns))
+    }
+
+    /// Whether there may be such a window: the footer does not look closely.
+    pub(super) fn reaches_back(&self, shown: &Snapshot, window: Window) -> bool {
+        let length_ns = window.length_ns().unwrap_or_default();
+        let oldest = self.history.times().next();
+        oldest.is_some_and(|oldest| shown.capture.unix_ns.saturating_sub(oldest) >= 2 * length_ns)
+    }
+
+    /// What a window of this length begins with, counted from the same reset; none where a reset lies in it.
+    fn begin_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
+        let base = self.base_of(shown, length_ns)?;
+        if same_epoch(shown, &base) {
+            return Some(base);
+        }
+        // It began while a reset held that was taken back: what counts on stands before that.
+        shown.capture.withdraws?;
+        let reset = base.capture.unix_ns.saturating_sub(base.capture.since_reset_ns);
+        let before = self.history.at_or_before(reset.saturating_add(CLOCKS_DIFFER_NS));
+        let before = self.history.get(before?)?;
+        same_epoch(shown, &before).then_some(before)
+    }
+
+    /// The snapshot that a window of this length begins with: the newest that is old enough, or where none is the
+    /// oldest there is.
+    pub(super) fn base_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
+        let history = &self.history;
+        let end = shown.capture.unix_ns;
+        // Snapshots do not come to the microsecond.
+        let slack = length_ns / 200;
+        let begin = history.at_or_before(end.saturating_sub(length_ns) + slack);
+        let oldest = || history.times().next().filter(|&at| at < end);
+        history.get(begin.or_else(oldest)?)
+    }
+}

@@ -1,0 +1,253 @@
+//! The order of rows: by one column, and steady where it has nothing to say.
+
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::keyhash::KeyMap;
+use crate::app::row::{Row, RowId};
+use crate::app::view::View;
+
+/// What rows are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SortKey {
+    /// Total time.
+    Total,
+    /// Self time.
+    SelfTime,
+    /// Number of calls.
+    Calls,
+    /// Total time of a call.
+    Avg,
+    /// What so many of 100 calls did not exceed.
+    Quantile(u8),
+    /// The longest call.
+    Max,
+    /// The name.
+    Name,
+    /// Its share of a CPU in the last interval.
+    Busy,
+    /// Time on a CPU.
+    Cpu,
+    /// Time outside any scope.
+    Outside,
+    /// What it does, or whether it is switched off.
+    State,
+    /// The kernel's id.
+    Tid,
+}
+
+/// A key and a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sort {
+    /// What rows are compared by.
+    pub(crate) key: SortKey,
+    /// Against the key's own direction: smallest number first, last name first.
+    pub(crate) reversed: bool,
+}
+
+/// Where each row stood before, and whether it must stay there.
+#[derive(Debug, Default)]
+pub(crate) struct Before<'a> {
+    rows: &'a [Row],
+    /// Made when first asked for: where all values differ it is not needed.
+    ranks: OnceCell<KeyMap<RowId, u32>>,
+    /// Rows that were there keep their order, whatever their values; new ones follow.
+    pub(crate) hold: bool,
+    /// Threads that do the same work change places only where one is clearly ahead.
+    pub(crate) calm: bool,
+}
+
+impl SortKey {
+    /// Whether rows of differences are compared by how much it has changed; what has no difference on the screen is
+    /// compared as it is now.
+    pub(crate) fn is_compared(self) -> bool {
+        !matches!(self, Self::Name | Self::Busy | Self::State | Self::Tid)
+    }
+
+    /// Whether it is a sum, of which every call of a row may be told its part.
+    fn adds_up(self) -> bool {
+        matches!(
+            self,
+            Self::Total | Self::SelfTime | Self::Calls | Self::Cpu | Self::Outside
+        )
+    }
+}
+
+impl Sort {
+    /// The order a view starts with.
+    pub(crate) fn of(view: View) -> Self {
+        let key = match view {
+            // How busy threads are changes from moment to moment: their order would as well.
+            View::Tree | View::Function | View::Flame | View::Threads => SortKey::Total,
+            View::Hot => SortKey::SelfTime,
+            View::Sites => SortKey::Calls,
+        };
+        Self { key, reversed: false }
+    }
+
+    /// Whether the column rises from top to bottom.
+    pub(crate) fn rises(self) -> bool {
+        (self.key == SortKey::Name) != self.reversed
+    }
+
+    /// What a row is compared by: the smallest comes first. Names are compared where they stand.
+    /// Of what is compared the size of the change counts.
+    fn weight(self, data: &Data, what: What) -> u64 {
+        let largest_first = match &data.then {
+            Some(_) if self.key.is_compared() => {
+                let then = data
+                    .counterpart(what)
+                    .map_or(0, |(then, there)| self.per_call(then, there));
+                self.per_call(data, what).abs_diff(then)
+            }
+            Some(_) | None => self.measure(data, what),
+        };
+        if self.reversed {
+            largest_first
+        } else {
+            !largest_first
+        }
+    }
+
+    /// Its part of a call where numbers are per call: both sides have calls of their own.
+    fn per_call(self, data: &Data, what: What) -> u64 {
+        let measure = self.measure(data, what);
+        match data.per_calls.filter(|_| self.key.adds_up()) {
+            None => measure,
+            Some(0) => 0,
+            Some(calls) => {
+                // Finer than whole nanoseconds, or what is short would all be alike.
+                let fine = u128::from(measure) * 1_000 / u128::from(calls);
+                u64::try_from(fine).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    fn measure(self, data: &Data, what: What) -> u64 {
+        let figures = data.figures(what);
+        match self.key {
+            SortKey::Total => figures.total_ns,
+            SortKey::SelfTime => figures.self_ns,
+            SortKey::Calls => figures.calls,
+            // A row without calls has no average and stands below all that have one.
+            SortKey::Avg => figures.avg_ns().map_or(0, |ns| ns.saturating_add(1)),
+            SortKey::Quantile(percent) => data
+                .latency(what)
+                .quantile(f64::from(percent) / 100.0)
+                .map_or(0, |ticks| ticks.saturating_add(1)),
+            SortKey::Max => data
+                .latency(what)
+                .max()
+                .map_or(0, |(ticks, _)| ticks.saturating_add(1)),
+            SortKey::Busy | SortKey::Cpu | SortKey::Outside | SortKey::State | SortKey::Tid => {
+                self.weight_of_its_kind(data, what)
+            }
+            SortKey::Name => 0,
+        }
+    }
+
+    /// What only threads and sites are compared by: the largest comes first.
+    fn weight_of_its_kind(self, data: &Data, what: What) -> u64 {
+        if let What::Site(row) = what {
+            return u64::MAX - data.sites()[row as usize].state as u64;
+        }
+        let What::Thread(row) = what else { return 0 };
+        let (row, thread) = (
+            &data.threads()[row as usize],
+            &data.snapshot.threads[row as usize],
+        );
+        match self.key {
+            // In whole percents, so that threads that are busy alike do not change places all the time.
+            SortKey::Busy => row.busy.map_or(0, |busy| (busy * 100.0).round() as u64 + 1),
+            SortKey::Cpu => thread.cpu_ns.map_or(0, |ns| ns.saturating_add(1)),
+            SortKey::Outside => row.outside_ns,
+            SortKey::State => u64::MAX - row.run_state as u64,
+            SortKey::Tid => u64::from(u32::MAX - thread.tid),
+            SortKey::Total | SortKey::SelfTime | SortKey::Calls | SortKey::Avg | SortKey::Name => 0,
+            SortKey::Quantile(_) | SortKey::Max => 0,
+        }
+    }
+
+    /// From the order they had, moves only what is ahead by more than a twentieth: of workers that share their work
+    /// now one has a little more, now another.
+    fn calm(self, rank: &impl Fn(What) -> u32, keyed: &mut [(u32, u64, What)]) {
+        keyed.sort_by_cached_key(|&(.., what)| rank(what));
+        let clearly_less = |a: u64, b: u64| b - b / 20 > a;
+        let is_ahead = |a: u64, b: u64| match self.reversed {
+            true => clearly_less(a, b),
+            // Weights of what comes largest first are turned round.
+            false => clearly_less(!b, !a),
+        };
+        for end in 1..keyed.len() {
+            for at in (1..=end).rev() {
+                if !is_ahead(keyed[at].1, keyed[at - 1].1) {
+                    break;
+                }
+                keyed.swap(at, at - 1);
+            }
+        }
+    }
+
+    /// Puts siblings in order.
+    pub(crate) fn arrange(self, data: &Data, before: &Before<'_>, items: &mut [What]) {
+        if items.len() < 2 {
+            return;
+        }
+        let rank = |what: What| before.rank(data.id(what));
+        let by_name = |a: What, b: What| match (self.key == SortKey::Name, self.reversed) {
+            // Changes are often equal, and now and then they are so in turn.
+            (false, _) if data.then.is_some() && self.key.is_compared() => data.label(a).cmp(data.label(b)),
+            (false, _) => Ordering::Equal,
+            (true, false) => data.label(a).cmp(data.label(b)),
+            (true, true) => data.label(b).cmp(data.label(a)),
+        };
+        // Looked up once for each row, not for each comparison.
+        let mut keyed: Vec<(u32, u64, What)> = items
+            .iter()
+            .map(|&what| {
+                let held = if before.hold { rank(what) } else { 0 };
+                (held, self.weight(data, what), what)
+            })
+            .collect();
+        let order = |a: &(u32, u64, What), b: &(u32, u64, What)| {
+            let by_value = a.0.cmp(&b.0).then(a.1.cmp(&b.1));
+            by_value.then_with(|| by_name(a.2, b.2))
+        };
+        keyed.sort_by(order);
+        for equal in keyed.chunk_by_mut(|a, b| order(a, b) == Ordering::Equal) {
+            if equal.len() > 1 {
+                equal.sort_by_cached_key(|&(.., what)| rank(what));
+            }
+        }
+        let counts = !matches!(self.key, SortKey::Name | SortKey::State | SortKey::Tid);
+        if before.calm && !before.hold && counts && matches!(keyed[0].2, What::Thread(_)) {
+            self.calm(&rank, &mut keyed);
+        }
+        for (item, (.., what)) in items.iter_mut().zip(keyed) {
+            *item = what;
+        }
+    }
+}
+
+impl<'a> Before<'a> {
+    /// The order of a list as it is.
+    pub(crate) fn of(rows: &'a [Row], hold: bool) -> Self {
+        Self {
+            rows,
+            ranks: OnceCell::new(),
+            hold,
+            calm: false,
+        }
+    }
+
+    /// Where a row stood; new ones stand behind all others.
+    fn rank(&self, id: RowId) -> u32 {
+        let ranks = self.ranks.get_or_init(|| {
+            let ranks = self.rows.iter().enumerate();
+            ranks.map(|(rank, row)| (row.id, rank as u32)).collect()
+        });
+        ranks.get(&id).copied().unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,189 @@
+//! The state of the screen as one: its parts, and what several of them say together.
+
+use ratatui::layout::Size;
+
+use crate::app::data::Data;
+use crate::app::derived::Derived;
+use crate::app::figures::{What, share};
+use crate::app::layout::Layout;
+use crate::app::notices::Notices;
+use crate::app::overlay::Overlay;
+use crate::app::percent_of::PercentOf;
+use crate::app::playback::Playback;
+use crate::app::program::Program;
+use crate::app::query::Query;
+use crate::app::requests::Requests;
+use crate::app::row::{Row, past_headings};
+use crate::app::screen_info::ScreenInfo;
+use crate::app::view::View;
+use crate::app::views::{List, Views};
+use crate::cli::args::look::ThemeKind;
+use crate::keys::action::Context;
+use crate::text::clock_time::UtcOffset;
+use std::rc::Rc;
+use tickscope_format::Snapshot;
+
+/// All state of the screen.
+#[derive(Debug)]
+pub(crate) struct App {
+    /// The terminal, and how it is drawn on.
+    pub(crate) screen: ScreenInfo,
+    /// The program that is watched.
+    pub(crate) program: Program,
+    /// What was asked of it.
+    pub(crate) requests: Requests,
+    /// Which moment is on screen.
+    pub(crate) playback: Playback,
+    /// What the user wants to see of that moment.
+    pub(crate) query: Query,
+    /// What follows from moment and query.
+    pub(crate) derived: Derived,
+    /// The views and their lists.
+    pub(crate) views: Views,
+    /// What has the keyboard in place of the view.
+    pub(crate) overlay: Option<Overlay>,
+    /// What the user is told.
+    pub(crate) notices: Notices,
+}
+
+impl App {
+    /// Nothing known yet.
+    pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
+        Self {
+            screen: ScreenInfo::new(size, theme, ascii, utc_offset),
+            program: Program::default(),
+            requests: Requests::default(),
+            playback: Playback::default(),
+            query: Query::default(),
+            derived: Derived::default(),
+            views: Views::default(),
+            overlay: None,
+            notices: Notices::default(),
+        }
+    }
+
+    /// The snapshot on screen.
+    pub(crate) fn shown(&self) -> Option<&Rc<Snapshot>> {
+        self.playback.shown(&self.program)
+    }
+
+    /// The list of the view on screen.
+    pub(crate) fn list(&self) -> &List {
+        self.views.list()
+    }
+
+    pub(super) fn list_mut(&mut self) -> &mut List {
+        self.views.list_mut()
+    }
+
+    pub(super) fn list_of(&mut self, view: View) -> &mut List {
+        self.views.list_of(view)
+    }
+
+    /// Where things stand on the screen.
+    pub(crate) fn layout(&self) -> Layout {
+        let banner = self.banner().is_some() || self.is_first_look();
+        let layout = Layout::compute(self.screen.size, banner);
+        match self.views.current == View::Function && self.derived.data.is_some() {
+            true => layout.with_title(),
+            false => layout,
+        }
+    }
+
+    pub(super) fn page(&self) -> usize {
+        usize::from(self.layout().rows.height)
+    }
+
+    /// Who has the keyboard.
+    pub(crate) fn context(&self) -> Context {
+        match &self.overlay {
+            Some(Overlay::Search) => Context::Typing,
+            Some(Overlay::CommandLine(_)) => Context::Commanding,
+            Some(Overlay::Help(help)) if help.typed().is_some() => Context::Typing,
+            Some(Overlay::Help(_)) => Context::Help,
+            Some(Overlay::Threads { .. }) => Context::Choosing,
+            Some(Overlay::Modes { .. }) => Context::Measuring,
+            Some(Overlay::Confirm(_)) => Context::Asking,
+            // Without data there is nothing but programs to choose from.
+            None if self.derived.data.is_none() => Context::Start,
+            None => self.views.current.context(),
+        }
+    }
+
+    /// Whether something stands on top that is no line at the bottom of the screen.
+    pub(crate) fn has_popup(&self) -> bool {
+        !matches!(
+            self.overlay,
+            None | Some(Overlay::Search | Overlay::CommandLine(_))
+        )
+    }
+
+    /// What percents are of, in this view.
+    pub(crate) fn percent_of(&self) -> PercentOf {
+        match (
+            self.query.percent_of.within(self.views.current),
+            self.views.current,
+        ) {
+            (_, View::Function) if self.views.function.of_all => PercentOf::Measured,
+            // Of the function on the screen, which is what its lines are parts of.
+            (_, View::Function) => PercentOf::Parent,
+            // Nothing is known of the time outside of what is in focus.
+            (PercentOf::Wall, view) if self.query.filter.focuses(view) => PercentOf::Measured,
+            (base, _) => base,
+        }
+    }
+
+    /// What percents are of, in words.
+    pub(crate) fn percent_label(&self) -> &'static str {
+        match (self.percent_of(), self.views.current) {
+            (PercentOf::Parent, View::Function) => "% of this function",
+            (PercentOf::Measured, view) if self.query.filter.focuses(view) => "% of focus",
+            (base, _) => base.label(),
+        }
+    }
+
+    /// The next thing percents are of.
+    pub(super) fn next_percent_of(&mut self) {
+        if self.views.current == View::Function {
+            self.views.function.of_all = !self.views.function.of_all;
+            return;
+        }
+        self.query.percent_of = self.percent_of().next(self.views.current);
+        if self.query.percent_of == PercentOf::Wall && self.query.filter.focuses(self.views.current) {
+            self.query.percent_of = self.query.percent_of.next(self.views.current);
+        }
+    }
+
+    /// Shares of total and self time of a row, 0 to 1.
+    pub(crate) fn shares(&self, data: &Data, what: What) -> (f64, f64) {
+        let figures = data.figures(what);
+        let whole = data.whole_ns(what, self.percent_of());
+        (share(figures.total_ns, whole), share(figures.self_ns, whole))
+    }
+
+    /// Tells what was done.
+    pub(super) fn tell(&mut self, text: impl Into<String>) {
+        self.notices.tell(self.screen.now, text);
+    }
+
+    /// Tells what went wrong.
+    pub(super) fn complain(&mut self, text: impl Into<String>) {
+        self.notices.complain(self.screen.now, text);
+    }
+
+    /// Selects a line of the list.
+    pub(super) fn select(&mut self, index: usize) {
+        let page = self.page();
+        let list = self.list();
+        let index = index.min(list.rows.len().saturating_sub(1));
+        let index = past_headings(&list.rows, index, index >= list.cursor.index);
+        let want = self.list().lineage_of(index);
+        let list = self.list_mut();
+        let rows = list.rows.len();
+        list.cursor.choose(index, want, rows, page);
+        if list.rows[..index.min(rows)].iter().all(Row::is_heading) {
+            list.cursor.offset = 0;
+            list.cursor.keep_on_screen(rows, page);
+        }
+    }
+}

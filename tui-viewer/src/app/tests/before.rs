@@ -1,0 +1,269 @@
+//! The last seconds against those before, and windows over a reset that was taken back.
+
+use tickscope_format::Snapshot;
+use tickscope_analysis::window::between;
+
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::message::Message;
+use crate::app::state::App;
+use crate::app::tests::moments::{data, lives, sums_hold, tabs};
+use crate::app::tests::{header, in_epoch, in_one_line, last_line, snapshot};
+use crate::keys::decoder::Code;
+use crate::orderbook;
+use crate::source::status::Status;
+use crate::test_driver::{empty, events, key, keys, text};
+
+/// A program that was watched for 24 s, and the screen at the end.
+fn watched_long(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    lives(&mut app, 1_100..=1_340);
+    app
+}
+
+/// The same, but its busiest function took twice as long in the last ten seconds.
+fn slower_of_late() -> App {
+    let mut app = empty(120, 30);
+    for tenth in 1_100..=1_340 {
+        let mut s = snapshot(tenth);
+        let late = tenth.saturating_sub(1_240) * 100_000_000;
+        s.nodes.self_ticks[2] += (late as f64 * s.clock.ticks_per_second / 1e9) as u64;
+        events(&mut app, Status::Live, Some(s));
+    }
+    app
+}
+
+/// What all rows have more than before: themselves, and as a sum.
+fn changes(data: &Data, rows: impl Iterator<Item = What>, read: fn(&Data, What) -> u64) -> i128 {
+    let change = |what: What| {
+        let then = data
+            .counterpart(what)
+            .map_or(0, |(then, there)| read(then, there));
+        i128::from(read(data, what)) - i128::from(then)
+    };
+    rows.map(change).sum()
+}
+
+#[test]
+fn one_key_tells_what_changed_in_the_last_ten_seconds() {
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut app = watched_long(width, height);
+        keys(&mut app, "'");
+        let screen = text(&app);
+        let told: String = screen.lines().take(2).collect();
+        assert!(told.contains("vs 10.0 s before"), "{screen}");
+        assert!(
+            in_one_line(&app).contains("the last 10 s against the 10.0 s before"),
+            "{screen}"
+        );
+        let now = data(&app).measured_ns;
+        let then = data(&app).then.as_ref().expect("compared").measured_ns;
+        assert!(now.abs_diff(then) < now / 1_000, "steady work: {now} {then}");
+        keys(&mut app, "'");
+        assert!(
+            data(&app).then.is_none() && !text(&app).contains("before"),
+            "{}",
+            text(&app)
+        );
+        assert_eq!(
+            data(&app).measured_ns,
+            empty_since_reset(),
+            "since the reset, as it was"
+        );
+    }
+}
+
+#[test]
+fn a_report_of_a_comparison_says_that_its_numbers_are_plain() {
+    for (width, words) in [
+        (120, "r.txt: the plain numbers; tickscope diff compares"),
+        (80, "r.txt (plain; see tickscope diff)"),
+    ] {
+        let mut app = watched_long(width, 30);
+        let wrote = |what| Message::Wrote(what, Ok(vec!["/tmp/r.txt".into()]));
+        app.update(wrote("report"));
+        assert!(!last_line(&app).contains("plain"), "{}", last_line(&app));
+        keys(&mut app, "'");
+        app.update(wrote("report"));
+        assert!(last_line(&app).contains(words), "{}", last_line(&app));
+        app.update(wrote("snapshot"));
+        assert!(!last_line(&app).contains("plain"), "{}", last_line(&app));
+    }
+}
+
+#[test]
+fn what_runs_is_not_gone_because_a_reset_has_set_its_calls_to_zero() {
+    let mut app = watched_long(120, 30);
+    keys(&mut app, "m'");
+    let mut anew = in_epoch(2, 20);
+    anew.capture.unix_ns = snapshot(1_360).capture.unix_ns;
+    // `match::run` is open in two threads.
+    let run = anew.nodes.site[0];
+    for row in 0..anew.nodes.len() {
+        if anew.nodes.site[row] == run {
+            anew.nodes.calls[row] = 0;
+        }
+    }
+    events(&mut app, Status::Live, Some(anew));
+    let screen = text(&app);
+    let line = screen
+        .lines()
+        .find(|line| line.contains("match::run"))
+        .expect("it runs");
+    assert!(line.contains('•') && !line.contains("gone"), "{line}");
+}
+
+fn empty_since_reset() -> u64 {
+    let mut app = empty(80, 24);
+    lives(&mut app, [1_340]);
+    data(&app).measured_ns
+}
+
+#[test]
+fn changes_add_up_in_every_view() {
+    let mut app = slower_of_late();
+    keys(&mut app, "E'");
+    let measured = |data: &Data| i128::from(data.measured_ns);
+    let whole = measured(data(&app)) - measured(data(&app).then.as_ref().expect("compared"));
+    assert!(
+        (whole - 10_000_000_000).abs() < 10_000_000,
+        "ten seconds more: {whole}"
+    );
+    for view in "12345".chars() {
+        key(&mut app, Code::Char(view));
+        assert!(text(&app).contains("10.0 s before"), "{view}: {}", text(&app));
+        sums_hold(data(&app));
+    }
+    let data = data(&app);
+    let tree = (0..data.tree.rows.len() as u32).map(What::Tree);
+    assert_eq!(
+        changes(data, tree, |data, what| data.figures(what).self_ns),
+        whole
+    );
+    let hot = (0..data.hot().len() as u32).map(What::Hot);
+    assert_eq!(changes(data, hot, |data, what| data.figures(what).self_ns), whole);
+    let threads = (0..data.threads().len() as u32).map(What::Thread);
+    assert_eq!(
+        changes(data, threads, |data, what| data.figures(what).total_ns),
+        whole
+    );
+    let sites = (0..data.sites().len() as u32).map(What::Site);
+    let calls = changes(data, sites, |data, what| data.figures(what).calls);
+    let tree = (0..data.tree.rows.len() as u32).map(What::Tree);
+    assert_eq!(changes(data, tree, |data, what| data.figures(what).calls), calls);
+}
+
+#[test]
+fn what_is_not_known_is_not_compared() {
+    let mut app = empty(120, 30);
+    lives(&mut app, 1_200..=1_340);
+    keys(&mut app, "'");
+    assert!(
+        data(&app).then.is_none() && !tabs(&app).contains("window"),
+        "{}",
+        text(&app)
+    );
+    keys(&mut app, "w'");
+    assert!(
+        tabs(&app).contains("window 1.0 s   vs 1.0 s before"),
+        "{}",
+        tabs(&app)
+    );
+    sums_hold(data(&app));
+    // A longer window, which the past does not hold twice, and back again.
+    keys(&mut app, "w");
+    assert!(
+        tabs(&app).contains("window 10.0 s   nothing known before"),
+        "{}",
+        tabs(&app)
+    );
+    assert!(data(&app).then.is_none());
+    keys(&mut app, "w");
+    assert!(tabs(&app).contains("vs 1.0 s before"), "{}", tabs(&app));
+    key(&mut app, Code::Esc);
+    assert!(
+        tabs(&app).contains("window 1.0 s") && !tabs(&app).contains("before"),
+        "{}",
+        tabs(&app)
+    );
+}
+
+#[test]
+fn a_mark_comes_before_the_time_before() {
+    let mut app = watched_long(120, 30);
+    keys(&mut app, "ww");
+    assert!(last_line(&app).contains("' compares them with the 10 s before"));
+    keys(&mut app, "m'");
+    assert!(
+        tabs(&app).contains("window 10.0 s   vs 14:02:14"),
+        "{}",
+        tabs(&app)
+    );
+    keys(&mut app, "'");
+    assert!(tabs(&app).contains("vs 10.0 s before"), "{}", tabs(&app));
+    keys(&mut app, "'");
+    assert!(tabs(&app).contains("window 10.0 s") && data(&app).then.is_none());
+}
+
+#[test]
+fn the_time_before_goes_along_with_the_moment_on_screen() {
+    let mut app = watched_long(120, 30);
+    keys(&mut app, "',,,,");
+    assert!(tabs(&app).contains("vs 10.0 s before"), "{}", tabs(&app));
+    sums_hold(data(&app));
+    keys(&mut app, "{{");
+    assert!(header(&app).contains("PAST"));
+    assert!(tabs(&app).contains("nothing known before"), "{}", tabs(&app));
+    keys(&mut app, "L");
+    assert!(tabs(&app).contains("vs 10.0 s before"), "{}", tabs(&app));
+}
+
+/// The program after a reset at 125 s, and after that was taken back at 130 s.
+fn reset_and_undone(tenth: u64) -> Snapshot {
+    let mut s = snapshot(tenth);
+    let epoch = orderbook::snapshot(1_000).capture.reset_epoch;
+    if (1_251..1_300).contains(&tenth) {
+        s = between(&s, &snapshot(1_250));
+        s.capture.reset_epoch = epoch + 1;
+    } else if tenth >= 1_300 {
+        s.capture.reset_epoch = epoch + 2;
+        s.capture.withdraws = Some(epoch);
+    }
+    s
+}
+
+#[test]
+fn a_window_reaches_over_a_reset_that_was_taken_back() {
+    let mut app = empty(120, 30);
+    for tenth in 1_100..=1_320 {
+        events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
+    }
+    let mut other = empty(120, 30);
+    lives(&mut other, 1_100..=1_320);
+    // Begins before the reset, and in the part that does not count: then at the reset.
+    for (typed, window) in [("ww", "window 10.0 s"), ("wwp,,w", "")] {
+        keys(&mut app, typed);
+        keys(&mut other, typed);
+        assert!(tabs(&app).contains(window), "{}", tabs(&app));
+        assert!(!tabs(&app).contains("since reset"), "{}", tabs(&app));
+        assert_eq!(data(&app).measured_ns, data(&other).measured_ns, "{}", text(&app));
+        sums_hold(data(&app));
+        keys(&mut app, "L");
+        keys(&mut other, "L");
+    }
+}
+
+#[test]
+fn a_window_that_begins_in_what_was_taken_back_begins_at_its_reset() {
+    let mut app = empty(120, 30);
+    for tenth in 1_100..=1_380 {
+        events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
+    }
+    keys(&mut app, "ww");
+    assert!(tabs(&app).contains("window 13.0 s"), "{}", tabs(&app));
+    sums_hold(data(&app));
+    for tenth in 1_381..=1_410 {
+        events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
+    }
+    assert!(tabs(&app).contains("window 10.0 s"), "{}", tabs(&app));
+}

@@ -1,0 +1,318 @@
+//! The flame graph: where frames stand, how one moves through them, and what stays when times change.
+
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+use tickscope_format::Snapshot;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_format::snapshot::{Site, Thread};
+
+use crate::app::flame_layout::{Frame, lay_out};
+use crate::app::message::Message;
+use crate::app::state::App;
+use crate::app::view::View;
+use crate::keys::decoder::Code;
+use crate::orderbook::snapshot;
+use crate::source::status::Status;
+use crate::test_driver::{at, events, key, keys, live, selected, text};
+
+/// A tree of one thread: of each row the parent, how far back in this list, and its own time.
+fn tree_of(rows: &[(usize, u64)]) -> CallTree {
+    let mut s = Snapshot::default();
+    for (index, &(back, self_ns)) in rows.iter().enumerate() {
+        let parent = index
+            .checked_sub(back % (index + 2))
+            .filter(|&parent| parent < index);
+        s.sites.push(Site {
+            name: format!("f{index}"),
+            file: "f.rs".into(),
+            ..Site::default()
+        });
+        s.nodes.push(
+            parent.map(|parent| NodeId(parent as u32)),
+            SiteId(index as u32),
+            1,
+            self_ns,
+        );
+    }
+    s.threads.push(Thread {
+        rows: rows.len() as u32,
+        count: 1,
+        ..Thread::default()
+    });
+    CallTree::build(&s, |_| true)
+}
+
+fn by_row(a: u32, b: u32) -> Ordering {
+    a.cmp(&b)
+}
+
+/// The frames below a frame, or those of the first line.
+fn below(frames: &[Frame], parent: Option<u32>) -> Vec<&Frame> {
+    frames.iter().filter(|frame| frame.parent == parent).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn frames_stand_side_by_side_inside_of_the_frame_above(
+        rows in proptest::collection::vec((0usize..40, prop_oneof![Just(0u64), 1u64..50, 1u64..5_000, Just(1 << 57)]), 0..60),
+        width in 0u16..200,
+        zoom in any::<Option<u16>>(),
+    ) {
+        let tree = tree_of(&rows);
+        let zoom = zoom
+            .filter(|_| !tree.rows.is_empty())
+            .map(|zoom| u32::from(zoom) % tree.rows.len() as u32);
+        let frames = lay_out(&tree, zoom, width, by_row);
+        let total = |row: u32| tree.rows[row as usize].total_ns;
+        let spaces = std::iter::once(None).chain((0..frames.len() as u32).map(Some));
+        for parent in spaces {
+            let above = parent.map(|parent| frames[parent as usize]);
+            if above.is_some_and(|above| above.few > 0) {
+                prop_assert!(below(&frames, parent).is_empty(), "nobody knows whose");
+                continue;
+            }
+            let (x, cells) = above.map_or((0, width), |above| (above.x, above.width));
+            let mut end = x;
+            for frame in below(&frames, parent) {
+                prop_assert_eq!(frame.line, above.map_or(0, |above| above.line + 1));
+                prop_assert_eq!(frame.x, end, "no gap and no overlap: {:?}", frame);
+                prop_assert!(frame.width > 0 || width == 0);
+                end += frame.width;
+            }
+            prop_assert!(end <= x + cells, "inside of the frame above");
+            // What is left is the time of the frame itself, to the nearest cell.
+            let zoomed_past = zoom.is_some_and(|zoom| {
+                above.is_none_or(|above| tree.rows[zoom as usize].depth > above.line)
+            });
+            if zoomed_past || width == 0 {
+                continue;
+            }
+            let whole = above.and_then(|above| above.row).map_or(tree.measured_ns(), total);
+            let own = above
+                .and_then(|above| above.row)
+                .map_or(0, |row| tree.rows[row as usize].self_ns);
+            if whole > 0 {
+                let exact = own as f64 / whole as f64 * f64::from(cells);
+                let left = f64::from(x + cells - end);
+                prop_assert!((left - exact).abs() <= 0.5 + 1e-6, "{} cells for {}", left, exact);
+            }
+            // Whoever is worth a cell has one.
+            let children: &[u32] = match above.and_then(|above| above.row) {
+                Some(row) => tree.children(row),
+                None => tree.top(),
+            };
+            for &child in children {
+                let worth = u128::from(total(child)) * u128::from(cells) >= u128::from(whole);
+                let has = below(&frames, parent).iter().any(|frame| frame.row == Some(child) && frame.few == 0);
+                prop_assert_eq!(has, worth && total(child) > 0);
+            }
+        }
+        let mut order = frames.clone();
+        order.sort_by_key(|frame| (frame.line, frame.x));
+        prop_assert!(width == 0 || order == frames, "line by line, from left to right");
+    }
+}
+
+fn flame() -> App {
+    let mut app = live(120, 30);
+    keys(&mut app, "5");
+    app
+}
+
+/// The first cell of the list on which a name stands.
+fn place_of(app: &App, name: &str) -> (u16, u16) {
+    let screen = text(app);
+    let rows = app.layout().rows;
+    for y in rows.top()..rows.bottom() {
+        let line = screen.lines().nth(usize::from(y)).unwrap_or_default();
+        if let Some(at) = line.find(name) {
+            return (line[..at].chars().count() as u16, y);
+        }
+    }
+    panic!("no {name} in\n{screen}")
+}
+
+#[test]
+fn arrows_lead_beside_down_to_the_largest_and_up_again() {
+    let mut app = flame();
+    assert_eq!(selected(&app), "match::run", "the largest");
+    key(&mut app, Code::Left);
+    assert_eq!(selected(&app), "ingest::run");
+    key(&mut app, Code::Right);
+    key(&mut app, Code::Down);
+    key(&mut app, Code::Down);
+    assert_eq!(
+        selected(&app),
+        "book::apply",
+        "more than risk::check and wire::encode"
+    );
+    key(&mut app, Code::Right);
+    assert_eq!(selected(&app), "risk::check");
+    key(&mut app, Code::Up);
+    assert_eq!(selected(&app), "match::step");
+    key(&mut app, Code::Left);
+    key(&mut app, Code::Left);
+    key(&mut app, Code::Left);
+    assert_eq!(selected(&app), "queue::push", "and no further");
+    keys(&mut app, "G");
+    assert_eq!(selected(&app), "queue::push", "nothing is below");
+    keys(&mut app, "llkG");
+    assert_eq!(selected(&app), "tree::rebalance", "down the largest to its end");
+    keys(&mut app, "g");
+    assert_eq!(selected(&app), "match::run");
+}
+
+#[test]
+fn enter_zooms_and_escape_or_up_leads_out() {
+    let mut app = flame();
+    keys(&mut app, "jj");
+    key(&mut app, Code::Enter);
+    let width = |app: &App| {
+        let row = app.list().cursor.index;
+        app.views.flame.frame(row).map(|frame| frame.width)
+    };
+    assert_eq!((selected(&app).as_str(), width(&app)), ("book::apply", Some(120)));
+    let screen = text(&app);
+    assert!(
+        screen.contains("match::run") && screen.contains("match::step"),
+        "{screen}"
+    );
+    assert!(!screen.contains("ingest::run"), "beside it there is no room");
+    keys(&mut app, "j");
+    assert_eq!(selected(&app), "book::insert");
+    keys(&mut app, "kk");
+    assert_eq!((selected(&app).as_str(), width(&app)), ("match::step", Some(120)));
+    assert!(text(&app).contains("risk::check") && !text(&app).contains("ingest::run"));
+    key(&mut app, Code::Esc);
+    assert!(text(&app).contains("ingest::run"));
+    assert_eq!(selected(&app), "match::step");
+    assert_eq!(app.views.current, View::Flame, "one step, not two");
+}
+
+#[test]
+fn the_selected_frame_stays_whatever_the_times() {
+    let mut app = flame();
+    keys(&mut app, "jjl");
+    assert_eq!(selected(&app), "risk::check");
+    for tenths in [1_400, 2_000, 9_000] {
+        at(&mut app, tenths * 10);
+        let mut s = snapshot(tenths);
+        // Others take more and more of the time.
+        let rows = s.rows_of(tickscope_format::ids::ThreadId(2));
+        for row in rows {
+            s.nodes.self_ticks[row] *= tenths / 700;
+        }
+        events(&mut app, Status::Live, Some(s));
+        assert_eq!(selected(&app), "risk::check");
+    }
+    // Less than a cell: who calls it stands for it, until it is seen again.
+    let mut s = snapshot(1_400);
+    for row in 0..s.nodes.len() {
+        if s.site_of(NodeId(row as u32)).name == "check" {
+            s.nodes.self_ticks[row] /= 1_000;
+        }
+    }
+    events(&mut app, Status::Live, Some(s));
+    assert_eq!(selected(&app), "match::step");
+    events(&mut app, Status::Live, Some(snapshot(1_500)));
+    assert_eq!(selected(&app), "risk::check");
+    app.update(Message::Resize(ratatui::layout::Size::new(60, 15)));
+    assert_eq!(selected(&app), "risk::check");
+}
+
+#[test]
+fn a_click_selects_and_a_second_one_zooms() {
+    let mut app = flame();
+    let (x, y) = place_of(&app, "risk::check");
+    app.update(Message::Click(x, y));
+    assert_eq!(
+        (selected(&app).as_str(), app.views.flame.is_zoomed()),
+        ("risk::check", false)
+    );
+    app.update(Message::Click(x, y));
+    assert!(app.views.flame.is_zoomed() && !text(&app).contains("book::apply"));
+    let (x, y) = place_of(&app, "match::run");
+    app.update(Message::Click(x, y));
+    app.update(Message::Click(x, y));
+    assert!(
+        text(&app).contains("book::apply"),
+        "zoomed out to what was clicked"
+    );
+}
+
+#[test]
+fn it_leads_to_the_tree_and_searches_find_what_is_small() {
+    let mut app = flame();
+    keys(&mut app, "jjlt");
+    assert_eq!(
+        (app.views.current, selected(&app).as_str()),
+        (View::Tree, "risk::check")
+    );
+    key(&mut app, Code::Esc);
+    assert_eq!(
+        (app.views.current, selected(&app).as_str()),
+        (View::Flame, "risk::check")
+    );
+
+    let mut app = live(40, 15);
+    let open = app.views.expanded.paths().len();
+    keys(&mut app, "5");
+    keys(&mut app, "/publish");
+    key(&mut app, Code::Enter);
+    assert_eq!(selected(&app), "stats::publish", "\n{}", text(&app));
+    assert!(app.views.flame.is_zoomed());
+    assert_eq!(
+        app.views.expanded.paths().len(),
+        open,
+        "nothing was opened in the tree for it"
+    );
+}
+
+#[test]
+fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
+    let mut app = live(60, 6);
+    keys(&mut app, "5G");
+    let screen = text(&app);
+    assert_eq!(selected(&app), "tree::rebalance");
+    assert!(
+        screen.matches("reba").count() == 2 && !screen.contains("ingest::run"),
+        "{screen}"
+    );
+    app.update(Message::Wheel(-9));
+    assert!(text(&app).contains("ingest::run"));
+    events(&mut app, Status::Live, Some(snapshot(1_341)));
+    assert!(text(&app).contains("ingest::run"), "it stays where it was put");
+}
+
+#[test]
+fn what_fills_the_width_comes_back_after_a_reset() {
+    let mut app = flame();
+    keys(&mut app, "jj");
+    key(&mut app, Code::Enter);
+    assert!(app.views.flame.is_zoomed());
+    let mut empty = snapshot(1);
+    empty.capture.reset_epoch = 2;
+    for row in 0..empty.nodes.len() {
+        empty.nodes.self_ticks[row] = 0;
+    }
+    empty.threads.clear();
+    events(&mut app, Status::Live, Some(empty));
+    assert!(!app.views.flame.is_zoomed() && text(&app).contains("No scope has been entered"));
+    events(&mut app, Status::Live, Some(snapshot(30)));
+    assert!(app.views.flame.is_zoomed());
+    assert_eq!(selected(&app), "book::apply");
+}
+
+#[test]
+fn a_focus_leaves_one_function_and_escape_brings_all_back() {
+    let mut app = flame();
+    keys(&mut app, "jjf");
+    assert_eq!(selected(&app), "book::apply", "\n{}", text(&app));
+    assert!(!text(&app).contains("risk::check") && text(&app).contains("book::insert"));
+    key(&mut app, Code::Esc);
+    assert!(text(&app).contains("risk::check") && text(&app).contains("ingest::run"));
+}

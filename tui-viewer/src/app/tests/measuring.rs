@@ -1,0 +1,475 @@
+//! How programs are measured: modes and the key that steps through them, latencies, what is not known, what measuring
+//! costs.
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Mode;
+
+use crate::app::message::Effect;
+use crate::app::overlay::Overlay;
+use crate::app::state::App;
+use crate::app::tests::{answer, header, in_epoch, in_one_line, last_line, names};
+use crate::keys::decoder::Code;
+use crate::modes::in_mode;
+use crate::orderbook::snapshot;
+use crate::source::events::Request;
+use crate::source::status::Status;
+use crate::test_driver::{at, empty, events, key, keys, live, selected, text};
+
+fn switched(epoch: u64, mode: Mode) -> Snapshot {
+    in_mode(mode, in_epoch(epoch, 10))
+}
+
+/// Takes a mode from the list, as people do.
+fn choose(app: &mut App, mode: Mode) -> Vec<Effect> {
+    let line = Mode::ALL
+        .iter()
+        .position(|&other| other == mode)
+        .expect("it is one");
+    assert!(keys(app, "eg").is_empty(), "a look does nothing");
+    keys(app, &"j".repeat(line));
+    key(app, Code::Enter)
+}
+
+/// The first line of the screen with this text.
+fn line_with(screen: &str, text: &str) -> String {
+    let line = screen.lines().find(|line| line.contains(text));
+    line.unwrap_or_else(|| panic!("no {text} in\n{screen}"))
+        .to_string()
+}
+
+#[test]
+fn every_mode_is_taken_from_the_list_and_done_when_it_is_seen() {
+    let mut app = live(120, 30);
+    let steps = [Mode::Adaptive, Mode::Sampled, Mode::Off, Mode::Exact];
+    for (mode, epoch) in steps.into_iter().zip(2..) {
+        let effects = choose(&mut app, mode);
+        assert!(
+            matches!(effects[..], [Effect::Send(Request::Mode(asked))] if asked == mode),
+            "{effects:?}"
+        );
+        assert!(header(&app).contains("switching…"));
+        assert!(keys(&mut app, "er").is_empty(), "one at a time");
+        answer(&mut app, Request::Mode(mode), Ok(epoch));
+        assert!(header(&app).contains("switching…"), "promised is not done");
+        events(&mut app, Status::Live, Some(switched(epoch, mode)));
+        assert!(!header(&app).contains("switching"));
+        let told = format!("{} from here on, counting from zero", mode.as_str());
+        assert!(in_one_line(&app).contains(&told), "{}", text(&app));
+    }
+    assert!(keys(&mut app, "u").is_empty(), "no reset to undo");
+}
+
+#[test]
+fn a_look_at_the_modes_loses_nothing() {
+    let mut app = live(120, 30);
+    assert!(keys(&mut app, "e").is_empty());
+    let screen = text(&app);
+    assert!(line_with(&screen, "now").contains("exact"), "{screen}");
+    assert!(
+        screen.contains("Another mode counts from zero; u cannot undo that:")
+            && screen.contains("s keeps a snapshot first."),
+        "{screen}"
+    );
+    assert!(key(&mut app, Code::Enter).is_empty(), "the mode in force");
+    assert!(app.overlay.is_none() && app.requests.pending.is_none() && app.notices.current.is_none());
+    assert!(keys(&mut app, "eee").is_empty());
+    assert!(matches!(app.overlay, Some(Overlay::Modes { index: 2 })));
+    assert!(key(&mut app, Code::Esc).is_empty());
+    assert!(app.overlay.is_none() && app.requests.pending.is_none());
+    keys(&mut app, "ee");
+    events(&mut app, Status::Exited { unix_ns: 0 }, None);
+    assert!(key(&mut app, Code::Enter).is_empty());
+    assert!(last_line(&app).contains("! mode: nobody to ask, the program is exited"));
+}
+
+#[test]
+fn the_list_of_modes_begins_at_the_one_in_force() {
+    for (index, mode) in Mode::ALL.into_iter().enumerate() {
+        let mut app = empty(80, 24);
+        events(&mut app, Status::Live, Some(in_mode(mode, snapshot(1_340))));
+        keys(&mut app, "e");
+        assert!(matches!(app.overlay, Some(Overlay::Modes { index: at }) if at == index));
+        let screen = text(&app);
+        let line = line_with(&screen, " now ");
+        assert!(line.contains(mode.as_str()), "{screen}");
+    }
+}
+
+#[test]
+fn a_mode_behind_a_frozen_screen_is_said_to_be_there() {
+    let mut app = live(120, 30);
+    keys(&mut app, "p");
+    choose(&mut app, Mode::Adaptive);
+    answer(&mut app, Request::Mode(Mode::Adaptive), Ok(2));
+    events(&mut app, Status::Live, Some(switched(2, Mode::Adaptive)));
+    assert!(
+        in_one_line(&app).contains("adaptive from here on, counting from zero behind the frozen screen"),
+        "{}",
+        text(&app)
+    );
+    assert!(!header(&app).contains("adaptive"), "what is shown is exact");
+}
+
+#[test]
+fn a_mode_that_is_refused_says_why() {
+    for why in [
+        "the program takes no requests (Builder::control)",
+        "the program's collector is older and does not know this request",
+    ] {
+        let mut app = live(120, 30);
+        choose(&mut app, Mode::Adaptive);
+        answer(&mut app, Request::Mode(Mode::Adaptive), Err(why.into()));
+        assert!(
+            last_line(&app).contains(&format!("! mode: {why}")),
+            "{}",
+            last_line(&app)
+        );
+        assert!(!header(&app).contains("switching"));
+        assert_eq!(choose(&mut app, Mode::Adaptive).len(), 1, "it may be asked again");
+    }
+    let mut silent = live(120, 30);
+    choose(&mut silent, Mode::Off);
+    at(&mut silent, 2_000);
+    assert!(last_line(&silent).contains("! no answer from the program in 2 s"));
+    let mut gone = live(120, 30);
+    events(&mut gone, Status::Exited { unix_ns: 0 }, None);
+    assert!(keys(&mut gone, "e").is_empty());
+    assert!(last_line(&gone).contains("! no mode to change: the program is exited"));
+}
+
+#[test]
+fn viewers_beyond_those_that_are_counted_are_not_denied() {
+    let mut app = empty(60, 15);
+    let mut watched = snapshot(1_340);
+    watched.capture.viewers = 16;
+    events(&mut app, Status::Live, Some(watched));
+    choose(&mut app, Mode::Adaptive);
+    let screen = text(&app);
+    assert!(
+        screen.contains("15 or more other viewers are watching."),
+        "{screen}"
+    );
+}
+
+#[test]
+fn another_mode_asks_first_only_if_others_watch() {
+    let mut app = empty(60, 15);
+    let mut watched = snapshot(1_340);
+    watched.capture.viewers = 3;
+    events(&mut app, Status::Live, Some(watched));
+    assert!(choose(&mut app, Mode::Adaptive).is_empty());
+    let screen = text(&app);
+    assert!(
+        screen.contains("Switch measuring to adaptive?") && screen.contains("2 other viewers are"),
+        "{screen}"
+    );
+    for says in [
+        "They see it too, and all begin at zero.",
+        "y switch    Esc go on as it is",
+    ] {
+        assert!(screen.contains(says), "{screen}");
+    }
+    key(&mut app, Code::Esc);
+    assert!(app.overlay.is_none() && app.requests.pending.is_none());
+    choose(&mut app, Mode::Adaptive);
+    assert!(matches!(
+        keys(&mut app, "y")[..],
+        [Effect::Send(Request::Mode(Mode::Adaptive))]
+    ));
+}
+
+#[test]
+fn the_header_names_every_mode_and_exact_where_there_is_room() {
+    for (mode, wide, narrow) in [
+        (Mode::Adaptive, "adaptive", "adaptive"),
+        (Mode::Sampled, "sampled 987 Hz", "sampled"),
+        (Mode::Off, "measuring off", "off"),
+    ] {
+        for (width, height, word) in [(120, 30, wide), (60, 15, narrow), (40, 10, narrow)] {
+            let mut app = empty(width, height);
+            events(&mut app, Status::Live, Some(in_mode(mode, snapshot(1_340))));
+            assert!(header(&app).contains(word), "{width}: {}", header(&app));
+        }
+    }
+    for (width, height, named) in [(120, 30, true), (100, 30, true), (80, 24, false), (60, 15, false)] {
+        let header = header(&live(width, height));
+        assert_eq!(header.contains("exact"), named, "{width}: {header}");
+    }
+}
+
+#[test]
+fn rows_are_sorted_by_what_only_a_hundredth_exceeds() {
+    let mut app = live(120, 30);
+    keys(&mut app, "2");
+    assert!(!text(&app).contains("P99"), "its column needs more cells");
+    let mut app = live(140, 30);
+    // From %SELF past total, calls, average and P50.
+    keys(&mut app, "2>>>>>");
+    assert!(text(&app).contains("sort P99 ▼"), "{}", text(&app));
+    let data = app.derived.data.as_ref().unwrap();
+    let p99: Vec<Option<u64>> = app
+        .list()
+        .rows
+        .iter()
+        .map(|row| data.latency(row.what).quantile(0.99))
+        .collect();
+    assert!(p99.is_sorted_by(|a, b| a >= b), "{p99:?}");
+    assert_eq!(
+        names(&app)[0],
+        "stats::publish",
+        "the longest of all that have ended"
+    );
+    assert_eq!(
+        p99.iter().filter(|p99| p99.is_none()).count(),
+        3,
+        "what has not ended comes last"
+    );
+    keys(&mut app, "I");
+    assert_eq!(names(&app).last(), Some(&"stats::publish"));
+}
+
+#[test]
+fn latencies_are_those_of_the_threads_in_scope() {
+    let mut app = live(120, 30);
+    keys(&mut app, "/rebalance");
+    key(&mut app, Code::Enter);
+    let all = app.derived.data.as_ref().unwrap();
+    let row = app.list().selected().unwrap().what;
+    let (calls, latency) = (all.figures(row).calls, all.latency(row).count());
+    assert!(
+        latency > calls / 10 * 9 && latency <= calls,
+        "{latency} of {calls}"
+    );
+    keys(&mut app, "aj");
+    key(&mut app, Code::Enter);
+    assert_eq!(selected(&app), "tree::rebalance");
+    let one = app.derived.data.as_ref().unwrap();
+    let row = app.list().selected().unwrap().what;
+    assert!(one.latency(row).count() < latency);
+}
+
+#[test]
+fn an_unknown_beginning_has_no_age() {
+    let mut app = live(120, 30);
+    assert!(
+        text(&app).contains("running in 2 threads since 14:00:00"),
+        "{}",
+        text(&app)
+    );
+    let mut unknown = snapshot(1_340);
+    unknown.threads[1].open[0].began_tick = 0;
+    events(&mut app, Status::Live, Some(unknown));
+    let line = line_with(&text(&app), "running in 2 threads");
+    assert!(
+        line.ends_with("in 2 threads"),
+        "one of the two may have begun before the other: {line}"
+    );
+    keys(&mut app, "2/match::run");
+    let line = line_with(&text(&app), "running in 2 threads");
+    assert!(line.ends_with("in 2 threads"), "{line}");
+    // Another thread alone is not in doubt.
+    key(&mut app, Code::Esc);
+    keys(&mut app, "1/ingest::run");
+    let line = line_with(&text(&app), "running in 1 thread");
+    assert!(line.ends_with("since 14:00:00"), "{line}");
+}
+
+#[test]
+fn what_is_not_known_is_a_dash_and_says_why() {
+    let mut app = live(120, 30);
+    let mut bare = snapshot(1_340);
+    bare.latencies = Default::default();
+    for (histograms, why) in [
+        (false, "histograms are off in the program"),
+        (true, "no call has ended since the reset"),
+    ] {
+        bare.measuring.histograms = histograms;
+        events(&mut app, Status::Live, Some(bare.clone()));
+        let screen = text(&app);
+        assert!(screen.contains(why), "{screen}");
+        let row = line_with(&screen, "match::step");
+        assert!(row.contains("23.6µs       -       -        -"), "{row}");
+    }
+    let mut sampled = live(120, 30);
+    events(
+        &mut sampled,
+        Status::Live,
+        Some(in_mode(Mode::Sampled, snapshot(1_340))),
+    );
+    assert!(text(&sampled).contains("sampling sees where time goes"));
+}
+
+#[test]
+fn estimates_are_marked_and_numbers_keep_their_place() {
+    let exact = live(120, 30);
+    let mut app = live(120, 30);
+    let mut estimated = in_mode(Mode::Adaptive, snapshot(1_340));
+    estimated.capture.cost = snapshot(1_340).capture.cost;
+    events(&mut app, Status::Live, Some(estimated));
+    let (exact, screen) = (text(&exact), text(&app));
+    let (plain, marked) = (
+        line_with(&exact, "wire::encode"),
+        line_with(&screen, "wire::encode"),
+    );
+    assert!(marked.contains("~7.1%") && marked.contains("~19.0s") && marked.contains("~1.13µs"));
+    assert!(!marked.contains("~16.8M"), "calls are counted, not estimated");
+    let numbers = |line: &str| line.chars().take(60).collect::<String>().replace('~', " ");
+    assert_eq!(numbers(&plain), numbers(&marked));
+    keys(&mut app, "/wire::encode");
+    let screen = text(&app);
+    assert!(screen.contains("self ~19.0s ±"), "{screen}");
+    assert!(
+        screen.contains("two times in three the true time is within ±"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn the_whole_has_room_for_its_mark() {
+    for width in [120, 100, 60] {
+        let mut app = live(width, 15);
+        let mut one = in_mode(Mode::Sampled, snapshot(1_340));
+        one.nodes.self_ticks[9..].fill(0);
+        events(&mut app, Status::Live, Some(one));
+        assert!(text(&app).contains(" ~100% "), "{}", text(&app));
+    }
+}
+
+#[test]
+fn short_calls_are_marked_and_explained() {
+    let mut app = live(120, 30);
+    assert!(!text(&app).contains('†'), "{}", text(&app));
+    let mut dear = snapshot(1_340);
+    // Three times this is more than a call of slab_get takes, 1.217 µs, and less than one of encode would.
+    dear.capture.cost.upper_ns = 406.0;
+    events(&mut app, Status::Live, Some(dear.clone()));
+    let screen = text(&app);
+    assert!(
+        line_with(&screen, "slab_get").contains("alloc::slab_get †"),
+        "{screen}"
+    );
+    assert!(!line_with(&screen, "checksum").contains('†'), "{screen}");
+    keys(&mut app, "/slab_get");
+    assert!(
+        text(&app).contains("† calls so short that up to 410ns of each may be measuring"),
+        "{}",
+        text(&app)
+    );
+    key(&mut app, Code::Esc);
+    keys(&mut app, "?");
+    let help = line_with(&text(&app), "mean under 3x what measuring may cost");
+    assert!(help.contains("†"), "{help}");
+    let mut ascii = live(120, 30);
+    ascii.screen.ascii = true;
+    events(&mut ascii, Status::Live, Some(dear));
+    assert!(text(&ascii).contains("alloc::slab_get !"), "{}", text(&ascii));
+}
+
+#[test]
+fn what_measuring_costs_at_least_can_be_taken_off() {
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut app = live(width, height);
+        let raw = app.derived.data.as_ref().unwrap().measured_ns;
+        keys(&mut app, "x");
+        let less = app.derived.data.as_ref().unwrap().measured_ns;
+        // 81.4 million calls of 6 ns; the outermost scopes give half of theirs to the time outside.
+        let calls = snapshot(1_340).calls();
+        assert!(
+            raw - less > calls * 5 && raw - less <= calls * 6 + 100,
+            "{}",
+            raw - less
+        );
+        key(&mut app, Code::Up);
+        let screen = text(&app);
+        let top: String = screen.lines().take(2).collect();
+        assert!(top.contains("at least"), "{screen}");
+        assert!(
+            matches!(
+                keys(&mut app, "d")[..],
+                [Effect::WriteReport {
+                    compensated: true,
+                    ..
+                }]
+            ),
+            "the report shows what the screen shows"
+        );
+        keys(&mut app, "x");
+        assert_eq!(app.derived.data.as_ref().unwrap().measured_ns, raw);
+        key(&mut app, Code::Up);
+        assert!(!text(&app).contains("at least"), "{}", text(&app));
+    }
+}
+
+#[test]
+fn a_program_that_measures_nothing_says_so() {
+    for (width, height) in [(120, 30), (60, 15)] {
+        let mut app = live(width, height);
+        events(&mut app, Status::Live, Some(in_mode(Mode::Off, snapshot(1_340))));
+        let screen = text(&app);
+        assert!(
+            screen.contains("Measuring is off: nothing is counted. e lists the modes.")
+                && screen.contains("no scope is counted"),
+            "{screen}"
+        );
+    }
+    // What was on its way when it was switched off.
+    let mut stray = snapshot(1_340);
+    stray.capture.mode = Mode::Off;
+    stray.nodes.self_ticks.fill(0);
+    stray.latencies = Default::default();
+    let mut app = live(120, 30);
+    events(&mut app, Status::Live, Some(stray));
+    let screen = text(&app);
+    assert!(
+        !screen.contains('†') && screen.contains("calls took  - (measuring is off)"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn what_no_sample_met_is_not_known_and_what_was_not_called_took_nothing() {
+    let mut s = in_mode(Mode::Sampled, snapshot(1_340));
+    let row = |s: &Snapshot, name: &str| {
+        let named = |row: &usize| s.sites[s.nodes.site[*row] as usize].name == name;
+        (0..s.nodes.len()).rev().find(named).expect("a row")
+    };
+    let (unseen, uncalled) = (row(&s, "publish"), row(&s, "checksum"));
+    s.nodes.self_ticks[unseen] = 0;
+    s.nodes.self_ticks[uncalled] = 0;
+    s.nodes.calls[uncalled] = 0;
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut app = live(width, height);
+        events(&mut app, Status::Live, Some(s.clone()));
+        keys(&mut app, "2");
+        for _ in 0..2 {
+            let screen = text(&app);
+            assert!(!screen.contains("~0ns"), "{screen}");
+            keys(&mut app, "1");
+        }
+        let mut line = |name: &str| {
+            keys(&mut app, &format!("/{name}"));
+            key(&mut app, Code::Enter);
+            let screen = text(&app);
+            let line = screen
+                .lines()
+                .find(|line| line.contains(name) && line.contains('%'));
+            line.unwrap_or_else(|| panic!("{screen}")).to_string()
+        };
+        let (unseen, uncalled) = (line("stats::publish"), line("wire::checksum"));
+        assert!(unseen.contains(" - "), "{unseen}");
+        assert!(uncalled.contains(" 0ns "), "{uncalled}");
+    }
+}
+
+#[test]
+fn the_p99_of_a_function_is_on_its_screen_at_every_size() {
+    for (width, height) in [(160, 40), (120, 30), (80, 24), (60, 15)] {
+        let mut app = live(width, height);
+        keys(&mut app, "2");
+        key(&mut app, Code::Enter);
+        assert_eq!(app.views.current, crate::app::view::View::Function);
+        let screen = text(&app);
+        let title: String = screen.lines().take(4).collect();
+        assert!(title.contains("p99 ") && title.contains("self "), "{screen}");
+    }
+}

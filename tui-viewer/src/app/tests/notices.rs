@@ -1,0 +1,391 @@
+//! What the last line says after keys and commands, word for word.
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Mode;
+
+use crate::app::message::Message;
+use crate::app::state::App;
+use crate::app::tests::moments::watched;
+use crate::app::tests::{answer, in_epoch, last_line};
+use crate::keys::decoder::Code;
+use crate::orderbook::snapshot;
+use crate::source::events::Request;
+use crate::source::status::Status;
+use crate::test_driver::{at, empty, events, key, keys, live, text};
+
+/// Wide enough for every sentence.
+const WIDE: u16 = 160;
+
+/// Types keys, or a command and Enter.
+fn type_in(app: &mut App, typed: &str) {
+    keys(app, typed);
+    if typed.starts_with(':') {
+        key(app, Code::Enter);
+    }
+}
+
+fn check(app: &mut App, cases: &[(&str, &str)]) {
+    for (typed, says) in cases {
+        type_in(app, typed);
+        assert!(last_line(app).contains(says), "{typed}: {says}: {}", text(app));
+    }
+}
+
+#[test]
+fn keys_say_what_they_did() {
+    let mut app = live(WIDE, 40);
+    check(
+        &mut app,
+        &[
+            (
+                "M",
+                "mouse on: click and wheel; with Shift most terminals still select text",
+            ),
+            ("M", "mouse off"),
+            (
+                "x",
+                "what measuring costs at least is taken off all times; x shows them raw",
+            ),
+            ("x", "raw times, as they were measured"),
+            ("y", "copied orderbook_sim::engine::match::run"),
+            (
+                "i",
+                "bottom-up: self time of functions, by who called them; i turns back",
+            ),
+            ("i", "top-down: who calls what"),
+            ("c", "recursion in one row, but nothing calls itself here"),
+            ("c", "recursion call by call"),
+            ("b", "every number per call of"),
+            ("b", "totals again"),
+            ("U", "times in ticks of the clock"),
+            ("U", "times in seconds"),
+            ("T", "theme: "),
+            (":theme mono", "theme: "),
+            (":rate 20", "asked for a snapshot every 50.0ms"),
+            ("m", "is marked; ' compares with it, w counts from it"),
+            ("'", "differences to "),
+            ("'", "plain numbers again"),
+            ("L", "this is the newest snapshot; the screen follows the program"),
+            (".", "this is the newest snapshot"),
+            (",", "there is no older snapshot"),
+            (":back 5m", "! back: that is too far; there are snapshots from "),
+            (":at 5m", "! at: no snapshot of then; there are snapshots from "),
+            (
+                ":function nobody",
+                "! no function nobody was met; :hot lists them, / looks for parts of names",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn rows_that_have_no_function_say_what_to_choose() {
+    // Who calls what stands at the top: nobody.
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "1g3k");
+    assert_eq!(
+        crate::test_driver::selected(&app),
+        "(top of a thread)",
+        "{}",
+        text(&app)
+    );
+    key(&mut app, Code::Enter);
+    assert!(
+        last_line(&app).contains("nobody called it: these calls stand at the top of their threads"),
+        "{}",
+        text(&app)
+    );
+    check(
+        &mut app,
+        &[
+            ("t", "no function, so no place in the tree"),
+            ("o", "(top of a thread) has no source"),
+        ],
+    );
+    keys(&mut app, "1%");
+    key(&mut app, Code::End);
+    keys(&mut app, "kkkkk");
+    assert_eq!(crate::test_driver::selected(&app), "(outside)", "{}", text(&app));
+    check(
+        &mut app,
+        &[("f", "no function to focus on: choose a row that has one")],
+    );
+    let mut app = live(WIDE, 40);
+    check(
+        &mut app,
+        &[(
+            "iF",
+            "bottom-up there is no subtree of calls: i turns back, f takes the function",
+        )],
+    );
+}
+
+#[test]
+fn a_function_says_where_it_stands() {
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "2");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Enter);
+    assert!(
+        last_line(&app)
+            .contains("this is the function itself: who calls it stands above, what it calls below")
+    );
+}
+
+#[test]
+fn of_all_threads_or_one_is_said() {
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "4");
+    key(&mut app, Code::Enter);
+    assert!(last_line(&app).contains("only this thread is shown; a shows all"));
+    keys(&mut app, "4");
+    key(&mut app, Code::Enter);
+    assert!(last_line(&app).contains("all threads are shown again"));
+}
+
+#[test]
+fn a_rate_has_its_ends() {
+    let mut app = live(WIDE, 40);
+    check(
+        &mut app,
+        &[
+            ("]", "asked for 20 snapshots a second"),
+            ("]", "20 a second is the fastest rate"),
+            ("[[[", "asked for 2 snapshots a second"),
+            ("[", "2 a second is the slowest rate"),
+        ],
+    );
+}
+
+#[test]
+fn of_an_ended_program_nothing_is_asked() {
+    let mut app = live(WIDE, 40);
+    events(&mut app, Status::Exited { unix_ns: 1 }, None);
+    app.requests.undoable = true;
+    check(
+        &mut app,
+        &[
+            ("r", "! nothing to reset: the program is exited"),
+            ("u", "! nothing to undo: the program is exited"),
+            ("]", "! no rate to change: the program is exited"),
+            (
+                "p",
+                "nothing to freeze: the program has ended, the numbers stand still",
+            ),
+            (":rate 20", "! rate: nobody to ask, the program is exited"),
+        ],
+    );
+    let mut app = live(WIDE, 40);
+    let why = "no program runs".into();
+    events(&mut app, Status::Waiting { why }, None);
+    check(&mut app, &[("p", "nothing to freeze: no program is being read")]);
+}
+
+#[test]
+fn answers_are_told_with_the_way_back() {
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "r");
+    answer(&mut app, Request::Reset, Ok(2));
+    events(&mut app, Status::Live, Some(in_epoch(2, 10)));
+    assert!(
+        last_line(&app).contains("counting from zero; u takes it back"),
+        "{}",
+        text(&app)
+    );
+    keys(&mut app, "u");
+    answer(&mut app, Request::Undo, Ok(3));
+    events(&mut app, Status::Live, Some(in_epoch(3, 1_341)));
+    assert!(
+        last_line(&app).contains("the reset is taken back"),
+        "{}",
+        text(&app)
+    );
+    for (mode, says) in [
+        (
+            Mode::Adaptive,
+            "adaptive from here on, counting from zero: calls are counted, times marked ~ are estimates",
+        ),
+        (
+            Mode::Sampled,
+            "sampled from here on, counting from zero: calls are counted, times marked ~ are shares of samples",
+        ),
+        (
+            Mode::Exact,
+            "exact from here on, counting from zero: every call is timed; , goes back to the numbers before",
+        ),
+    ] {
+        let mut app = live(WIDE, 40);
+        type_in(&mut app, &format!(":mode {}", mode.as_str()));
+        answer(&mut app, Request::Mode(mode), Ok(2));
+        let mut next = in_epoch(2, 10);
+        next.capture.mode = mode;
+        events(&mut app, Status::Live, Some(next));
+        assert!(last_line(&app).contains(says), "{says}: {}", text(&app));
+    }
+}
+
+#[test]
+fn an_answer_without_a_snapshot_is_not_waited_for_for_ever() {
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "r");
+    answer(&mut app, Request::Reset, Ok(2));
+    at(&mut app, 3_000);
+    let told = last_line(&app);
+    assert!(
+        told.contains("! the program has answered, but no snapshot of it has come in 2 s"),
+        "{told}"
+    );
+    let mut app = live(WIDE, 40);
+    type_in(&mut app, ":off book");
+    let pattern = tickscope_format::pattern::Pattern::new("book").expect("a pattern");
+    answer(&mut app, Request::SitesOff(pattern), Ok(1));
+    at(&mut app, 3_000);
+    let told = last_line(&app);
+    assert!(
+        told.contains("! book: the program has answered, but no snapshot has shown it in 2 s"),
+        "{told}"
+    );
+}
+
+#[test]
+fn windows_and_differences_are_named() {
+    let mut app = watched(WIDE, 40);
+    check(
+        &mut app,
+        &[
+            ("w", "numbers of the last second; w: the last 10 s"),
+            (
+                "'",
+                "the last second against the one before: + is more than then; ' shows plain numbers",
+            ),
+            ("w", "the last 10 s and the 10 s before"),
+            ("w", "the last second and the one before; w: 10 s"),
+        ],
+    );
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "m");
+    events(&mut app, Status::Live, Some(snapshot(1_350)));
+    check(
+        &mut app,
+        &[(
+            "'",
+            "differences to 14:02:14: + is more than then; ' shows plain numbers",
+        )],
+    );
+    let mut app = watched(WIDE, 40);
+    keys(&mut app, "mw");
+    check(
+        &mut app,
+        &[(
+            "'",
+            "differences to 14:02:14: + is more than then; ' compares with the time just before",
+        )],
+    );
+}
+
+#[test]
+fn screens_without_rows_say_why() {
+    let mut app = empty(WIDE, 40);
+    assert!(text(&app).contains("Looking for a program."), "{}", text(&app));
+    events(&mut app, Status::Live, None);
+    let screen = text(&app);
+    assert!(screen.contains("Reading the first record."), "{screen}");
+    assert!(
+        screen.contains("It is there within a second of the program's first scope."),
+        "{screen}"
+    );
+    events(&mut app, Status::Live, Some(Snapshot::default()));
+    for (view, says) in [
+        ("4", "No thread has entered a scope since the program began."),
+        ("6", "No place in the source has been met yet."),
+        ("1", "No scope has been entered since the reset."),
+        ("m'", "Nothing was counted, now or then."),
+    ] {
+        keys(&mut app, view);
+        assert!(text(&app).contains(says), "{view}: {}", text(&app));
+    }
+}
+
+#[test]
+fn a_thread_that_has_gone_is_told() {
+    let mut app = live(WIDE, 40);
+    keys(&mut app, "4");
+    key(&mut app, Code::Enter);
+    let mut next = snapshot(1_341);
+    for thread in &mut next.threads {
+        thread.name.push_str("-other");
+        thread.tid += 1_000;
+    }
+    events(&mut app, Status::Live, Some(next));
+    let screen = text(&app);
+    assert!(
+        screen.contains("There is no thread match-0 any more. a shows all threads."),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("The chosen thread is not there any more."),
+        "{screen}"
+    );
+    keys(&mut app, "d");
+    let told = last_line(&app);
+    assert!(
+        told.contains("! nothing to report: there is no thread match-0 here; a shows all"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_a_window_cannot_tell_of_latencies() {
+    let mut app = watched(WIDE, 40);
+    keys(&mut app, "w");
+    let why = "- (no call has ended in this window)";
+    for _ in 0..20 {
+        if text(&app).contains(why) {
+            break;
+        }
+        keys(&mut app, "j");
+    }
+    assert!(
+        text(&app).contains("- (no call has ended in this window)"),
+        "{}",
+        text(&app)
+    );
+}
+
+#[test]
+fn a_program_that_is_waited_for_with_its_numbers_on_screen() {
+    let mut app = live(WIDE, 40);
+    let why = String::new();
+    events(&mut app, Status::Waiting { why }, None);
+    assert!(text(&app).contains("Waiting for the program."), "{}", text(&app));
+}
+
+/// The cause and the next step were cut off at the screen's width.
+#[test]
+fn a_notice_that_is_longer_than_a_line_goes_on_in_the_next_ones() {
+    let why = "cannot create /a/b/x.txt: there is no directory /a/b; make the directory first";
+    let last = |app: &App, count: usize| {
+        let screen = text(app);
+        let lines: Vec<&str> = screen.lines().map(str::trim).collect();
+        lines[lines.len() - count..].join(" ")
+    };
+    for height in [15, 30] {
+        let mut app = live(60, height);
+        app.update(Message::Wrote("report", Err(why.into())));
+        assert_eq!(last(&app, 2), format!("! report not written: {why}"));
+        // Above the keys of a search it keeps its lines.
+        keys(&mut app, "/");
+        assert!(
+            last(&app, 3).starts_with(&format!("! report not written: {why} /")),
+            "{}",
+            text(&app)
+        );
+    }
+    let mut long = live(60, 30);
+    long.update(Message::Wrote("report", Err("word ".repeat(60))));
+    assert!(last(&long, 3).starts_with("! report not written: word"));
+    assert!(last(&long, 1).ends_with('…'), "{}", text(&long));
+    let mut low = live(60, 8);
+    low.update(Message::Wrote("report", Err(why.into())));
+    assert!(last(&low, 1).starts_with("! report not written"));
+}

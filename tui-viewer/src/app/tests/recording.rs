@@ -1,0 +1,130 @@
+//! A recording: what it says it is, and how one moves in it.
+
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+
+use crate::app::message::Message;
+use crate::app::state::App;
+use crate::app::tests::moments::past;
+use crate::app::tests::{header, last_line, snapshot};
+use crate::keys::decoder::Code;
+use crate::source::events::Events;
+use crate::source::status::Status;
+use crate::test_driver::{empty, events, key, keys, live, text};
+
+/// A recording of 14 s, as the feed hands it over: its newest record first, the others a slice later.
+fn opened(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    let newest: Snapshot = snapshot(1_340);
+    app.update(Message::Events(Box::new(Events {
+        begin_ns: Some(snapshot(1_200).capture.unix_ns),
+        snapshot: Some(Rc::new(newest)),
+        ..Events::quiet(Status::Kept)
+    })));
+    app
+}
+
+fn read(app: &mut App) {
+    app.update(Message::Events(Box::new(Events {
+        past: (1_200..1_340).map(|tenths| past(&snapshot(tenths))).collect(),
+        ..Events::quiet(Status::Kept)
+    })));
+}
+
+fn command(app: &mut App, text: &str) {
+    keys(app, text);
+    key(app, Code::Enter);
+}
+
+#[test]
+fn it_says_at_once_that_it_is_one_how_long_and_how_to_move_in_it() {
+    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
+        let mut app = opened(width, height);
+        let told = |app: &App| {
+            let (screen, first) = (text(app), header(app));
+            assert!(first.contains("RECORDED"), "{first}");
+            assert!(screen.contains("A recording of 14.0 s: , . "), "{screen}");
+            let keys = [
+                ", . go back and forth, ( ) by 5 s, { } to its ends. d: report.",
+                ", . ( ) { } go back and forth.",
+            ];
+            assert!(keys.iter().any(|keys| screen.contains(keys)), "{screen}");
+        };
+        told(&app);
+        read(&mut app);
+        told(&app);
+        keys(&mut app, ",");
+        assert!(header(&app).contains("PAST"), "{}", header(&app));
+        let screen = text(&app);
+        let words = if width == 120 {
+            "a recording of 14.0 s"
+        } else {
+            "14.0 s"
+        };
+        let place = format!("At 13.9 s of {words}: , . ");
+        assert!(screen.contains(&place) && screen.contains("{ }"), "{screen}");
+    }
+    let mut kept = live(120, 30);
+    events(&mut kept, Status::Kept, None);
+    assert!(header(&kept).contains("KEPT"), "one snapshot is no recording");
+}
+
+#[test]
+fn nobody_is_behind_it() {
+    let mut app = opened(120, 30);
+    keys(&mut app, "r");
+    let line = last_line(&app);
+    assert!(
+        line.contains("nothing to reset: a recording has no program behind it"),
+        "{line}"
+    );
+    command(&mut app, ":mode exact");
+    let line = last_line(&app);
+    assert!(
+        line.contains("nobody to ask, a recording has no program behind it"),
+        "{line}"
+    );
+    keys(&mut app, "p");
+    assert!(last_line(&app).contains("a recording does not move by itself"));
+}
+
+#[test]
+fn a_moment_is_told_by_tenths_and_from_the_beginning() {
+    let mut app = opened(120, 30);
+    read(&mut app);
+    keys(&mut app, ",,,");
+    let line = header(&app);
+    assert!(
+        line.contains("PAST 14:02:13.7  0.3 s back") && line.contains("cost"),
+        "{line}"
+    );
+    assert!(
+        text(&app).contains("At 13.7 s of a recording of 14.0 s: "),
+        "{}",
+        text(&app)
+    );
+}
+
+#[test]
+fn at_takes_what_the_shell_takes() {
+    let mut app = opened(120, 30);
+    read(&mut app);
+    let shown = |app: &App| app.shown().map(|shown| shown.capture.seq);
+    for (typed, seq) in [
+        (":at 2s", 1_220),
+        (":at 0", 1_200),
+        (":at -5s", 1_290),
+        (":at 1.25s", 1_212),
+        (":at 14:02:08", 1_280),
+        (":at 14s", 1_340),
+    ] {
+        command(&mut app, typed);
+        assert_eq!(shown(&app), Some(seq), "{typed} {}", last_line(&app));
+    }
+    for typed in [":at 16s", ":at -15s"] {
+        command(&mut app, typed);
+        assert_eq!(shown(&app), Some(1_340), "{typed}");
+        assert!(last_line(&app).contains("! at: no snapshot of then"), "{typed}");
+    }
+}

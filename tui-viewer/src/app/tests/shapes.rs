@@ -1,0 +1,587 @@
+//! The function view, focus, bottom-up, folded recursion, and other places: through the keys.
+
+use super::*;
+use crate::test_driver::looks;
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::snapshot::{Mode, OpenFrame};
+
+/// The made-up program, where `cancel` inserts again below `rebalance`, and `encode` is called from `decode` as well.
+fn recursive(tenths: u64) -> Snapshot {
+    let mut s = snapshot(tenths);
+    // The thread `main` is the last one: its rows may grow.
+    let publish = NodeId(s.nodes.len() as u32 - 1);
+    let grown = |ms: u64| ms * 1_000_000 * tenths / 1_340;
+    let insert = s.nodes.push(Some(publish), SiteId(3), 100, grown(2_000));
+    let cancel = s.nodes.push(Some(insert), SiteId(6), 80, grown(1_000));
+    let again = s.nodes.push(Some(cancel), SiteId(3), 60, grown(500));
+    let _ = s.nodes.push(Some(again), SiteId(5), 40, grown(250));
+    let _ = s.nodes.push(Some(publish), SiteId(8), 1_000, grown(4_000));
+    let main = s.threads.last_mut().expect("there are threads");
+    main.rows += 5;
+    for node in [insert, again] {
+        main.open.push(OpenFrame {
+            node,
+            began_tick: 5_000_000,
+        });
+    }
+    s
+}
+
+fn stage(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    events(&mut app, Status::Live, Some(recursive(1_340)));
+    app
+}
+
+fn title(app: &App) -> String {
+    let y = app.layout().title.map_or(0, |title| title.y);
+    text(app)
+        .lines()
+        .nth(usize::from(y))
+        .unwrap_or_default()
+        .trim()
+        .to_string()
+}
+
+/// Names of a list with what its numbers say, as far as a test reads them.
+fn shares(app: &App) -> Vec<(String, u64, u64)> {
+    let data = app.derived.data.as_ref().expect("there is data");
+    let rows = app.list().rows.iter().filter(|row| !row.is_heading());
+    rows.map(|row| {
+        let figures = data.figures(row.what);
+        (
+            data.label(row.what).to_string(),
+            figures.total_ns / 1_000_000,
+            figures.calls,
+        )
+    })
+    .collect()
+}
+
+fn row(name: &str, ms: u64, calls: u64) -> (String, u64, u64) {
+    (name.to_string(), ms, calls)
+}
+
+#[test]
+fn three_shows_what_was_selected() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jj3");
+    assert!(
+        title(&app).starts_with("orderbook_sim::book::apply"),
+        "{}",
+        text(&app)
+    );
+    assert_eq!(selected(&app), "(self)");
+    keys(&mut app, "1j3");
+    assert!(title(&app).starts_with("orderbook_sim::book::apply"), "it stays");
+    let mut app = stage(120, 30);
+    keys(&mut app, "2jj3");
+    assert!(
+        title(&app).starts_with("orderbook_sim::book::apply"),
+        "{}",
+        text(&app)
+    );
+}
+
+#[test]
+fn headings_come_and_go_with_the_room_for_them() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jj3");
+    let headings = |app: &App| app.list().rows.iter().filter(|row| row.is_heading()).count();
+    assert_eq!(headings(&app), 2);
+    for (height, wanted) in [(6, 0), (30, 2)] {
+        app.update(Message::Resize(ratatui::layout::Size::new(120, height)));
+        assert_eq!(headings(&app), wanted, "{}", text(&app));
+        assert_eq!(selected(&app), "(self)");
+    }
+}
+
+#[test]
+fn callers_itself_and_callees_add_up() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "/insert");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Enter);
+    assert_eq!(app.views.current, View::Function);
+    let lines = shares(&app);
+    assert_eq!(
+        lines,
+        [
+            row("book::apply", 71_030, 5_610_000),
+            row("stats::publish", 3_750, 100),
+            row("book::cancel", 0, 0),
+            row("(self)", 25_400, 5_610_160),
+            row("tree::rebalance", 41_300, 1_870_000),
+            row("alloc::slab_get", 7_080, 5_610_040),
+            row("book::cancel", 1_000, 80),
+        ]
+    );
+    let whole = 71_030 + 3_750;
+    assert_eq!(lines[3..].iter().map(|line| line.1).sum::<u64>(), whole);
+    let screen = text(&app);
+    assert!(
+        screen.contains("5.61M+60") && screen.contains("book::cancel ↻"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("60/5.61M"),
+        "recursive calls have their caller\n{screen}"
+    );
+}
+
+#[test]
+fn enter_goes_on_and_escape_goes_the_way_back() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jj");
+    key(&mut app, Code::Enter);
+    let first = title(&app);
+    keys(&mut app, "j");
+    assert_eq!(selected(&app), "book::insert");
+    key(&mut app, Code::Enter);
+    assert!(title(&app).contains("book::insert"));
+    keys(&mut app, "gk");
+    assert_eq!(selected(&app), "book::apply", "a heading is no row");
+    key(&mut app, Code::Enter);
+    assert_eq!(title(&app), first);
+    key(&mut app, Code::Esc);
+    assert_eq!(selected(&app), "book::apply", "where it was left");
+    key(&mut app, Code::Esc);
+    assert_eq!((title(&app), selected(&app)), (first, "book::insert".to_string()));
+    key(&mut app, Code::Esc);
+    assert_eq!(
+        (app.views.current, selected(&app)),
+        (View::Tree, "book::apply".to_string())
+    );
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Tree, "no further");
+}
+
+#[test]
+fn a_function_shows_its_place_in_the_tree_and_escape_returns() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "2jjj");
+    key(&mut app, Code::Enter);
+    keys(&mut app, "jt");
+    assert_eq!(
+        (app.views.current, selected(&app)),
+        (View::Tree, "wire::checksum".to_string())
+    );
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Function);
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Hot);
+}
+
+#[test]
+fn the_function_stays_over_snapshots_and_restarts() {
+    let mut app = stage(80, 24);
+    keys(&mut app, "jjj3j");
+    let (before, name) = (title(&app), selected(&app));
+    at(&mut app, 10_000);
+    events(&mut app, Status::Live, Some(in_epoch(9, 3)));
+    assert_eq!((title(&app), selected(&app)), (before.clone(), name.clone()));
+    let mut gone = recursive(1_340);
+    gone.threads.truncate(0);
+    gone.nodes = Default::default();
+    gone.latencies = Default::default();
+    events(&mut app, Status::Live, Some(gone));
+    let screen = text(&app);
+    assert!(screen.contains(" in this snapshot. 2 shows what was"), "{screen}");
+    events(&mut app, Status::Live, Some(recursive(1_400)));
+    assert_eq!((title(&app), selected(&app)), (before, name));
+}
+
+#[test]
+fn percents_are_of_the_function_or_of_all() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jj3g");
+    assert!(text(&app).contains("100.0%") && text(&app).contains("% of this function"));
+    keys(&mut app, "%");
+    assert!(!text(&app).contains("100.0% █") && text(&app).contains("% of measured"));
+    keys(&mut app, "1");
+    assert!(text(&app).contains("% of measured"), "the tree has its own");
+    keys(&mut app, "3%");
+    assert!(text(&app).contains("% of this function"));
+}
+
+#[test]
+fn a_search_finds_callers_and_callees() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj3/cancel");
+    assert_eq!(selected(&app), "book::cancel");
+    assert!(last_line(&app).contains("match"), "{}", last_line(&app));
+    key(&mut app, Code::Enter);
+    keys(&mut app, "\\");
+    assert_eq!(shares(&app).len(), 2, "once as caller, once as callee");
+    key(&mut app, Code::Esc);
+    assert_eq!(shares(&app).len(), 7);
+}
+
+#[test]
+fn callers_and_callees_sort_by_themselves() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj3>");
+    assert!(text(&app).contains("CALLS▼"), "{}", text(&app));
+    let names: Vec<String> = shares(&app).into_iter().map(|line| line.0).collect();
+    assert_eq!(names[3..5], ["(self)", "alloc::slab_get"], "by calls");
+    keys(&mut app, "I");
+    let names: Vec<String> = shares(&app).into_iter().map(|line| line.0).collect();
+    assert_eq!(names[0], "book::cancel");
+    assert_eq!(names[3], "(self)");
+}
+
+#[test]
+fn a_function_in_focus_stands_at_the_top() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj");
+    assert_eq!(selected(&app), "book::insert");
+    keys(&mut app, "f");
+    assert_eq!(
+        (selected(&app).as_str(), names(&app)[0]),
+        ("book::insert", "book::insert")
+    );
+    assert_eq!(shares(&app)[0], row("book::insert", 71_030 + 3_750, 5_610_100));
+    let screen = text(&app);
+    assert!(
+        screen.contains("focus book::insert") && screen.contains("% of focus"),
+        "{screen}"
+    );
+    assert!(screen.contains("100.0%"));
+    assert!(last_line(&app).contains("Esc everything"), "{}", last_line(&app));
+    // Hot shows what is below, and totals of the focus.
+    keys(&mut app, "2");
+    assert!(!names(&app).contains(&"match::step") && names(&app).contains(&"tree::rebalance"));
+    keys(&mut app, "1f");
+    assert_eq!(
+        (selected(&app).as_str(), names(&app)[0]),
+        ("book::insert", "match::run")
+    );
+    keys(&mut app, "f");
+    key(&mut app, Code::Esc);
+    assert_eq!(
+        (selected(&app).as_str(), names(&app)[0]),
+        ("book::insert", "match::run")
+    );
+}
+
+#[test]
+fn a_hotspot_in_focus() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "2/apply");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Esc);
+    assert_eq!(selected(&app), "book::apply");
+    keys(&mut app, "f");
+    assert_eq!(selected(&app), "book::apply");
+    assert_eq!(names(&app).len(), 5);
+    keys(&mut app, "f");
+    assert_eq!((selected(&app).as_str(), names(&app).len()), ("book::apply", 15));
+    keys(&mut app, "F");
+    assert_eq!(names(&app).len(), 5);
+}
+
+#[test]
+fn a_subtree_in_focus_and_one_in_it() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjF");
+    assert_eq!(names(&app)[0], "book::apply");
+    keys(&mut app, "jf");
+    assert_eq!((names(&app)[0], shares(&app)[0].1), ("book::insert", 71_030));
+    key(&mut app, Code::Esc);
+    assert_eq!(
+        (names(&app)[0], selected(&app).as_str()),
+        ("book::apply", "book::insert")
+    );
+    key(&mut app, Code::Esc);
+    assert_eq!(names(&app)[0], "match::run");
+    keys(&mut app, "gjjFF");
+    assert_eq!(names(&app)[0], "match::run", "the same key leaves it");
+}
+
+#[test]
+fn a_narrow_screen_keeps_the_end_of_what_is_in_focus() {
+    for (width, words) in [
+        (120, "focus tree::rebalance"),
+        (60, "focus tree::rebalance"),
+        (40, "focus tree::rebalance"),
+        (24, "rebalance"),
+    ] {
+        let mut app = stage(width, 15);
+        keys(&mut app, "jjjjf");
+        let line = text(&app).lines().nth(1).unwrap_or_default().to_string();
+        assert!(line.contains(words), "{line}");
+    }
+}
+
+#[test]
+fn a_focus_that_is_not_there_says_so_and_comes_back() {
+    let mut app = stage(60, 15);
+    keys(&mut app, "jjf");
+    let mut gone = recursive(1_340);
+    gone.threads.truncate(0);
+    gone.nodes = Default::default();
+    gone.latencies = Default::default();
+    events(&mut app, Status::Live, Some(gone));
+    assert!(
+        text(&app).contains(" in this snapshot. Esc shows"),
+        "{}",
+        text(&app)
+    );
+    assert!(
+        text(&app).contains("FUNCTION  focus book::apply"),
+        "{}",
+        text(&app)
+    );
+    events(&mut app, Status::Live, Some(recursive(1_400)));
+    assert_eq!(selected(&app), "book::apply");
+    let mut gone = recursive(1_340);
+    gone.threads.truncate(0);
+    gone.nodes = Default::default();
+    gone.latencies = Default::default();
+    events(&mut app, Status::Live, Some(gone));
+    key(&mut app, Code::Esc);
+    events(&mut app, Status::Live, Some(recursive(1_400)));
+    assert_eq!(
+        (names(&app)[0], selected(&app).as_str()),
+        ("match::run", "book::apply")
+    );
+}
+
+#[test]
+fn bottom_up_says_who_called() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjji");
+    assert_eq!(selected(&app), "book::insert");
+    assert_eq!(names(&app)[0], "risk::check", "by self time");
+    assert!(text(&app).contains("bottom-up") && text(&app).contains("%TOP"));
+    key(&mut app, Code::Right);
+    let at = app.list().cursor.index;
+    assert_eq!(
+        shares(&app)[at..at + 4],
+        [
+            row("book::insert", 25_400, 5_610_160),
+            row("book::apply", 22_900, 5_610_000),
+            row("stats::publish", 2_000, 100),
+            row("book::cancel", 500, 60),
+        ]
+    );
+    keys(&mut app, "i");
+    assert_eq!(
+        (names(&app)[0], selected(&app).as_str()),
+        ("match::run", "book::insert")
+    );
+}
+
+#[test]
+fn self_times_are_not_taken_for_short_calls() {
+    let mut dear = recursive(1_340);
+    (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
+    let mut app = empty(120, 30);
+    events(&mut app, Status::Live, Some(dear));
+    assert!(text(&app).contains('†'));
+    keys(&mut app, "i");
+    assert!(!text(&app).contains('†'), "{}", text(&app));
+}
+
+#[test]
+fn recursion_folds_into_one_row() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "GE");
+    let before = app.list().rows.len();
+    keys(&mut app, "c");
+    assert_eq!(app.list().rows.len(), before - 1);
+    assert!(
+        last_line(&app).contains("recursion in one row; c shows it call by call"),
+        "{}",
+        last_line(&app)
+    );
+    let screen = text(&app);
+    assert!(
+        screen.contains("book::insert • ↻") || screen.contains("book::insert ↻ •"),
+        "{screen}"
+    );
+    let folded = shares(&app)
+        .into_iter()
+        .find(|line| *line == row("book::insert", 3_750, 160));
+    assert!(folded.is_some(), "{:?}", shares(&app));
+    // Below the recursive function stands what was called by its second call alone.
+    let moved = "folded recursion put this row here: c unfolds it, then F";
+    keys(&mut app, "G");
+    for _ in 0..before {
+        keys(&mut app, "F");
+        if last_line(&app).contains(moved) {
+            break;
+        }
+        keys(&mut app, "Fk");
+    }
+    assert!(last_line(&app).contains(moved), "{}", text(&app));
+    keys(&mut app, "c");
+    assert_eq!(app.list().rows.len(), before);
+}
+
+#[test]
+fn the_pane_below_knows_the_threads_in_every_shape() {
+    let mut app = stage(120, 30);
+    let threads = |app: &App| {
+        let detail = app.derived.detail.as_ref().expect("there is a pane");
+        detail
+            .threads
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect::<Vec<_>>()
+    };
+    keys(&mut app, "jjjf");
+    assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
+    assert!(text(&app).contains("running in"), "{}", text(&app));
+    keys(&mut app, "i");
+    assert_eq!(selected(&app), "book::insert");
+    assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
+    keys(&mut app, "ic");
+    assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
+}
+
+#[test]
+fn other_places_of_a_function() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj#");
+    assert_eq!(selected(&app), "book::insert");
+    assert!(last_line(&app).contains("place 2 of 3"), "{}", last_line(&app));
+    keys(&mut app, "##");
+    assert!(last_line(&app).contains("place 1 of 3"), "{}", last_line(&app));
+    assert_eq!(app.list().cursor.index, 3, "around to where it began");
+    keys(&mut app, "g#");
+    assert!(
+        last_line(&app).contains("this is its only place"),
+        "{}",
+        last_line(&app)
+    );
+}
+
+#[test]
+fn the_row_stays_under_the_finger_while_callees_change_places() {
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjj3jj");
+    let before = (selected(&app), line(&app));
+    assert_eq!(before.0, "alloc::slab_get");
+    for tenths in [1_341, 1_350, 1_360] {
+        at(&mut app, tenths);
+        let mut turned = recursive(tenths);
+        // What comes last costs most from now on.
+        let cancel = turned.nodes.len() - 4;
+        turned.nodes.self_ticks[cancel] = 900_000_000_000;
+        events(&mut app, Status::Live, Some(turned));
+        assert_eq!((selected(&app), line(&app)), before, "at {tenths}");
+    }
+    at(&mut app, 20_000);
+    assert_eq!(selected(&app), before.0, "sorted anew");
+    assert_eq!(shares(&app)[4].0, "book::cancel");
+}
+
+#[test]
+fn sums_hold_on_every_screen() {
+    for typed in ["", "i", "c", "ci", "jjjf", "jjjfi", "jjF", "jjFc"] {
+        let mut app = stage(120, 30);
+        keys(&mut app, typed);
+        let data = app.derived.data.as_ref().expect("there is data");
+        for (index, row) in data.tree.rows.iter().enumerate() {
+            let children = data.tree.children(index as u32);
+            let below: u64 = children
+                .iter()
+                .map(|&row| data.tree.rows[row as usize].total_ns)
+                .sum();
+            assert_eq!(row.total_ns, row.self_ns + below, "{typed}");
+        }
+        let top: u64 = data
+            .tree
+            .top()
+            .iter()
+            .map(|&row| data.tree.rows[row as usize].total_ns)
+            .sum();
+        assert_eq!(top, data.measured_ns, "{typed}");
+    }
+}
+
+#[test]
+fn every_size_draws_a_function() {
+    let widths = [0, 1, 19, 20, 25, 39, 40, 44];
+    for (width, height) in widths
+        .into_iter()
+        .flat_map(|width| (0..14).map(move |height| (width, height)))
+    {
+        let mut app = stage(width, height);
+        for typed in ["jjj3", "j", "G", "g", "%", "/can"] {
+            keys(&mut app, typed);
+            crate::test_driver::screen(&app);
+            let row = app.list().selected();
+            assert!(
+                row.is_some_and(|row| !row.is_heading()),
+                "{width}x{height} {typed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn opening_rows_of_a_large_tree_asks_for_their_callers() {
+    // A stack so deep that its callers are not all looked up at once: 450 * 451 / 2 steps.
+    let mut deep = recursive(1_340);
+    for at in 0..450 {
+        let last = NodeId(deep.nodes.len() as u32 - 1);
+        let site = deep.sites.len() as u32;
+        let mut named = deep.sites[14].clone();
+        named.name = format!("level_{at:03}");
+        deep.sites.push(named);
+        deep.nodes.push(Some(last), SiteId(site), 1, 1_000_000_000);
+        deep.threads.last_mut().expect("there are threads").rows += 1;
+    }
+    let mut app = empty(120, 30);
+    events(&mut app, Status::Live, Some(deep));
+    keys(&mut app, "i/level_449");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Esc);
+    let top = app.list().cursor.index;
+    keys(&mut app, "E");
+    let last = |app: &App| {
+        let rows = &app.list().rows[top + 1..];
+        top + rows.iter().position(|row| row.depth == 0).unwrap_or(rows.len())
+    };
+    let end = last(&app);
+    assert!((100..449).contains(&(end - top)), "callers of {} rows", end - top);
+    app.select(end);
+    let depth = app.list().rows[end].depth;
+    key(&mut app, Code::Right);
+    key(&mut app, Code::Right);
+    assert_eq!(selected(&app), format!("stats::level_{:03}", 449 - depth - 1));
+    assert!(matches!(
+        app.list().selected().map(|row| row.fold),
+        Some(Fold::Closed(_))
+    ));
+}
+
+#[test]
+fn screens() {
+    for (width, height) in [(120, 30), (80, 24), (60, 15), (40, 10), (20, 5)] {
+        let mut app = stage(width, height);
+        keys(&mut app, "jjj3j");
+        insta::assert_snapshot!(format!("function_{width}x{height}"), looks(&app));
+    }
+    for (width, height) in [(120, 30), (60, 15)] {
+        let mut app = empty(width, height);
+        let estimated = crate::modes::in_mode(Mode::Adaptive, snapshot(1_340));
+        events(&mut app, Status::Live, Some(estimated));
+        keys(&mut app, "jjj3j");
+        insta::assert_snapshot!(format!("function_adaptive_{width}x{height}"), looks(&app));
+    }
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjjil");
+    at(&mut app, 6_000);
+    insta::assert_snapshot!("bottom_up_120x30", looks(&app));
+    let mut app = stage(120, 30);
+    keys(&mut app, "jjjf");
+    insta::assert_snapshot!("focus_120x30", looks(&app));
+    let mut app = App::new(ratatui::layout::Size::new(80, 24), ThemeKind::Mono, true, Some(0));
+    events(&mut app, Status::Live, Some(recursive(1_340)));
+    keys(&mut app, "jjj3j");
+    insta::assert_snapshot!("function_ascii_mono_80x24", looks(&app));
+    assert!(text(&app).is_ascii());
+}

@@ -1,0 +1,52 @@
+//! What numbers are per, and what they are in.
+
+use tickscope_analysis::call_tree::PathId;
+
+use crate::app::data::Data;
+use crate::app::filter::{Filter, function_of};
+use crate::app::keyhash::KeySet;
+use crate::app::thread_choice::ThreadChoice;
+use crate::app::view::View;
+
+/// Whose calls every number is divided by.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PerCall {
+    pub(super) of: Of,
+    /// Its short name.
+    pub(crate) label: String,
+    /// How the calls were looked at when it was chosen: it goes on counting the same ones.
+    pub(super) filter: Filter,
+    /// Whether groups stood in place of their members then.
+    pub(super) grouped: bool,
+    /// Where it was chosen.
+    pub(super) view: View,
+}
+
+/// What it is, whatever the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// A path of functions.
+    Path(PathId),
+    /// A function wherever it is called, by its key.
+    Function(u64),
+}
+
+impl PerCall {
+    pub(super) fn calls(&self, data: &Data, scope: &ThreadChoice, open: &KeySet<PathId>) -> u64 {
+        let whole = data.whole_of(scope, self.grouped);
+        let seen = self.filter.look(&whole, self.view, open);
+        match self.of {
+            Of::Path(path) => {
+                let found = seen.tree.rows.iter().find(|row| row.path == path);
+                found.map_or(0, |row| row.calls)
+            }
+            Of::Function(key) => {
+                let Some(function) = function_of(&seen.calls, key) else {
+                    return 0;
+                };
+                let rows = seen.calls.rows.iter().filter(|row| row.function == function);
+                rows.map(|row| row.calls).sum()
+            }
+        }
+    }
+}

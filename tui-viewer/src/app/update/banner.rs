@@ -1,0 +1,145 @@
+//! The line that explains every state that is not plain LIVE: the cause and the next step.
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Mode;
+
+use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
+use crate::source::status::Status;
+use crate::text::cells::{cut_end, safe, width};
+use crate::text::clock_time::clock_time;
+use crate::text::clock_time::seconds;
+use crate::text::glyphs::Glyphs;
+use crate::text::glyphs::Mark;
+
+/// On screens of so many lines the first look is helped.
+const ROOM_FOR_FIRST_LOOK: u16 = 20;
+
+/// From this width on the keys that move in a recording are named one by one.
+const ROOM_FOR_ALL_KEYS: u16 = 110;
+
+impl App {
+    /// The word and the mark of the state, the screen's own state first.
+    pub(crate) fn face(&self) -> (&'static str, Mark) {
+        if self.playback.is_past() {
+            ("PAST", Mark::Frozen)
+        } else if self.playback.stands_still() {
+            ("FROZEN", Mark::Frozen)
+        } else if self.playback.recorded_ns(&self.program).is_some() {
+            ("RECORDED", self.program.status.mark())
+        } else {
+            (self.program.status.word(), self.program.status.mark())
+        }
+    }
+
+    /// When the state began, as a clock time that stands still; LIVE has none.
+    pub(crate) fn face_time(&self) -> Option<String> {
+        let at = |unix_ns| clock_time(unix_ns, self.screen.utc_offset);
+        if self.playback.is_past() {
+            return self.past_time();
+        }
+        if self.playback.stands_still() {
+            return self
+                .shown()
+                .map(|shown| format!("at {}", at(shown.capture.unix_ns)));
+        }
+        match self.program.status {
+            Status::Stale { since_unix_ns } => Some(format!("since {}", at(since_unix_ns))),
+            Status::Exited { unix_ns } => Some(format!("at {}", at(unix_ns))),
+            Status::Crashed { unix_ns } => unix_ns.map(|unix_ns| format!("at {}", at(unix_ns))),
+            Status::Kept => self
+                .shown()
+                .map(|shown| format!("at {}", at(shown.capture.unix_ns))),
+            Status::Waiting { .. } | Status::Live | Status::Broken { .. } => None,
+        }
+    }
+
+    /// No key has been pressed yet, and there is room to say how to read the screen.
+    pub(crate) fn is_first_look(&self) -> bool {
+        self.screen.last_key.is_none()
+            && self.derived.data.is_some()
+            && self.screen.size.height >= ROOM_FOR_FIRST_LOOK
+    }
+
+    /// The cause and the next step, where there is something to explain over data.
+    pub(crate) fn banner(&self) -> Option<String> {
+        let shown = self.shown()?;
+        // Short enough for 60 cells: who has more room reads it at a glance all the same.
+        if let Some(recorded) = self.recording_banner() {
+            return Some(recorded);
+        }
+        let text = match &self.program.status {
+            _ if self.playback.is_past() => "A moment of the past: , . go back and forth, L goes on.",
+            Status::Exited { .. } | Status::Crashed { .. } if self.playback.stands_still() => {
+                "Meanwhile the program has ended; p shows its last state."
+            }
+            _ if self.playback.stands_still() => "The program runs on; p lets the screen follow it again.",
+            Status::Live => {
+                return self
+                    .thread_gone(shown)
+                    .or_else(|| switched_off(shown))
+                    .or_else(|| self.warning(shown));
+            }
+            Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
+            Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
+            Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
+            Status::Kept => "A kept snapshot, no program behind it. d: report.",
+            Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
+            Status::Waiting { why } | Status::Broken { why } => why,
+        };
+        // One line: a longer story is told where there is no data to show.
+        text.lines().next().map(str::to_string)
+    }
+
+    /// That it is a recording, how long, which moment of it is shown, and how to move in it.
+    fn recording_banner(&self) -> Option<String> {
+        let long = seconds(self.playback.recorded_ns(&self.program)?);
+        let wide = self.screen.size.width >= ROOM_FOR_ALL_KEYS;
+        let keys = match wide {
+            true => ", . go back and forth, ( ) by 5 s, { } to its ends. d: report.",
+            false => ", . ( ) { } go back and forth.",
+        };
+        Some(match self.playback.since_begin_ns(&self.program).map(seconds) {
+            Some(at) if wide => format!("At {at} of a recording of {long}: {keys}"),
+            Some(at) => format!("At {at} of {long}: {keys}"),
+            None => format!("A recording of {long}: {keys}"),
+        })
+    }
+
+    /// What the program itself wants its user to know, until Escape says that it was read.
+    fn warning(&self, shown: &Snapshot) -> Option<String> {
+        let warnings = &shown.process.warnings;
+        let first = warnings.first().filter(|_| !self.program.warnings_seen)?;
+        let more = match warnings.len() {
+            1 => String::new(),
+            all => format!(" (and {} more)", all - 1),
+        };
+        let more = format!("{more}  Esc: seen");
+        // What is cut off its end is in the report; that there are more, and what to do, is said here alone.
+        let room = usize::from(self.screen.size.width).saturating_sub(width(&more) + 4);
+        let first = cut_end(
+            &safe(first, self.screen.ascii),
+            room,
+            Glyphs::of(self.screen.ascii).cut,
+        )
+        .into_owned();
+        Some(format!("{first}{more}"))
+    }
+
+    fn thread_gone(&self, shown: &Snapshot) -> Option<String> {
+        if let ThreadChoice::One { name, .. } = &self.query.threads
+            && self.query.threads.thread(shown).is_none()
+        {
+            return Some(format!(
+                "There is no thread {name} any more. a shows all threads."
+            ));
+        }
+        None
+    }
+}
+
+/// An empty list is no wonder then.
+fn switched_off(shown: &Snapshot) -> Option<String> {
+    (shown.capture.mode == Mode::Off)
+        .then(|| "Measuring is off: nothing is counted. e lists the modes.".into())
+}

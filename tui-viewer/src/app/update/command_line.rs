@@ -1,0 +1,315 @@
+//! Keys in the command line, and carrying commands out.
+
+use std::time::Duration;
+
+use tickscope_format::pattern::Pattern;
+use tickscope_analysis::functions::FunctionId;
+use tickscope_report::number;
+use tui_input::InputRequest;
+
+use crate::app::command_line::CommandLine;
+use crate::app::figures::What;
+use crate::app::function::Chosen;
+use crate::app::message::Effect;
+use crate::app::overlay::Overlay;
+use crate::app::state::App;
+use crate::app::view::View;
+use crate::cli::args::ReportFormat;
+use crate::cli::args::look::ThemeKind;
+use crate::keys::action::Action;
+use crate::keys::command_line;
+use crate::keys::command_line::{Known, ScreenCommand};
+use crate::source::events::Request;
+
+/// So many commands are remembered.
+pub(crate) const MOST_REMEMBERED: usize = 100;
+
+impl App {
+    /// Begins a command.
+    pub(in crate::app) fn command_begin(&mut self) {
+        self.command_with(String::new());
+    }
+
+    /// Asks in which form a report is to be written, and where.
+    pub(in crate::app) fn report_as(&mut self) {
+        self.command_with("report ".into());
+    }
+
+    fn command_with(&mut self, text: String) {
+        let mut line = CommandLine::default();
+        line.set(text);
+        self.overlay = Some(Overlay::CommandLine(line));
+        self.command_look();
+    }
+
+    /// A key in the command line.
+    pub(in crate::app) fn command_edit(&mut self, request: InputRequest) {
+        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
+            return;
+        };
+        if line.input.handle(request).is_some() {
+            line.recalled = None;
+            self.command_look();
+        }
+    }
+
+    /// What can follow in the line as it is now.
+    fn command_look(&mut self) {
+        let Some(Overlay::CommandLine(line)) = &self.overlay else {
+            return;
+        };
+        let offers = command_line::offers(&line.before_cursor(), || self.known());
+        let hint = command_line::hint(line.input.value());
+        if let Some(Overlay::CommandLine(line)) = &mut self.overlay {
+            line.wrong = None;
+            line.chosen = None;
+            line.offers = offers;
+            line.hint = hint;
+        }
+    }
+
+    /// Tab: what all offers have in common, then one after the other.
+    pub(in crate::app) fn complete(&mut self, forward: bool) {
+        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
+            return;
+        };
+        let count = line.offers.list.len();
+        if let [only] = line.offers.list.as_slice() {
+            let whole = format!("{only} ");
+            line.replace(&whole);
+            return self.command_look();
+        }
+        if count == 0 {
+            return;
+        }
+        // Nothing was begun: Enter must not carry out what was not typed. The list turns, so that all of it is seen.
+        if line.input.value().trim().is_empty() {
+            match forward {
+                true => line.offers.list.rotate_left(1),
+                false => line.offers.list.rotate_right(1),
+            }
+            return;
+        }
+        if let (None, true, Some(common)) = (line.chosen, forward, line.offers.common()) {
+            let common = common.to_string();
+            line.replace(&common);
+            return self.command_look();
+        }
+        let next = match (line.chosen, forward) {
+            (None, true) => 0,
+            (None, false) => count - 1,
+            (Some(at), true) => (at + 1) % count,
+            (Some(at), false) => (at + count - 1) % count,
+        };
+        let offer = line.offers.list[next].clone();
+        line.replace(&offer);
+        line.chosen = Some(next);
+        line.wrong = None;
+        line.hint = command_line::hint(line.input.value());
+    }
+
+    /// To an older or a newer command of this sitting.
+    pub(in crate::app) fn recall(&mut self, older: bool) {
+        let commands = &self.views.commands;
+        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
+            return;
+        };
+        let to = match (line.recalled, older) {
+            (None, true) => Some(0),
+            (None, false) | (Some(0), false) => None,
+            (Some(at), true) => Some(at + 1),
+            (Some(at), false) => Some(at - 1),
+        };
+        let text = match to {
+            None if line.recalled.is_none() => return,
+            None => line.draft.clone(),
+            Some(back) => match commands.iter().rev().nth(back) {
+                Some(command) => command.clone(),
+                None => return,
+            },
+        };
+        if line.recalled.is_none() {
+            line.draft = line.input.value().to_string();
+        }
+        line.recalled = to;
+        line.set(text);
+        self.command_look();
+    }
+
+    /// Enter: carries the command out, or says what is wrong with it and leaves it there.
+    pub(in crate::app) fn command_run(&mut self, effects: &mut Vec<Effect>) {
+        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
+            return;
+        };
+        let text = line.input.value().trim().to_string();
+        if text.is_empty() {
+            self.overlay = None;
+            return;
+        }
+        if self.views.commands.last() != Some(&text) {
+            if self.views.commands.len() == MOST_REMEMBERED {
+                self.views.commands.remove(0);
+            }
+            self.views.commands.push(text.clone());
+        }
+        match command_line::parse(&text) {
+            Ok(command) => {
+                self.overlay = None;
+                self.carry_out(command, effects);
+            }
+            Err(why) => line.wrong = Some(why),
+        }
+    }
+
+    fn carry_out(&mut self, command: ScreenCommand, effects: &mut Vec<Effect>) {
+        match command {
+            ScreenCommand::Reset => {
+                self.request_if_free("reset", effects, |app, effects| app.request_reset(effects))
+            }
+            ScreenCommand::Undo => self.request_if_free("undo", effects, |app, effects| app.undo(effects)),
+            ScreenCommand::Mode { how } => self.request_if_free("mode", effects, |app, effects| {
+                app.send_or_confirm(Request::Mode(how.mode), effects);
+            }),
+            ScreenCommand::Off { sites } => self.request_if_free("off", effects, |app, effects| {
+                app.send(Request::SitesOff(sites.pattern), effects);
+            }),
+            ScreenCommand::On { sites } => self.request_if_free("on", effects, |app, effects| {
+                app.send(Request::SitesOn(sites.pattern), effects);
+            }),
+            ScreenCommand::Interval { between } => self.request_rate(between, effects),
+            ScreenCommand::Rate { hz } => {
+                self.request_rate(Duration::from_secs(1) / hz.max(1) as u32, effects)
+            }
+            ScreenCommand::Back { by } => self.go_back_by(by),
+            ScreenCommand::At { time } => self.go_to_time(time),
+            ScreenCommand::Live => self.perform(Action::Live, effects),
+            ScreenCommand::Snapshot { file } => self.keep_in(file, effects),
+            ScreenCommand::Report { file, format, times } => {
+                let format = format
+                    .or_else(|| file.as_deref().and_then(ReportFormat::of_file))
+                    .unwrap_or_default();
+                let compensated = times.compensated || (self.query.compensated && !times.raw);
+                self.report_in(vec![format], file, compensated, effects);
+            }
+            ScreenCommand::Tree => self.perform(Action::ShowTree, effects),
+            ScreenCommand::Hot => self.perform(Action::ShowHot, effects),
+            ScreenCommand::Function { name } => match name {
+                Some(name) => self.function_named(&name),
+                None => self.perform(Action::ShowFunction, effects),
+            },
+            ScreenCommand::Threads => self.perform(Action::ShowThreads, effects),
+            ScreenCommand::Flame => self.perform(Action::ShowFlame, effects),
+            ScreenCommand::Sites => self.perform(Action::ShowSites, effects),
+            ScreenCommand::Theme { name } => {
+                let named = ThemeKind::ALL
+                    .into_iter()
+                    .find(|theme| name.as_deref() == Some(theme.word()));
+                self.screen.theme = named.unwrap_or_else(|| self.screen.theme.next());
+                self.tell(format!("theme: {}", self.screen.theme.name()));
+            }
+            ScreenCommand::Help => self.perform(Action::Help, effects),
+            ScreenCommand::Quit => effects.push(Effect::Quit),
+        }
+    }
+
+    /// Asks the program, if there is one that answers and nothing else is asked of it just now.
+    pub(in crate::app) fn request_if_free(
+        &mut self,
+        what: &str,
+        effects: &mut Vec<Effect>,
+        ask: impl FnOnce(&mut Self, &mut Vec<Effect>),
+    ) {
+        if !self.program.status.answers() {
+            self.complain(format!("{what}: nobody to ask, {}", self.why_no_answer()));
+        } else if self.requests.pending.is_some() {
+            self.complain(format!(
+                "{what}: the program has yet to answer the request before"
+            ));
+        } else {
+            ask(self, effects);
+        }
+    }
+
+    fn request_rate(&mut self, between: Duration, effects: &mut Vec<Effect>) {
+        let ns = between.as_nanos() as u64;
+        self.request_if_free("rate", effects, |app, effects| {
+            app.requests.wished_hz = Some(((1_000_000_000 + ns / 2) / ns.max(1)).max(1));
+            app.tell(format!("asked for a snapshot every {}", number::duration(ns)));
+            effects.push(Effect::Send(Request::Interval { ns }));
+        });
+    }
+
+    /// Opens a function by its name: the whole of it, its last parts, or a part that only one has.
+    fn function_named(&mut self, name: &str) {
+        // Of all that were met: the view on screen may show nothing but what is in focus.
+        let met: Vec<(String, Chosen)> = self.derived.data.as_ref().map_or_else(Vec::new, |data| {
+            let tree = data.whole();
+            let mut functions: Vec<FunctionId> = tree.rows.iter().map(|row| row.function).collect();
+            functions.sort_unstable();
+            functions.dedup();
+            let chosen = |function: FunctionId| {
+                let (called, name) = (tree.functions.get(function), &data.names.full[function.index()]);
+                let (key, name) = (called.key, name.clone());
+                (called.full_name(), Chosen { key, name })
+            };
+            functions.into_iter().map(chosen).collect()
+        });
+        let all = |fits: &dyn Fn(&str) -> bool| -> Vec<&Chosen> {
+            let fitting = met.iter().filter(|(full, _)| fits(full));
+            fitting.map(|(_, chosen)| chosen).collect()
+        };
+        let ending = format!("::{name}");
+        let tries: [&dyn Fn(&str) -> bool; 3] =
+            [&|full| full == name, &|full| full.ends_with(&ending), &|full| {
+                full.contains(name)
+            }];
+        let found = tries.into_iter().map(all).find(|found| !found.is_empty());
+        match found.as_deref() {
+            Some(&[chosen]) => {
+                if let Some(search) = &mut self.views.search {
+                    search.only = false;
+                }
+                self.show(View::Hot);
+                self.refresh();
+                let row = self.derived.data.as_ref().and_then(|data| {
+                    let key = |function| data.tree.functions.get(function).key;
+                    data.hot().iter().position(|row| key(row.function) == chosen.key)
+                });
+                if let Some(row) = row {
+                    self.reveal(What::Hot(row as u32));
+                }
+                self.go_to_function(chosen.clone());
+            }
+            Some([]) | None => self.complain(format!(
+                "no function {name} was met; :hot lists them, / looks for parts of names"
+            )),
+            Some(several) => self.complain(format!(
+                "{} functions are called like {name}; Tab behind :function lists them",
+                several.len()
+            )),
+        }
+    }
+
+    /// Names that the program on screen gives.
+    fn known(&self) -> Known {
+        let Some(data) = &self.derived.data else {
+            return Known::default();
+        };
+        let mut patterns: Vec<String> = Vec::new();
+        for site in &data.snapshot.sites {
+            if !site.module.is_empty() {
+                patterns.push(format!("{}::*", site.module));
+                patterns.push(format!("{}::{}", site.module, site.name));
+            } else {
+                patterns.push(site.name.clone());
+            }
+        }
+        patterns.retain(|text| Pattern::new(text).is_ok());
+        let mut functions: Vec<String> = data.tree.functions.list.iter().map(|f| f.full_name()).collect();
+        for names in [&mut patterns, &mut functions] {
+            names.sort_unstable();
+            names.dedup();
+        }
+        Known { patterns, functions }
+    }
+}

@@ -1,0 +1,154 @@
+//! Searching: as you type, forth and back, and home again.
+
+use tui_input::InputRequest;
+
+use crate::app::overlay::Overlay;
+use crate::app::search::Search;
+use crate::app::state::App;
+
+impl App {
+    /// Starts to type a search; the row of now is where Escape returns to.
+    pub(in crate::app) fn search_begin(&mut self) {
+        let former = self.views.search.take();
+        let cursor = &self.list().cursor;
+        let origin = self.list().lineage_of(cursor.index);
+        let (only, origin_offset) = (former.is_some_and(|search| search.only), cursor.offset);
+        self.views.search = Some(Search {
+            only,
+            origin,
+            origin_offset,
+            ..Search::default()
+        });
+        self.overlay = Some(Overlay::Search);
+    }
+
+    /// A key in the search line.
+    pub(in crate::app) fn search_edit(&mut self, request: InputRequest) {
+        let Some(search) = &mut self.views.search else {
+            return;
+        };
+        let changed = search.input.handle(request).is_some_and(|changed| changed.value);
+        if !changed {
+            return;
+        }
+        self.home();
+        self.refresh();
+        // The first match from there on, around the end.
+        let hit = self.views.search.as_ref().and_then(|search| {
+            let hits = &search.hits;
+            (!hits.is_empty()).then(|| hits[search.before % hits.len()])
+        });
+        if let Some(what) = hit {
+            let opened = self.reveal(what);
+            if let Some(search) = &mut self.views.search {
+                search.opened = opened;
+            }
+        }
+    }
+
+    /// Back to the row the search began at, everything folded as it was.
+    fn home(&mut self) {
+        let Some(search) = &mut self.views.search else {
+            return;
+        };
+        for path in std::mem::take(&mut search.opened) {
+            self.views.expanded.remove(path);
+        }
+        let (origin, offset) = (search.origin.clone(), search.origin_offset);
+        self.refresh();
+        let page = self.page();
+        let list = self.list_mut();
+        let found = origin
+            .last()
+            .and_then(|id| list.rows.iter().position(|row| row.id == *id));
+        list.cursor.offset = offset;
+        if let Some(index) = found {
+            let rows = list.rows.len();
+            list.cursor.choose(index, origin, rows, page);
+        }
+    }
+
+    /// Enter: the search stays, the keys go back to the list.
+    pub(in crate::app) fn search_keep(&mut self) {
+        self.overlay = None;
+        let kept = self.views.search.as_mut().is_some_and(|search| {
+            search.opened.clear();
+            search.is_set()
+        });
+        if !kept {
+            self.search_end(false);
+        }
+    }
+
+    /// Escape: no search any more; while typing, back to the former row.
+    pub(in crate::app) fn search_end(&mut self, go_home: bool) {
+        if go_home {
+            self.home();
+        }
+        let only = self.views.search.take().is_some_and(|search| search.only);
+        if only && !go_home {
+            // What led to matches was open without being opened: the selected row must stay in sight.
+            let selected = self.list().selected().map(|row| row.what);
+            if let Some(what) = selected {
+                self.reveal(what);
+            }
+        }
+    }
+
+    /// To the next or the previous match, around the ends.
+    pub(in crate::app) fn search_step(&mut self, forward: bool) {
+        let Some(search) = self
+            .views
+            .search
+            .as_ref()
+            .filter(|search| !search.hits.is_empty())
+        else {
+            return;
+        };
+        let count = search.hits.len();
+        let on_hit = self.list().selected().is_some_and(|row| row.hit);
+        let to = match forward {
+            true => (search.before + usize::from(on_hit)) % count,
+            false => (search.before + count - 1) % count,
+        };
+        let what = search.hits[to];
+        let opened = self.reveal(what);
+        let is_typed = matches!(self.overlay, Some(Overlay::Search));
+        if let Some(search) = self.views.search.as_mut().filter(|_| is_typed) {
+            search.opened.extend(opened);
+        }
+    }
+
+    /// Only matches, or everything.
+    pub(in crate::app) fn search_only(&mut self) {
+        let Some(search) = &mut self.views.search else {
+            return;
+        };
+        search.only = !search.only;
+        let shown_again = !search.only;
+        if let Some(row) = self.list().selected().copied().filter(|_| shown_again) {
+            self.reveal(row.what);
+        }
+    }
+
+    /// Counts the matches before the selected row, where another row is selected than before; returns whether that takes
+    /// a walk over the data.
+    pub(in crate::app) fn recount_hits(&mut self) -> bool {
+        let selected = self.list().selected().map(|row| (row.id, row.what));
+        let Some(search) = self.views.search.as_mut().filter(|search| search.is_set()) else {
+            return false;
+        };
+        let Some((id, what)) = selected.filter(|(id, _)| search.counted_at != Some(*id)) else {
+            return false;
+        };
+        search.counted_at = Some(id);
+        match search.hits.iter().position(|&hit| hit == what) {
+            Some(place) => {
+                search.before = place;
+                false
+            }
+            // Matches may hide behind closed rows above.
+            None => true,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! To a function with its callers and callees, and back.
+
+use crate::app::cursor::Cursor;
+use crate::app::function::{Chosen, Step};
+use crate::app::row::{CallId, RowId};
+use crate::app::state::App;
+use crate::app::view::View;
+
+/// So many steps back are remembered.
+pub(crate) const LONGEST_WAY: usize = 100;
+
+impl App {
+    /// The function of the selected row.
+    pub(in crate::app) fn selected_function(&self) -> Option<Chosen> {
+        let (data, row) = self.derived.data.as_ref().zip(self.list().selected())?;
+        let function = data.function(row.what)?;
+        Some(Chosen {
+            key: data.tree.functions.get(function).key,
+            name: data.names.full[function.index()].clone(),
+        })
+    }
+
+    /// The first look at the view: what was selected, else what costs most itself.
+    pub(in crate::app) fn choose_function(&mut self) {
+        if self.views.function.chosen.is_some() {
+            return;
+        }
+        let hottest = || {
+            let data = self.derived.data.as_ref()?;
+            let hottest = data.hot().iter().max_by_key(|row| row.self_ns)?;
+            let function = hottest.function;
+            Some(Chosen {
+                key: data.tree.functions.get(function).key,
+                name: data.names.full[function.index()].clone(),
+            })
+        };
+        self.views.function.chosen = self.selected_function().or_else(hottest);
+        self.list_of(View::Function).cursor = Cursor {
+            want: vec![RowId::Call(CallId::Own)],
+            ..Cursor::default()
+        };
+    }
+
+    /// Shows a function with its callers and callees; Escape leads back here.
+    pub(in crate::app) fn go_to_function(&mut self, chosen: Chosen) {
+        let step = Step {
+            view: self.views.current,
+            chosen: self.views.function.chosen.replace(chosen),
+            cursor: self.list().cursor.clone(),
+            came_from: self.views.came_from.take(),
+        };
+        if self.views.current != View::Function {
+            self.views.function.way.clear();
+        }
+        if self.views.function.way.len() == LONGEST_WAY {
+            self.views.function.way.remove(0);
+        }
+        self.views.function.way.push(step);
+        self.list_of(View::Function).cursor = Cursor {
+            want: vec![RowId::Call(CallId::Own)],
+            ..Cursor::default()
+        };
+        self.switch_to(View::Function);
+        self.refresh();
+        let (rows, page) = (self.list().rows.len(), self.page());
+        let cursor = &mut self.list_mut().cursor;
+        cursor.touched = true;
+        if cursor.index + 1 >= page {
+            cursor.centre(rows, page);
+        }
+    }
+
+    /// Where Escape leads to, in a word.
+    pub(crate) fn way_back(&self) -> Option<&'static str> {
+        if self.views.came_from.is_some() || self.has_way_back() {
+            return Some("back");
+        }
+        self.query
+            .filter
+            .focuses(self.views.current)
+            .then_some("everything")
+    }
+
+    /// Whether Escape leads to where one came from.
+    pub(in crate::app) fn has_way_back(&self) -> bool {
+        self.views.current == View::Function && !self.views.function.way.is_empty()
+    }
+
+    /// One step back on the way to this function; false where there is none.
+    pub(in crate::app) fn go_back(&mut self) -> bool {
+        if !self.has_way_back() {
+            return false;
+        }
+        let Some(step) = self.views.function.way.pop() else {
+            return false;
+        };
+        if step.view == View::Function {
+            self.views.function.chosen = step.chosen;
+            self.list_mut().cursor = step.cursor;
+        }
+        self.views.came_from = step.came_from;
+        self.switch_to(step.view);
+        true
+    }
+
+    /// Forgets the way back.
+    pub(in crate::app) fn forget_way(&mut self) {
+        self.views.function.way.clear();
+    }
+}

@@ -1,0 +1,218 @@
+//! What the feed says: status, snapshots, answers.
+
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
+use tickscope_format::snapshot::Mode;
+
+use crate::app::filter::Filter;
+use crate::app::overlay::Overlay;
+use crate::app::requests::Requests;
+use crate::app::requests::rate_hz;
+use crate::app::state::App;
+use crate::app::threads;
+use crate::app::update::sites;
+use crate::app::window::Window;
+use crate::source::events::{Events, Outcome, Request};
+use crate::source::status::Status;
+
+impl App {
+    pub(in crate::app) fn on_event(&mut self, events: Events) {
+        if events.status != self.program.status {
+            self.program.status = events.status;
+            self.screen.dirty = true;
+        }
+        if let Some(target) = events
+            .target
+            .filter(|target| self.program.target.as_ref() != Some(target))
+        {
+            if events.new_run.is_none() && self.program.target.is_some() {
+                // Another program: what was folded and seen there means nothing here.
+                self.forget_program();
+            }
+            self.program.target = Some(target);
+            self.screen.dirty = true;
+        }
+        if let Some((old, new)) = events.new_run {
+            self.program.warnings_seen = false;
+            self.drop_requests();
+            // The next ring of the same process begins with nothing, but what is known of it holds.
+            if old != new {
+                self.playback.forget_run();
+            }
+            self.tell(if old == new {
+                format!("the ring file of pid {new} was lost; its next one is followed")
+            } else {
+                format!("new run: pid {new}, followed; it was {old}")
+            });
+            self.screen.dirty = true;
+        }
+        self.screen.dirty |= self.program.lapped != events.lapped;
+        self.program.lapped = events.lapped;
+        if let Some(found) = events.rings {
+            self.screen.dirty |= self.program.set_found(found);
+        }
+        for outcome in events.outcomes {
+            self.on_outcome(outcome);
+        }
+        // With each snapshot comes its own record, and that of others just before it: they change nothing of the past.
+        let known = self.program.newest.as_ref().or(events.snapshot.as_ref());
+        let known = known.map(|newest| newest.capture.unix_ns);
+        let more_past = events
+            .past
+            .iter()
+            .any(|past| known.is_some_and(|known| past.unix_ns < known));
+        self.playback.begin_ns = events.begin_ns.or(self.playback.begin_ns);
+        self.playback.history.recorded = self.program.status == Status::Kept;
+        // Before the snapshot: the record of it need not be made again.
+        self.playback.history.remember(events.past);
+        if let Some(snapshot) = events.snapshot {
+            self.on_snapshot(snapshot);
+        }
+        if more_past {
+            self.past_has_come();
+        }
+        self.settle_pending();
+    }
+
+    /// Another program: what was asked of the one before, and seen of it, means nothing here.
+    fn forget_program(&mut self) {
+        self.program.newest = None;
+        self.program.warnings_seen = false;
+        self.views.forget_program();
+        self.query.filter = Filter::default();
+        self.query.per_call = None;
+        self.drop_requests();
+        if self.playback.forget_program() {
+            self.query.against = None;
+            self.query.window = Window::default();
+        }
+    }
+
+    /// Nothing that was asked of one process is answered, or taken back, by another.
+    fn drop_requests(&mut self) {
+        self.requests = Requests::default();
+        self.overlay
+            .take_if(|overlay| matches!(overlay, Overlay::Confirm(_)));
+    }
+
+    fn on_outcome(&mut self, outcome: Outcome) {
+        self.screen.dirty = true;
+        match (outcome.request, outcome.result) {
+            (Request::Interval { ns }, Ok(_)) => {
+                let hz = 1_000_000_000 / ns.max(1);
+                self.tell(format!("the program takes it: {hz} snapshots a second"));
+            }
+            (request @ (Request::SitesOff(_) | Request::SitesOn(_)), Ok(_)) => self.rule_is_granted(request),
+            (request, Ok(epoch)) => self.requests.answered(request, epoch, self.screen.now),
+            (request, Err(why)) => {
+                // Whatever the reason, asking again would get the same answer.
+                self.requests.undoable &= request != Request::Undo;
+                self.refused(request, &why);
+            }
+        }
+    }
+
+    pub(in crate::app) fn refused(&mut self, request: Request, why: &str) {
+        let what = match request {
+            Request::Reset => "reset",
+            Request::Undo => "undo",
+            Request::Interval { .. } => "rate",
+            Request::Mode(_) => "mode",
+            Request::SitesOff(_) => "off",
+            Request::SitesOn(_) => "on",
+        };
+        self.requests.refused(request);
+        self.complain(format!("{what}: {why}"));
+        self.screen.dirty = true;
+    }
+
+    fn on_snapshot(&mut self, snapshot: Rc<Snapshot>) {
+        self.keep_thread_choice(&snapshot);
+        if self.requests.wished_hz.is_some_and(|hz| hz == rate_hz(&snapshot)) {
+            self.requests.wished_hz = None;
+        }
+        self.program.cpu_history.note(&snapshot);
+        self.playback.history.note(&snapshot);
+        self.program.newest = Some(Rc::clone(&snapshot));
+        self.screen.dirty |= !self.playback.stands_still();
+        self.settle_rules();
+    }
+
+    /// The list of threads may be open while threads come and go: the choice stays on its thread.
+    fn keep_thread_choice(&mut self, next: &Snapshot) {
+        if self.playback.stands_still() {
+            return;
+        }
+        let Some(Overlay::Threads { index, order }) = &mut self.overlay else {
+            return;
+        };
+        let Some(shown) = &self.program.newest else {
+            (*index, *order) = (0, threads::busiest_first(next));
+            return;
+        };
+        let key = |snapshot: &Snapshot, at: ThreadId| {
+            let thread = snapshot.threads.get(at.index());
+            thread.map(|thread| (thread.tid, thread.name.clone()))
+        };
+        let line = index.checked_sub(1);
+        let chosen = line.and_then(|line| key(shown, *order.get(line)?));
+        *order = threads::kept_order(shown, order, next);
+        let found = chosen.and_then(|chosen| {
+            order
+                .iter()
+                .position(|&at| key(next, at).as_ref() == Some(&chosen))
+        });
+        *index = found.map_or((*index).min(order.len()), |line| line + 1);
+    }
+
+    /// A reset or another mode is done when a snapshot of its epoch is here, not when it was promised.
+    fn settle_pending(&mut self) {
+        let Some(request) = self.requests.settle(self.program.newest.as_deref()) else {
+            return;
+        };
+        self.tell(self.done(request));
+        self.screen.dirty = true;
+    }
+
+    /// What was done, and the step after it.
+    fn done(&self, request: Request) -> String {
+        match request {
+            Request::Reset if self.playback.stands_still() => {
+                "counting from zero behind the frozen screen; p shows it, u takes it back".into()
+            }
+            Request::Reset => "counting from zero; u takes it back".into(),
+            Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
+            Request::SitesOff(_) | Request::SitesOn(_) => self
+                .program
+                .newest
+                .as_deref()
+                .map_or(String::new(), |newest| sites::said(newest, request)),
+            Request::Mode(mode) => {
+                let behind = if self.playback.stands_still() {
+                    " behind the frozen screen"
+                } else {
+                    ""
+                };
+                format!(
+                    "{} from here on, counting from zero{behind}: {}; , goes back to the numbers before",
+                    mode.as_str(),
+                    meaning(mode)
+                )
+            }
+        }
+    }
+}
+
+/// What a mode means for who reads the numbers.
+fn meaning(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Exact => "every call is timed",
+        Mode::Adaptive => "calls are counted, times marked ~ are estimates",
+        Mode::Sampled => "calls are counted, times marked ~ are shares of samples",
+        Mode::Off => "nothing is measured",
+        // One of a later format, whose name alone is known.
+        _ => mode.as_str(),
+    }
+}

@@ -1,0 +1,85 @@
+//! The mouse: what stands under it, the layout says.
+
+use ratatui::layout::{Position, Rect};
+
+use crate::app::columns;
+use crate::app::columns::Column;
+use crate::app::columns::functions::FunctionColumn;
+use crate::app::row::Fold;
+use crate::app::state::App;
+use crate::app::view::{TabForm, View};
+use crate::keys::action::{Action, Context};
+
+impl App {
+    /// A click selects a row, folds by the mark before its name, sorts by a title, or changes the view.
+    pub(in crate::app) fn click(&mut self, x: u16, y: u16) {
+        let layout = self.layout();
+        let typing = matches!(self.context(), Context::Typing | Context::Commanding);
+        if self.has_popup() || self.derived.data.is_none() || typing || layout.too_small {
+            return;
+        }
+        let at = Position { x, y };
+        let on = |area: Option<Rect>| area.is_some_and(|area| area.contains(at));
+        if layout.rows.contains(at) {
+            let line = usize::from(y - layout.rows.y);
+            if self.views.current == View::Flame {
+                self.flame_click(x, line);
+            } else {
+                self.click_row(x, line);
+            }
+        } else if layout.columns.contains(at) {
+            let mut places = columns::places(self.views.current, layout.columns.width).into_iter();
+            // A title may begin in the gap before its column.
+            let under = places.find(|place| x < place.x + place.width);
+            if let Some(key) = under.and_then(|place| place.column.spec().sort) {
+                self.sort_column(key);
+            }
+        } else if (on(layout.tabs)
+            || (layout.tabs.is_none() && !self.notice_hides(layout.footer) && on(layout.footer)))
+            && let Some(view) = View::at(x, self.views.current, TabForm::of(&layout))
+        {
+            self.show(view);
+        }
+    }
+
+    fn click_row(&mut self, x: u16, line: usize) {
+        let index = self.list().cursor.offset + line;
+        let Some(row) = self.list().rows.get(index).copied() else {
+            return;
+        };
+        self.select(index);
+        let places = columns::places(self.views.current, self.screen.size.width);
+        let name = places
+            .iter()
+            .find(|place| place.column == Column::Function(FunctionColumn::Name));
+        let mark = name.map(|name| columns::fold_mark(name, row.depth));
+        // The cell beside the mark counts as well: it is a small thing to hit.
+        if row.fold != Fold::Leaf && mark.is_some_and(|mark| (mark..mark + 2).contains(&x)) {
+            self.fold();
+        }
+    }
+
+    /// The wheel moves the list under the selection; the selection stays on the screen.
+    pub(in crate::app) fn wheel(&mut self, rows: isize) {
+        let steps = rows.unsigned_abs();
+        if self.has_popup() || self.derived.data.is_none() {
+            let action = if rows < 0 { Action::Up } else { Action::Down };
+            for _ in 0..steps {
+                self.step(action);
+            }
+            return;
+        }
+        let page = self.page().max(1);
+        if self.views.current == View::Flame {
+            return self.views.flame.scroll(rows, page);
+        }
+        let list = self.list_mut();
+        let last = list.rows.len().saturating_sub(page);
+        list.cursor.offset = list.cursor.offset.saturating_add_signed(rows).min(last);
+        let (offset, index) = (list.cursor.offset, list.cursor.index);
+        let inside = index.clamp(offset, offset + page - 1);
+        if inside != index {
+            self.select(inside);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What is asked of the program, and what is taken from the screen.
+
+use tickscope_format::snapshot::Mode;
+
+use crate::app::message::Effect;
+use crate::app::overlay::Overlay;
+use crate::app::requests::rate_hz;
+use crate::app::state::App;
+use crate::source::events::Request;
+use crate::source::status::Status;
+
+/// Rates to step through, in snapshots a second.
+const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
+
+impl App {
+    pub(in crate::app) fn freeze(&mut self) {
+        if !self.playback.stands_still() && !self.program.status.answers() {
+            // The word for the state says more than FROZEN would.
+            self.tell(match self.program.status {
+                Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
+                    "nothing to freeze: a recording does not move by itself; , . go back and forth"
+                }
+                Status::Kept => "nothing to freeze: a kept snapshot does not move",
+                Status::Exited { .. } | Status::Crashed { .. } => {
+                    "nothing to freeze: the program has ended, the numbers stand still"
+                }
+                Status::Waiting { .. } | Status::Broken { .. } | Status::Live | Status::Stale { .. } => {
+                    "nothing to freeze: no program is being read"
+                }
+            });
+            return;
+        }
+        if self.playback.stands_still() {
+            self.playback.go_live();
+        } else {
+            self.playback.freeze(&self.program);
+        }
+    }
+
+    /// Why no program can answer.
+    pub(in crate::app) fn why_no_answer(&self) -> String {
+        match self.program.status {
+            Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
+                "a recording has no program behind it".into()
+            }
+            Status::Kept => "a kept snapshot has no program behind it".into(),
+            Status::Exited { .. }
+            | Status::Crashed { .. }
+            | Status::Waiting { .. }
+            | Status::Broken { .. }
+            | Status::Live
+            | Status::Stale { .. } => format!("the program is {}", self.program.status.word().to_lowercase()),
+        }
+    }
+
+    pub(in crate::app) fn request_reset(&mut self, effects: &mut Vec<Effect>) {
+        if !self.program.status.answers() {
+            self.complain(format!("nothing to reset: {}", self.why_no_answer()));
+        } else {
+            self.send_or_confirm(Request::Reset, effects);
+        }
+    }
+
+    /// What others see as well is done at once only if no other viewer is there.
+    pub(in crate::app) fn send_or_confirm(&mut self, request: Request, effects: &mut Vec<Effect>) {
+        let others = self
+            .program
+            .newest
+            .as_ref()
+            .is_some_and(|newest| newest.capture.viewers > 1);
+        if others {
+            self.overlay = Some(Overlay::Confirm(request));
+        } else {
+            self.send(request, effects);
+        }
+    }
+
+    pub(in crate::app) fn undo(&mut self, effects: &mut Vec<Effect>) {
+        if !self.requests.undoable {
+            self.complain("there is no reset to undo");
+        } else if !self.program.status.answers() {
+            self.complain(format!("nothing to undo: {}", self.why_no_answer()));
+        } else {
+            self.send(Request::Undo, effects);
+        }
+    }
+
+    pub(in crate::app) fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
+        self.notices.current = None;
+        self.requests.begin(request, self.screen.now);
+        effects.push(Effect::Send(request));
+    }
+
+    pub(in crate::app) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
+        if !self.program.status.answers() {
+            self.complain(format!("no rate to change: {}", self.why_no_answer()));
+            return;
+        }
+        let Some(now) = self
+            .requests
+            .wished_hz
+            .or_else(|| self.program.newest.as_deref().map(rate_hz))
+        else {
+            return;
+        };
+        let next = match faster {
+            true => RATES_HZ.iter().find(|&&hz| hz > now),
+            false => RATES_HZ.iter().rev().find(|&&hz| hz < now),
+        };
+        match next {
+            Some(&hz) => {
+                self.requests.wished_hz = Some(hz);
+                self.tell(format!("asked for {hz} snapshots a second"));
+                effects.push(Effect::Send(Request::Interval {
+                    ns: 1_000_000_000 / hz,
+                }));
+            }
+            None => self.tell(format!(
+                "{now} a second is the {} rate",
+                if faster { "fastest" } else { "slowest" }
+            )),
+        }
+    }
+
+    pub(in crate::app) fn copy(&mut self, effects: &mut Vec<Effect>) {
+        let name = self
+            .derived
+            .data
+            .as_ref()
+            .zip(self.list().selected())
+            .map(|(data, row)| data.full_name(row.what).to_string());
+        if let Some(name) = name {
+            self.tell(format!("copied {name}"));
+            effects.push(Effect::Copy(name));
+        }
+    }
+
+    /// The list comes up with the mode in force selected.
+    pub(in crate::app) fn list_modes(&mut self) {
+        if !self.program.status.answers() {
+            self.complain(format!(
+                "no mode to change: the program is {}",
+                self.program.status.word().to_lowercase()
+            ));
+        } else if let Some(mode) = self.program.mode() {
+            let index = Mode::ALL.iter().position(|&other| other == mode);
+            self.overlay = Some(Overlay::Modes {
+                index: index.unwrap_or(0),
+            });
+        }
+    }
+
+    /// Takes a line of the list; the mode in force stays as it is, with all it has counted.
+    pub(in crate::app) fn choose_mode(&mut self, index: usize, effects: &mut Vec<Effect>) {
+        let chosen = Mode::ALL.get(index).copied();
+        let Some(mode) = chosen.filter(|_| chosen != self.program.mode()) else {
+            return;
+        };
+        self.request_if_free("mode", effects, |app, effects| {
+            app.send_or_confirm(Request::Mode(mode), effects);
+        });
+    }
+}

@@ -1,0 +1,64 @@
+//! Whose time is shown: one thread, or all of them.
+
+use crate::app::figures::What;
+use crate::app::overlay::Overlay;
+use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
+use crate::app::threads::busiest_first;
+use crate::app::view::Origin;
+use crate::app::view::View;
+
+impl App {
+    /// Only the selected thread, in the tree; all of them again where it is the one already.
+    pub(in crate::app) fn enter_thread(&mut self) {
+        let Some((data, What::Thread(row))) = self
+            .derived
+            .data
+            .as_ref()
+            .zip(self.list().selected().map(|row| row.what))
+        else {
+            return;
+        };
+        let thread = &data.snapshot.threads[row as usize];
+        let only = ThreadChoice::One {
+            name: thread.name.clone(),
+            tid: thread.tid,
+        };
+        if self.query.threads == only {
+            self.show_time_of(ThreadChoice::All);
+            self.tell("all threads are shown again");
+        } else {
+            self.show_time_of(only);
+            self.show(View::Tree);
+            self.views.came_from = Some(Origin {
+                view: View::Threads,
+                filtered: true,
+            });
+            self.tell("only this thread is shown; a shows all");
+        }
+    }
+
+    /// The list of threads, or all of them again where one is chosen.
+    pub(in crate::app) fn choose_threads(&mut self) {
+        if self.query.threads == ThreadChoice::All {
+            let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
+            self.overlay = Some(Overlay::Threads { index: 0, order });
+        } else {
+            self.choose_time_of(ThreadChoice::All);
+        }
+    }
+
+    /// The time of other threads, by choice: Escape does not change it.
+    pub(in crate::app) fn choose_time_of(&mut self, threads: ThreadChoice) {
+        if let Some(origin) = &mut self.views.came_from {
+            origin.filtered = false;
+        }
+        self.show_time_of(threads);
+    }
+
+    /// The time of other threads.
+    pub(in crate::app) fn show_time_of(&mut self, threads: ThreadChoice) {
+        self.query.threads = threads;
+        self.playback.restart_activity(&self.program, &self.query.threads);
+    }
+}

@@ -1,0 +1,159 @@
+//! To another moment, and back to the newest.
+
+use std::time::Duration;
+
+use crate::app::compare::Against;
+use crate::app::state::App;
+use crate::app::window::{Stretch, Window};
+use crate::cli::args::When;
+use crate::keys::action::Action;
+use crate::source::status::Status;
+use crate::text::clock_time::{clock_tenths, clock_time, last_time_of_day, nanos};
+
+pub(crate) const SECOND_NS: u64 = 1_000_000_000;
+
+/// A long step back or forth.
+pub(crate) const FAR_NS: u64 = 5 * SECOND_NS;
+
+impl App {
+    /// To another moment.
+    pub(in crate::app) fn travel_in_time(&mut self, action: Action) {
+        if action == Action::Live {
+            if self.playback.stands_still() {
+                self.playback.go_live();
+            } else {
+                self.tell("this is the newest snapshot; the screen follows the program");
+            }
+            return;
+        }
+        let Some(now) = self.shown().map(|shown| shown.capture.unix_ns) else {
+            return;
+        };
+        let history = &self.playback.history;
+        let newest = self.program.newest_ns();
+        let ahead = newest.filter(|&newest| newest > now);
+        let back = matches!(action, Action::Earlier | Action::FarEarlier | Action::Oldest);
+        let before = |ns: u64| now.checked_sub(ns).and_then(|then| history.at_or_before(then));
+        let oldest = || history.times().next().filter(|&oldest| oldest < now);
+        let to = if action == Action::Earlier {
+            before(1)
+        } else if action == Action::FarEarlier {
+            before(FAR_NS).or_else(oldest)
+        } else if action == Action::Oldest {
+            oldest()
+        } else if action == Action::Later {
+            history.after(now).or(ahead)
+        } else if action == Action::FarLater {
+            history.after(now.saturating_add(FAR_NS - 1)).or(ahead)
+        } else {
+            ahead
+        };
+        match to.and_then(|to| self.playback.snapshot_of(&self.program, to)) {
+            Some(snapshot) => self.playback.go_to(snapshot, &self.program, &self.query.threads),
+            None if back => self.tell("there is no older snapshot"),
+            None if self.playback.stands_still() => {
+                self.tell("this is the newest snapshot; L follows the program again")
+            }
+            None => self.tell("this is the newest snapshot"),
+        }
+    }
+
+    /// So far back from the moment on screen.
+    pub(in crate::app) fn go_back_by(&mut self, by: Duration) {
+        let now = self.shown().map(|shown| shown.capture.unix_ns);
+        let by_ns = nanos(by).max(1);
+        let history = &self.playback.history;
+        let to = now.and_then(|now| history.at_or_before(now.checked_sub(by_ns)?));
+        match to.and_then(|to| self.playback.snapshot_of(&self.program, to)) {
+            Some(snapshot) => self.playback.go_to(snapshot, &self.program, &self.query.threads),
+            None => self.complain(format!("back: that is too far; {}", self.how_long())),
+        }
+    }
+
+    /// To a moment: after the oldest one there is, before the newest, or to a time of the clock, the last one that has
+    /// passed.
+    pub(in crate::app) fn go_to_time(&mut self, when: When) {
+        let newest = self.program.newest_ns();
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let history = &self.playback.history;
+        let last_until = |at: u64| {
+            newest
+                .filter(|&newest| newest <= at)
+                .or_else(|| history.at_or_before(at))
+        };
+        let found = match when {
+            When::After(time) => {
+                let wanted = self
+                    .playback
+                    .oldest_ns(&self.program)
+                    .map(|oldest| oldest.saturating_add(ns(time)));
+                // Snapshots do not come to the millisecond.
+                let latest = newest.map_or(0, |newest| newest.saturating_add(SECOND_NS));
+                wanted.filter(|&wanted| wanted <= latest).and_then(last_until)
+            }
+            When::Before(time) => newest
+                .and_then(|newest| newest.checked_sub(ns(time)))
+                .and_then(last_until),
+            When::Clock(of_day) => newest
+                .and_then(|newest| last_time_of_day(newest, of_day, self.screen.utc_offset))
+                .and_then(|second| {
+                    let within = |at: &u64| (second..second + SECOND_NS).contains(at);
+                    let next = history.after(second.saturating_sub(1)).or(newest);
+                    next.filter(within).or_else(|| history.at_or_before(second))
+                }),
+        };
+        match found.and_then(|to| self.playback.snapshot_of(&self.program, to)) {
+            Some(snapshot) => self.playback.go_to(snapshot, &self.program, &self.query.threads),
+            None => self.complain(format!("at: no snapshot of then; {}", self.how_long())),
+        }
+    }
+
+    /// Between which times there are snapshots.
+    fn how_long(&self) -> String {
+        let clock = |unix_ns| clock_time(unix_ns, self.screen.utc_offset);
+        let oldest = self.playback.oldest_ns(&self.program);
+        let newest = self.program.newest_ns();
+        match oldest.zip(newest) {
+            Some((oldest, newest)) => {
+                format!("there are snapshots from {} to {}", clock(oldest), clock(newest))
+            }
+            None => "there are no older snapshots".to_string(),
+        }
+    }
+
+    /// Records from before have come.
+    pub(in crate::app) fn past_has_come(&mut self) {
+        self.playback.restart_activity(&self.program, &self.query.threads);
+        // A recording says how long it is.
+        let is_recording = self.program.status == Status::Kept;
+        let in_window = self.query.window != Window::Reset && !self.playback.stands_still();
+        self.screen.dirty |= is_recording || in_window;
+    }
+
+    /// The clock time of the moment on screen and how far back it is.
+    pub(crate) fn past_time(&self) -> Option<String> {
+        let back = format!("{:.1} s back", self.playback.back_ns()? as f64 / 1e9);
+        let shown = self.shown()?;
+        Some(format!(
+            "{}  {back}",
+            clock_tenths(shown.capture.unix_ns, self.screen.utc_offset)
+        ))
+    }
+
+    /// What the numbers are of, where that is not all since the reset: the window, and what they are compared with.
+    pub(crate) fn time_labels(&self) -> Vec<String> {
+        let window = self.derived.stretch.map(Stretch::label);
+        let compared = match self.compared() {
+            Some(label) => Some(format!("vs {label}")),
+            None => self.query.against.map(|_| "nothing known before".to_string()),
+        };
+        [window, compared].into_iter().flatten().collect()
+    }
+
+    /// What is marked and not on screen.
+    pub(crate) fn mark_label(&self) -> Option<String> {
+        let is_shown = self.query.against == Some(Against::Mark);
+        let mark = self.playback.mark.as_ref().filter(|_| !is_shown)?;
+        Some(format!("mark {}", mark.label))
+    }
+}

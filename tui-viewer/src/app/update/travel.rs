@@ -1,0 +1,270 @@
+//! Moving through a list, opening and closing.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tickscope_analysis::call_tree::{PathId, TreeRow};
+
+use crate::app::data::Data;
+use crate::app::figures::{What, share};
+use crate::app::row::{Fold, RowId};
+use crate::app::state::App;
+use crate::app::view::View;
+use crate::keys::action::Action;
+
+/// The hottest path ends where a row's share falls below this.
+const HOT_SHARE: f64 = 0.05;
+
+/// So many rows the hottest path opens at once.
+const HOT_DEPTH: usize = 8;
+
+/// Rows to open on the hottest path from a row, or from the top.
+pub(in crate::app) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
+    let hottest = |rows: &[u32]| {
+        rows.iter()
+            .copied()
+            .max_by_key(|&row| data.tree.rows[row as usize].total_ns)
+    };
+    let mut at = from.or_else(|| hottest(data.tree.top()));
+    let mut path = Vec::new();
+    while let Some(row) = at {
+        let hot = share(data.tree.rows[row as usize].total_ns, data.measured_ns) >= HOT_SHARE;
+        let asked = from == Some(row);
+        if path.len() == HOT_DEPTH || data.below(row) == 0 || !(hot || asked) {
+            break;
+        }
+        path.push(data.tree.rows[row as usize].path);
+        at = hottest(data.tree.children(row));
+    }
+    path
+}
+
+/// Rows to open at the first look: the hottest path, and then what else is hot, hottest first, as long as all of it
+/// fits on one screen.
+pub(in crate::app) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
+    let mut open = hottest_path(data, None);
+    let mut shown = data.tree.top().len();
+    let mut closed: BinaryHeap<(u64, Reverse<u32>)> = BinaryHeap::new();
+    let weigh = |rows: &[u32]| -> Vec<(u64, Reverse<u32>)> {
+        rows.iter()
+            .map(|&row| (data.tree.rows[row as usize].total_ns, Reverse(row)))
+            .collect()
+    };
+    closed.extend(weigh(data.tree.top()));
+    while let Some((total_ns, Reverse(row))) = closed.pop() {
+        let TreeRow { path, depth, .. } = data.tree.rows[row as usize];
+        let children = data.tree.children(row);
+        let hot = share(total_ns, data.measured_ns) >= HOT_SHARE && (depth as usize) < HOT_DEPTH;
+        let of_path = open.contains(&path);
+        if of_path || (hot && shown + children.len() <= page) {
+            shown += children.len();
+            closed.extend(weigh(children));
+            if !of_path {
+                open.push(path);
+            }
+        }
+    }
+    open
+}
+
+impl App {
+    /// Moves the selection of the view's list.
+    pub(in crate::app) fn travel(&mut self, action: Action) {
+        let rows = self.list().rows.len();
+        if rows == 0 {
+            return;
+        }
+        let (page, index) = (self.page().max(1), self.list().cursor.index);
+        let to = target(action, index, rows, page);
+        if matches!(action, Action::PageUp | Action::PageDown) {
+            let offset = &mut self.list_mut().cursor.offset;
+            *offset = if action == Action::PageUp {
+                offset.saturating_sub(page)
+            } else {
+                *offset + page
+            };
+        }
+        self.select(to);
+    }
+
+    /// To the sibling above or below.
+    pub(in crate::app) fn step_sibling(&mut self, step: isize) {
+        if self.views.current == View::Flame {
+            return self.flame_beside(step);
+        }
+        let list = self.list();
+        let Some(row) = list.selected() else { return };
+        let (parent, index) = (row.parent, list.cursor.index);
+        let same = |&index: &usize| list.rows[index].parent == parent;
+        let found = if step < 0 {
+            (0..index).rev().find(same)
+        } else {
+            (index + 1..list.rows.len()).find(same)
+        };
+        if let Some(index) = found {
+            self.select(index);
+        }
+    }
+
+    /// → : opens, or goes to the first child.
+    pub(in crate::app) fn go_in(&mut self) {
+        match self.list().selected().map(|row| row.fold) {
+            Some(Fold::Closed(_)) => self.set_open(true),
+            Some(Fold::Open) => self.select(self.list().cursor.index + 1),
+            Some(Fold::Leaf) | None => {}
+        }
+    }
+
+    /// ← : closes, or goes to the parent.
+    pub(in crate::app) fn go_out(&mut self) {
+        let Some(row) = self.list().selected().copied() else {
+            return;
+        };
+        match (row.fold, row.parent) {
+            (Fold::Open, _) if self.is_open(row.id) => self.set_open(false),
+            (_, Some(parent)) => self.select(parent as usize),
+            (_, None) => {}
+        }
+    }
+
+    fn is_open(&self, id: RowId) -> bool {
+        matches!(id, RowId::Path(path) if self.views.expanded.contains(path))
+    }
+
+    /// Space: opens what is closed and closes what is open.
+    pub(in crate::app) fn fold(&mut self) {
+        match self.list().selected().map(|row| row.fold) {
+            Some(Fold::Closed(_)) => self.set_open(true),
+            Some(Fold::Open) => self.set_open(false),
+            Some(Fold::Leaf) | None => {}
+        }
+    }
+
+    fn set_open(&mut self, open: bool) {
+        let Some(RowId::Path(path)) = self.list().selected().map(|row| row.id) else {
+            return;
+        };
+        if open {
+            self.views.expanded.insert(path);
+        } else {
+            self.views.expanded.remove(path);
+        }
+    }
+
+    /// Opens or closes the selected row and all below it.
+    pub(in crate::app) fn fold_all(&mut self, open: bool) {
+        let Some((data, What::Tree(row))) = self
+            .derived
+            .data
+            .as_ref()
+            .zip(self.list().selected().map(|row| row.what))
+        else {
+            return;
+        };
+        let mut rows = vec![row];
+        while let Some(row) = rows.pop() {
+            let children = data.tree.children(row);
+            if children.is_empty() {
+                continue;
+            }
+            let path = data.tree.rows[row as usize].path;
+            if open {
+                self.views.expanded.insert(path);
+            } else {
+                self.views.expanded.remove(path);
+            }
+            rows.extend(children);
+        }
+    }
+
+    /// Opens the hottest path below the selected row and goes to its end.
+    pub(in crate::app) fn go_hot(&mut self) {
+        let Some((data, What::Tree(row))) = self
+            .derived
+            .data
+            .as_ref()
+            .zip(self.list().selected().map(|row| row.what))
+        else {
+            return;
+        };
+        let path = hottest_path(data, Some(row));
+        let Some(&last) = path.last() else { return };
+        self.views.expanded.extend(path);
+        self.refresh();
+        // The end of the path is the hottest child of the last row that was opened.
+        let end = self.derived.data.as_ref().and_then(|data| {
+            let last = data.tree.rows.iter().position(|row| row.path == last)?;
+            let children = data.tree.children(last as u32).iter().copied();
+            children.max_by_key(|&child| data.tree.rows[child as usize].total_ns)
+        });
+        if let Some(end) = end {
+            self.reveal(What::Tree(end));
+        }
+    }
+
+    /// Opens what hides a row and selects it; gives back what had to be opened.
+    pub(in crate::app) fn reveal(&mut self, what: What) -> Vec<PathId> {
+        if self.views.current == View::Flame {
+            self.flame_reveal(what);
+            return Vec::new();
+        }
+        let Some(data) = &self.derived.data else {
+            return Vec::new();
+        };
+        let line = data.lineage(what);
+        let want: Vec<RowId> = line.iter().map(|&what| data.id(what)).collect();
+        let mut opened = Vec::new();
+        for id in &want[..want.len().saturating_sub(1)] {
+            if let RowId::Path(path) = *id
+                && self.views.expanded.insert(path)
+            {
+                opened.push(path);
+            }
+        }
+        self.list_mut().cursor.want = want;
+        self.refresh();
+        let page = self.page();
+        let list = self.list_mut();
+        let found = list
+            .cursor
+            .want
+            .last()
+            .and_then(|id| list.rows.iter().position(|row| row.id == *id));
+        if let Some(index) = found {
+            let on_screen = (list.cursor.offset..list.cursor.offset + page).contains(&index);
+            let want = std::mem::take(&mut list.cursor.want);
+            let rows = list.rows.len();
+            list.cursor.choose(index, want, rows, page);
+            if !on_screen {
+                list.cursor.centre(rows, page);
+            }
+        }
+        opened
+    }
+}
+
+/// The line that an action leads to.
+pub(in crate::app) fn target(action: Action, index: usize, rows: usize, page: usize) -> usize {
+    let last = rows.saturating_sub(1);
+    let half = (page / 2).max(1);
+    let to = if action == Action::Up {
+        index.saturating_sub(1)
+    } else if action == Action::Down {
+        index + 1
+    } else if action == Action::PageUp {
+        index.saturating_sub(page)
+    } else if action == Action::PageDown {
+        index + page
+    } else if action == Action::HalfUp {
+        index.saturating_sub(half)
+    } else if action == Action::HalfDown {
+        index + half
+    } else if action == Action::First {
+        0
+    } else if action == Action::Last {
+        last
+    } else {
+        index
+    };
+    to.min(last)
+}

@@ -1,0 +1,87 @@
+//! What numbers are per, and what they are in.
+
+use crate::app::derived::PerCallKey;
+use crate::app::figures::What;
+use crate::app::row::RowId;
+use crate::app::state::App;
+use crate::app::unit::{Of, PerCall};
+
+impl App {
+    /// Every number per call of the selected row, or as it is.
+    pub(in crate::app) fn per_call(&mut self) {
+        if self.per_call_end() {
+            return;
+        }
+        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
+            return;
+        };
+        let key = |what: What| {
+            let function = data.function(what)?;
+            Some(Of::Function(data.tree.functions.get(function).key))
+        };
+        let of = if let RowId::Path(path) = row.id {
+            Some(Of::Path(path))
+        } else {
+            key(row.what)
+        };
+        let label = data.label(row.what).to_string();
+        let per = of.map(|of| PerCall {
+            of,
+            label: label.clone(),
+            filter: self.query.filter.clone(),
+            grouped: data.grouped,
+            view: self.views.current,
+        });
+        let Some(per) =
+            per.filter(|per| per.calls(data, &self.query.threads, self.views.expanded.paths()) > 0)
+        else {
+            self.complain(format!("{label} has no calls to divide by"));
+            return;
+        };
+        self.tell(format!("every number per call of {label}; b or Esc: totals"));
+        self.query.per_call = Some(per);
+    }
+
+    /// Back to totals; false where they are shown already.
+    pub(in crate::app) fn per_call_end(&mut self) -> bool {
+        let ends = self.query.per_call.take().is_some();
+        if ends {
+            self.tell("totals again");
+        }
+        ends
+    }
+
+    /// Nanoseconds, or ticks of the clock.
+    pub(in crate::app) fn change_units(&mut self) {
+        self.query.in_ticks = !self.query.in_ticks;
+        let hz = self.shown().map(|shown| shown.clock.ticks_per_second);
+        self.tell(match (self.query.in_ticks, hz) {
+            (true, Some(hz)) => format!(
+                "times in ticks of the clock, {:.2} of them a nanosecond",
+                hz / 1e9
+            ),
+            (true, None) => "times in ticks of the clock".to_string(),
+            (false, _) => "times in seconds".to_string(),
+        });
+    }
+
+    /// Counts the calls that numbers are divided by, where data or divisor are others than before.
+    pub(in crate::app) fn count_calls(&mut self) {
+        let key = PerCallKey {
+            data: self.derived.data_memo.revision(),
+            per_call: self.query.per_call.clone(),
+        };
+        if !self.derived.per_call_memo.is_new(key) {
+            return;
+        }
+        let (per, threads) = (self.query.per_call.as_ref(), &self.query.threads);
+        let open = self.views.expanded.paths();
+        let Some(data) = &mut self.derived.data else {
+            return;
+        };
+        data.per_calls = per.map(|per| per.calls(data, threads, open));
+        if let Some(then) = &mut data.then {
+            then.per_calls = per.map(|per| per.calls(then, threads, open));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Files made of what is on the screen.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+use tickscope_analysis::focus::{Focus, in_focus};
+use tickscope_report::Extent;
+
+use crate::app::message::{Effect, SourcePlace};
+use crate::app::sides::Sides;
+use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
+use crate::cli::args::ReportFormat;
+
+impl App {
+    /// Writes the report of what is on screen: its moment or window, the thread in scope, what is in focus.
+    pub(in crate::app) fn report_in(
+        &mut self,
+        formats: Vec<ReportFormat>,
+        file: Option<PathBuf>,
+        compensated: bool,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(shown) = self.shown().cloned() else {
+            return;
+        };
+        let Sides { now, .. } = self.playback.sides_apart(&self.query, &shown);
+        let mut snapshot = now;
+        if self.query.threads.is_missing(&snapshot) {
+            // One that only the other side of a comparison has stands among all others as one that did nothing.
+            snapshot = self.playback.sides(&self.query, &shown).now;
+        }
+        if self.query.threads.is_missing(&snapshot) {
+            let thread = self.query.threads.only().unwrap_or_default();
+            return self.complain(format!(
+                "nothing to report: there is no thread {thread} here; a shows all"
+            ));
+        }
+        let mut extent = Extent::default();
+        if self.query.filter.focuses(self.views.current) {
+            let focus: Vec<Focus> = self.query.filter.focus.iter().map(|focus| focus.on).collect();
+            extent.focus = self
+                .query
+                .filter
+                .focus
+                .iter()
+                .map(|focus| focus.name.clone())
+                .collect();
+            snapshot = Rc::new(in_focus(&snapshot, &focus, self.query.filter.grouped));
+        }
+        let thread = self.query.threads.thread(&snapshot);
+        effects.push(Effect::WriteReport {
+            snapshot,
+            extent,
+            thread,
+            compensated,
+            formats,
+            file,
+        });
+    }
+
+    /// Keeps the snapshot on screen.
+    pub(in crate::app) fn keep_in(&mut self, file: Option<PathBuf>, effects: &mut Vec<Effect>) {
+        let shown = self.shown().cloned();
+        effects.extend(shown.map(|snapshot| Effect::KeepSnapshot { snapshot, file }));
+    }
+
+    /// Opens the selected row's file at its line.
+    pub(in crate::app) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
+        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
+            return;
+        };
+        let Some(function) = data.function(row.what) else {
+            let label = data.label(row.what).to_string();
+            self.complain(format!("{label} has no source"));
+            return;
+        };
+        let function = data.tree.functions.get(function);
+        effects.push(Effect::Edit(SourcePlace {
+            file: function.file.clone(),
+            line: function.line,
+            // Of one that has ended the number may be another program's by now.
+            pid: self.program.status.answers().then_some(data.snapshot.process.pid),
+        }));
+    }
+}
+
+impl ThreadChoice {
+    /// One thread is chosen, and it is not there.
+    fn is_missing(&self, snapshot: &Snapshot) -> bool {
+        *self != Self::All && self.thread(snapshot).is_none()
+    }
+}

@@ -1,0 +1,152 @@
+//! The views: one question each.
+
+use crate::app::layout::Layout;
+use crate::keys::action::Context;
+
+/// What the list shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum View {
+    /// Where inside what.
+    #[default]
+    Tree,
+    /// Which function costs most itself.
+    Hot,
+    /// One function, who calls it and what it calls.
+    Function,
+    /// Who is busy, and with what.
+    Threads,
+    /// The tree as widths.
+    Flame,
+    /// What was met in the source, and what is switched off.
+    Sites,
+}
+
+/// How much room the tabs take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TabForm {
+    /// Whole names: ` 3 Function `.
+    Wide,
+    /// Shorter ones, and no cell between two tabs: ` 3 Func `.
+    Narrow,
+    /// In a line with other things: `[1 Tree] 2 3`.
+    Digits,
+}
+
+impl TabForm {
+    /// From this width on there is room for whole names.
+    const WIDE: u16 = 100;
+
+    /// How they stand on a screen.
+    pub(crate) fn of(layout: &Layout) -> Self {
+        match layout.tabs {
+            Some(line) if line.width >= Self::WIDE => Self::Wide,
+            Some(_) => Self::Narrow,
+            None => Self::Digits,
+        }
+    }
+
+    /// Cells between two tabs.
+    pub(crate) fn gap(self) -> u16 {
+        u16::from(self != Self::Narrow)
+    }
+}
+
+impl View {
+    /// All of them, from left to right.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Tree,
+        Self::Hot,
+        Self::Function,
+        Self::Threads,
+        Self::Flame,
+        Self::Sites,
+    ];
+
+    /// Its tab, in brackets if it is on screen: they take the place of blanks, so that no tab ever moves.
+    pub(crate) fn tab(self, shown: Self, form: TabForm) -> String {
+        let digit = self as usize + 1;
+        let title = match (form, self) {
+            (TabForm::Narrow, Self::Function) => "Func",
+            (TabForm::Narrow, Self::Threads) => "Thr",
+            (TabForm::Wide | TabForm::Narrow | TabForm::Digits, _) => self.title(),
+        };
+        match (self == shown, form) {
+            (true, _) => format!("[{digit} {title}]"),
+            (false, TabForm::Digits) => digit.to_string(),
+            (false, TabForm::Wide | TabForm::Narrow) => format!(" {digit} {title} "),
+        }
+    }
+
+    /// The view whose tab stands over a cell of the line of tabs.
+    pub(crate) fn at(x: u16, shown: Self, form: TabForm) -> Option<Self> {
+        let mut start = 1;
+        Self::ALL.into_iter().find(|view| {
+            let end = start + view.tab(shown, form).len() as u16;
+            // A digit is a small thing to hit: the cell after it counts as well.
+            let under = (start..end + u16::from(form == TabForm::Digits)).contains(&x);
+            start = end + form.gap();
+            under
+        })
+    }
+
+    /// Who has the keyboard there.
+    pub(crate) fn context(self) -> Context {
+        match self {
+            Self::Tree => Context::Tree,
+            Self::Hot => Context::Hot,
+            Self::Function => Context::Function,
+            Self::Threads => Context::Threads,
+            Self::Flame => Context::Flame,
+            Self::Sites => Context::Sites,
+        }
+    }
+
+    /// Its name on its tab.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Tree => "Tree",
+            Self::Hot => "Hot",
+            Self::Function => "Function",
+            Self::Threads => "Threads",
+            Self::Flame => "Flame",
+            Self::Sites => "Sites",
+        }
+    }
+
+    /// The view so many tabs to the right; the last is followed by the first.
+    pub(crate) fn beside(self, steps: isize) -> Self {
+        let at = (self as isize + steps).rem_euclid(Self::ALL.len() as isize);
+        Self::ALL[at as usize % Self::ALL.len()]
+    }
+}
+
+/// Where one was before a key led to another view.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(super) view: View,
+    /// The key left out all threads but one as well.
+    pub(super) filtered: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tab_is_hit_where_it_stands() {
+        for form in [TabForm::Wide, TabForm::Narrow, TabForm::Digits] {
+            for shown in View::ALL {
+                let mut x = 1;
+                for view in View::ALL {
+                    let cells = view.tab(shown, form).len() as u16;
+                    for cell in x..x + cells {
+                        assert_eq!(View::at(cell, shown, form), Some(view), "{form:?} {cell}");
+                    }
+                    x += cells + form.gap();
+                }
+                assert_eq!(View::at(0, shown, form), None);
+                assert_eq!(View::at(x + 1, shown, form), None);
+            }
+        }
+    }
+}

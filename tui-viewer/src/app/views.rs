@@ -1,0 +1,130 @@
+//! The views, each with its list, and what is common to all: open rows, the search, the way back.
+
+use std::time::Duration;
+
+use crate::app::cursor::Cursor;
+use crate::app::expanded::Expanded;
+use crate::app::flame::Flame;
+use crate::app::function::FunctionView;
+use crate::app::row::{Row, RowId, past_headings};
+use crate::app::search::Search;
+use crate::app::sort::Sort;
+use crate::app::view::{Origin, View};
+
+/// The list of a view.
+#[derive(Debug)]
+pub(crate) struct List {
+    /// The order of its rows.
+    pub(crate) sort: Sort,
+    /// Its rows.
+    pub(crate) rows: Vec<Row>,
+    /// What is selected.
+    pub(crate) cursor: Cursor,
+    /// When its rows last changed places.
+    pub(super) sorted_at: Duration,
+    /// Rows kept their places although their values have changed.
+    pub(super) is_held: bool,
+}
+
+/// All views.
+#[derive(Debug)]
+pub(crate) struct Views {
+    /// The one on screen.
+    pub(crate) current: View,
+    /// By view, in the order of the tabs.
+    pub(super) lists: [List; View::ALL.len()],
+    /// Rows of the tree that are open.
+    pub(crate) expanded: Expanded,
+    /// The hottest rows were opened once.
+    pub(super) greeted: bool,
+    /// What is searched for.
+    pub(crate) search: Option<Search>,
+    /// Commands that were typed, the oldest first.
+    pub(super) commands: Vec<String>,
+    /// The function with its callers and callees.
+    pub(crate) function: FunctionView,
+    /// Which part of the flame graph is on the screen.
+    pub(crate) flame: Flame,
+    /// Where Escape goes back to.
+    pub(super) came_from: Option<Origin>,
+}
+
+impl List {
+    fn of(view: View) -> Self {
+        Self {
+            sort: Sort::of(view),
+            rows: Vec::new(),
+            cursor: Cursor::default(),
+            sorted_at: Duration::ZERO,
+            is_held: false,
+        }
+    }
+
+    /// The selected row.
+    pub(crate) fn selected(&self) -> Option<&Row> {
+        self.rows.get(self.cursor.index)
+    }
+
+    /// Selects what was chosen, or what stands in its place, on a screen of so many lines.
+    pub(super) fn settle(&mut self, page: usize) {
+        self.cursor.settle(&self.rows, page);
+        let beside = past_headings(&self.rows, self.cursor.index, true);
+        if beside != self.cursor.index {
+            self.cursor.index = beside;
+            self.cursor.keep_on_screen(self.rows.len(), page);
+        }
+    }
+
+    /// A row and all above it, the topmost first.
+    pub(super) fn lineage_of(&self, index: usize) -> Vec<RowId> {
+        let mut line: Vec<RowId> = Vec::new();
+        let mut at = self.rows.get(index);
+        while let Some(row) = at {
+            line.push(row.id);
+            at = row.parent.and_then(|parent| self.rows.get(parent as usize));
+        }
+        line.reverse();
+        line
+    }
+}
+
+impl Default for Views {
+    fn default() -> Self {
+        Self {
+            current: View::default(),
+            lists: View::ALL.map(List::of),
+            expanded: Expanded::default(),
+            greeted: false,
+            search: None,
+            commands: Vec::new(),
+            function: FunctionView::default(),
+            flame: Flame::default(),
+            came_from: None,
+        }
+    }
+}
+
+impl Views {
+    /// The list of the view on screen.
+    pub(crate) fn list(&self) -> &List {
+        &self.lists[self.current as usize]
+    }
+
+    /// The list of the view on screen, to change it.
+    pub(super) fn list_mut(&mut self) -> &mut List {
+        &mut self.lists[self.current as usize]
+    }
+
+    /// The list of a view, to change it.
+    pub(super) fn list_of(&mut self, view: View) -> &mut List {
+        &mut self.lists[view as usize]
+    }
+
+    /// Closes all rows and forgets what was looked at: another program has other rows.
+    pub(super) fn forget_program(&mut self) {
+        self.greeted = false;
+        self.expanded.clear();
+        self.function = FunctionView::default();
+        self.flame = Flame::default();
+    }
+}

@@ -1,0 +1,84 @@
+//! Which stretch of time the numbers are of.
+
+use crate::text::clock_time::seconds;
+
+/// A stretch of time that ends with the moment on screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Window {
+    /// All since the counters began.
+    #[default]
+    Reset,
+    /// The last second.
+    Second,
+    /// The last ten seconds.
+    Ten,
+    /// All since the mark.
+    Mark,
+}
+
+/// How long a window is that is on screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The one that was asked for.
+    pub(crate) window: Window,
+    /// Its length.
+    pub(crate) ns: u64,
+    /// It begins with a reset.
+    pub(crate) since_reset: bool,
+}
+
+impl Window {
+    /// How far it reaches back; none where that is no fixed time.
+    pub(crate) fn length_ns(self) -> Option<u64> {
+        match self {
+            Self::Second => Some(1_000_000_000),
+            Self::Ten => Some(10_000_000_000),
+            Self::Reset | Self::Mark => None,
+        }
+    }
+
+    pub(super) fn next(self, marked: bool, before: bool) -> Self {
+        match self {
+            Self::Ten if before => Self::Second,
+            Self::Reset => Self::Second,
+            Self::Second => Self::Ten,
+            Self::Ten if marked => Self::Mark,
+            Self::Ten | Self::Mark => Self::Reset,
+        }
+    }
+
+    pub(super) fn says(self) -> &'static str {
+        match self {
+            Self::Reset => "numbers since the reset",
+            Self::Second => "numbers of the last second; w: the last 10 s; ': against the second before",
+            Self::Ten => "numbers of the last 10 s; ' compares them with the 10 s before",
+            Self::Mark => "numbers since the mark; w: since the reset",
+        }
+    }
+}
+
+impl Stretch {
+    /// For the line above the columns: its real length, and what is missing of the one that was asked for.
+    pub(crate) fn label(self) -> String {
+        let long = seconds(self.ns);
+        let from = if self.since_reset { " since reset" } else { "" };
+        match self.window.length_ns() {
+            // Snapshots do not come to the microsecond.
+            Some(wanted) if self.ns + wanted / 100 < wanted => {
+                format!("window {long}{from}, not yet {} s", wanted / 1_000_000_000)
+            }
+            None if self.window == Window::Mark && !self.since_reset => format!("window {long}, since mark"),
+            Some(_) | None => format!("window {long}{from}"),
+        }
+    }
+}
+
+/// `since the reset`, `in the last 10.0 s`: for sentences.
+pub(crate) fn span_words(stretch: Option<Stretch>) -> String {
+    match stretch {
+        Some(stretch) if stretch.since_reset => "since the reset".to_string(),
+        Some(stretch) if stretch.window == Window::Mark => "since the mark".to_string(),
+        Some(stretch) => format!("in the last {}", seconds(stretch.ns)),
+        None => "since the reset".to_string(),
+    }
+}

@@ -1,0 +1,265 @@
+//! What can be typed behind `tickscope`.
+
+pub(crate) mod diff;
+pub(crate) mod ending;
+pub(crate) mod format;
+mod list;
+mod log;
+pub(crate) mod look;
+mod moment;
+mod record;
+mod report;
+mod shared;
+pub(crate) mod values;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use clap_complete::Shell;
+
+pub use self::diff::{DiffArgs, DiffFormat, DiffView};
+pub use self::format::ReportFormat;
+pub use self::log::LogArgs;
+pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
+pub use self::moment::{MomentArgs, When};
+pub use self::record::RecordArgs;
+pub use self::report::{ReportArgs, ReportUnit, ReportView};
+pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
+use crate::cli::args::values::duration;
+
+/// See where a running program spends its time: a live call tree of a program that carries tickscope.
+#[derive(Debug, Parser)]
+#[command(name = "tickscope", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do; without a command: attach.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// How the screen looks.
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// What to compare with.
+    #[command(flatten)]
+    pub compare: CompareArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tickscope                        attach to the program that runs
+  tickscope order-book             attach by name, or by pid, or open a file
+  tickscope run -- ./app --fast    start a program and watch it
+  tickscope --compare before.tks   show what differs from a snapshot kept with s
+  tickscope report -f json -o now.json
+  tickscope report -f folded | inferno-flamegraph > now.svg
+  tickscope diff a.tks b.tks       what changed between two runs or builds
+  tickscope record -d 30s -o run.tks, then: tickscope run.tks
+  tickscope record -- ./app --fast record a program from its start to its end
+  tickscope log --group malloc     time in it, a line for each thread and second
+  tickscope stacks 4711            where each thread is right now
+  tickscope mode adaptive          measure at a lower cost from now on
+  tickscope off 'alloc::*'         leave sites out
+  tickscope demo                   look around without a program of your own
+  tickscope completions bash       a script that makes Tab complete all this
+  tickscope man | man -l -         the manual; of one command: tickscope man report
+
+Exit codes: 0 done; 1 failed; 2 misuse, or no such target; 3 a gate of diff failed; run: the program's own.
+
+On the screen, : takes these commands too, and ? shows all keys.
+A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";
+
+const COMPLETIONS: &str = "\
+Examples:
+  bash   source <(tickscope completions bash)      in ~/.bashrc
+  zsh    tickscope completions zsh > ~/.zfunc/_tickscope
+         with  fpath+=~/.zfunc  before compinit in ~/.zshrc
+  fish   tickscope completions fish > ~/.config/fish/completions/tickscope.fish";
+
+const MANUAL: &str = "\
+Examples:
+  tickscope man | man -l -
+  tickscope man report > ~/.local/share/man/man1/tickscope-report.1";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Watch a program; the same as no command.
+    Attach {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+        /// How the screen looks.
+        #[command(flatten)]
+        look: LookArgs,
+        /// What to compare with.
+        #[command(flatten)]
+        compare: CompareArgs,
+    },
+    /// List the programs that carry tickscope, running and ended.
+    #[command(visible_alias = "ls", after_help = list::STATES)]
+    List {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+        /// Remove the files that no program writes any more, from one directory: that of --dir, else of TICKSCOPE_DIR, else
+        /// from your own, /dev/shm/tickscope-UID and /tmp/tickscope-UID. Nothing of what runs, and no .tks.
+        #[arg(long)]
+        clean: bool,
+        /// Look into this directory first.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Print the call tree and the top functions, or export them.
+    #[command(visible_alias = "dump")]
+    Report(Box<ReportArgs>),
+    /// Compare two builds or two runs, and fail where calls or times have grown.
+    Diff(Box<DiffArgs>),
+    /// Record a program's snapshots in a file that `tickscope FILE` opens again, to go back and forth in.
+    Record(Box<RecordArgs>),
+    /// Print where each thread is right now: its open scopes and for how long.
+    Stacks {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+    },
+    /// Print, second by second, how long each thread was inside each group or function.
+    Log(Box<LogArgs>),
+    /// Keep a snapshot in a file that `tickscope FILE` opens again.
+    Snapshot {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+        /// The new file; by default ./NAME-PID-TIME.tks.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Set a program's counters to zero.
+    Reset {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+        /// Wait so long first: 10, 10s, 500ms.
+        #[arg(long, value_name = "DURATION", value_parser = duration)]
+        after: Option<Duration>,
+    },
+    /// Measure in another way from now on; counts begin at zero.
+    Mode {
+        /// How.
+        #[command(flatten)]
+        how: ModeArgs,
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+    },
+    /// Switch sites off; their time is their callers'.
+    Off {
+        /// Which sites.
+        #[command(flatten)]
+        sites: SitesArgs,
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+    },
+    /// Switch sites on again.
+    On {
+        /// Which sites.
+        #[command(flatten)]
+        sites: SitesArgs,
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+    },
+    /// Print the sites met so far, which are switched off, and the rules that say so.
+    Sites {
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+        /// The form.
+        #[arg(short, long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Start a program and watch it; its output follows afterwards, its exit code is ours.
+    Run {
+        /// No screen: print the report to standard error at the end.
+        #[arg(long)]
+        report: bool,
+        /// Look into this directory first.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+        /// How the screen looks.
+        #[command(flatten)]
+        look: LookArgs,
+        /// The program and its arguments.
+        #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
+        command: Vec<std::ffi::OsString>,
+    },
+    /// Watch a ray tracer at work: what tickscope looks like.
+    Demo {
+        /// How the screen looks.
+        #[command(flatten)]
+        look: LookArgs,
+    },
+    /// Print what makes a shell complete the command line by Tab.
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+    /// Print the manual page, of all or of one command, for man.
+    #[command(after_help = MANUAL)]
+    Man {
+        /// The command, like report; without it the page of tickscope itself.
+        command: Option<String>,
+    },
+    /// The program behind `demo`.
+    #[command(hide = true)]
+    DemoProgram {
+        /// Frames to render; without it, until killed.
+        #[arg(long)]
+        frames: Option<u64>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("10"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        for bad in ["", "ms", "-1", "10x", "1e999", "abc"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_target_needs_no_command() {
+        let cli = Cli::parse_from(["tickscope", "order-book", "--ascii"]);
+        assert_eq!(cli.target.target.as_deref(), Some("order-book"));
+        assert!(cli.look.ascii && cli.command.is_none());
+    }
+
+    #[test]
+    fn run_takes_all_that_follows() {
+        for line in [
+            &["tickscope", "run", "--", "ls", "-l"][..],
+            &["tickscope", "run", "ls", "-l"],
+        ] {
+            let Some(Command::Run { command, .. }) = Cli::parse_from(line).command else {
+                panic!("run")
+            };
+            assert_eq!(command, ["ls", "-l"]);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What can be typed behind `tickscope diff`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use tickscope_analysis::compare::gate::Condition;
+use tickscope_report::diff::Tables;
+
+use crate::cli::args::ending;
+use crate::cli::args::report::share;
+
+/// The option that stands for `--`, so that options may follow behind the runs after as well.
+const AFTER: &str = "--after";
+
+/// What stands behind the options in `tickscope diff --help`.
+const GATES: &str = "\
+Gates:
+  calls > 1%         a function is called more often, by more than 1 %. Counts have no noise: one
+                     run a side is enough. Where the runs of a side do not agree there is, and
+                     five runs a side are judged as times are. A new function has grown by more
+                     than any percentage; one that is gone has not grown.
+  calls > 0          by any number of calls
+  time > 10%         the whole program, or a function with 1 % of its time or more, takes longer
+                     with all it calls, by more than 10 %; time > 2ms: by more than that
+  self > 10%         the same of the time in a function itself
+  calls(parse) > 0   of one function, by its name or more of its path; of times also a small one
+  >= instead of > fails at just so much already.
+
+Times are judged by a rank test (Mann and Whitney), over five runs a side or more: whether the
+runs after are slower than the runs before made longer by the percentage. The level is 5 % for all
+rows together (Holm). Five runs can tell twelve rows apart at that level; of more rows, each run
+after must be slower than each run before made longer. Take the runs before and after in turns: a
+machine that gets busy in between makes a whole side slower.
+
+A TARGET is a file (.tks, .json, .html, a ring) or a program, by name or pid, of which a new
+snapshot is taken. Of several runs a side times are medians; calls are exact where the runs of a
+side agree, else medians, marked with ~ as times are that are estimates. With --per NAME each run
+is divided by its own calls of NAME, so that runs of different length compare; what is never
+called inside of NAME, and in all runs equally often, stays per run.
+
+Exit codes: 0 compared, and no gate failed; 1 failed; 2 misuse, no such target, or too few runs
+for a gate; 3 a gate failed: why is on standard error as well.
+
+Examples:
+  tickscope diff before.tks after.tks
+  tickscope diff before.tks app                   with the program that runs
+  tickscope diff a*.tks -- b*.tks --per frame     several runs a side, numbers per call of frame
+  tickscope diff a*.tks -- b*.tks --fail-if 'calls > 1%' --fail-if 'time > 10%' -f markdown";
+
+/// What to compare, and what must not grow.
+#[derive(Args, Clone, Debug, Default)]
+#[command(
+    after_long_help = GATES,
+    override_usage = "tickscope diff [OPTIONS] BEFORE AFTER\n       tickscope diff [OPTIONS] BEFORE... -- AFTER... [OPTIONS]"
+)]
+pub struct DiffArgs {
+    /// The runs before, names, pids or files; two alone are before and after.
+    #[arg(required = true, value_name = "TARGET")]
+    pub before: Vec<String>,
+    /// The runs after; the same as --.
+    #[arg(long, num_args = 1.., value_name = "TARGET", hide = true)]
+    pub after: Vec<String>,
+    /// Numbers per call of this function or scope.
+    #[arg(long, value_name = "NAME")]
+    pub per: Option<String>,
+    /// End with code 3 if something has grown: 'calls > 1%', 'time > 10%'. May be given several times.
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Condition>,
+    /// The form; without it as the ending of FILE says, else text.
+    #[arg(short, long, value_enum)]
+    pub format: Option<DiffFormat>,
+    /// Which tables; markdown has functions unless said.
+    #[arg(long, value_enum, value_name = "VIEW")]
+    pub view: Option<DiffView>,
+    /// Show rows of which only times have changed from so much of the whole on; 1% unless said. json has all.
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub min_share: Option<f64>,
+    /// Write to this new file instead of standard output, whole or not at all; - is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write over the file if it is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Look into this directory first.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+/// The forms of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For reading.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// For pull requests.
+    Markdown,
+    /// One page.
+    Html,
+}
+
+/// The tables of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffView {
+    /// By function.
+    Functions,
+    /// By path in the call tree.
+    Paths,
+}
+
+impl DiffArgs {
+    /// The form that is asked for.
+    pub fn form(&self) -> DiffFormat {
+        let by_ending = || self.output.as_deref().and_then(DiffFormat::of_file);
+        self.format.or_else(by_ending).unwrap_or_default()
+    }
+
+    /// Whether the file's name leaves no doubt of the form.
+    ///
+    /// # Errors
+    /// What to name it, or to say beside it.
+    pub fn check_file(&self) -> Result<(), String> {
+        let file = self.output.as_deref();
+        let is_known = self.format.is_some() || file.and_then(DiffFormat::of_file).is_some();
+        ending::check(file, is_known, ".txt .json .md .html")
+    }
+
+    /// The runs before and those after.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn sides(&self) -> Result<(&[String], &[String]), String> {
+        match (&self.before[..], &self.after[..]) {
+            ([before, after], []) => Ok((std::slice::from_ref(before), std::slice::from_ref(after))),
+            ([_], []) => {
+                Err("one run alone has nothing to compare with; wanted tickscope diff BEFORE AFTER".into())
+            }
+            (several, []) => Err(format!(
+                "which of the {} are before? -- stands between them: tickscope diff BEFORE... -- AFTER...",
+                several.len()
+            )),
+            (before, after) => Ok((before, after)),
+        }
+    }
+}
+
+impl DiffFormat {
+    /// The form that a file's name says; none where it says nothing.
+    fn of_file(file: &Path) -> Option<Self> {
+        match file.extension()?.to_string_lossy().to_lowercase().as_str() {
+            "txt" => Some(Self::Text),
+            "json" => Some(Self::Json),
+            "md" => Some(Self::Markdown),
+            "html" => Some(Self::Html),
+            _ => None,
+        }
+    }
+}
+
+impl From<DiffView> for Tables {
+    fn from(view: DiffView) -> Self {
+        match view {
+            DiffView::Functions => Self::Functions,
+            DiffView::Paths => Self::Paths,
+        }
+    }
+}
+
+/// What was typed behind `diff`, with the option in place of the first `--`: behind that everything else would be a
+/// target, options too.
+pub(crate) fn with_option_for_dashes(mut words: Vec<OsString>) -> Vec<OsString> {
+    if let Some(dashes) = words.iter_mut().find(|word| *word == "--") {
+        *dashes = AFTER.into();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Command;
+    use crate::cli::parse;
+
+    fn parsed(line: &str) -> DiffArgs {
+        match parse::parse(line.split(' ').map(OsString::from)).command {
+            Some(Command::Diff(args)) => *args,
+            other => panic!("{line} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn two_are_before_and_after_and_dashes_stand_between_more() {
+        let of = |line| {
+            let args = parsed(line);
+            args.sides()
+                .map(|(before, after)| (before.join(","), after.join(",")))
+        };
+        assert_eq!(of("tickscope diff a b"), Ok(("a".into(), "b".into())));
+        assert_eq!(of("tickscope diff a b -- c"), Ok(("a,b".into(), "c".into())));
+        assert_eq!(of("tickscope diff a -- b c"), Ok(("a".into(), "b,c".into())));
+        assert!(of("tickscope diff a").unwrap_err().contains("nothing to compare"));
+        assert!(of("tickscope diff a b c").unwrap_err().contains("which of the 3"));
+    }
+
+    #[test]
+    fn options_may_stand_on_both_sides() {
+        for line in [
+            "tickscope diff --per frame --fail-if calls>1% a -- b c",
+            "tickscope diff a -- b c --per frame --fail-if calls>1%",
+            "tickscope diff a --per frame -- b c --fail-if calls>1%",
+            "tickscope --per frame diff a -- b c --fail-if calls>1%",
+        ] {
+            let args = parsed(line);
+            assert_eq!(args.per.as_deref(), Some("frame"), "{line}");
+            assert_eq!((args.before.len(), args.after.len()), (1, 2), "{line}");
+            assert_eq!(args.fail_if[0].to_string(), "calls>1%");
+        }
+        let run = parse::parse("tickscope run diff a -- b".split(' ').map(OsString::from));
+        let Some(Command::Run { command, .. }) = run.command else {
+            panic!("{run:?}")
+        };
+        assert_eq!(command, ["diff", "a", "--", "b"]);
+    }
+
+    #[test]
+    fn a_files_name_says_the_form() {
+        assert_eq!(parsed("tickscope diff a b -o c.md").form(), DiffFormat::Markdown);
+        assert_eq!(
+            parsed("tickscope diff a b -o c.md -f json").form(),
+            DiffFormat::Json
+        );
+        assert_eq!(parsed("tickscope diff a b -o c").form(), DiffFormat::Text);
+    }
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        assert!(GATES.lines().all(|line| line.chars().count() <= 100));
+    }
+}

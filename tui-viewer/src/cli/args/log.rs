@@ -1,0 +1,81 @@
+//! What can be typed behind `tickscope log`.
+
+use std::time::Duration;
+
+use clap::Args;
+use tickscope_format::pattern::Pattern;
+
+use crate::cli::args::shared::TargetArgs;
+use crate::cli::args::values::{duration, pattern};
+
+/// What stands behind the options in `tickscope log --help`.
+const LINES: &str = "\
+A line for each thread, each group or function that it was inside of, and each interval:
+  TIME +01:00        TID  THREAD             INSIDE / INTERVAL ms        %      CALLS  NAME
+  14:02:11.250      4711  main                17.024 /   1007.102     1.7%     101966  [malloc]
+
+INSIDE is the time inside the outermost call of the group or function: recursion, and members of a
+group that call each other, count once. Calls that are still open are in it up to the interval's
+end: a call that sleeps through three intervals has 100 % of each, and no call, for it began
+before. CALLS are those begun, of all members. Where several threads of a name have ended they
+share a line, and may have more than 100 %. ~ stands before estimates (modes adaptive and
+sampled). INTERVAL is what passed by the program's own clock. An interval in which there was
+nothing has one line that says so. TIME is local, and its header says how far from UTC; without
+one there it is UTC (Z).
+
+Resets do not disturb. The log ends with the program (exit code 0), after -d, or by Ctrl-C.
+
+With --json each line is an object: unix_ns, interval_ns, tid (0: ended), thread, group or
+function, inside_ns, share, estimated, calls; without a thread where there was nothing.
+
+Examples:
+  tickscope log
+  tickscope log order-book --every 100ms --group malloc --group io
+  tickscope log --function 'wire::*' --json -d 1m > wire.jsonl";
+
+/// What to follow, how often, and for how long.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = LINES)]
+pub struct LogArgs {
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// The interval: 10ms to 1h.
+    #[arg(long, value_name = "DURATION", value_parser = every, default_value = "1s")]
+    pub every: Duration,
+    /// Only this group; may be given several times. Without it and --function: all groups.
+    #[arg(long, value_name = "NAME")]
+    pub group: Vec<String>,
+    /// Functions: parse, book::insert, 'alloc::*'; may be given several times.
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub function: Vec<Pattern>,
+    /// Stop after so long: 10, 10s, 5m.
+    #[arg(short, long, value_name = "DURATION", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// An object a line.
+    #[arg(long)]
+    pub json: bool,
+    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub wait: Option<Duration>,
+}
+
+/// The interval of the log.
+fn every(text: &str) -> Result<Duration, String> {
+    let every = duration(text)?;
+    let allowed = Duration::from_millis(10)..=Duration::from_secs(3600);
+    match allowed.contains(&every) {
+        true => Ok(every),
+        false => Err("wanted 10ms to 1h".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        assert!(LINES.lines().all(|line| line.chars().count() <= 98));
+    }
+}

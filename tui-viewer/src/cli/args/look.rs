@@ -1,0 +1,120 @@
+//! How the screen is to look, as far as it can be typed.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+
+/// What `--color` says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColorChoice {
+    /// As the environment says.
+    #[default]
+    Auto,
+    /// Colours whatever the environment says.
+    Always,
+    /// No colours.
+    Never,
+}
+
+/// How the screen looks.
+#[derive(Args, Clone, Debug)]
+pub struct LookArgs {
+    /// Colours: as the terminal and NO_COLOR say, or always, or never.
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    /// Which colours: the terminal's sixteen, for a light background, for every kind of colour vision, none. By
+    /// itself as TICKSCOPE_THEME says.
+    #[arg(long, value_parser = theme(), value_name = "NAME")]
+    pub theme: Option<ThemeKind>,
+    /// Nothing but ASCII; by itself where the locale is not UTF-8.
+    #[arg(long)]
+    pub ascii: bool,
+    /// Take the mouse at the start, for clicks and the wheel; M gives it back.
+    #[arg(long, overrides_with = "no_mouse")]
+    pub mouse: bool,
+    /// Leave the mouse to the terminal, as without --mouse; M takes it.
+    #[arg(long, overrides_with = "mouse")]
+    pub no_mouse: bool,
+    /// Panics after so many frames, for the test of how the terminal is left.
+    #[arg(long, hide = true)]
+    pub panic_after: Option<u64>,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// As the terminal and NO_COLOR say.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl From<Color> for ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
+}
+
+/// Which colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ThemeKind {
+    /// The terminal's own sixteen, for dark backgrounds.
+    #[default]
+    Sixteen,
+    /// Dark colours, for light backgrounds.
+    Light,
+    /// Those of Okabe and Ito, which no kind of colour vision mixes up; for dark backgrounds.
+    Cvd,
+    /// None: bold, dim, underlined and reversed text tell the same.
+    Mono,
+}
+
+impl ThemeKind {
+    /// All of them, in the order in which a key goes through them.
+    pub const ALL: [Self; 4] = [Self::Sixteen, Self::Light, Self::Cvd, Self::Mono];
+
+    /// The one after this.
+    pub(crate) fn next(self) -> Self {
+        match self {
+            Self::Sixteen => Self::Light,
+            Self::Light => Self::Cvd,
+            Self::Cvd => Self::Mono,
+            Self::Mono => Self::Sixteen,
+        }
+    }
+
+    /// The word to choose it by.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Sixteen => "sixteen",
+            Self::Light => "light",
+            Self::Cvd => "cvd",
+            Self::Mono => "mono",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// What it is, for the notice after a change.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sixteen => "the terminal's sixteen colours",
+            Self::Light => "for light backgrounds",
+            Self::Cvd => "colours for every kind of colour vision",
+            Self::Mono => "no colours",
+        }
+    }
+}
+
+pub(crate) fn theme() -> impl TypedValueParser<Value = ThemeKind> {
+    PossibleValuesParser::new(ThemeKind::ALL.map(ThemeKind::word))
+        .map(|word| ThemeKind::named(&word).unwrap_or(ThemeKind::Sixteen))
+}

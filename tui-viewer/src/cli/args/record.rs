@@ -1,0 +1,52 @@
+//! What can be typed behind `tickscope record`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::args::shared::TargetArgs;
+use crate::cli::args::values::duration;
+
+/// What stands behind the options in `tickscope record --help`.
+const EXAMPLES: &str = "\
+Examples:
+  tickscope record                            the program that runs, until Ctrl-C or its end
+  tickscope record order-book -d 30s --after 10s -o run.tks
+  tickscope record -o run.tks -- ./app --fast from its start to its end; its exit code is ours
+  tickscope run.tks                           go back and forth in it: , . ( ) { } :at 14:02:11
+  tickscope report run.tks --at 12s           what was counted up to then
+  tickscope report run.tks --from 12s --to 14:02:11 -f html -o slow.html
+
+Whatever ends the recording, all records that were written stay and can be read: also where the
+program or the recorder is killed, or the disk is full. What is written each time is what the
+program has counted since its last reset, and what a reset takes away is written before it.
+With -- CMD the recording ends after -d as well; the program itself runs on to its end.";
+
+/// What to record, for how long, and where to.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = EXAMPLES)]
+pub struct RecordArgs {
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// Record for so long: 30, 30s, 500ms, 2m. Without it until Ctrl-C or the program's end.
+    #[arg(short, long, value_name = "DURATION", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// Wait so long first; the program runs meanwhile.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub after: Option<Duration>,
+    /// The new file; by default ./NAME-PID-TIME.tks, or ./CMD-TIME.tks.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write over the file if it is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// So many records a second, 1 to 100; without it 10.
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub rate: Option<u64>,
+    /// The program to start and record, and its arguments.
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["target", "pid"])]
+    pub command: Vec<OsString>,
+}

@@ -1,0 +1,335 @@
+//! What can be typed behind `tickscope report`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tickscope_report::csv::Unit;
+use tickscope_report::text::View;
+
+use crate::cli::args::ending;
+use crate::cli::args::format::ReportFormat;
+use crate::cli::args::moment::MomentArgs;
+use crate::cli::args::shared::{TargetArgs, TimesArgs};
+use crate::cli::args::values::duration;
+
+/// What stands behind the options in `tickscope report --help`.
+const FORMATS: &str = "\
+Times:
+  --at, --from, --to and --window look back in a recording (tickscope record), and in what the ring
+  of a program still holds: some minutes in full, an hour in steps of ten seconds.
+    tickscope report --window 10s           what happened in the last ten seconds
+    tickscope report run.tks --at -5s       as it was five seconds before the recording's end
+    tickscope report run.tks --from 12s --to 14:02:11
+  Resets in between take nothing away. The header says which time it really is: the moments that
+  are there are not always those that were asked for.
+
+Formats:
+  text        For reading; --view chooses a part. graph is gprof's call graph: around each function
+              its callers above and what it calls below, with their parts of its time; flat is
+              gprof's flat profile; threads has each thread's times and open scopes.
+  html        One page to look at and to send around: tree, icicle, hotspots, latencies, search;
+              needs no network, and carries the snapshot: tickscope FILE.html opens it again.
+                tickscope report -o now.html
+  json        For programs: every fact, each thread apart, names as they are. It can be opened
+              again, as page and .tks can: tickscope FILE.json.
+  csv         For spreadsheets and databases: a row for each node of each thread (RFC 4180).
+  folded      For flame graphs: path;path SELF-NANOSECONDS, all threads together.
+                tickscope report -f folded | inferno-flamegraph --countname ns > now.svg
+  speedscope  For speedscope: a profile for each thread, the busiest first on the screen.
+              Callees stand side by side; their order is not that of time.
+                tickscope report -o now.speedscope.json && speedscope now.speedscope.json
+  pprof       For pprof and all that reads its profile.proto: values calls and time, the thread
+              as the tags thread and tid.
+                tickscope report -o now.pb.gz && go tool pprof -http=: now.pb.gz
+  callgrind   For callgrind_annotate and KCachegrind: events Ns and Calls, all threads together
+              below one function called [PROGRAM]. Recursion is counted once in inclusive costs.
+                tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1
+  tks         The snapshot itself, the smallest that can be opened again: tickscope FILE.tks.
+
+A FILE whose name ends in .txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind .tks, or
+begins with callgrind.out, says the form itself.
+
+In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
+outside any scope is a row of the text alone; json has it as a fact of each thread.
+
+A counter (count!) has calls, what they added up, and no time. It is a row of text, html, json and
+csv, and has its calls in pprof and callgrind; folded and speedscope draw time and leave it out.
+
+In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written
+as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _.
+Paths of folded end after 512 frames in one called (deeper).
+In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would
+have the same the second gets #2 behind it.
+
+With --per NAME times and calls are divided by the calls of NAME in all threads, once, at the end;
+shares, means, percentiles and clock errors stay as they are. json says so in its member per, csv in
+the columns per and per_calls behind the others.
+
+A json, html or .tks is a TARGET like a program: tickscope now.json, tickscope report now.json. A
+page carries its snapshot as it was measured; a json written with --per or --compensated does not,
+and is none.
+
+Columns of csv:
+  id, parent, depth                the node, the one above it, 0 at the top of a thread
+  thread, tid, state, thread_name  its number here, the system's, what it does, its name
+  name, module, file, line         the function or scope, and where it stands
+  calls                            begun since the reset
+  total_ns, self_ns                with and without callees (--unit ns, both)
+  total_ticks, self_ticks          the same in ticks of the program's clock (--unit ticks, both)
+  open, errors                     whether it is open now; clock errors
+  p50_ns, p90_ns, p99_ns, p999_ns  percentiles of finished calls; empty without histograms
+  max_ns, max_exact                the longest call; whether that is exact or a bound
+  estimated                        whether its times are estimates
+  self_error_ns, total_error_ns    their standard errors; empty where a time is exact
+  timed_calls                      so many calls were timed
+  sum                              what a counter added up; empty for what is no counter
+  group                            the group it is in; empty for none
+  per, per_calls                   with --per: its NAME, and its calls";
+
+/// What to report, in which form, and where to.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_long_help = FORMATS)]
+pub struct ReportArgs {
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// The form; without it as the ending of FILE says, else text.
+    #[arg(short, long, value_enum)]
+    pub format: Option<ReportFormat>,
+    /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, gprof's call
+    /// graph, or the threads.
+    #[arg(long, value_enum, value_name = "VIEW")]
+    pub view: Option<ReportView>,
+    /// Of which time.
+    #[command(flatten)]
+    pub moment: MomentArgs,
+    /// Only the threads of this name, or the one with this id.
+    #[arg(long, value_name = "NAME|TID")]
+    pub thread: Option<String>,
+    /// Leave out what has less of the measured time: 1%, 0.5%. Exports sum it up in rows called (small).
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub min_share: Option<f64>,
+    /// Divide times and calls by the calls of this function or scope: numbers per frame, per request. Its name, with as
+    /// much of its path as is needed: frame, app::frame. For text, html, json and csv.
+    #[arg(long, value_name = "NAME")]
+    pub per: Option<String>,
+    /// The unit of times in text and csv; unless said text has ns, csv both.
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub unit: Option<ReportUnit>,
+    /// Write to this new file instead of standard output, whole or not at all; - is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write over the file if it is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub wait: Option<Duration>,
+    /// Whose times.
+    #[command(flatten)]
+    pub times: TimesArgs,
+}
+
+/// The parts of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportView {
+    /// The call tree.
+    Tree,
+    /// All functions by self time.
+    Hot,
+    /// The same with gprof's columns.
+    Flat,
+    /// Each function between its callers and its callees, as gprof's call graph.
+    Graph,
+    /// The threads: their times, what they do, and the scopes they have open.
+    Threads,
+}
+
+/// The units of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Ticks of the program's clock.
+    Ticks,
+    /// Both, in columns of their own.
+    Both,
+}
+
+impl ReportArgs {
+    /// The form that is asked for.
+    pub fn form(&self) -> ReportFormat {
+        let by_ending = || self.output.as_deref().and_then(ReportFormat::of_file);
+        self.format.or_else(by_ending).unwrap_or_default()
+    }
+
+    /// Whether the file's name leaves no doubt of the form.
+    ///
+    /// # Errors
+    /// What to name it, or to say beside it.
+    pub fn check_file(&self) -> Result<(), String> {
+        ending::check_report(self.output.as_deref(), self.format)
+    }
+
+    /// Whether the options go together.
+    ///
+    /// # Errors
+    /// Which do not.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let format = self.form();
+        if self.view.is_some() && format != ReportFormat::Text {
+            return Err("--view chooses a part of the text; leave it out, or give -f text");
+        }
+        if format == ReportFormat::Tks && self.times.compensated {
+            return Err(
+                "a tks file has the times that were measured; leave out --compensated, and give it to whoever opens the file",
+            );
+        }
+        if self.per.is_some() {
+            match format {
+                ReportFormat::Text | ReportFormat::Html | ReportFormat::Json | ReportFormat::Csv => {}
+                ReportFormat::Tks => {
+                    return Err(
+                        "a tks file has what was measured; leave out --per, and give it to whoever opens the file",
+                    );
+                }
+                ReportFormat::Folded
+                | ReportFormat::Speedscope
+                | ReportFormat::Pprof
+                | ReportFormat::Callgrind => {
+                    return Err(
+                        "--per is for text, html, json and csv; this form has whole nanoseconds and calls, which its readers add up",
+                    );
+                }
+            }
+        }
+        match format {
+            _ if self.unit.is_none() => Ok(()),
+            ReportFormat::Text | ReportFormat::Csv => Ok(()),
+            ReportFormat::Json => {
+                Err("--unit is for text and csv; json has both, as total_ns and total_ticks: leave it out")
+            }
+            ReportFormat::Tks => {
+                Err("--unit is for text and csv; a tks file has ticks and their length: leave it out")
+            }
+            ReportFormat::Html
+            | ReportFormat::Folded
+            | ReportFormat::Speedscope
+            | ReportFormat::Pprof
+            | ReportFormat::Callgrind => {
+                Err("--unit is for text and csv; this form has nanoseconds alone: leave it out")
+            }
+        }
+    }
+}
+
+/// A share of 0 to 1 from a percentage: `1%`, `0.5`.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').parse();
+    match number {
+        Ok(percent @ 0.0..=100.0) => Ok(percent / 100.0),
+        _ => Err("wanted a percentage from 0 to 100, like 1% or 0.5%".into()),
+    }
+}
+
+impl From<ReportView> for View {
+    fn from(view: ReportView) -> Self {
+        match view {
+            ReportView::Tree => Self::Tree,
+            ReportView::Hot => Self::Hot,
+            ReportView::Flat => Self::Flat,
+            ReportView::Graph => Self::Graph,
+            ReportView::Threads => Self::Threads,
+        }
+    }
+}
+
+impl From<ReportUnit> for Unit {
+    fn from(unit: ReportUnit) -> Self {
+        match unit {
+            ReportUnit::Ns => Self::Ns,
+            ReportUnit::Ticks => Self::Ticks,
+            ReportUnit::Both => Self::Both,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tickscope_report::csv::PER;
+
+    use super::*;
+
+    #[test]
+    fn shares() {
+        assert_eq!(share("1%"), Ok(0.01));
+        assert_eq!(share("0.5"), Ok(0.005));
+        assert_eq!(share("100%"), Ok(1.0));
+        for bad in ["", "%", "-1", "101", "nan", "inf", "a"] {
+            assert!(share(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_files_name_says_the_form() {
+        let form = |file: &str| ReportFormat::of_file(Path::new(file));
+        assert_eq!(form("a/now.JSON"), Some(ReportFormat::Json));
+        assert_eq!(form("now.speedscope.json"), Some(ReportFormat::Speedscope));
+        assert_eq!(form("callgrind.out.1"), Some(ReportFormat::Callgrind));
+        assert_eq!(form("now.pb.gz"), Some(ReportFormat::Pprof));
+        assert_eq!(form("csv"), None);
+        let args = ReportArgs {
+            output: Some("now.csv".into()),
+            ..ReportArgs::default()
+        };
+        assert_eq!(args.form(), ReportFormat::Csv);
+        let format = Some(ReportFormat::Json);
+        assert_eq!(ReportArgs { format, ..args }.form(), ReportFormat::Json);
+        assert_eq!(ReportArgs::default().form(), ReportFormat::Text);
+    }
+
+    #[test]
+    fn the_help_names_every_column_and_format() {
+        let columns = FORMATS.split("Columns of csv:").nth(1).unwrap();
+        let words: Vec<&str> = columns.split([',', ' ', '\n']).collect();
+        for column in Unit::Both.columns().into_iter().chain(PER) {
+            assert!(words.contains(&column), "{column}");
+        }
+        assert!(columns.lines().all(|line| line.chars().count() <= 100));
+        for format in ReportFormat::value_variants() {
+            let name = format.to_possible_value().unwrap();
+            assert!(
+                FORMATS.contains(&format!("\n  {} ", name.get_name())),
+                "{format:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_that_do_not_go_together() {
+        let args = |format, view, unit| ReportArgs {
+            format: Some(format),
+            view,
+            unit,
+            ..ReportArgs::default()
+        };
+        use ReportFormat as F;
+        assert!(args(F::Text, Some(ReportView::Flat), None).check().is_ok());
+        assert!(args(F::Csv, None, Some(ReportUnit::Ns)).check().is_ok());
+        assert!(args(F::Text, None, Some(ReportUnit::Both)).check().is_ok());
+        assert!(args(F::Json, None, Some(ReportUnit::Ns)).check().is_err());
+        assert!(args(F::Json, Some(ReportView::Flat), None).check().is_err());
+        assert!(args(F::Folded, None, Some(ReportUnit::Ticks)).check().is_err());
+        for &format in F::value_variants() {
+            let per = ReportArgs {
+                per: Some("frame".into()),
+                ..args(format, None, None)
+            };
+            let is_divided = matches!(format, F::Text | F::Html | F::Json | F::Csv);
+            assert_eq!(per.check().is_ok(), is_divided, "{format:?}");
+        }
+    }
+}

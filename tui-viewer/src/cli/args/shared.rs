@@ -1,0 +1,66 @@
+//! Arguments that several commands take.
+
+use crate::cli::args::values;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::Mode;
+
+/// Which program, and where to look for it.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TargetArgs {
+    /// Name, pid or file; without it, the only program that runs.
+    pub target: Option<String>,
+    /// The program with this process id.
+    #[arg(short, long, conflicts_with = "target", value_parser = values::pid)]
+    pub pid: Option<u32>,
+    /// Look into this directory first.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+/// How to measure.
+#[derive(Args, Clone, Debug)]
+pub struct ModeArgs {
+    /// exact: every call is timed. adaptive: calls of short functions are timed now and then. sampled: counts,
+    /// and looks at where each thread is. off: nothing.
+    #[arg(value_parser = values::mode())]
+    pub mode: Mode,
+}
+
+/// Which sites to switch.
+#[derive(Args, Clone, Debug)]
+pub struct SitesArgs {
+    /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
+    #[arg(value_parser = values::pattern)]
+    pub pattern: Pattern,
+}
+
+/// The times in a report.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TimesArgs {
+    /// Take what measuring costs, at least, off the times.
+    #[arg(long, conflicts_with = "raw")]
+    pub compensated: bool,
+    /// The times as they were measured; so it is without this.
+    #[arg(long)]
+    pub raw: bool,
+}
+
+/// What to compare with.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CompareArgs {
+    /// Show differences to a kept snapshot, or to the newest of a ring file; ' shows plain numbers.
+    #[arg(long, value_name = "FILE")]
+    pub compare: Option<PathBuf>,
+}
+
+/// The forms of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For reading.
+    Text,
+    /// For programs.
+    Json,
+}

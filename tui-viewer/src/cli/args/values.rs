@@ -1,0 +1,49 @@
+//! How single arguments are read.
+
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use tickscope_format::pattern;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::Mode;
+
+pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
+    text.parse()
+        .map_err(|_| "wanted a process id, a number like 4711; a name stands without -p")
+}
+
+// What is not possible does not come as far as these two look it up.
+
+pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| Mode::named(&name).unwrap_or_default())
+}
+
+pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
+    Pattern::new(text).map_err(|_| {
+        let found = match text.chars().any(char::is_control) {
+            true => "control characters".to_string(),
+            false => format!("{} bytes", text.len()),
+        };
+        format!(
+            "wanted 1 to {} bytes without control characters, like parse, book::insert or alloc::*; here are {found}",
+            pattern::BYTES_MAX,
+        )
+    })
+}
+
+/// `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("wanted a duration like 10, 10s, 500ms, 2m".into()),
+    };
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| "wanted a duration like 10, 10s, 500ms, 2m".to_string())?;
+    Duration::try_from_secs_f64(number * factor)
+        .map_err(|_| "wanted a duration of this world, like 10, 10s, 500ms, 2m".into())
+}

@@ -1,0 +1,120 @@
+//! `tickscope [TARGET]`: the screen, or where there is none the text report.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::rc::Rc;
+
+use anyhow::Context;
+use tickscope_report::archive;
+
+use crate::cli::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
+use crate::cli::commands::{report, snapshot};
+use crate::cli::parse;
+use crate::event_loop;
+use crate::event_loop::{Compared, ScreenOptions};
+use crate::output::console::printable;
+use crate::source::events::Feed;
+use crate::source::feed::RingFeed;
+use crate::source::local_time;
+use crate::source::target;
+use crate::source::target::wanted::{Found, NoTarget, Wanted};
+use crate::ui::theme;
+
+/// Watches a target that was given without a command. A word that is close to a command's name is rather that than a
+/// program to wait for.
+///
+/// # Errors
+/// As [`run`]; or which command is meant.
+pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
+    target::check_dir(args.dir.as_deref())?;
+    if let Wanted::Name(word) = Wanted::of(args)
+        && let Some(meant) = parse::near_command(&word)
+        && let Err(error) = target::find(&Wanted::Name(word.clone()), args.dir.as_deref())
+        && let Some(none) = error.downcast_ref::<NoTarget>()
+        && none.may_come
+    {
+        let word = printable(&word);
+        let lead = format!(
+            "no program called \"{word}\"; did you mean tickscope {meant}?\n  to wait for a program of that name: \
+             tickscope attach {word}"
+        );
+        return Err(NoTarget::new(lead, true).into());
+    }
+    run(args, look, compare)
+}
+
+/// Watches a target.
+///
+/// # Errors
+/// No such target, or why it cannot be read or shown.
+pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
+    // A file that cannot be compared with is told before the screen is taken.
+    let compare = compare.compare.as_deref().map(compared).transpose()?;
+    if !has_screen() {
+        anyhow::ensure!(
+            compare.is_none(),
+            "--compare needs a terminal: it shows differences on the screen"
+        );
+        return report::run(&ReportArgs {
+            target: args.clone(),
+            ..ReportArgs::default()
+        });
+    }
+    // Nor does a directory that cannot be looked into.
+    target::check_dir(args.dir.as_deref())?;
+    let wanted = Wanted::of(args);
+    if let Wanted::File(_) | Wanted::Pid(_) = wanted {
+        // A file or a process that is not there does not come by waiting: say so before taking the screen.
+        target::find(&wanted, args.dir.as_deref())?;
+    }
+    let mut feed = RingFeed::new(wanted, args.dir.clone(), local_time::utc_offset_s());
+    let options = ScreenOptions {
+        compare,
+        ..options(look)?
+    };
+    Ok(event_loop::run(&mut feed, options)?.exit_code())
+}
+
+/// The newest snapshot of a file, and its name.
+fn compared(path: &Path) -> anyhow::Result<Compared> {
+    let snapshot = match target::find(&Wanted::File(path.to_path_buf()), None)? {
+        Found::Ring(ring, _) => ring.newest_snapshot().map(|(_, snapshot)| snapshot),
+        Found::Kept(path) => archive::read(&path),
+    };
+    let snapshot = snapshot.with_context(|| path.display().to_string())?;
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    Ok(Compared {
+        snapshot: Rc::new(snapshot),
+        label: name.to_string_lossy().into_owned(),
+    })
+}
+
+/// Whether there is a terminal to draw on and to hear keys from.
+pub fn has_screen() -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    !dumb && std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
+}
+
+/// Shows a feed until the user has seen enough.
+///
+/// # Errors
+/// As [`event_loop::run`].
+pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
+    Ok(event_loop::run(feed, options(look)?)?.exit_code())
+}
+
+/// # Errors
+/// A theme that does not exist.
+fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
+    let theme = theme::chosen(look.theme, |name| std::env::var(name).ok()).map_err(anyhow::Error::msg)?;
+    Ok(ScreenOptions {
+        color: look.color.into(),
+        theme,
+        ascii: look.ascii,
+        utc_offset_s: local_time::utc_offset_s(),
+        mouse: look.mouse,
+        keep: snapshot::keep,
+        compare: None,
+        panic_after: look.panic_after,
+    })
+}

@@ -1,0 +1,89 @@
+//! `tickscope diff`: two builds or two runs side by side, and gates that fail where something has grown.
+
+use std::path::Path;
+
+use tickscope_format::Snapshot;
+use tickscope_analysis::compare::diff::{Diff, NoScope};
+use tickscope_analysis::compare::gate;
+use tickscope_analysis::compare::gate::Verdict;
+use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
+
+use crate::cli::args::{DiffArgs, DiffFormat, TargetArgs};
+use crate::cli::commands::live_snapshot;
+use crate::output::console;
+use crate::output::console::{Misuse, say};
+use crate::output::output_file::OutputFile;
+use crate::source::target::wanted::Wanted;
+
+/// Rows of which only times have changed are shown from this share of the whole on.
+const MIN_SHARE: f64 = 0.01;
+
+/// Compares, writes, and says whether the gates let it pass.
+///
+/// # Errors
+/// No such target, a gate that cannot be judged, or why something cannot be read or written.
+pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
+    let (before, after) = args.sides().map_err(Misuse)?;
+    args.check_file().map_err(Misuse)?;
+    let place = OutputFile::new(args.output.as_deref(), args.force);
+    let dir = args.dir.as_deref();
+    let (before_snapshots, after_snapshots) = (snapshots(before, dir)?, snapshots(after, dir)?);
+    let per = args.per.as_deref();
+    let diff = Diff::of(&before_snapshots, &after_snapshots, per).map_err(|error| {
+        let NoScope { is_after, run, why } = error;
+        let target = if is_after { &after[run] } else { &before[run] };
+        Misuse(format!("{target}: {why}"))
+    })?;
+    let verdicts: Result<Vec<Verdict>, _> = args
+        .fail_if
+        .iter()
+        .map(|condition| gate::judge(&diff, condition))
+        .collect();
+    let verdicts = verdicts.map_err(|error| Misuse(error.to_string()))?;
+    let facts = |targets: &[String], snapshots: &[Snapshot]| -> Vec<Run> {
+        let runs = targets.iter().zip(snapshots);
+        runs.map(|(target, snapshot)| Run::of(target, snapshot)).collect()
+    };
+    let runs = (facts(before, &before_snapshots), facts(after, &after_snapshots));
+    let comparison = Comparison {
+        diff: &diff,
+        runs: (&runs.0, &runs.1),
+        per,
+        verdicts: &verdicts,
+        doubts: &doubts(&before_snapshots, &after_snapshots),
+        tables: args.view.map(Into::into).unwrap_or_default(),
+        min_share: args.min_share.unwrap_or(MIN_SHARE),
+        ascii: console::is_ascii(),
+    };
+    let format = args.form();
+    let result = match format {
+        DiffFormat::Text => text::report(&comparison),
+        DiffFormat::Json => json::report(&comparison),
+        DiffFormat::Markdown => markdown::report(&comparison),
+        DiffFormat::Html => page::report(&comparison),
+    };
+    place.write(|out| out.write_all(result.as_bytes()))?;
+    // A log shows why it failed, wherever the result went.
+    if format != DiffFormat::Text || !place.is_stdout() {
+        comparison.failures().iter().for_each(|failure| say(failure));
+    }
+    let is_passed = verdicts.iter().all(Verdict::is_passed);
+    Ok(if is_passed {
+        console::DONE
+    } else {
+        console::GATE_FAILED
+    })
+}
+
+fn snapshots(targets: &[String], dir: Option<&Path>) -> anyhow::Result<Vec<Snapshot>> {
+    let snapshot = |target: &String| {
+        let wanted = Wanted::of(&TargetArgs {
+            target: Some(target.clone()),
+            dir: dir.map(Path::to_path_buf),
+            ..TargetArgs::default()
+        });
+        let found = live_snapshot::find(&wanted, dir, None)?;
+        Ok(live_snapshot::of(&found, &wanted)?.snapshot)
+    };
+    targets.iter().map(snapshot).collect()
+}

@@ -1,0 +1,129 @@
+//! `tickscope list`: the programs that carry tickscope, running and ended.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tickscope_format::file::clean;
+use tickscope_format::file::list;
+use tickscope_format::file::list::Listed;
+use tickscope_format::file::open::Liveness;
+use tickscope_format::file::places;
+
+use crate::cli::commands::live_snapshot::state_of;
+use crate::output::console;
+use crate::output::console::{about, printable, say};
+use crate::source::local_time;
+use crate::source::target;
+use crate::source::target::wanted::is_live;
+use crate::text::clock_time::clock_time;
+
+/// Prints the list; with `clean`, first removes what ended programs left in the directory that was chosen, if one was.
+///
+/// # Errors
+/// What writing gives.
+pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8> {
+    target::check_dir(dir)?;
+    let places = places::places(dir);
+    if clean {
+        say(&removed(&places::chosen(dir)));
+    }
+    let listed = list::list(&places);
+    let text = if as_json {
+        json_text(&listed)
+    } else {
+        text(&listed, dir)
+    };
+    console::write(&text)?;
+    Ok(console::DONE)
+}
+
+/// Removes what no program writes any more there, and says how much was where.
+fn removed(places: &[PathBuf]) -> String {
+    let (mut all, mut parts) = (0, Vec::new());
+    for place in places {
+        let here = clean::clean(place, 0, None).len();
+        all += here;
+        parts.push(format!("{here} from {}", place.display()));
+    }
+    let files = if all == 1 { "file" } else { "files" };
+    format!(
+        "removed {all} {files} that no program writes any more: {}",
+        parts.join(", ")
+    )
+}
+
+/// When the state began: nanoseconds since the Unix epoch.
+fn since(started_unix_ns: u64, liveness: &Liveness) -> u64 {
+    match *liveness {
+        Liveness::Running => started_unix_ns,
+        Liveness::Stale { since_unix_ns } => since_unix_ns,
+        Liveness::Exited { unix_ns } | Liveness::Crashed { unix_ns } => unix_ns,
+    }
+}
+
+fn text(listed: &[Listed], dir: Option<&Path>) -> String {
+    if listed.is_empty() {
+        return format!(
+            "no program with tickscope, running or ended (looked in {})\n  tickscope demo   shows what it looks like\n",
+            target::with_denied(&places::places(dir)).join(", ")
+        );
+    }
+    let offset = local_time::utc_offset_s();
+    let mut out = format!(
+        "{:<24} {:>8}  {:<8} {:<14} FILE\n",
+        "NAME", "PID", "STATE", "SINCE"
+    );
+    for Listed { path, ring } in listed {
+        match ring {
+            Ok((ring, liveness)) => {
+                let header = ring.header();
+                let state = state_of(liveness).as_str();
+                let since = clock_time(since(header.started_unix_ns, liveness), offset);
+                let (name, pid) = (printable(&header.name), header.pid);
+                let path = printable(&path.display().to_string());
+                out += &format!("{name:<24} {pid:>8}  {state:<8} {since:<14} {path}\n");
+            }
+            Err(error) => {
+                let why = printable(&about(path, error));
+                out += &format!("{:<24} {:>8}  {:<8} {why}\n", "?", "-", "broken");
+            }
+        }
+    }
+    out
+}
+
+fn json_text(listed: &[Listed]) -> String {
+    let programs: Vec<serde_json::Value> = listed
+        .iter()
+        .map(|Listed { path, ring }| match ring {
+            Ok((ring, liveness)) => {
+                let header = ring.header();
+                json!({
+                    "name": header.name,
+                    "pid": header.pid,
+                    "state": state_of(liveness).as_str(),
+                    "live": is_live(liveness),
+                    "started_unix_ns": header.started_unix_ns,
+                    "since_unix_ns": since(header.started_unix_ns, liveness),
+                    "uid": header.uid,
+                    "format": format!("{}.{}", header.version.0, header.version.1),
+                    "path": path.display().to_string(),
+                })
+            }
+            Err(error) => json!({ "path": path.display().to_string(), "error": error.to_string() }),
+        })
+        .collect();
+    let text = format!("{:#}\n", json!({ "tickscope": 1, "programs": programs }));
+    // Beyond ASCII there are only strings: the same to a parser, and harmless to a terminal.
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() || printable(c.encode_utf8(&mut [0; 4])).starts_with(c) {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out += &format!("\\u{unit:04x}");
+            }
+        }
+    }
+    out
+}

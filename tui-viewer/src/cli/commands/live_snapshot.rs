@@ -1,0 +1,165 @@
+//! A snapshot for a command: of a program that runs, one captured after the command began.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use tickscope_format::Snapshot;
+use tickscope_report::archive;
+use tickscope_format::file::open::{Liveness, RingFile, Slot};
+use tickscope_report::ProcessState;
+use tickscope_format::slots::{Op, Reply};
+
+use crate::cli::args::TargetArgs;
+use crate::output::console::{Misuse, about, say};
+use crate::source::target;
+use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of};
+
+/// How long a program may take to publish.
+const ANSWER: Duration = Duration::from_secs(1);
+
+/// Between two looks for an answer or a program.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A snapshot and how its program does.
+#[derive(Debug)]
+pub struct LiveSnapshot {
+    /// The snapshot.
+    pub snapshot: Snapshot,
+    /// How the program does.
+    pub state: ProcessState,
+}
+
+/// Finds a target, waiting so long for it to appear. By name it is a program to come that is waited for, as
+/// long as only runs are there that had ended before.
+///
+/// # Errors
+/// As [`target::find`].
+pub fn find(wanted: &Wanted, dir: Option<&Path>, wait: Option<Duration>) -> anyhow::Result<Found> {
+    let (begin, begin_unix_ns) = (Instant::now(), unix_ns());
+    loop {
+        let waits = wait.is_some_and(|wait| begin.elapsed() < wait);
+        match target::find(wanted, dir) {
+            Err(error) if waits && may_come(&error) => {}
+            Ok(Found::Ring(ring, liveness))
+                if waits
+                    && matches!(wanted, Wanted::Name(_))
+                    && !is_live(&liveness)
+                    && ring.header().started_unix_ns < begin_unix_ns => {}
+            found => return found,
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// The ring of a program that runs; `why` says why nothing else will do.
+///
+/// # Errors
+/// As [`find`]; the target does not run, or never did.
+pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
+    let what = match find(&Wanted::of(target), target.dir.as_deref(), wait)? {
+        Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
+        Found::Ring(ring, liveness) => format!("{} does not run any more", line_of(&ring, &liveness)),
+        Found::Kept(path) => format!("{} is a file", path.display()),
+    };
+    Err(Misuse(format!("{what}; {why}")).into())
+}
+
+fn may_come(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
+}
+
+/// The snapshot of a target. Says on standard error what is not as one would think: a program that has ended
+/// though another was meant, a record that is old.
+///
+/// # Errors
+/// Why nothing can be read.
+pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
+    match found {
+        Found::Kept(path) => Ok(LiveSnapshot {
+            snapshot: archive::read(path).map_err(|error| anyhow!(about(path, &error)))?,
+            state: ProcessState::Kept,
+        }),
+        Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
+    }
+}
+
+fn of_ring(ring: &RingFile, liveness: &Liveness, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
+    if is_live(liveness) {
+        if let Err(why) = publish_now(ring) {
+            let age = ring
+                .newest()
+                .map(|record| seconds_since(record.stamp.unix_ns))
+                .unwrap_or_default();
+            say(&format!("{why}; showing the newest record, {age:.1} s old"));
+        }
+    } else if let Wanted::Name(_) = wanted {
+        say(&format!(
+            "no live {wanted}; showing the newest that has ended: {}",
+            line_of(ring, liveness)
+        ));
+    }
+    let (_, snapshot) = ring
+        .newest_snapshot()
+        .map_err(|error| anyhow!(about(ring.path(), &error)))?;
+    Ok(LiveSnapshot {
+        snapshot,
+        state: state_of(&ring.liveness()?),
+    })
+}
+
+fn seconds_since(then_unix_ns: u64) -> f64 {
+    unix_ns().saturating_sub(then_unix_ns) as f64 / 1e9
+}
+
+pub(super) fn unix_ns() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64)
+}
+
+/// Has the program capture and publish now.
+fn publish_now(ring: &RingFile) -> Result<(), String> {
+    let slot = ring.take_slot().map_err(|error| error.to_string())?;
+    let mut slot = slot.ok_or("the program takes no requests from here")?;
+    publish_by(ring, &mut slot)
+}
+
+/// The same by a slot that is held already.
+pub(super) fn publish_by(ring: &RingFile, slot: &mut Slot) -> Result<(), String> {
+    match answer(ring, slot, Op::PublishNow)? {
+        Some(reply) if reply.record == 0 => {
+            Err("the program could not publish (is its snapshot larger than half its ring?)".into())
+        }
+        // A program that ends meanwhile leaves its last record, which is as new as can be.
+        _ => Ok(()),
+    }
+}
+
+/// What a program answers; none where it has ended.
+pub(super) fn answer(ring: &RingFile, slot: &mut Slot, op: Op) -> Result<Option<Reply>, String> {
+    let sent = slot.send(op).map_err(|error| error.to_string())?;
+    let begin = Instant::now();
+    loop {
+        if let Some(reply) = slot.reply(&sent).map_err(|error| error.to_string())? {
+            return Ok(Some(reply));
+        }
+        if begin.elapsed() > PAUSE * 20 && ring.liveness().is_ok_and(|liveness| !is_live(&liveness)) {
+            return Ok(None);
+        }
+        if begin.elapsed() > ANSWER {
+            return Err("the program does not answer (is it stopped?)".into());
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// The state of a program in a report.
+pub fn state_of(liveness: &Liveness) -> ProcessState {
+    match liveness {
+        Liveness::Running => ProcessState::Running,
+        Liveness::Stale { .. } => ProcessState::Stale,
+        Liveness::Exited { .. } => ProcessState::Exited,
+        Liveness::Crashed { .. } => ProcessState::Crashed,
+    }
+}

@@ -1,0 +1,295 @@
+//! `tickscope log`: a line for each thread and group or function, interval by interval.
+
+use std::cmp::Reverse;
+use std::io;
+use std::io::Write;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tickscope_format::codec;
+use tickscope_format::file::open::{Liveness, RingFile, Slot};
+use tickscope_analysis::groups;
+use tickscope_analysis::hotspots::hot;
+use tickscope_analysis::intervals::{Choice, Interval, Intervals};
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_report::log::{LogOptions, header, json_lines, lines};
+use tickscope_format::slots::Op;
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{FormatError, Snapshot};
+
+use crate::cli::args::LogArgs;
+use crate::cli::commands::live_snapshot;
+use crate::output::console;
+use crate::output::console::{Misuse, printable, say};
+use crate::source::local_time::utc_offset_s;
+use crate::source::target::wanted::is_live;
+
+/// How long the program may take to answer.
+const ANSWER: Duration = Duration::from_secs(1);
+
+/// Between two looks for an answer.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Between two looks for a record at most: so late a line may come.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What a program publishes at, at least and at most, when it is asked for an interval.
+const WISHES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
+
+/// So many records between two looks are looked through for resets.
+const MISSED_MOST: usize = 4096;
+
+/// So many functions are named where there are no groups.
+const NAMED: usize = 4;
+
+/// Prints lines until the program ends, the time is over, or the reader closes the pipe.
+///
+/// # Errors
+/// No such program that runs, nothing to follow in it, or why it cannot be read.
+pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
+    let ring = live_snapshot::find_running(&args.target, args.wait, "a log is of a program that runs")?;
+    let mut followed = Followed::begin(ring, args.every)?;
+    let choice = Choice {
+        groups: args.group.clone(),
+        functions: args.function.clone(),
+    };
+    let mut log = Log {
+        intervals: Intervals::new(args.every, choice.clone()),
+        json: args.json,
+        options: LogOptions {
+            utc_offset_s: utc_offset_s(),
+            ascii: console::is_ascii(),
+        },
+    };
+    let first = followed.newest()?;
+    check(&choice, &first)?;
+    log.intervals.take(&first);
+    if !args.json && !put(&header(&log.options))? {
+        return Ok(console::DONE);
+    }
+    let end = args.duration.map(|duration| Instant::now() + duration);
+    loop {
+        let liveness = followed.ring.liveness()?;
+        let over = end.is_some_and(|end| Instant::now() >= end);
+        if over && is_live(&liveness) && !followed.silent {
+            followed.ask(Op::PublishNow);
+        }
+        for snapshot in followed.events()? {
+            if let Some(interval) = log.intervals.take(&snapshot)
+                && !log.write(&interval)?
+            {
+                return Ok(console::DONE);
+            }
+        }
+        if over || !is_live(&liveness) {
+            // What is left of an interval; next to nothing of one is no line.
+            let rest = log.intervals.finish();
+            if let Some(interval) = rest.filter(|rest| u128::from(rest.ns) * 20 > args.every.as_nanos()) {
+                log.write(&interval)?;
+            }
+            if !over {
+                say(&followed.farewell(&liveness));
+            }
+            return Ok(console::DONE);
+        }
+        followed.complain_of_silence();
+        let look = (args.every / 10).min(LOOK);
+        let left = end.map_or(look, |end| end.saturating_duration_since(Instant::now()));
+        thread::sleep(look.min(left));
+    }
+}
+
+/// Whether there is something to follow. What is chosen by name may be met later.
+fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
+    if snapshot.sites.is_empty() {
+        return Ok(());
+    }
+    if !choice.is_all_groups() {
+        let missing = missing(choice, snapshot);
+        if !missing.is_empty() {
+            say(&format!("{}; lines come once one is", missing.join("; ")));
+        }
+        return Ok(());
+    }
+    if choice.is_met(snapshot) {
+        return Ok(());
+    }
+    let tree = CallTree::build(snapshot, |_| true);
+    let mut rows = hot(&tree);
+    rows.sort_by_key(|row| (Reverse(row.self_ns), row.function));
+    let names: Vec<String> = rows
+        .iter()
+        .take(NAMED)
+        .map(|row| tree.functions.get(row.function).full_name())
+        .collect();
+    let why = format!(
+        "{} has no groups: give --function PATTERN (most time: {}), or put scopes into one: scope!(group = \"io\", \
+         \"read\")",
+        snapshot.process.name,
+        names.join(", ")
+    );
+    Err(Misuse(why).into())
+}
+
+/// What was chosen by name and was not met yet, and which groups there are.
+fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
+    let (groups, _) = groups::names(snapshot);
+    let there = match groups.len() {
+        0 => "it has no groups so far".to_string(),
+        _ => format!("there are {}", groups.join(", ")),
+    };
+    let of_groups = choice
+        .groups
+        .iter()
+        .filter(|name| !groups.contains(&name.as_str()));
+    let of_functions = choice.functions.iter();
+    let unmatched = of_functions.filter(|pattern| !snapshot.sites.iter().any(|site| pattern.matches(site)));
+    let of_groups = of_groups.map(|name| format!("no scope of the group {name} was met yet ({there})"));
+    of_groups
+        .chain(unmatched.map(|pattern| format!("no function that matches {} was met yet", pattern.as_str())))
+        .collect()
+}
+
+/// Writes to standard output; false where the reader has closed the pipe.
+fn put(text: &str) -> anyhow::Result<bool> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(console::unwritten(error)),
+    }
+}
+
+/// Intervals on their way to standard output.
+#[derive(Debug)]
+struct Log {
+    intervals: Intervals,
+    json: bool,
+    options: LogOptions,
+}
+
+impl Log {
+    fn write(&self, interval: &Interval) -> anyhow::Result<bool> {
+        put(&match self.json {
+            true => json_lines(interval),
+            false => lines(interval, &self.options),
+        })
+    }
+}
+
+/// A program and what was read of it.
+#[derive(Debug)]
+struct Followed {
+    ring: RingFile,
+    /// Holding it is what makes the program publish as often as it was asked to.
+    slot: Option<Slot>,
+    /// Where the newest record that was read begins, and its number.
+    read: Option<(u64, u64)>,
+    /// When it was read.
+    read_at: Instant,
+    /// How long it said that it is the newest.
+    interval: Duration,
+    /// That none has come for long was said.
+    silent: bool,
+}
+
+impl Followed {
+    /// Asks the program to publish as often as intervals end.
+    fn begin(ring: RingFile, every: Duration) -> anyhow::Result<Self> {
+        let slot = ring.take_slot()?;
+        let mut followed = Self {
+            ring,
+            slot,
+            read: None,
+            read_at: Instant::now(),
+            interval: Duration::ZERO,
+            silent: false,
+        };
+        let wish = every.clamp(WISHES.0, WISHES.1);
+        let granted = followed.ask(Op::Interval(wish.as_nanos() as u64));
+        if followed.slot.is_none() {
+            say("the program takes no requests from here: intervals are those of its own records, or longer");
+        } else if !granted {
+            say("the program does not answer (is it stopped?); lines come once it does");
+        }
+        Ok(followed)
+    }
+
+    /// Asks for something and waits for the word, but not for long; false where none comes.
+    fn ask(&mut self, op: Op) -> bool {
+        let Some(slot) = &mut self.slot else { return false };
+        let Ok(sent) = slot.send(op) else { return false };
+        let begin = Instant::now();
+        while begin.elapsed() < ANSWER {
+            if let Ok(Some(_)) = slot.reply(&sent) {
+                return true;
+            }
+            thread::sleep(PAUSE);
+        }
+        false
+    }
+
+    /// The newest record.
+    fn newest(&mut self) -> anyhow::Result<Snapshot> {
+        let (record, snapshot) = self.ring.newest_snapshot()?;
+        self.read = Some((record.position, record.sequence));
+        self.read_at = Instant::now();
+        self.interval = Duration::from_nanos(snapshot.capture.interval_ns);
+        Ok(snapshot)
+    }
+
+    /// What has come since: the newest record, and before it those that closed a reset epoch.
+    fn events(&mut self) -> anyhow::Result<Vec<Snapshot>> {
+        let Some((position, sequence)) = self.read else {
+            return Ok(vec![self.newest()?]);
+        };
+        if self.ring.latest()? == position {
+            return Ok(Vec::new());
+        }
+        let newest = match self.ring.newest() {
+            // The program was faster than we on every try: the next look comes soon.
+            Err(FormatError::Lapped { .. }) => return Ok(Vec::new()),
+            newest => newest?,
+        };
+        let snapshot = codec::decode(&newest.payload)?;
+        self.interval = Duration::from_nanos(snapshot.capture.interval_ns);
+        let mut events = vec![snapshot];
+        self.read = Some((newest.position, newest.sequence));
+        self.read_at = Instant::now();
+        self.silent = false;
+        for record in self.ring.between(sequence, &newest).take(MISSED_MOST) {
+            if record.stamp.kind == CaptureKind::Closing {
+                events.push(codec::decode(&record.payload)?);
+            }
+        }
+        events.reverse();
+        Ok(events)
+    }
+
+    /// Says once that records have stopped to come.
+    fn complain_of_silence(&mut self) {
+        let longest = self.interval.max(WISHES.1).saturating_mul(3);
+        if !self.silent && self.read_at.elapsed() > longest {
+            self.silent = true;
+            say(&format!(
+                "nothing has come from {} for {:.0} s: it may be stopped, or too busy to publish",
+                self.who(),
+                self.read_at.elapsed().as_secs_f64()
+            ));
+        }
+    }
+
+    fn who(&self) -> String {
+        let header = self.ring.header();
+        format!("{} ({})", printable(&header.name), header.pid)
+    }
+
+    /// How the program has ended.
+    fn farewell(&self, liveness: &Liveness) -> String {
+        let how = match liveness {
+            Liveness::Crashed { .. } => "has ended without a last record",
+            Liveness::Exited { .. } | Liveness::Running | Liveness::Stale { .. } => "has ended",
+        };
+        format!("{} {how}", self.who())
+    }
+}

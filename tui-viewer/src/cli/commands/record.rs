@@ -1,0 +1,57 @@
+//! `tickscope record`: the series of a program's snapshots in a file that keeps what it has, whatever happens.
+
+mod copier;
+mod progress;
+mod recording;
+mod started;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use self::copier::{Begin, Copier};
+use self::progress::Progress;
+use crate::cli::args::RecordArgs;
+use crate::cli::commands::live_snapshot;
+use crate::cli::commands::record::recording::{PAUSE, copy, create, finish};
+use crate::source::target::wanted::is_live;
+
+/// Records a program that runs, or one that is started for it.
+///
+/// # Errors
+/// No such program, or why it cannot be read or the file not be written.
+pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
+    if !args.command.is_empty() {
+        return started::run(args);
+    }
+    let ring = live_snapshot::find_running(&args.target, None, "a program is recorded while it runs")?;
+    let stop = stop_on_signals()?;
+    let header = ring.header();
+    let writer = create(args, &format!("{}-{}", header.name, header.pid))?;
+    let begin = Instant::now();
+    while args.after.is_some_and(|after| begin.elapsed() < after) && !stop.load(Ordering::Relaxed) {
+        thread::sleep(PAUSE.min(args.after.unwrap_or_default().saturating_sub(begin.elapsed())));
+        if !ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
+            break;
+        }
+    }
+    let mut copier = Copier::new(ring, writer, Begin::Now, args.rate);
+    let mut progress = Progress::on_stderr(true);
+    let copied = copy(&mut copier, args.duration, &mut progress, || {
+        stop.load(Ordering::Relaxed)
+    });
+    progress.clear();
+    finish(copier, copied)
+}
+
+/// Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
+fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}

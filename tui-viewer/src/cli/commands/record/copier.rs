@@ -1,0 +1,217 @@
+//! Copies the records of a ring into a file, each once and in their order.
+
+use anyhow::anyhow;
+use tickscope_format::FormatError;
+use tickscope_format::file::open::{RingFile, Slot};
+use tickscope_format::ring::Record;
+use tickscope_format::recording::Writer;
+use tickscope_format::slots::Op;
+
+use crate::cli::commands::live_snapshot;
+use crate::output::console::{about, printable, say};
+use crate::source::feed::result_of;
+use crate::text::clock_time::seconds;
+
+/// With which record a recording begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// One that is captured now.
+    Now,
+    /// The oldest that the ring still has.
+    Oldest,
+}
+
+#[derive(Debug)]
+pub(super) struct Copier {
+    ring: RingFile,
+    /// Holding one makes the program publish at the watched rate; none where it takes no requests.
+    slot: Option<Slot>,
+    writer: Writer,
+    begin: Begin,
+    /// Number of the record that was copied last.
+    copied: Option<u64>,
+    /// Where the newest record began at the last look.
+    latest: Option<u64>,
+    /// Times of the first record and of the last.
+    times: Option<(u64, u64)>,
+    /// Records that the program had written over before they were read.
+    lost: u64,
+}
+
+impl Copier {
+    /// Attaches to a program; from now on it publishes at the wished rate.
+    pub(super) fn new(ring: RingFile, writer: Writer, begin: Begin, rate: Option<u64>) -> Self {
+        let mut slot = ring.take_slot().ok().flatten();
+        match (&mut slot, rate) {
+            (Some(slot), Some(hz)) => {
+                let answer = live_snapshot::answer(&ring, slot, Op::Interval(1_000_000_000 / hz.max(1)));
+                let done = answer.and_then(|reply| reply.as_ref().map_or(Ok(0), result_of));
+                if let Err(why) = done {
+                    say(&format!("{why}; recording at the rate it has"));
+                }
+            }
+            (None, _) => say("the program takes no requests from here; recording at the rate it has"),
+            (Some(_), None) => {}
+        }
+        let mut copier = Self {
+            ring,
+            slot,
+            writer,
+            begin,
+            copied: None,
+            latest: None,
+            times: None,
+            lost: 0,
+        };
+        if begin == Begin::Now {
+            copier.publish();
+        }
+        copier
+    }
+
+    pub(super) fn ring(&self) -> &RingFile {
+        &self.ring
+    }
+
+    pub(super) fn writer(&self) -> &Writer {
+        &self.writer
+    }
+
+    /// Goes on with the ring that the program has made in place of a lost one: all that is in it is new.
+    pub(super) fn go_on_with(&mut self, ring: RingFile) {
+        self.slot = ring.take_slot().ok().flatten();
+        self.ring = ring;
+        self.begin = Begin::Oldest;
+        (self.copied, self.latest) = (None, None);
+    }
+
+    /// Has the program publish; one that does not answer has its newest record all the same.
+    fn publish(&mut self) {
+        if let Some(slot) = &mut self.slot {
+            let _ = live_snapshot::publish_by(&self.ring, slot);
+        }
+    }
+
+    /// One more record, of now.
+    pub(super) fn last_moment(&mut self) -> anyhow::Result<()> {
+        self.publish();
+        self.copy()
+    }
+
+    /// Copies what has come since the last look.
+    ///
+    /// # Errors
+    /// What the file cannot take, and a ring that cannot be read any more.
+    pub(super) fn copy(&mut self) -> anyhow::Result<()> {
+        let unreadable = |error: FormatError, ring: &RingFile| anyhow!(about(ring.path(), &error));
+        let latest = self
+            .ring
+            .latest()
+            .map_err(|error| unreadable(error, &self.ring))?;
+        if self.latest == Some(latest) {
+            return Ok(());
+        }
+        let newest = match self.ring.newest() {
+            Ok(newest) => newest,
+            // Nothing was published yet, or it is being written over just now.
+            Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(()),
+            Err(error) => return Err(unreadable(error, &self.ring)),
+        };
+        self.latest = Some(newest.position);
+        if self.copied.is_some_and(|copied| newest.sequence <= copied) {
+            return Ok(());
+        }
+        let new = self.new_up_to(newest);
+        if let (Some(copied), Some(first)) = (self.copied, new.last()) {
+            self.lost += first.sequence.saturating_sub(copied + 1);
+        }
+        for record in new.iter().rev() {
+            self.append(record)?;
+        }
+        Ok(())
+    }
+
+    /// A record and those before it that were not copied yet, the newest first.
+    fn new_up_to(&self, newest: Record) -> Vec<Record> {
+        let after = match (self.copied, self.begin) {
+            (Some(copied), _) => copied,
+            (None, Begin::Now) => newest.sequence,
+            (None, Begin::Oldest) => 0,
+        };
+        let before: Vec<Record> = self.ring.between(after, &newest).collect();
+        std::iter::once(newest).chain(before).collect()
+    }
+
+    fn append(&mut self, record: &Record) -> anyhow::Result<()> {
+        self.writer
+            .append(record.stamp, &record.payload)
+            .map_err(|error| {
+                // It says itself which file.
+                if matches!(error, FormatError::Io { .. }) {
+                    anyhow!("cannot {error}")
+                } else {
+                    anyhow!(about(self.ring.path(), &error))
+                }
+            })?;
+        self.copied = Some(record.sequence);
+        let unix_ns = record.stamp.unix_ns;
+        let (first, _) = self.times.unwrap_or((unix_ns, unix_ns));
+        self.times = Some((first, unix_ns));
+        Ok(())
+    }
+
+    /// Where the recording is and how much of it there is.
+    pub(super) fn summary(&self) -> String {
+        let long_ns = self.times.map_or(0, |(first, last)| last.saturating_sub(first));
+        let lost = match self.lost {
+            0 => String::new(),
+            lost => format!(" ({lost} more were written over before they could be read)"),
+        };
+        format!(
+            "{}: {} of {}, {}{lost}",
+            printable(&self.writer.path().display().to_string()),
+            records(self.writer.records()),
+            seconds(long_ns),
+            bytes(self.writer.bytes()),
+        )
+    }
+
+    pub(super) fn finish(self) -> Result<(), FormatError> {
+        self.writer.finish()
+    }
+}
+
+/// `1 record`, `120 records`.
+pub(super) fn records(count: u64) -> String {
+    match count {
+        1 => "1 record".into(),
+        many => format!("{many} records"),
+    }
+}
+
+/// `812 B`, `14.2 kB`, `3.1 MB`.
+pub(super) fn bytes(count: u64) -> String {
+    match count as f64 {
+        few if few < 1e3 => format!("{few} B"),
+        some if some < 999_950.0 => format!("{:.1} kB", some / 1e3),
+        many if many < 999_950_000.0 => format!("{:.1} MB", many / 1e6),
+        huge => format!("{:.1} GB", huge / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_at_a_glance() {
+        let said: Vec<String> = [0, 999, 1_000, 999_949, 999_950, 12_345_678, 3_000_000_000]
+            .map(bytes)
+            .to_vec();
+        let wanted = [
+            "0 B", "999 B", "1.0 kB", "999.9 kB", "1.0 MB", "12.3 MB", "3.0 GB",
+        ];
+        assert_eq!(said, wanted);
+        assert_eq!([records(1), records(2)], ["1 record", "2 records"]);
+    }
+}

@@ -1,0 +1,143 @@
+//! A recording from the creation of its file to its end, of a program that runs or was started.
+
+use crate::cli::commands::record::copier::Copier;
+use crate::cli::commands::record::progress::Progress;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::recording::Writer;
+
+use crate::cli::args::{RecordArgs, ending};
+use crate::cli::commands::live_snapshot;
+use crate::event_loop::saved_files;
+use crate::output::console::{Misuse, about, say};
+use crate::output::{console, output_file};
+use crate::source::target::wanted::is_live;
+use crate::source::{local_time, target};
+
+/// Between two looks for a record: far below the time between two of them, and the ring holds many.
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
+
+/// Between two looks whether the program still runs.
+pub(crate) const LOOK_AROUND: Duration = Duration::from_millis(200);
+
+/// So long the next ring of a program is waited for.
+pub(crate) const SUCCESSOR: Duration = Duration::from_secs(1);
+
+/// Why a recording ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Its time was over.
+    Time,
+    /// The user has seen enough.
+    Interrupted,
+    /// The program ended.
+    Program(Liveness),
+}
+
+/// Creates the file, so that a file that cannot be written is reported before the recording.
+pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
+    let path: PathBuf = match &args.output {
+        Some(path) if path.as_os_str() == "-" => {
+            let why = "a recording goes to a file, not to standard output: -o FILE";
+            return Err(Misuse(why.into()).into());
+        }
+        Some(path) => {
+            ending::check_kept(path).map_err(Misuse)?;
+            output_file::check_folder(path)?;
+            path.clone()
+        }
+        None => saved_files::for_recording(stem, live_snapshot::unix_ns(), local_time::utc_offset_s()),
+    };
+    Writer::create(&path, args.force).map_err(|error| anyhow!(about(&path, &error)))
+}
+
+/// Copies records until the time is over, a signal stops it, or the program ends.
+pub(crate) fn copy(
+    copier: &mut Copier,
+    duration: Option<Duration>,
+    progress: &mut Progress,
+    mut stopped: impl FnMut() -> bool,
+) -> anyhow::Result<End> {
+    let begin = Instant::now();
+    let mut look_around = begin;
+    let mut liveness = Liveness::Running;
+    loop {
+        let mut copied = copier.copy();
+        let stops = stopped();
+        if copied.is_ok() && (stops || look_around <= Instant::now()) {
+            look_around = Instant::now() + LOOK_AROUND;
+            match copier.ring().liveness() {
+                Ok(found) => liveness = found,
+                Err(error) => copied = Err(anyhow!(about(copier.ring().path(), &error))),
+            }
+        }
+        let is_lost = copied.is_err() || matches!(liveness, Liveness::Crashed { .. });
+        if let Some(ring) = Some(is_lost).filter(|&lost| lost).and_then(|_| successor(copier)) {
+            progress.clear();
+            say(&format!(
+                "{}: was lost; its next one is recorded",
+                copier.ring().path().display()
+            ));
+            copier.go_on_with(ring);
+            liveness = Liveness::Running;
+            continue;
+        }
+        copied?;
+        if !is_live(&liveness) {
+            // What came between the last look for records and its end.
+            copier.copy()?;
+            return Ok(End::Program(liveness));
+        }
+        let left = duration.map(|duration| duration.saturating_sub(begin.elapsed()));
+        if stops || left == Some(Duration::ZERO) {
+            copier.last_moment()?;
+            return Ok(if stops { End::Interrupted } else { End::Time });
+        }
+        progress.show(begin.elapsed(), copier.writer(), &liveness);
+        thread::sleep(left.map_or(PAUSE, |left| left.min(PAUSE)));
+    }
+}
+
+/// The ring that a program makes in place of a lost one: at its next look, ten times a second.
+pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
+    let process = PathBuf::from(format!("/proc/{}", copier.ring().header().pid));
+    let begin = Instant::now();
+    loop {
+        if let Some((ring, _)) = target::successor_of(copier.ring(), None) {
+            return Some(ring);
+        }
+        if begin.elapsed() > SUCCESSOR || !process.exists() {
+            return None;
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Closes the file and says what is in it.
+pub(crate) fn finish(copier: Copier, copied: anyhow::Result<End>) -> anyhow::Result<u8> {
+    let summary = copier.summary();
+    let some = copier.writer().records() > 0;
+    let path = copier.writer().path().to_path_buf();
+    let finished = copier.finish();
+    match copied {
+        Err(error) if some => Err(error.context(format!("{summary} could be kept"))),
+        Err(error) => Err(error),
+        Ok(_) if !some => Err(anyhow!(
+            "nothing was recorded: the program had not published anything"
+        )),
+        Ok(end) => {
+            finished.with_context(|| format!("cannot write {}", path.display()))?;
+            let why = match end {
+                End::Time | End::Interrupted => "",
+                End::Program(Liveness::Crashed { .. }) => "; the program crashed or was killed",
+                End::Program(_) => "; the program has ended",
+            };
+            say(&format!("{summary}{why}"));
+            Ok(console::DONE)
+        }
+    }
+}

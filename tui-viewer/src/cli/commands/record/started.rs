@@ -1,0 +1,144 @@
+//! `tickscope record -- CMD`: starts a program, records it from its start to its end, and ends as it ended.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tickscope_format::file::open::RingFile;
+use tickscope_format::recording::Writer;
+
+use super::copier::{Begin, Copier};
+use super::progress::Progress;
+use crate::cli::args::RecordArgs;
+use crate::cli::commands::record::recording::{copy, create, finish};
+use crate::cli::commands::run;
+use crate::cli::commands::run::Started;
+use crate::output::console::{FAILED, in_one_line, say};
+use crate::source::target::wanted::{Found, line_of};
+
+/// Between two looks for the ring of the program: it writes a second of records into it before that matters.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The same of one that takes its time to open a scope, or never does.
+const SELDOM: Duration = Duration::from_millis(100);
+
+/// Records a command. Its exit code is ours, unless the recording failed; also where there was nothing to record.
+pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
+    let name = Path::new(&args.command[0]).file_name().unwrap_or_default();
+    let writer = create(args, &name.to_string_lossy())?;
+    // Before the program is there: a signal meant for it must not end us instead.
+    let terminated = run::watch_interrupts()?;
+    let mut command = Command::new(&args.command[0]);
+    command.args(&args.command[1..]);
+    let mut running = match run::start(&mut command, args.target.dir.as_deref()) {
+        Ok(started) => Running {
+            started,
+            ended: None,
+            terminated: &terminated,
+        },
+        Err(error) => {
+            writer.finish()?;
+            return Ok(run::not_started(&args.command, &error));
+        }
+    };
+    let recorded = record(args, writer, &mut running);
+    if let Err(error) = &recorded {
+        say(&in_one_line(error));
+    }
+    if running.status()?.is_none() {
+        say(&format!("{} runs on; its end is waited for", name.display()));
+    }
+    while running.status()?.is_none() {
+        thread::sleep(PAUSE);
+    }
+    let code = running.ended.map_or(FAILED, run::code_of);
+    Ok(match recorded {
+        Ok(true) => code,
+        // There is no file, and whatever needs it would go on.
+        Ok(false) => code.max(FAILED),
+        Err(_) => FAILED,
+    })
+}
+
+/// The command, and how it ended.
+struct Running<'a> {
+    started: Started,
+    ended: Option<ExitStatus>,
+    terminated: &'a AtomicBool,
+}
+
+/// Gives false where nothing came to be recorded.
+fn record(args: &RecordArgs, writer: Writer, running: &mut Running<'_>) -> anyhow::Result<bool> {
+    let Some(ring) = running.ring(args.after)? else {
+        writer.finish()?;
+        let name = args.command[0].display();
+        say(&match args.after {
+            Some(_) if running.started.find().is_ok() => {
+                format!("nothing was recorded: {name} had ended before the recording was to begin")
+            }
+            _ => format!(
+                "nothing was recorded: {name} opened no scope, or was killed at once\n  does it depend on tickscope \
+                 with the feature `enable`, and does it mark a function with #[tickscope::profile]?"
+            ),
+        });
+        return Ok(false);
+    };
+    let begin = match args.after {
+        None => Begin::Oldest,
+        Some(_) => Begin::Now,
+    };
+    let mut copier = Copier::new(ring, writer, begin, args.rate);
+    // The line would be drawn into what the program prints.
+    let mut progress = Progress::on_stderr(!std::io::stdout().is_terminal());
+    let copied = copy(&mut copier, args.duration, &mut progress, || {
+        running.status().is_ok_and(|ended| ended.is_some())
+    });
+    progress.clear();
+    let others = running.started.others(copier.ring());
+    if !others.is_empty() {
+        say(&format!(
+            "of {} programs that ran, {} is recorded; the others: {}",
+            others.len() + 1,
+            line_of(copier.ring(), &copier.ring().liveness()?),
+            others.join(", ")
+        ));
+    }
+    finish(copier, copied).map(|_| true)
+}
+
+impl Running<'_> {
+    /// How the command has ended, if it has; a termination is passed on to it.
+    fn status(&mut self) -> anyhow::Result<Option<ExitStatus>> {
+        if self.ended.is_none() {
+            self.ended = self.started.child.try_wait()?;
+        }
+        if self.ended.is_none() {
+            run::pass_on(self.terminated, &self.started.child);
+        }
+        Ok(self.ended)
+    }
+
+    /// The ring, as soon as it is there and the time to wait is over; none where the command ended before.
+    fn ring(&mut self, after: Option<Duration>) -> anyhow::Result<Option<RingFile>> {
+        let begin = Instant::now();
+        loop {
+            // Before the look for the ring: what ended before the look has left all it ever will.
+            let ended = self.status()?.is_some();
+            let is_time = after.is_none_or(|after| begin.elapsed() >= after);
+            if is_time
+                && (!ended || after.is_none())
+                && let Ok(Found::Ring(ring, _)) = self.started.find()
+            {
+                return Ok(Some(*ring));
+            }
+            if ended {
+                return Ok(None);
+            }
+            let late = begin.elapsed() > after.unwrap_or_default() + SELDOM * 10;
+            thread::sleep(if late { SELDOM } else { PAUSE });
+        }
+    }
+}

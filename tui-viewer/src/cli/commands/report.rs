@@ -1,0 +1,94 @@
+//! `tickscope report`: the call tree and the top functions, as text, JSON, or in the forms that other tools read.
+
+mod moment;
+mod threads;
+
+use std::io;
+use std::io::IsTerminal;
+
+use tickscope_analysis::filter;
+use tickscope_analysis::per_call::PerCall;
+use tickscope_report::text;
+use tickscope_report::text::TextOptions;
+use tickscope_report::unit::Unit;
+
+use crate::cli::args::{ReportArgs, ReportFormat};
+use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::LiveSnapshot;
+use crate::output::console;
+use crate::output::console::{Misuse, printable};
+use crate::output::output_file::OutputFile;
+use crate::output::report::Report;
+use crate::source::target::wanted::Wanted;
+
+/// Writes the report on a target.
+///
+/// # Errors
+/// Options that do not go together, no such target or thread, or why it cannot be read or written.
+pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
+    let format = args.form();
+    args.check_file().map_err(Misuse)?;
+    args.check().map_err(|why| Misuse(why.into()))?;
+    let place = OutputFile::new(args.output.as_deref(), args.force);
+    if format == ReportFormat::Tks && place.is_stdout() {
+        return Err(Misuse("a tks file is opened by its name: give -o FILE".into()).into());
+    }
+    if format == ReportFormat::Pprof && place.is_stdout() && io::stdout().is_terminal() {
+        return Err(Misuse("pprof's format is not for terminals; give -o FILE, or pipe it on".into()).into());
+    }
+    let wanted = Wanted::of(&args.target);
+    let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), args.wait)?;
+    let mut live = live_snapshot::of(&found, &wanted)?;
+    let extent = moment::choose(&args.moment, &found, &mut live)?;
+    let mut report = Report {
+        format,
+        unit: args.unit.map(Into::into).unwrap_or_default(),
+        options: TextOptions {
+            state: live.state,
+            view: args.view.map(Into::into).unwrap_or_default(),
+            ascii: console::is_ascii(),
+            min_share: args.min_share.unwrap_or(0.0),
+            compensated: args.times.compensated,
+            extent,
+            unit: args.unit.map_or(Unit::Ns, Into::into),
+            ..TextOptions::default()
+        },
+    };
+    if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
+        report.options.width = width;
+    }
+    // In all threads: what each of them does for a frame adds up, whichever thread begins the frames.
+    if let Some(name) = &args.per {
+        let per = PerCall::of(&live.snapshot, name).map_err(|why| Misuse(printable(&why.to_string())))?;
+        report.options.per = Some(per);
+    }
+    if let Some(wanted) = &args.thread {
+        match threads::find(&live.snapshot, wanted)?[..] {
+            // The text says itself which one it shows.
+            [only] => report.options.thread = Some(only),
+            ref several => {
+                live.snapshot = filter::of_threads(&live.snapshot, |thread| several.contains(&thread));
+            }
+        }
+    }
+    place.write(|out| report.write(&live.snapshot, out))?;
+    Ok(console::DONE)
+}
+
+/// Cells of a line on standard output, where that is a terminal.
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+/// The text; the program's state and the character set are found here.
+pub fn text(LiveSnapshot { snapshot, state }: &LiveSnapshot, options: &TextOptions) -> String {
+    text::report(
+        snapshot,
+        &TextOptions {
+            state: *state,
+            ascii: console::is_ascii(),
+            ..options.clone()
+        },
+    )
+}

@@ -1,0 +1,71 @@
+//! Which threads `--thread` means.
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
+
+use crate::output::console::{Misuse, printable};
+
+/// So many of the threads that are there are named where none is found.
+const NAMED: usize = 8;
+
+/// The threads of this name, and the one with this id.
+pub(super) fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ThreadId>, Misuse> {
+    // 0 stands for finished threads, which have none.
+    let tid = wanted.parse().ok().filter(|&tid: &u32| tid > 0);
+    let threads = (0..).map(ThreadId).zip(&snapshot.threads);
+    let chosen: Vec<ThreadId> = threads
+        .filter(|(_, thread)| thread.name == wanted || tid == Some(thread.tid))
+        .map(|(id, _)| id)
+        .collect();
+    if chosen.is_empty() {
+        return Err(none(snapshot, wanted));
+    }
+    Ok(chosen)
+}
+
+fn none(snapshot: &Snapshot, wanted: &str) -> Misuse {
+    let threads = &snapshot.threads;
+    let mut there: Vec<String> = threads
+        .iter()
+        .take(NAMED)
+        .map(|thread| match thread.tid {
+            0 => format!("{} (finished)", printable(&thread.name)),
+            tid => format!("{} ({tid})", printable(&thread.name)),
+        })
+        .collect();
+    match threads.len() {
+        0 => there.push("none has entered a scope".into()),
+        all if all > NAMED => there.push(format!("and {} more", all - NAMED)),
+        _ => {}
+    }
+    Misuse(format!(
+        "no thread {} among its threads: {}",
+        printable(wanted),
+        there.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_name_and_by_id() {
+        let snapshot = crate::orderbook::snapshot(1);
+        for (index, thread) in snapshot.threads.iter().enumerate() {
+            let id = ThreadId(index as u32);
+            assert!(find(&snapshot, &thread.name).unwrap().contains(&id));
+            if thread.tid > 0 {
+                assert_eq!(find(&snapshot, &thread.tid.to_string()).unwrap(), [id]);
+            }
+        }
+        let error = find(&snapshot, "nobody\n").unwrap_err().to_string();
+        let first = &snapshot.threads[0];
+        assert!(error.starts_with("no thread nobody\\n among"), "{error}");
+        assert!(
+            error.contains(&format!("{} ({})", first.name, first.tid)),
+            "{error}"
+        );
+        assert!(find(&snapshot, "0").is_err(), "finished threads have no id");
+    }
+}

@@ -1,0 +1,26 @@
+//! `tickscope reset`: sets a program's counters to zero and waits for its word.
+
+use std::thread;
+use std::time::Duration;
+
+use tickscope_format::slots::Op;
+
+use crate::cli::args::TargetArgs;
+use crate::cli::commands::request;
+use crate::output::console;
+
+/// Resets a target; returns once it has said so.
+///
+/// # Errors
+/// No such target, or why it did not do it.
+pub fn run(args: &TargetArgs, after: Option<Duration>) -> anyhow::Result<u8> {
+    thread::sleep(after.unwrap_or_default());
+    let done = request::ask(args, Op::Reset, "reset")?;
+    let line = format!(
+        "{}: counters at zero from now on; epoch {}\n",
+        done.who(),
+        done.epoch
+    );
+    console::write(&line)?;
+    Ok(console::DONE)
+}

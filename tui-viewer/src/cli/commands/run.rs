@@ -1,0 +1,230 @@
+//! `tickscope run`: starts a program with `TICKSCOPE=live`, watches it, and ends as it ended.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::file::places::DIR_VARIABLE;
+use tickscope_report::text::TextOptions;
+
+use crate::cli::args::LookArgs;
+use crate::cli::commands::attach::{has_screen, watch};
+use crate::cli::commands::kept_output::KeptOutput;
+use crate::cli::commands::{live_snapshot, report};
+use crate::output::console::{in_one_line, say};
+use crate::source::feed::RingFeed;
+use crate::source::local_time;
+use crate::source::target;
+use crate::source::target::wanted::{Found, NoTarget, Wanted, line_of};
+
+/// Between two looks whether the program has ended.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What to start, and where it is to put its ring.
+#[derive(Debug)]
+pub struct Started {
+    /// The running command.
+    pub child: Child,
+    /// How to find its ring.
+    pub wanted: Wanted,
+    dir: Option<PathBuf>,
+}
+
+/// Runs a command.
+///
+/// # Errors
+/// What keeps it from being watched. A command that cannot be started is code 127 or 126, as in a shell.
+pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &LookArgs) -> anyhow::Result<u8> {
+    let on_screen = has_screen() && !no_screen;
+    // What the program prints to the terminal would be drawn into the screen: it is kept for later.
+    let output = on_screen
+        .then(KeptOutput::new)
+        .transpose()
+        .context("a file for the program's output")?;
+    let mut child = Command::new(&command[0]);
+    child.args(&command[1..]);
+    if let Some(output) = &output {
+        child.stdin(Stdio::null()).stdout(output.for_program()?);
+        if std::io::stderr().is_terminal() {
+            child.stderr(output.for_program()?);
+        }
+    }
+    // Before the program is there: a signal meant for it must not end us instead.
+    let terminated = watch_interrupts()?;
+    let mut started = match start(&mut child, dir) {
+        Ok(started) => started,
+        Err(error) => return Ok(not_started(command, &error)),
+    };
+    if let Some(output) = output {
+        watch(&mut started.feed(), look)?;
+        return finish_behind_screen(&mut started, output, &terminated);
+    }
+    let status = wait(&mut started.child, &terminated)?;
+    let report = started.report();
+    match report {
+        Ok(text) => eprint_all(&text),
+        Err(error) if error.downcast_ref::<NoTarget>().is_some() => say(&format!(
+            "no report: {} opened no scope, or was killed at once\n  does it depend on tickscope with the feature `enable`, and does it \
+             mark a function with #[tickscope::profile]?",
+            command[0].display()
+        )),
+        Err(error) => say(&format!("no report: {}", in_one_line(&error))),
+    }
+    Ok(code_of(status))
+}
+
+/// Says why a command cannot be started; the code is that of a shell.
+pub(super) fn not_started(command: &[OsString], error: &std::io::Error) -> u8 {
+    say(&format!("cannot start {}: {error}", command[0].display()));
+    if error.kind() == std::io::ErrorKind::NotFound {
+        127
+    } else {
+        126
+    }
+}
+
+/// Starts a command so that it publishes and its ring can be told from all others.
+///
+/// # Errors
+/// What the system says.
+pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Started> {
+    // Never 0, which is "none".
+    let token = tickscope_format::os::random() | 1;
+    command
+        .env("TICKSCOPE", "live")
+        .env("TICKSCOPE_RUN", format!("{token:016x}"));
+    // What is relative for us would be another place for a program that changes its directory.
+    let named = std::env::var_os(DIR_VARIABLE).filter(|named| !named.is_empty());
+    let dir = dir.map(Path::to_path_buf).or_else(|| named.map(PathBuf::from));
+    let dir = dir.map(std::path::absolute).transpose()?;
+    if let Some(dir) = &dir {
+        command.env(DIR_VARIABLE, dir);
+    }
+    let child = command.spawn()?;
+    let wanted = Wanted::Started {
+        token,
+        pid: child.id(),
+    };
+    Ok(Started { child, wanted, dir })
+}
+
+impl Started {
+    /// A feed from its ring.
+    pub fn feed(&self) -> RingFeed {
+        RingFeed::new(self.wanted.clone(), self.dir.clone(), local_time::utc_offset_s())
+    }
+
+    /// Its ring.
+    ///
+    /// # Errors
+    /// There is none, or why that cannot be read.
+    pub fn find(&self) -> anyhow::Result<Found> {
+        target::find(&self.wanted, self.dir.as_deref())
+    }
+
+    /// How to look at the other programs that the command started.
+    pub(super) fn others(&self, shown: &RingFile) -> Vec<String> {
+        let all = target::all(&self.wanted, self.dir.as_deref());
+        all.iter()
+            .filter(|ring| ring.header().nonce != shown.header().nonce)
+            .map(|ring| format!("tickscope {}", ring.header().pid))
+            .collect()
+    }
+
+    /// The report on its ring.
+    ///
+    /// # Errors
+    /// It left none, or why that cannot be read.
+    pub fn report(&self) -> anyhow::Result<String> {
+        let found = self.find()?;
+        if let Found::Ring(shown, liveness) = &found {
+            let others = self.others(shown);
+            if !others.is_empty() {
+                say(&format!(
+                    "of {} programs that ran, the report is on {}; the others: {}",
+                    others.len() + 1,
+                    line_of(shown, liveness),
+                    others.join(", ")
+                ));
+            }
+        }
+        Ok(report::text(
+            &live_snapshot::of(&found, &self.wanted)?,
+            &TextOptions::default(),
+        ))
+    }
+}
+
+/// The screen is closed: the program's output up to here, and all that follows until it ends.
+fn finish_behind_screen(
+    started: &mut Started,
+    mut output: KeptOutput,
+    terminated: &AtomicBool,
+) -> anyhow::Result<u8> {
+    let mut out = std::io::stdout().lock();
+    let mut told = false;
+    let status = loop {
+        let ended = started.child.try_wait()?;
+        output.pass_on(&mut out)?;
+        match ended {
+            Some(status) => break status,
+            None if !told => {
+                told = true;
+                say("the program runs on; its output follows (Ctrl-C ends it)");
+            }
+            None => pass_on(terminated, &started.child),
+        }
+        thread::sleep(PAUSE);
+    };
+    Ok(code_of(status))
+}
+
+fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        pass_on(terminated, child);
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Ctrl-C reaches the program as well, which may take its time to end; we end after it. SIGTERM reaches us
+/// alone.
+pub(super) fn watch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+    let terminated = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&terminated))?;
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
+    Ok(terminated)
+}
+
+pub(super) fn pass_on(terminated: &AtomicBool, child: &Child) {
+    if terminated.swap(false, Ordering::Relaxed)
+        && let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32)
+    {
+        // It may have ended just now.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    }
+}
+
+/// The code of a command that ended, as a shell gives it.
+pub(super) fn code_of(status: ExitStatus) -> u8 {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => code as u8,
+        (None, Some(signal)) => 128 + signal as u8,
+        (None, None) => crate::output::console::FAILED,
+    }
+}
+
+fn eprint_all(text: &str) {
+    // Without standard error the line cannot be shown.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+}

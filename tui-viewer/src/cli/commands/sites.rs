@@ -1,0 +1,27 @@
+//! `tickscope sites`: what was met, what is switched off, and by which rules.
+
+use tickscope_report::{json, sites};
+
+use crate::cli::args::{Format, TargetArgs};
+use crate::cli::commands::live_snapshot;
+use crate::output::console;
+use crate::source::target::wanted::Wanted;
+
+/// Prints the sites of a target.
+///
+/// # Errors
+/// No such target, or why it cannot be read.
+pub fn run(args: &TargetArgs, format: Format) -> anyhow::Result<u8> {
+    let wanted = Wanted::of(args);
+    let found = live_snapshot::find(&wanted, args.dir.as_deref(), None)?;
+    let live = live_snapshot::of(&found, &wanted)?;
+    let text = match format {
+        Format::Json => json::sites(&live.snapshot, live.state),
+        Format::Text => {
+            let ascii = console::is_ascii();
+            sites::sites(&live.snapshot, live.state, ascii)
+        }
+    };
+    console::write(&text)?;
+    Ok(console::DONE)
+}

@@ -1,0 +1,52 @@
+//! `tickscope snapshot`: keeps a snapshot in a file.
+
+use std::path::Path;
+
+use anyhow::bail;
+use tickscope_format::snapshot_file;
+
+use crate::cli::args::{TargetArgs, ending};
+use crate::cli::commands::live_snapshot;
+use crate::event_loop::saved_files;
+use crate::output::console::Misuse;
+use crate::output::{console, output_file};
+use crate::source::local_time;
+use crate::source::target::wanted::Wanted;
+
+/// Keeps the snapshot of a target and prints the file's path.
+///
+/// # Errors
+/// No such target, or why it cannot be read or written.
+pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
+    if file == Some(Path::new("-")) {
+        bail!("a snapshot goes to a file, not to standard output; for that: tickscope report");
+    }
+    file.map_or(Ok(()), ending::check_kept).map_err(Misuse)?;
+    let wanted = Wanted::of(args);
+    let found = live_snapshot::find(&wanted, args.dir.as_deref(), None)?;
+    let snapshot = live_snapshot::of(&found, &wanted)?.snapshot;
+    let path = match file {
+        Some(path) => {
+            anyhow::ensure!(
+                path.symlink_metadata().is_err(),
+                "{} exists already; a snapshot is never written over another file",
+                path.display()
+            );
+            output_file::check_folder(path)?;
+            snapshot_file::write(path, &snapshot)?;
+            path.to_path_buf()
+        }
+        None => saved_files::keep_snapshot(&snapshot, keep, None, local_time::utc_offset_s())
+            .map_err(anyhow::Error::msg)?,
+    };
+    console::write(&format!("{}\n", path.display()))?;
+    Ok(console::DONE)
+}
+
+/// Keeps a snapshot in a new file.
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn keep(path: &Path, snapshot: &tickscope_format::Snapshot) -> Result<(), String> {
+    snapshot_file::write(path, snapshot).map_err(|error| error.to_string())
+}

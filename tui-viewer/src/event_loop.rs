@@ -1,0 +1,414 @@
+//! The loop: sleep, read all keys, look at the feed once, draw if something is to be seen.
+
+pub(crate) mod editor;
+pub mod saved_files;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use tickscope_format::Snapshot;
+use tickscope_report::ProcessState;
+use tickscope_report::text::TextOptions;
+use tui_input::InputRequest;
+
+use crate::app::message::SourcePlace;
+use crate::app::message::{Effect, Message};
+use crate::app::state::App;
+use crate::cli::args::look::{ColorChoice, ThemeKind};
+use crate::event_loop::editor::Editor;
+use crate::event_loop::saved_files::Keep;
+use crate::keys::action::Context;
+use crate::keys::decoder::{Code, Keyboard};
+use crate::keys::keymap::lookup;
+use crate::source::events::Feed;
+use crate::source::status::Status;
+use crate::terminal::painter::Painter;
+use crate::terminal::{Terminal, copy_sequence};
+use crate::text::clock_time::UtcOffset;
+use crate::text::glyphs;
+use crate::ui::theme;
+use crate::ui::view;
+
+/// How long the rest of a key's sequence may take, over a slow line too.
+const REST_OF_A_KEY: Duration = Duration::from_millis(30);
+
+/// How the screen is to be.
+#[derive(Clone, Debug)]
+pub struct ScreenOptions {
+    /// What `--color` says.
+    pub color: ColorChoice,
+    /// The theme, where there are colours.
+    pub theme: Option<ThemeKind>,
+    /// `--ascii`; without it the locale decides.
+    pub ascii: bool,
+    /// Seconds from UTC to local time; clock times say `UTC` without it.
+    pub utc_offset_s: Option<i32>,
+    /// The mouse is ours from the beginning; `M` changes it.
+    pub mouse: bool,
+    /// How a snapshot is kept.
+    pub keep: Keep,
+    /// What is compared with from the beginning.
+    pub compare: Option<Compared>,
+    /// Panics after so many frames: how the terminal is left then can be tested in no other way.
+    pub panic_after: Option<u64>,
+}
+
+/// A snapshot from a file to compare with.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The snapshot.
+    pub snapshot: Rc<Snapshot>,
+    /// The name of the file.
+    pub label: String,
+}
+
+/// Why the screen ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitReason {
+    /// The user was done.
+    Quit,
+    /// Another program sent SIGTERM.
+    Terminated,
+    /// The terminal has gone.
+    TerminalLost,
+}
+
+impl ExitReason {
+    /// What the process ends with.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Quit => 0,
+            Self::Terminated => 143,
+            Self::TerminalLost => 129,
+        }
+    }
+}
+
+/// Shows what the feed gives until the user has seen enough.
+///
+/// # Errors
+/// Where there is no terminal to take over.
+pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitReason> {
+    let terminal = Terminal::enter().context("cannot take the terminal over (is there one?)")?;
+    let mut screen = Screen::new(terminal, options);
+    if screen.options.mouse {
+        screen.app.screen.mouse = true;
+        screen.terminal.mouse(true).context("the terminal")?;
+    }
+    match screen.follow(feed) {
+        Ok(reason) => Ok(reason),
+        // A terminal that has gone answers with an error.
+        Err(error) if is_gone(&error) => Ok(ExitReason::TerminalLost),
+        Err(error) => Err(error).context("the terminal"),
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    let gone = [io::ErrorKind::UnexpectedEof, io::ErrorKind::BrokenPipe];
+    gone.contains(&error.kind()) || error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
+}
+
+struct Screen {
+    terminal: Terminal,
+    painter: Painter,
+    keyboard: Keyboard,
+    /// Since when the beginning of a key waits for its rest.
+    held: Option<Duration>,
+    app: App,
+    options: ScreenOptions,
+    began: Instant,
+    frames: u64,
+    title: String,
+    ended: Option<ExitReason>,
+}
+
+impl Screen {
+    fn new(terminal: Terminal, options: ScreenOptions) -> Self {
+        let variable = |name: &str| std::env::var(name).ok();
+        let ascii = options.ascii || glyphs::ascii_locale(variable);
+        let theme = theme::decide(options.color, options.theme, variable);
+        let mut app = App::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
+        if let Some(Compared { snapshot, label }) = options.compare.clone() {
+            app.compare_with(snapshot, label);
+        }
+        Self {
+            terminal,
+            painter: Painter::new(theme::truecolor(variable)),
+            keyboard: Keyboard::default(),
+            held: None,
+            app,
+            options,
+            began: Instant::now(),
+            frames: 0,
+            title: String::new(),
+            ended: None,
+        }
+    }
+
+    fn follow(&mut self, feed: &mut dyn Feed) -> io::Result<ExitReason> {
+        loop {
+            self.take(Message::Time(self.began.elapsed()), feed)?;
+            let events = feed.poll();
+            self.take(Message::Events(Box::new(events)), feed)?;
+            if let Some(reason) = self.ended {
+                return Ok(reason);
+            }
+            self.draw()?;
+            let woken = self.terminal.wait(self.longest_sleep(feed))?;
+            // Keys are answered at the time at which they came.
+            self.take(Message::Time(self.began.elapsed()), feed)?;
+            if woken.lost {
+                return Ok(ExitReason::TerminalLost);
+            }
+            if woken.terminated {
+                return Ok(ExitReason::Terminated);
+            }
+            if woken.interrupted {
+                return Ok(ExitReason::Quit);
+            }
+            if woken.resumed {
+                self.terminal.resume()?;
+                self.repaint();
+            }
+            if woken.resized || woken.resumed {
+                let size = self.terminal.size();
+                self.take(Message::Resize(size), feed)?;
+            }
+            self.keys(woken.input, feed)?;
+        }
+    }
+
+    fn longest_sleep(&self, feed: &dyn Feed) -> Duration {
+        let now = self.began.elapsed();
+        let deadline = self.app.deadline().map(|deadline| deadline.saturating_sub(now));
+        let key = self.held.map(|since| (since + REST_OF_A_KEY).saturating_sub(now));
+        [deadline, key]
+            .into_iter()
+            .flatten()
+            .fold(feed.next_look(), Duration::min)
+    }
+
+    /// Reads and answers all keys there are.
+    fn keys(&mut self, input: bool, feed: &mut dyn Feed) -> io::Result<()> {
+        let mut buffer = [0; 1024];
+        let mut more = input;
+        while more {
+            let read = self.terminal.read(&mut buffer)?;
+            for key in self.keyboard.take(&buffer[..read]) {
+                self.key(key, feed)?;
+            }
+            more = read > 0 && self.terminal.has_more();
+        }
+        let now = self.began.elapsed();
+        if input {
+            self.held = self.keyboard.holds().then_some(now);
+        } else if self.held.is_some_and(|since| since + REST_OF_A_KEY <= now) {
+            // Other things wake the loop up as well: only time says that nothing more comes.
+            self.held = None;
+            for key in self.keyboard.give_up() {
+                self.key(key, feed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, key: Code, feed: &mut dyn Feed) -> io::Result<()> {
+        match meaning(self.app.context(), key) {
+            Some(message) => self.take(message, feed),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives the app a message and carries out what it wants.
+    fn take(&mut self, message: Message, feed: &mut dyn Feed) -> io::Result<()> {
+        for effect in self.app.update(message) {
+            if let Some(answer) = self.carry_out(effect, feed)? {
+                self.app.update(answer);
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, effect: Effect, feed: &mut dyn Feed) -> io::Result<Option<Message>> {
+        let offset = self.app.screen.utc_offset;
+        Ok(match effect {
+            Effect::Quit => {
+                self.ended = Some(ExitReason::Quit);
+                None
+            }
+            Effect::Suspend => {
+                self.terminal.suspend()?;
+                self.repaint();
+                Some(Message::Resize(self.terminal.size()))
+            }
+            Effect::Repaint => {
+                self.repaint();
+                None
+            }
+            Effect::Send(request) => feed.send(request).err().map(|why| Message::NotSent(request, why)),
+            Effect::Open(path) => feed.open(&path).err().map(Message::NotOpened),
+            Effect::WriteReport {
+                snapshot,
+                extent,
+                thread,
+                compensated,
+                formats,
+                file,
+            } => {
+                let options = TextOptions {
+                    state: state_of(&self.app.program.status),
+                    thread,
+                    ascii: self.app.screen.ascii,
+                    compensated,
+                    extent,
+                    ..TextOptions::default()
+                };
+                let written = saved_files::write_reports(&snapshot, &options, &formats, file, offset);
+                let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
+                Some(Message::Wrote("report", written.map(whole)))
+            }
+            Effect::KeepSnapshot { snapshot, file } => {
+                let kept = saved_files::keep_snapshot(&snapshot, self.options.keep, file, offset);
+                Some(Message::Wrote("snapshot", kept.map(|path| vec![whole(path)])))
+            }
+            Effect::Edit(place) => {
+                let edited = self.edit(&place)?;
+                self.repaint();
+                self.app.update(Message::Resize(self.terminal.size()));
+                edited.err().map(Message::NotOpened)
+            }
+            Effect::Mouse(on) => {
+                self.terminal.mouse(on)?;
+                None
+            }
+            Effect::Copy(text) => {
+                self.terminal.write(copy_sequence(&text).as_bytes())?;
+                None
+            }
+        })
+    }
+
+    /// Lends the terminal to the user's editor until it ends; says why there was nothing to see.
+    fn edit(&mut self, place: &SourcePlace) -> io::Result<Result<(), String>> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let found = editor::find(&place.file, &editor::places(place.pid))
+            .and_then(|file| editor::editor(variable, &file, place.line));
+        let Editor { program, arguments } = match found {
+            Ok(editor) => editor,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut command = Command::new(&program);
+        command.args(arguments);
+        let ended = self.terminal.lend(&mut command)?;
+        Ok(match ended {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{program}: {status}")),
+            Err(error) => Err(format!("{program} cannot be started: {error}")),
+        })
+    }
+
+    fn repaint(&mut self) {
+        self.painter.spoil();
+        self.title.clear();
+        self.app.screen.dirty = true;
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.app.screen.dirty) {
+            return Ok(());
+        }
+        let app = &self.app;
+        let mut bytes = self
+            .painter
+            .frame(app.screen.size, |buffer| view::draw(app, buffer))?;
+        let title = match &app.program.target {
+            Some(target) => format!("tickscope {}", target.name),
+            None => "tickscope".to_string(),
+        };
+        if title != self.title {
+            let safe: String = title.chars().filter(|c| !c.is_control()).collect();
+            bytes.extend_from_slice(format!("\x1b]2;{safe}\x07").as_bytes());
+            self.title = title;
+        }
+        if !bytes.is_empty() {
+            self.terminal.write(&bytes)?;
+        }
+        self.frames += 1;
+        if self
+            .options
+            .panic_after
+            .is_some_and(|frames| self.frames >= frames)
+        {
+            #[expect(clippy::panic, reason = "asked for, by the test of how the terminal is left")]
+            {
+                panic!("asked to panic after {} frames", self.frames);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A path that is right from any directory.
+fn whole(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+/// The message for a key in a context.
+pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
+    /// Rows that one step of the wheel moves.
+    const WHEEL: isize = 3;
+    let of_the_mouse = [
+        (Code::WheelUp, Some(Message::Wheel(-WHEEL))),
+        (Code::WheelDown, Some(Message::Wheel(WHEEL))),
+        (Code::Nothing, None),
+    ];
+    if let Code::Press(x, y) = key {
+        return Some(Message::Click(x, y));
+    }
+    if let Some((_, message)) = of_the_mouse.into_iter().find(|(code, _)| *code == key) {
+        return message;
+    }
+    match lookup(context, key) {
+        Some(action) => Some(Message::Do(action)),
+        None if matches!(context, Context::Typing | Context::Commanding) => edit(key).map(Message::Edit),
+        None => Some(Message::Unknown(key)),
+    }
+}
+
+/// The search line and the command line, with the keys of a shell.
+fn edit(key: Code) -> Option<InputRequest> {
+    if let Code::Char(c) = key {
+        return Some(InputRequest::InsertChar(c));
+    }
+    let table = [
+        (Code::Backspace, InputRequest::DeletePrevChar),
+        (Code::Delete, InputRequest::DeleteNextChar),
+        (Code::Left, InputRequest::GoToPrevChar),
+        (Code::Right, InputRequest::GoToNextChar),
+        (Code::Home, InputRequest::GoToStart),
+        (Code::End, InputRequest::GoToEnd),
+        (Code::Ctrl('a'), InputRequest::GoToStart),
+        (Code::Ctrl('e'), InputRequest::GoToEnd),
+        (Code::Ctrl('w'), InputRequest::DeletePrevWord),
+        (Code::Ctrl('u'), InputRequest::DeleteFromStart),
+        (Code::Ctrl('k'), InputRequest::DeleteTillEnd),
+    ];
+    table
+        .into_iter()
+        .find(|(code, _)| *code == key)
+        .map(|(_, request)| request)
+}
+
+fn state_of(status: &Status) -> ProcessState {
+    match status {
+        Status::Live | Status::Waiting { .. } => ProcessState::Running,
+        Status::Stale { .. } => ProcessState::Stale,
+        Status::Exited { .. } => ProcessState::Exited,
+        Status::Crashed { .. } | Status::Broken { .. } => ProcessState::Crashed,
+        Status::Kept => ProcessState::Kept,
+    }
+}

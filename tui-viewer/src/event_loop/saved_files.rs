@@ -1,0 +1,230 @@
+//! Files written from the screen: beside the user, named after program and time, and never over another one.
+
+use std::path::{Path, PathBuf};
+
+use tickscope_format::Snapshot;
+use tickscope_report::text::TextOptions;
+
+use crate::cli::args::ReportFormat;
+use crate::output::console::in_one_line;
+use crate::output::output_file::OutputFile;
+use crate::output::report::Report;
+use crate::text::clock_time::{UtcOffset, stamp};
+use crate::text::words::in_words;
+
+/// Writes a snapshot to a file that does not exist yet, in the form that the viewer opens again.
+pub type Keep = fn(&Path, &Snapshot) -> Result<(), String>;
+
+/// So many files of one program and second are enough.
+const MOST: u32 = 100;
+
+/// Writes the report in each of the forms, to files that differ in their endings only, and gives their paths.
+pub(crate) fn write_reports(
+    snapshot: &Snapshot,
+    options: &TextOptions,
+    formats: &[ReportFormat],
+    file: Option<PathBuf>,
+    offset: UtcOffset,
+) -> Result<Vec<PathBuf>, String> {
+    let endings: Vec<&str> = formats.iter().map(|format| format.ending()).collect();
+    let paths = match file {
+        Some(file) => vec![at_home(file); formats.len()],
+        None => first_free(snapshot, &endings, offset),
+    };
+    for (done, (path, &format)) in paths.iter().zip(formats).enumerate() {
+        let report = Report {
+            format,
+            options: options.clone(),
+            ..Report::default()
+        };
+        let write = |path: &Path| {
+            OutputFile::new(Some(path), false)
+                .write(|out| report.write(snapshot, out))
+                .map_err(|error| in_one_line(&error))
+        };
+        write_first(std::iter::once(path.clone()), write).map_err(|why| match done {
+            0 => why,
+            _ => format!("{why}; {} is written", in_words(&paths[..done])),
+        })?;
+    }
+    Ok(paths)
+}
+
+/// The first files of a name that are free in every ending; the last ones where none are.
+fn first_free(snapshot: &Snapshot, endings: &[&str], offset: UtcOffset) -> Vec<PathBuf> {
+    let mut last = Vec::new();
+    for stem in stems(snapshot, offset) {
+        last = endings
+            .iter()
+            .map(|ending| PathBuf::from(format!("{stem}.{ending}")))
+            .collect();
+        if !last.iter().any(|path| path.exists()) {
+            break;
+        }
+    }
+    last
+}
+
+/// Keeps the snapshot and gives its path.
+pub(crate) fn keep_snapshot(
+    snapshot: &Snapshot,
+    keep: Keep,
+    file: Option<PathBuf>,
+    offset: UtcOffset,
+) -> Result<PathBuf, String> {
+    write_first(paths(file, snapshot, "tks", offset), |path| keep(path, snapshot))
+}
+
+/// The file that was named, or those that may be made up.
+fn paths<'a>(
+    file: Option<PathBuf>,
+    snapshot: &'a Snapshot,
+    ending: &'a str,
+    offset: UtcOffset,
+) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
+    match file {
+        Some(file) => Box::new(std::iter::once(at_home(file))),
+        None => Box::new(candidates(snapshot, ending, offset)),
+    }
+}
+
+/// `~/x` as a shell has it.
+fn at_home(file: PathBuf) -> PathBuf {
+    match (file.strip_prefix("~"), std::env::home_dir()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => file,
+    }
+}
+
+/// Writes to the first path that is free, whole or not at all, and gives it.
+fn write_first(
+    candidates: impl Iterator<Item = PathBuf>,
+    write: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    let mut there = None;
+    for path in candidates {
+        if !path.exists() {
+            return write(&path).map(|()| path);
+        }
+        there = Some(path);
+    }
+    let there = there.unwrap_or_default();
+    Err(format!("{} exists already; give another name", there.display()))
+}
+
+/// Where a recording goes that begins now: a path that is free, if any is.
+pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> PathBuf {
+    let paths = numbered(format!("{}-{}", tame(stem), stamp(unix_ns, offset)));
+    let mut last = PathBuf::new();
+    for path in paths.map(|stem| PathBuf::from(format!("{stem}.tks"))) {
+        if path.symlink_metadata().is_err() {
+            return path;
+        }
+        last = path;
+    }
+    last
+}
+
+/// `./NAME-PID-TIME.EXT`, then with `-2`, `-3` and so on.
+fn candidates(snapshot: &Snapshot, extension: &str, offset: UtcOffset) -> impl Iterator<Item = PathBuf> {
+    stems(snapshot, offset).map(move |stem| PathBuf::from(format!("{stem}.{extension}")))
+}
+
+/// The same without their endings.
+fn stems(snapshot: &Snapshot, offset: UtcOffset) -> impl Iterator<Item = String> + use<> {
+    numbered(format!(
+        "{}-{}-{}",
+        tame(&snapshot.process.name),
+        snapshot.process.pid,
+        stamp(snapshot.capture.unix_ns, offset)
+    ))
+}
+
+/// The name comes from another program: nothing in it may lead to another folder.
+fn tame(name: &str) -> String {
+    let tame = |c: char| {
+        if c.is_ascii_alphanumeric() || "._-".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let name: String = name.chars().take(64).map(tame).collect();
+    if name.starts_with('.') {
+        format!("_{name}")
+    } else {
+        name
+    }
+}
+
+fn numbered(stem: String) -> impl Iterator<Item = String> {
+    (1..=MOST).map(move |n| match n {
+        1 => format!("./{stem}"),
+        n => format!("./{stem}-{n}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+    use tickscope_format::ids::ThreadId;
+
+    use super::*;
+
+    #[test]
+    fn names_stay_in_this_folder() {
+        let mut snapshot = crate::orderbook::snapshot(1);
+        snapshot.process.name = "../../etc/x y".to_string();
+        let first = candidates(&snapshot, "txt", None)
+            .next()
+            .expect("there is a first");
+        let name = first
+            .strip_prefix("./")
+            .expect("in this folder")
+            .to_string_lossy()
+            .into_owned();
+        assert!(
+            !name.contains('/') && name.starts_with("_.._.._etc_x_y-41873-"),
+            "{name}"
+        );
+        assert!(
+            candidates(&snapshot, "txt", None)
+                .nth(1)
+                .expect("second")
+                .to_string_lossy()
+                .ends_with("-2.txt")
+        );
+    }
+
+    #[test]
+    fn every_form_has_an_ending_and_the_thread_that_is_shown() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let snapshot = crate::orderbook::snapshot(1);
+        for &format in ReportFormat::value_variants() {
+            let mut sizes = [None, Some(ThreadId(0))].map(|thread| {
+                let options = TextOptions {
+                    thread,
+                    ..TextOptions::default()
+                };
+                let write = |file| write_reports(&snapshot, &options, &[format], Some(file), None);
+                let file = dir
+                    .path()
+                    .join(format!("{}.{}", thread.is_some(), format.ending()));
+                assert_eq!(write(file.clone()), Ok(vec![file.clone()]));
+                assert_eq!(ReportFormat::of_file(&file), Some(format));
+                let again = write(file.clone());
+                assert!(again.is_err_and(|why| why.contains("exists already; give another name")));
+                std::fs::metadata(&file).expect("there").len()
+            });
+            sizes.reverse();
+            assert!(sizes.is_sorted() && sizes[0] > 0, "{format:?}: {sizes:?}");
+        }
+    }
+
+    #[test]
+    fn files_of_one_report_have_one_name() {
+        let paths = ["./a-1.txt", "./a-1.html"].map(PathBuf::from);
+        assert_eq!(in_words(&paths), "./a-1.txt and .html");
+        assert_eq!(in_words(&paths[..1]), "./a-1.txt");
+    }
+}

@@ -1,0 +1,327 @@
+//! Bytes from the terminal as keys.
+//!
+//! Own code, because the usual reader sleeps inside of half a sequence, drops what does not fit into its first
+//! read, and spins when the terminal goes away; here the loop alone decides when to read and when to wait.
+
+/// What was pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Code {
+    /// A letter, digit or sign.
+    Char(char),
+    /// A letter with Ctrl.
+    Ctrl(char),
+    /// Return.
+    Enter,
+    /// Escape.
+    Esc,
+    /// Backspace.
+    Backspace,
+    /// Delete.
+    Delete,
+    /// Tab.
+    Tab,
+    /// Shift-Tab.
+    BackTab,
+    /// Arrow up.
+    Up,
+    /// Arrow down.
+    Down,
+    /// Arrow left.
+    Left,
+    /// Arrow right.
+    Right,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+    /// F1.
+    F1,
+    /// The main mouse button, on a cell counted from 0.
+    Press(u16, u16),
+    /// The mouse wheel, one step up.
+    WheelUp,
+    /// The mouse wheel, one step down.
+    WheelDown,
+    /// Something of the mouse that means nothing: other buttons, letting go.
+    Nothing,
+    /// A key without a meaning here.
+    Other,
+}
+
+/// Longer than any key's sequence: what grows beyond is not from a keyboard.
+const LONGEST: usize = 32;
+
+/// Bytes in, keys out; holds what is not a whole key yet.
+#[derive(Debug, Default)]
+pub(crate) struct Keyboard {
+    held: Vec<u8>,
+}
+
+impl Keyboard {
+    /// The keys in what was held and what came.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Code> {
+        self.held.extend_from_slice(bytes);
+        let mut keys = Vec::new();
+        let mut at = 0;
+        while at < self.held.len() {
+            match parse(&self.held[at..]) {
+                Some((key, used)) => {
+                    keys.push(key);
+                    at += used;
+                }
+                None if self.held.len() - at > LONGEST => {
+                    keys.push(Code::Other);
+                    at = self.held.len();
+                }
+                None => break,
+            }
+        }
+        self.held.drain(..at);
+        keys
+    }
+
+    /// Whether the beginning of a key waits for its rest.
+    pub(crate) fn holds(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Nothing more came: the Escape that was held is the key itself.
+    pub(crate) fn give_up(&mut self) -> Vec<Code> {
+        let held = std::mem::take(&mut self.held);
+        match held.as_slice() {
+            [] => Vec::new(),
+            [0x1b] => vec![Code::Esc],
+            [0x1b, rest @ ..] => {
+                let mut keys = vec![Code::Esc];
+                keys.extend(rest.iter().map(|&b| plain(b)));
+                keys
+            }
+            _ => vec![Code::Other],
+        }
+    }
+}
+
+/// The first key and its length; none where more bytes are needed.
+fn parse(bytes: &[u8]) -> Option<(Code, usize)> {
+    match *bytes {
+        [0x1b] => None,
+        [0x1b, b'[', ref rest @ ..] => control_sequence(rest).map(|(key, used)| (key, used + 2)),
+        [0x1b, b'O'] => None,
+        [0x1b, b'O', last, ..] if !last.is_ascii_control() => Some((named(last), 3)),
+        [0x1b, ..] => Some((Code::Esc, 1)),
+        [first, ..] if first < 0x80 => Some((plain(first), 1)),
+        [first, ..] => {
+            let wanted = match first {
+                0xc2..=0xdf => 2,
+                0xe0..=0xef => 3,
+                0xf0..=0xf4 => 4,
+                _ => return Some((Code::Other, 1)),
+            };
+            let follows = &bytes[1..wanted.min(bytes.len())];
+            if follows.iter().any(|b| b & 0xc0 != 0x80) {
+                return Some((Code::Other, 1));
+            }
+            let letter = bytes.get(..wanted)?;
+            match std::str::from_utf8(letter).ok().and_then(|s| s.chars().next()) {
+                Some(c) => Some((Code::Char(c), wanted)),
+                None => Some((Code::Other, 1)),
+            }
+        }
+        [] => None,
+    }
+}
+
+fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
+    let end = rest
+        .iter()
+        .position(|b| (0x40..=0x7e).contains(b) || b.is_ascii_control())?;
+    if rest[end].is_ascii_control() {
+        // No sequence has such a byte in it: it is a key of its own, Ctrl-C before all.
+        return Some((Code::Other, end));
+    }
+    if rest.first() == Some(&b'<') {
+        return Some((mouse(&rest[1..end], rest[end]), end + 1));
+    }
+    let number = rest[..end]
+        .split(|&b| b == b';')
+        .next()
+        .and_then(|digits| std::str::from_utf8(digits).ok())
+        .and_then(|digits| digits.parse::<u32>().ok());
+    let key = match (rest[end], number) {
+        (b'~', Some(1 | 7)) => Code::Home,
+        (b'~', Some(4 | 8)) => Code::End,
+        (b'~', Some(3)) => Code::Delete,
+        (b'~', Some(5)) => Code::PageUp,
+        (b'~', Some(6)) => Code::PageDown,
+        (b'~', Some(11)) => Code::F1,
+        (b'~', _) => Code::Other,
+        // The Linux console writes its function keys as `CSI [ A`.
+        (b'[', _) if end == 0 => {
+            return rest.get(1).map(|&last| match last {
+                b'A' => (Code::F1, 2),
+                _ if last.is_ascii_control() => (Code::Other, 1),
+                _ => (Code::Other, 2),
+            });
+        }
+        (last, _) => named(last),
+    };
+    Some((key, end + 1))
+}
+
+/// `button;column;row`, pressed with `M` and let go with `m`.
+fn mouse(numbers: &[u8], last: u8) -> Code {
+    let mut numbers = numbers.split(|&b| b == b';').map(|digits| {
+        std::str::from_utf8(digits)
+            .ok()
+            .and_then(|digits| digits.parse::<u16>().ok())
+    });
+    let (Some(Some(button)), Some(Some(x)), Some(Some(y))) = (numbers.next(), numbers.next(), numbers.next())
+    else {
+        return Code::Nothing;
+    };
+    match (button, last) {
+        (0, b'M') => Code::Press(x.saturating_sub(1), y.saturating_sub(1)),
+        (64, b'M') => Code::WheelUp,
+        (65, b'M') => Code::WheelDown,
+        _ => Code::Nothing,
+    }
+}
+
+fn named(last: u8) -> Code {
+    match last {
+        b'A' => Code::Up,
+        b'B' => Code::Down,
+        b'C' => Code::Right,
+        b'D' => Code::Left,
+        b'H' => Code::Home,
+        b'F' => Code::End,
+        b'P' => Code::F1,
+        b'Z' => Code::BackTab,
+        b'M' => Code::Enter,
+        _ => Code::Other,
+    }
+}
+
+fn plain(byte: u8) -> Code {
+    match byte {
+        b'\r' | b'\n' => Code::Enter,
+        b'\t' => Code::Tab,
+        0x08 | 0x7f => Code::Backspace,
+        0x1b => Code::Esc,
+        0x01..=0x1a => Code::Ctrl((byte + b'a' - 1) as char),
+        0x1c..=0x1f | 0x00 => Code::Other,
+        _ => Code::Char(byte as char),
+    }
+}
+
+/// A key as it is written.
+pub(crate) fn key_name(key: Code, ascii: bool) -> String {
+    let name = match key {
+        Code::Char(' ') => "Space",
+        Code::Char(c) => return c.to_string(),
+        Code::Ctrl(c) => return format!("Ctrl-{c}"),
+        Code::Enter => "Enter",
+        Code::Esc => "Esc",
+        Code::Backspace => "Backspace",
+        Code::Delete => "Delete",
+        Code::Tab => "Tab",
+        Code::BackTab => "Shift-Tab",
+        Code::Up if !ascii => "↑",
+        Code::Down if !ascii => "↓",
+        Code::Left if !ascii => "←",
+        Code::Right if !ascii => "→",
+        Code::Up => "Up",
+        Code::Down => "Dn",
+        Code::Left => "Lt",
+        Code::Right => "Rt",
+        Code::Home => "Home",
+        Code::End => "End",
+        Code::PageUp => "PgUp",
+        Code::PageDown => "PgDn",
+        Code::F1 => "F1",
+        Code::Press(..) | Code::WheelUp | Code::WheelDown | Code::Nothing | Code::Other => "",
+    };
+    name.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn keys_are_read_whole_or_in_pieces() {
+        let table: [(&[u8], &[Code]); 14] = [
+            (
+                b"\x1b[<0;3;5M\x1b[<0;3;5m\x1b[<65;9999;1M",
+                &[Code::Press(2, 4), Code::Nothing, Code::WheelDown],
+            ),
+            (b"j", &[Code::Char('j')]),
+            (b"\x1b[A\x1bOB", &[Code::Up, Code::Down]),
+            (
+                b"\x1b[1;5C\x1b[5~\x1b[6~",
+                &[Code::Right, Code::PageUp, Code::PageDown],
+            ),
+            (
+                b"\x1b[H\x1b[F\x1b[1~\x1b[4~",
+                &[Code::Home, Code::End, Code::Home, Code::End],
+            ),
+            (b"\x1b[Z\t\r", &[Code::BackTab, Code::Tab, Code::Enter]),
+            (
+                b"\x03\x0c\x7f",
+                &[Code::Ctrl('c'), Code::Ctrl('l'), Code::Backspace],
+            ),
+            ("é漢".as_bytes(), &[Code::Char('é'), Code::Char('漢')]),
+            (b"\x1bq", &[Code::Esc, Code::Char('q')]),
+            (b"\x1bOP\x1b[11~\x1b[[A", &[Code::F1, Code::F1, Code::F1]),
+            (
+                b"\xe9\x03\x1b[[\x03",
+                &[Code::Other, Code::Ctrl('c'), Code::Other, Code::Ctrl('c')],
+            ),
+            (b"\x1b\x03", &[Code::Esc, Code::Ctrl('c')]),
+            (b"\x1bO\x03", &[Code::Esc, Code::Char('O'), Code::Ctrl('c')]),
+            (
+                b"\x1b[\x03\x1b[<0;3\x03\x1b[\x1b[A",
+                &[
+                    Code::Other,
+                    Code::Ctrl('c'),
+                    Code::Other,
+                    Code::Ctrl('c'),
+                    Code::Other,
+                    Code::Up,
+                ],
+            ),
+        ];
+        for (bytes, keys) in table {
+            assert_eq!(Keyboard::default().take(bytes), keys);
+            let mut slow = Keyboard::default();
+            let read: Vec<Code> = bytes.iter().flat_map(|&b| slow.take(&[b])).collect();
+            assert_eq!(read, keys, "byte by byte");
+            assert!(!slow.holds());
+        }
+    }
+
+    #[test]
+    fn a_lone_escape_is_held_until_nothing_follows() {
+        let mut keyboard = Keyboard::default();
+        assert!(keyboard.take(b"\x1b").is_empty() && keyboard.holds());
+        assert_eq!(keyboard.give_up(), [Code::Esc]);
+        assert!(!keyboard.holds());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end_somewhere(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut keyboard = Keyboard::default();
+            keyboard.take(&bytes);
+            prop_assert!(keyboard.held.len() <= LONGEST);
+            keyboard.give_up();
+            prop_assert!(!keyboard.holds());
+        }
+    }
+}

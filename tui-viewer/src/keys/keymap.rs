@@ -1,0 +1,97 @@
+//! What keys do: one table, from which dispatch, footer, help and the README's list are made.
+
+mod table;
+
+use crate::keys::action::{Action, Binding, Context, Section};
+use crate::keys::decoder::Code;
+use crate::keys::decoder::key_name;
+pub(crate) use table::KEYS;
+
+/// What a key means in a context.
+pub(crate) fn lookup(context: Context, key: Code) -> Option<Action> {
+    lines(context)
+        .flat_map(|line| line.keys)
+        .find(|(code, _)| *code == key)
+        .map(|&(_, action)| action)
+}
+
+/// The lines of the table that work there.
+pub(crate) fn lines(context: Context) -> impl Iterator<Item = &'static Binding> {
+    KEYS.iter().filter(move |line| line.contexts.contains(&context))
+}
+
+/// The key table in Markdown, for the README.
+pub fn markdown() -> String {
+    let mut out = String::from("| keys | what they do |\n| --- | --- |\n");
+    for section in Section::ALL {
+        for line in KEYS.iter().filter(|line| line.section == section) {
+            let keys: Vec<String> = line
+                .keys
+                .iter()
+                .map(|&(key, _)| format!("`{}`", key_name(key, false).replace('|', "\\|")))
+                .collect();
+            // On the screen the heading above them says it.
+            let place = if line.contexts == table::TREE {
+                " (in Tree)"
+            } else {
+                ""
+            };
+            out.push_str(&format!(
+                "| {} | {}{}{place} |\n",
+                keys.join(" "),
+                line.help,
+                line.note
+            ));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::table::EVERYWHERE;
+    use super::*;
+
+    #[test]
+    fn no_key_stands_twice_in_one_context() {
+        for &context in EVERYWHERE {
+            let mut seen = HashSet::new();
+            for (key, _) in lines(context).flat_map(|line| line.keys) {
+                assert!(seen.insert(key), "{key:?} twice in {context:?}");
+                assert_ne!(key_name(*key, false), "");
+            }
+        }
+    }
+
+    #[test]
+    fn every_line_says_what_it_does() {
+        for line in KEYS {
+            assert!(!line.help.is_empty() && !line.keys.is_empty() && !line.contexts.is_empty());
+            assert!(line.help.is_ascii(), "{}", line.help);
+            let marked = markdown();
+            assert!(marked.contains(line.help), "{} is in no list", line.help);
+        }
+    }
+
+    #[test]
+    fn quitting_and_going_back_work_everywhere() {
+        for &context in EVERYWHERE {
+            assert_eq!(lookup(context, Code::Ctrl('c')), Some(Action::Quit));
+            assert_eq!(lookup(context, Code::Esc), Some(Action::Back));
+        }
+        assert_eq!(
+            lookup(Context::Typing, Code::Char('q')),
+            None,
+            "q is a letter there"
+        );
+    }
+
+    #[test]
+    fn hints_are_short() {
+        for line in KEYS.iter().filter(|line| line.hint.is_some()) {
+            assert!(line.hint_keys(false).chars().count() <= 5, "{}", line.help);
+        }
+    }
+}

@@ -1,0 +1,586 @@
+//! The table of keys.
+
+use crate::keys::action::{Action, Binding, Context, Hint, Section};
+use crate::keys::decoder::Code;
+
+use Code::{Char, Ctrl};
+use Context::{
+    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Measuring, Sites, Start, Threads, Tree, Typing,
+};
+
+pub(super) const EVERYWHERE: &[Context] = &[
+    Tree, Hot, Function, Threads, Flame, Sites, Typing, Commanding, Help, Choosing, Measuring, Asking, Start,
+];
+const NOT_TYPING: &[Context] = &[
+    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Measuring, Asking, Start,
+];
+const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites];
+/// Views whose rows are functions or places.
+const ROWS: &[Context] = &[Tree, Hot, Function, Sites];
+const LISTS: &[Context] = &[
+    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Measuring, Start,
+];
+pub(super) const TREE: &[Context] = &[Tree];
+
+const fn line(
+    section: Section,
+    contexts: &'static [Context],
+    keys: &'static [(Code, Action)],
+    help: &'static str,
+) -> Binding {
+    Binding {
+        section,
+        contexts,
+        keys,
+        help,
+        note: "",
+        hint: None,
+    }
+}
+
+impl Binding {
+    const fn note(mut self, text: &'static str) -> Self {
+        self.note = text;
+        self
+    }
+
+    const fn left(mut self, text: &'static str, rank: u8) -> Self {
+        self.hint = Some(Hint {
+            text,
+            rank,
+            right: false,
+        });
+        self
+    }
+
+    const fn right(mut self, text: &'static str, rank: u8) -> Self {
+        self.hint = Some(Hint {
+            text,
+            rank,
+            right: true,
+        });
+        self
+    }
+}
+
+/// Every key there is.
+pub(crate) const KEYS: &[Binding] = &[
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('1'), Action::ShowTree)],
+        "tree: where inside what",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('2'), Action::ShowHot)],
+        "hot: which function costs most itself",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('3'), Action::ShowFunction)],
+        "function: who calls it, what it calls",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('4'), Action::ShowThreads)],
+        "threads: who is busy, and with what",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('5'), Action::ShowFlame)],
+        "flame: the tree as widths",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('6'), Action::ShowSites)],
+        "sites: what was met, what is off",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[
+            (Code::Tab, Action::NextView),
+            (Code::BackTab, Action::PreviousView),
+        ],
+        "next, previous view",
+    ),
+    line(
+        Section::Views,
+        NOT_TYPING,
+        &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
+        "this help",
+    )
+    .right("help", 0),
+    line(
+        Section::Views,
+        EVERYWHERE,
+        &[(Code::Esc, Action::Back)],
+        "one step back (never quits)",
+    ),
+    line(
+        Section::Views,
+        NOT_TYPING,
+        &[(Char('q'), Action::Close)],
+        "close what is on top, else quit",
+    )
+    .right("quit", 0),
+    line(
+        Section::Views,
+        EVERYWHERE,
+        &[(Ctrl('c'), Action::Quit)],
+        "quit from anywhere",
+    ),
+    line(
+        Section::Move,
+        LISTS,
+        &[
+            (Code::Up, Action::Up),
+            (Code::Down, Action::Down),
+            (Char('k'), Action::Up),
+            (Char('j'), Action::Down),
+        ],
+        "one row",
+    )
+    .left("move", 8),
+    line(
+        Section::Move,
+        LISTS,
+        &[
+            (Code::PageUp, Action::PageUp),
+            (Code::PageDown, Action::PageDown),
+            (Ctrl('u'), Action::HalfUp),
+            (Ctrl('d'), Action::HalfDown),
+        ],
+        "a page, half a page",
+    ),
+    line(
+        Section::Move,
+        LISTS,
+        &[
+            (Code::Home, Action::First),
+            (Code::End, Action::Last),
+            (Char('g'), Action::First),
+            (Char('G'), Action::Last),
+        ],
+        "first, last",
+    ),
+    line(
+        Section::Move,
+        VIEWS,
+        &[(Char('z'), Action::Centre)],
+        "put the row mid-screen",
+    ),
+    line(
+        Section::Tree,
+        TREE,
+        &[
+            (Code::Left, Action::Shut),
+            (Code::Right, Action::Open),
+            (Char('h'), Action::Shut),
+            (Char('l'), Action::Open),
+        ],
+        "close, then parent; open, then child",
+    )
+    .left("fold", 7),
+    line(Section::Tree, TREE, &[(Char(' '), Action::Fold)], "open or close"),
+    line(
+        Section::Tree,
+        &[Flame],
+        &[
+            (Code::Left, Action::PreviousSibling),
+            (Code::Right, Action::NextSibling),
+            (Char('h'), Action::PreviousSibling),
+            (Char('l'), Action::NextSibling),
+        ],
+        "in Flame: the frame beside it",
+    )
+    .note("; up and down lead to who calls it and to the largest it calls")
+    .left("beside", 7),
+    line(
+        Section::Tree,
+        VIEWS,
+        &[(Code::Enter, Action::Enter)],
+        "callers and callees, or this thread",
+    )
+    .left("open", 6),
+    line(
+        Section::Tree,
+        &[Tree, Hot, Flame],
+        &[
+            (Char('f'), Action::FocusFunction),
+            (Char('F'), Action::FocusSubtree),
+        ],
+        "only this function; only this subtree",
+    )
+    .note(" (the function wherever it is called)")
+    .left("focus", 13),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('i'), Action::Invert)],
+        "from the bottom up: who called it",
+    )
+    .left("invert", 14),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('c'), Action::FoldRecursion)],
+        "recursion in one row",
+    ),
+    line(
+        Section::Tree,
+        &[Tree, Hot, Function, Flame],
+        &[(Char('&'), Action::Groups)],
+        "groups in place of their members",
+    )
+    .note(" (time inside the outermost one), or the members again"),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('#'), Action::OtherPlace)],
+        "next place of the same function",
+    ),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('E'), Action::OpenAll), (Char('C'), Action::CloseAll)],
+        "open, close all below",
+    ),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('H'), Action::HotPath)],
+        "open and go down the hottest path",
+    )
+    .left("hot path", 14),
+    line(
+        Section::Tree,
+        TREE,
+        &[
+            (Char('K'), Action::PreviousSibling),
+            (Char('J'), Action::NextSibling),
+        ],
+        "previous, next sibling",
+    ),
+    line(
+        Section::Tree,
+        &[Hot, Function, Flame],
+        &[(Char('t'), Action::ToTree)],
+        "show where it is in the tree",
+    )
+    .left("in tree", 7),
+    line(
+        Section::Find,
+        VIEWS,
+        &[(Char('/'), Action::Search)],
+        "search as you type",
+    )
+    .left("find", 5),
+    line(
+        Section::Find,
+        VIEWS,
+        &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
+        "next, previous match",
+    )
+    .left("match", 1),
+    line(
+        Section::Find,
+        VIEWS,
+        &[(Char('\\'), Action::MatchesOnly)],
+        "matches only, or everything",
+    )
+    .left("only", 2),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[
+            (Char('<'), Action::SortLeft),
+            (Char('>'), Action::SortRight),
+            (Char('I'), Action::Reverse),
+        ],
+        "sort by column left, right; reverse",
+    )
+    .left("sort", 12),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('%'), Action::Percent)],
+        "percent of measured, wall, or parent",
+    )
+    .left("base", 14),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('x'), Action::Compensate)],
+        "times without measuring's cost, or raw",
+    )
+    .note(": its lower bound is taken off, so the cost of measuring is at least that"),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('b'), Action::PerCall)],
+        "all numbers per call of this row",
+    )
+    .note(": per frame, per request; again: totals")
+    .left("/call", 10),
+    line(
+        Section::Columns,
+        VIEWS,
+        &[(Char('U'), Action::Units)],
+        "nanoseconds, or ticks of the clock",
+    ),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('w'), Action::Window)],
+        "reset, last second, last 10 s, mark",
+    )
+    .note("; `window` above the columns says how long it really is")
+    .left("window", 3),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char(','), Action::Earlier), (Char('.'), Action::Later)],
+        "one snapshot back, forth",
+    )
+    .left("past", 9),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('('), Action::FarEarlier), (Char(')'), Action::FarLater)],
+        "5 s back, forth",
+    )
+    .note("; `:back 2m` goes further, `:at 14:02:11` to a time of the clock"),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('{'), Action::Oldest), (Char('}'), Action::Newest)],
+        "the oldest, the newest snapshot",
+    ),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('L'), Action::Live)],
+        "follow the program again",
+    )
+    .left("live", 1),
+    line(
+        Section::Time,
+        VIEWS,
+        &[(Char('m'), Action::Mark), (Char('\''), Action::Compare)],
+        "mark; compare: with it, or 10 s before",
+    )
+    .note(
+        ": every number of now less the same number then, both since the reset or both of the same window, percents in \
+         points; AVG change says by how much a call became slower (▲) or faster (▼). Without a mark, or pressed again \
+         in a window: that window (else the last 10 s) against the same time before it",
+    )
+    .left("mark", 10),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('a'), Action::Scope)],
+        "one thread, or all threads",
+    )
+    .left("thread", 12),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('p'), Action::Freeze)],
+        "freeze the screen; the program runs on",
+    )
+    .left("freeze", 4),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('r'), Action::Reset)],
+        "count from zero, at once",
+    )
+    .right("reset", 4),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('u'), Action::Undo)],
+        "take the reset back",
+    )
+    .right("undo reset", 2),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('e'), Action::Modes)],
+        "list of modes: how to measure",
+    )
+    .note(" (exact, adaptive, sampled, off); another mode counts from zero, and `u` does not take that back")
+    .left("mode", 11),
+    line(
+        Section::Program,
+        &[Sites],
+        &[(Char(' '), Action::ToggleSite)],
+        "in Sites: switch it off, or on again",
+    )
+    .left("off/on", 2),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char(':'), Action::Command)],
+        "type a command, completed by Tab",
+    )
+    .note(": `reset`, `mode adaptive`, `off alloc::*`, `report x.json`; `:help` and Tab show all")
+    .left("command", 12),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('d'), Action::Report)],
+        "write a report of what is on screen",
+    )
+    .note(": its moment or window, threads and focus, as text and as HTML page; order and percents (of measured time) are its own")
+    .right("report", 5),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('D'), Action::ReportAs)],
+        "write a report: choose form and file",
+    ),
+    line(
+        Section::Program,
+        &[Tree, Hot, Function, Threads, Flame, Sites, Measuring],
+        &[(Char('s'), Action::Keep)],
+        "keep this snapshot in a file",
+    )
+    .right("keep", 12),
+    line(
+        Section::Program,
+        VIEWS,
+        &[(Char('['), Action::Slower), (Char(']'), Action::Faster)],
+        "slower, faster: 2 to 20 times a second",
+    ),
+    line(
+        Section::Screen,
+        VIEWS,
+        &[(Char('y'), Action::Copy)],
+        "copy the full name",
+    ),
+    line(
+        Section::Screen,
+        ROWS,
+        &[(Char('o'), Action::Edit)],
+        "open the source in $VISUAL or $EDITOR",
+    ),
+    line(
+        Section::Screen,
+        NOT_TYPING,
+        &[(Char('T'), Action::Theme)],
+        "next theme",
+    ),
+    line(
+        Section::Screen,
+        NOT_TYPING,
+        &[(Char('M'), Action::Mouse)],
+        "mouse: click, wheel; or select text",
+    )
+    .note(" (`--mouse` and `--no-mouse` say which at the start; by itself the terminal has it)"),
+    line(
+        Section::Screen,
+        EVERYWHERE,
+        &[(Ctrl('l'), Action::Repaint)],
+        "draw everything again",
+    ),
+    line(
+        Section::Screen,
+        EVERYWHERE,
+        &[(Ctrl('z'), Action::Suspend)],
+        "suspend",
+    ),
+    line(
+        Section::OnTop,
+        &[Start],
+        &[(Code::Enter, Action::Choose)],
+        "at the start: open the program",
+    )
+    .left("open", 1),
+    line(
+        Section::OnTop,
+        &[Choosing],
+        &[(Code::Enter, Action::Choose)],
+        "list of threads: show this one",
+    )
+    .left("show", 1),
+    line(
+        Section::OnTop,
+        &[Measuring],
+        &[(Code::Enter, Action::Choose)],
+        "list of modes: measure this way",
+    )
+    .left("measure so", 1),
+    line(
+        Section::OnTop,
+        &[Measuring],
+        &[(Char('e'), Action::Down)],
+        "list of modes: one row down",
+    ),
+    line(
+        Section::OnTop,
+        &[Help],
+        &[(Char('/'), Action::Search)],
+        "help: look something up",
+    )
+    .left("look up", 2),
+    line(
+        Section::OnTop,
+        &[Help],
+        &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
+        "help: next, previous line found",
+    )
+    .left("match", 1),
+    line(
+        Section::OnTop,
+        &[Typing],
+        &[(Code::Enter, Action::Choose)],
+        "search: keep it",
+    )
+    .right("keep", 1),
+    line(
+        Section::OnTop,
+        &[Typing],
+        &[(Code::Up, Action::PreviousMatch), (Code::Down, Action::NextMatch)],
+        "search: previous, next match",
+    ),
+    line(
+        Section::OnTop,
+        &[Commanding],
+        &[(Code::Enter, Action::Choose)],
+        "command: carry it out",
+    )
+    .right("do it", 1),
+    line(
+        Section::OnTop,
+        &[Commanding],
+        &[
+            (Code::Tab, Action::Complete),
+            (Code::BackTab, Action::CompleteBack),
+        ],
+        "command: complete the word, go round",
+    ),
+    line(
+        Section::OnTop,
+        &[Commanding],
+        &[
+            (Code::Up, Action::OlderCommand),
+            (Code::Down, Action::NewerCommand),
+        ],
+        "command: older, newer",
+    ),
+    line(
+        Section::OnTop,
+        &[Asking],
+        &[(Char('y'), Action::Yes)],
+        "question: yes",
+    )
+    .right("yes", 1),
+];

@@ -1,0 +1,6 @@
+//! What leaves the program beside the screen: standard output, messages, and whole files.
+
+pub mod console;
+pub mod output_file;
+pub mod report;
+pub mod switched;

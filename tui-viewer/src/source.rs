@@ -1,0 +1,10 @@
+//! Where data comes from: finding a program, following it, and its past.
+
+pub mod container;
+pub mod events;
+pub mod feed;
+pub(crate) mod history;
+pub mod local_time;
+pub mod status;
+pub mod target;
+pub mod timeline;

@@ -1,0 +1,426 @@
+//! Where the screen's data comes from: a ring file, found, read, asked and followed.
+
+mod answer;
+mod attached;
+mod pace;
+mod past;
+mod recorded;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tickscope_report::archive;
+use tickscope_format::file::list;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::places;
+use tickscope_format::{FormatError, Snapshot};
+use tickscope_format::{os, snapshot_file};
+
+use crate::source::events::{Events, Feed, Outcome, Request, RingLine, Target};
+use crate::source::feed::attached::Attached;
+use crate::source::feed::recorded::Recorded;
+use crate::source::status::Status;
+use crate::source::target;
+use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live};
+use crate::text::clock_time::{UtcOffset, clock_time};
+
+pub use answer::{RULES_FULL, refusal, result_of};
+
+/// Between two looks at what changes seldom: locks, directories, what has ended.
+const LOOK_AROUND: Duration = Duration::from_millis(400);
+
+/// Reading what a file holds from before takes so long at each look, and leaves so much time between them.
+const PAST_SLICE: Duration = Duration::from_millis(5);
+const PAST_REST: Duration = Duration::from_millis(5);
+
+/// Why a started program that has ended shows nothing.
+const ENDED_WITHOUT: &str = "The program has ended and opened no scope.\nDoes it depend on tickscope with the feature \
+                             `enable`, and mark a function with #[tickscope::profile]? q shows its output.";
+
+/// A feed from ring files.
+#[derive(Debug)]
+pub struct RingFeed {
+    wanted: Wanted,
+    dir: Option<PathBuf>,
+    offset: UtcOffset,
+    open: Open,
+    /// When to look around next.
+    look_around_at: Instant,
+    status: Status,
+    /// What was listed last, so that only changes are told.
+    listed: Vec<RingLine>,
+    outcomes: Vec<Outcome>,
+    new_run: Option<(u32, u32)>,
+}
+
+#[derive(Debug)]
+enum Open {
+    Nothing,
+    Ring(Box<Attached>),
+    /// A kept snapshot, until it is handed over, and what was recorded before it.
+    Kept(Target, Option<Rc<Snapshot>>, Option<Box<Recorded>>),
+}
+
+impl RingFeed {
+    /// A feed from what is wanted; nothing is opened before the first look.
+    pub fn new(wanted: Wanted, dir: Option<PathBuf>, utc_offset_s: Option<i32>) -> Self {
+        Self {
+            status: Status::Waiting { why: String::new() },
+            wanted,
+            dir,
+            offset: utc_offset_s,
+            open: Open::Nothing,
+            look_around_at: Instant::now(),
+            listed: Vec::new(),
+            outcomes: Vec::new(),
+            new_run: None,
+        }
+    }
+
+    fn look_around(&mut self) {
+        match &self.open {
+            Open::Nothing => self.seek(),
+            Open::Ring(attached) => {
+                let before = attached.target.pid;
+                self.status = status_of(&attached.ring);
+                if !self.status.answers() && !self.take_successor() && self.wanted.follows_restarts() {
+                    self.follow(before);
+                }
+            }
+            Open::Kept(..) => self.status = Status::Kept,
+        }
+    }
+
+    fn seek(&mut self) {
+        match target::find(&self.wanted, self.dir.as_deref()) {
+            Ok(found) => self.take(found),
+            Err(error) => match error.downcast_ref::<NoTarget>() {
+                Some(none) => {
+                    let ended =
+                        matches!(self.wanted, Wanted::Started { pid, .. } if os::start_time(pid).is_none());
+                    let why = if ended {
+                        ENDED_WITHOUT.into()
+                    } else if matches!(self.wanted, Wanted::Started { .. }) {
+                        // It need not call start().
+                        format!("{}\nIt appears here with its first scope.", none.lead)
+                    } else {
+                        none.lead.clone()
+                    };
+                    self.status = Status::Waiting { why };
+                }
+                None => {
+                    self.status = Status::Broken {
+                        why: format!("{error:#}"),
+                    }
+                }
+            },
+        }
+    }
+
+    /// Takes the ring that the program has made in place of this one. False where there is none.
+    fn take_successor(&mut self) -> bool {
+        let Open::Ring(attached) = &self.open else {
+            return false;
+        };
+        let pid = attached.target.pid;
+        let Some((ring, liveness)) = target::successor_of(&attached.ring, self.dir.as_deref()) else {
+            return false;
+        };
+        self.new_run = Some((pid, pid));
+        self.take(Found::Ring(Box::new(ring), liveness));
+        true
+    }
+
+    /// The program has ended: is it there again, as another process?
+    fn follow(&mut self, before: u32) {
+        let name = match &self.open {
+            Open::Ring(attached) => Wanted::Name(attached.target.name.clone()),
+            Open::Nothing | Open::Kept(..) => return,
+        };
+        if let Ok(Found::Ring(ring, liveness)) = target::find(&name, self.dir.as_deref())
+            && is_live(&liveness)
+        {
+            self.new_run = Some((before, ring.header().pid));
+            self.take(Found::Ring(ring, liveness));
+        }
+    }
+
+    fn take(&mut self, found: Found) {
+        self.open = match found {
+            Found::Ring(ring, _) => {
+                self.status = status_of(&ring);
+                Open::Ring(Box::new(Attached::new(*ring)))
+            }
+            Found::Kept(path) => match read_kept(&path) {
+                Ok((snapshot, recorded)) => {
+                    self.status = Status::Kept;
+                    let target = Target {
+                        name: snapshot.process.name.clone(),
+                        pid: snapshot.process.pid,
+                        path,
+                    };
+                    Open::Kept(target, Some(Rc::new(snapshot)), recorded)
+                }
+                Err(error) => {
+                    self.status = Status::Broken {
+                        why: format!("{}: {error}", path.display()),
+                    };
+                    Open::Nothing
+                }
+            },
+        };
+    }
+
+    /// All rings there are, if that has changed.
+    fn rings(&mut self) -> Option<Vec<RingLine>> {
+        let listed = list::list(&places::places(self.dir.as_deref()));
+        let rings = listed
+            .into_iter()
+            .filter_map(|listed| Some((listed.path, listed.ring.ok()?)));
+        let lines: Vec<RingLine> = rings
+            .map(|(path, (ring, liveness))| ring_line(path, &ring, &liveness, self.offset))
+            .collect();
+        (lines != self.listed).then(|| {
+            self.listed.clone_from(&lines);
+            lines
+        })
+    }
+}
+
+/// The newest snapshot of a file, and what stands before it.
+fn read_kept(path: &Path) -> Result<(Snapshot, Option<Box<Recorded>>), FormatError> {
+    if !snapshot_file::is_kept(path) {
+        return archive::read(path).map(|snapshot| (snapshot, None));
+    }
+    let (recorded, snapshot) = Recorded::open(path)?;
+    let recorded = Some(Box::new(recorded)).filter(|recorded| !recorded.is_done());
+    Ok((snapshot, recorded))
+}
+
+fn ring_line(path: PathBuf, ring: &RingFile, liveness: &Liveness, offset: UtcOffset) -> RingLine {
+    let (state, since) = match *liveness {
+        Liveness::Running => ("running", ring.header().started_unix_ns),
+        Liveness::Stale { since_unix_ns } => ("stale", since_unix_ns),
+        Liveness::Exited { unix_ns } => ("exited", unix_ns),
+        Liveness::Crashed { unix_ns } => ("crashed", unix_ns),
+    };
+    RingLine {
+        path,
+        name: ring.header().name.clone(),
+        pid: ring.header().pid,
+        state: state.into(),
+        since: clock_time(since, offset),
+        live: is_live(liveness),
+    }
+}
+
+fn status_of(ring: &RingFile) -> Status {
+    match ring.liveness() {
+        Ok(Liveness::Running) => Status::Live,
+        Ok(Liveness::Stale { since_unix_ns }) => Status::Stale { since_unix_ns },
+        Ok(Liveness::Exited { unix_ns }) => Status::Exited { unix_ns },
+        Ok(Liveness::Crashed { unix_ns }) => Status::Crashed {
+            unix_ns: Some(unix_ns),
+        },
+        Err(error) => broken(ring, &format!("{}: ", ring.path().display()), &error.to_string()),
+    }
+}
+
+/// A ring that cannot be read; where its program runs on, the next step first, as all is shown in one line.
+fn broken(ring: &RingFile, place: &str, why: &str) -> Status {
+    let pid = ring.header().pid;
+    Status::Broken {
+        why: match target::runs_on(ring.header()) {
+            true => format!("Ring lost, process {pid} runs on: another within a minute. {why}"),
+            false => format!("{place}{why}"),
+        },
+    }
+}
+
+impl Feed for RingFeed {
+    fn poll(&mut self) -> Events {
+        let now = Instant::now();
+        let mut rings = None;
+        if now >= self.look_around_at {
+            self.look_around();
+            if matches!(self.open, Open::Nothing) {
+                rings = self.rings();
+            }
+            self.look_around_at = now + LOOK_AROUND;
+        }
+        let mut past = Vec::new();
+        let mut begin_ns = None;
+        let mut lapped = 0;
+        let (target, snapshot) = match &mut self.open {
+            Open::Nothing => (None, None),
+            Open::Kept(target, snapshot, recorded) => {
+                begin_ns = recorded.as_ref().and_then(|recorded| recorded.begin_ns());
+                // Not at the first look: that is to be seen soon.
+                if snapshot.is_none()
+                    && let Some(earlier) = recorded
+                {
+                    past.extend(earlier.slice(PAST_SLICE));
+                    recorded.take_if(|recorded| recorded.is_done());
+                }
+                (Some(target.clone()), snapshot.take())
+            }
+            Open::Ring(attached) => {
+                self.outcomes.extend(attached.answers());
+                // Not at the first look: that is to be seen soon.
+                past.extend(attached.slice_of_past(PAST_SLICE));
+                let snapshot = match attached.newest(&mut past) {
+                    Ok(snapshot) => snapshot,
+                    Err(why) => {
+                        self.status = broken(&attached.ring, "", &why);
+                        None
+                    }
+                };
+                lapped = attached.ring.lapped();
+                (Some(attached.target.clone()), snapshot)
+            }
+        };
+        Events {
+            status: self.status.clone(),
+            target,
+            snapshot,
+            past,
+            begin_ns,
+            rings,
+            lapped,
+            outcomes: std::mem::take(&mut self.outcomes),
+            new_run: self.new_run.take(),
+        }
+    }
+
+    fn send(&mut self, request: Request) -> Result<(), String> {
+        match &mut self.open {
+            Open::Ring(attached) => attached.ask(request),
+            Open::Kept(..) => Err("a kept snapshot has no program behind it".into()),
+            Open::Nothing => Err("no program is open".into()),
+        }
+    }
+
+    fn open(&mut self, path: &Path) -> Result<(), String> {
+        let found = target::find(&Wanted::File(path.to_path_buf()), self.dir.as_deref());
+        self.take(found.map_err(|error| format!("{error:#}"))?);
+        // From now on it is this one's name that is wanted: also when it starts again.
+        if let Open::Ring(attached) = &self.open {
+            self.wanted = Wanted::Name(attached.target.name.clone());
+        }
+        Ok(())
+    }
+
+    fn next_look(&self) -> Duration {
+        let around = self.look_around_at.saturating_duration_since(Instant::now());
+        match (&self.open, &self.status) {
+            (Open::Ring(attached), _) if attached.has_past() => PAST_REST.min(around),
+            (Open::Kept(_, _, Some(_)), _) => PAST_REST.min(around),
+            (Open::Ring(attached), Status::Live | Status::Stale { .. }) => attached.rest().min(around),
+            _ => around,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_viewer_goes_on_with_the_ring_that_takes_the_place_of_a_lost_one() {
+        use tickscope_format::codec;
+        use tickscope_format::file::create::OwnRing;
+        use tickscope_format::file::header::Header;
+        use tickscope_format::ring::Stamp;
+        use tickscope_format::snapshot::CaptureKind;
+
+        let dir = tempfile::tempdir().unwrap();
+        let made = |nonce: u64| {
+            let header = Header {
+                name: "lost".into(),
+                pid: 77,
+                start_time: 78,
+                boot_id: tickscope_format::os::boot_id(),
+                uid: tickscope_format::os::user_id(),
+                nonce,
+                run_token: 0,
+                started_unix_ns: 5,
+                ring_words: (1 << 20) / 8,
+                coarse_words: 0,
+                control: true,
+                version: (1, 1),
+            };
+            let mut ring = OwnRing::create(dir.path(), header).unwrap();
+            let mut snapshot = Snapshot::default();
+            snapshot.capture.seq = nonce;
+            let mut payload = Vec::new();
+            codec::encode(&snapshot, &mut payload).unwrap();
+            let stamp = Stamp {
+                kind: CaptureKind::Periodic,
+                tick: 1,
+                unix_ns: 1,
+            };
+            ring.publish(stamp, &payload).unwrap();
+            ring.beat(tickscope_format::os::monotonic_ns(), 1);
+            ring.link().unwrap();
+            ring
+        };
+        let first = made(1);
+        let path = first.path().to_path_buf();
+        // By its path: that is no name under which it could be found again.
+        let mut feed = RingFeed::new(Wanted::File(path.clone()), None, None);
+        feed.poll();
+        assert_eq!(feed.poll().target.unwrap().path, path);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(20_000).unwrap();
+        feed.look_around();
+        let events = feed.poll();
+        assert!(
+            matches!(events.status, Status::Broken { ref why } if why.contains("truncated: 20000 bytes"))
+        );
+        assert_eq!(events.target.unwrap().path, path);
+        let second = made(2);
+        drop(first);
+        feed.look_around();
+        let events = feed.poll();
+        assert_eq!(events.target.unwrap().path, second.path());
+        assert_eq!((events.new_run, events.status), (Some((77, 77)), Status::Live));
+        assert_eq!(events.snapshot.unwrap().capture.seq, 2);
+    }
+
+    #[test]
+    fn a_started_program_that_ended_without_scopes_is_not_waited_for_in_silence() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let wanted = Wanted::Started {
+            // The usual places are looked into as well.
+            token: tickscope_format::os::random(),
+            pid: child.id(),
+        };
+        let why = || {
+            let status = RingFeed::new(wanted.clone(), Some(dir.path().into()), None)
+                .poll()
+                .status;
+            let Status::Waiting { why } = status else {
+                panic!("{status:?}")
+            };
+            why
+        };
+        assert!(!why().contains("has ended"), "{}", why());
+        assert!(
+            why()
+                == "no scopes: nothing came from the started program.\nIt appears here with its first scope.",
+            "{}",
+            why()
+        );
+        let mut feed = RingFeed::new(wanted.clone(), Some(dir.path().into()), None);
+        assert_eq!(feed.send(Request::Reset), Err("no program is open".into()));
+        child.kill().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !why().contains("has ended") {
+            assert!(Instant::now() < deadline, "{}", why());
+        }
+        child.wait().unwrap();
+        assert!(why().contains("has ended"), "also when it is gone for good");
+    }
+}

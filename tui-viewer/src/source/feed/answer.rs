@@ -1,0 +1,74 @@
+//! What a program's answers to requests mean.
+
+use std::fs::OpenOptions;
+
+use tickscope_format::file::open::RingFile;
+use tickscope_format::slots::{Outcome, Reply};
+
+use crate::source::events::Request;
+
+/// Why a program takes no further rule on sites.
+pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` takes all of them away";
+
+/// Why a program takes no request from here, whose ring gave no slot.
+pub fn refusal(ring: &RingFile) -> &'static str {
+    if !ring.header().control {
+        return "takes no requests from here (Builder::control is off in the program)";
+    }
+    match OpenOptions::new().write(true).open(ring.path()) {
+        Ok(_) => "takes no requests from here (16 viewers are there already; close one)",
+        Err(_) => "takes no requests from here (the file is not yours to write; ask as its owner)",
+    }
+}
+
+/// The same as [`result_of`], knowing what was asked for.
+pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
+    let is_rule = matches!(request, Request::SitesOff(_) | Request::SitesOn(_));
+    if is_rule && reply.outcome == Outcome::Refused {
+        return Err(RULES_FULL.into());
+    }
+    result_of(reply)
+}
+
+/// The reset epoch in force since, or why the program did not do it.
+pub fn result_of(reply: &Reply) -> Result<u64, String> {
+    match reply.outcome {
+        Outcome::Done => Ok(reply.reset_epoch),
+        Outcome::NothingToUndo => Err("there is no reset to undo".into()),
+        Outcome::Unknown => Err("the program's collector is older and does not know this request".into()),
+        Outcome::Refused => Err("the program takes no requests (Builder::control)".into()),
+        Outcome::Other(_) | _ => {
+            Err("the program answered what this viewer does not know; update tickscope".into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_rule_says_that_there_are_too_many() {
+        let pattern = tickscope_format::pattern::Pattern::new("alloc::*").unwrap();
+        let reply = |outcome| Reply {
+            sequence: 1,
+            outcome,
+            record: 0,
+            reset_epoch: 3,
+            crc: 0,
+        };
+        for request in [Request::SitesOff(pattern), Request::SitesOn(pattern)] {
+            assert_eq!(
+                answer_to(request, &reply(Outcome::Refused)),
+                Err(RULES_FULL.into())
+            );
+            assert_eq!(answer_to(request, &reply(Outcome::Done)), Ok(3));
+        }
+        let why = answer_to(Request::Reset, &reply(Outcome::Refused)).unwrap_err();
+        assert!(why.contains("takes no requests"), "{why}");
+        assert_eq!(
+            answer_to(Request::Reset, &reply(Outcome::Other(9))),
+            Err("the program answered what this viewer does not know; update tickscope".into())
+        );
+    }
+}

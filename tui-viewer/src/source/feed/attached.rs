@@ -1,0 +1,184 @@
+//! A ring that is open: its records as they come, and requests to its program.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tickscope_format::codec::Decoder;
+use tickscope_format::file::open::{RingFile, Sent, Slot};
+use tickscope_format::ring::Record;
+use tickscope_format::slots::Op;
+use tickscope_format::{FormatError, Snapshot};
+
+use crate::source::events::{Outcome, Past, Request, Target};
+use crate::source::feed::answer::{answer_to, refusal};
+use crate::source::feed::pace::{LOOK, Pace};
+use crate::source::feed::past::{Earlier, past_of};
+
+/// So many records that came since the last look are handed over beside the newest.
+pub(super) const MISSED_MOST: usize = 8;
+
+#[derive(Debug)]
+pub(super) struct Attached {
+    pub(super) ring: RingFile,
+    pub(super) target: Target,
+    /// Sites that do not change are read once.
+    decoder: Decoder,
+    /// None where the program takes no requests, or all slots are taken.
+    slot: Option<Slot>,
+    sent: Vec<(Request, Sent)>,
+    /// Where the record begins that was handed over last, and its number.
+    shown: Option<(u64, u64)>,
+    /// What is still to be read from before the first one that was handed over.
+    earlier: Option<Earlier>,
+    /// Requests that wait for the one before: a slot holds one at a time.
+    queue: Vec<Request>,
+    /// When to look for the next record.
+    pace: Pace,
+}
+
+impl Attached {
+    pub(super) fn new(ring: RingFile) -> Self {
+        let header = ring.header();
+        let target = Target {
+            name: header.name.clone(),
+            pid: header.pid,
+            path: ring.path().to_path_buf(),
+        };
+        // Holding a slot is what makes the program publish at the watched rate.
+        let slot = ring.take_slot().ok().flatten();
+        Self {
+            ring,
+            target,
+            slot,
+            sent: Vec::new(),
+            decoder: Decoder::default(),
+            shown: None,
+            earlier: None,
+            queue: Vec::new(),
+            pace: Pace::new(Instant::now()),
+        }
+    }
+
+    /// The longest time until the next look at the ring.
+    pub(super) fn rest(&self) -> Duration {
+        if self.sent.is_empty() && self.queue.is_empty() {
+            self.pace.rest(Instant::now())
+        } else {
+            LOOK
+        }
+    }
+
+    /// The newest snapshot, if it was not handed over yet; its record, and those between it and the last one, go to
+    /// the past.
+    pub(super) fn newest(&mut self, past: &mut Vec<Past>) -> Result<Option<Rc<Snapshot>>, String> {
+        let latest = self.ring.latest().map_err(|error| error.to_string())?;
+        if self.shown.is_some_and(|(position, _)| position == latest) {
+            return Ok(None);
+        }
+        let mut record = match self.ring.newest() {
+            Ok(record) => record,
+            // It is counted; what is shown stays until the next look.
+            Err(FormatError::Lapped { .. }) if self.shown.is_some() => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+        };
+        let snapshot = self
+            .decoder
+            .decode(&record.payload)
+            .map_err(|error| error.to_string())?;
+        let newest = past_of(&mut record);
+        match self.shown.replace((record.position, record.sequence)) {
+            Some((_, shown)) => past.extend(self.missed(&record, shown)),
+            None => self.earlier = Some(Earlier::than(record)),
+        }
+        past.push(newest);
+        self.pace.saw(Instant::now(), snapshot.capture.interval_ns);
+        Ok(Some(Rc::new(snapshot)))
+    }
+
+    /// Records between one and that of the given number, oldest first.
+    fn missed(&self, newest: &Record, shown: u64) -> Vec<Past> {
+        let between = self.ring.between(shown, newest).take(MISSED_MOST);
+        let mut missed: Vec<Past> = between.map(|mut record| past_of(&mut record)).collect();
+        missed.reverse();
+        missed
+    }
+
+    /// Whether the file holds more from before.
+    pub(super) fn has_past(&self) -> bool {
+        self.earlier.is_some()
+    }
+
+    /// The next of that, reading for so long.
+    pub(super) fn slice_of_past(&mut self, time: Duration) -> Vec<Past> {
+        let Some(earlier) = &mut self.earlier else {
+            return Vec::new();
+        };
+        let slice = earlier.slice(&self.ring, time);
+        if earlier.is_done() {
+            self.earlier = None;
+        }
+        slice
+    }
+
+    pub(super) fn ask(&mut self, request: Request) -> Result<(), String> {
+        if self.slot.is_none() {
+            self.slot = self.ring.take_slot().map_err(|error| error.to_string())?;
+        }
+        if self.slot.is_none() {
+            return Err(format!("the program {}", refusal(&self.ring)));
+        }
+        self.queue.push(request);
+        self.send_next()
+    }
+
+    /// Sends the next request if the slot is free for it.
+    fn send_next(&mut self) -> Result<(), String> {
+        let Some(slot) = &mut self.slot else { return Ok(()) };
+        if !self.sent.is_empty() || self.queue.is_empty() {
+            return Ok(());
+        }
+        let request = self.queue.remove(0);
+        let op = match request {
+            Request::Reset => Op::Reset,
+            Request::Undo => Op::UndoReset,
+            Request::Interval { ns } => Op::Interval(ns),
+            Request::Mode(mode) => Op::Mode(mode),
+            Request::SitesOff(pattern) => Op::SitesOff(pattern),
+            Request::SitesOn(pattern) => Op::SitesOn(pattern),
+        };
+        let sent = slot.send(op).map_err(|error| error.to_string())?;
+        self.sent.push((request, sent));
+        Ok(())
+    }
+
+    pub(super) fn answers(&mut self) -> Vec<Outcome> {
+        let Some(slot) = &self.slot else { return Vec::new() };
+        let mut outcomes = Vec::new();
+        self.sent.retain(|(request, sent)| match slot.reply(sent) {
+            Ok(None) => true,
+            Ok(Some(reply)) => {
+                outcomes.push(Outcome {
+                    request: *request,
+                    result: answer_to(*request, &reply),
+                });
+                false
+            }
+            Err(error) => {
+                outcomes.push(Outcome {
+                    request: *request,
+                    result: Err(error.to_string()),
+                });
+                false
+            }
+        });
+        if let Err(why) = self.send_next()
+            && let Some(request) = self.queue.first()
+        {
+            outcomes.push(Outcome {
+                request: *request,
+                result: Err(why),
+            });
+        }
+        outcomes
+    }
+}

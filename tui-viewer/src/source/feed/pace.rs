@@ -1,0 +1,108 @@
+//! When to look for the next record: shortly before it is due, and seldom where none comes.
+
+use std::time::{Duration, Instant};
+
+/// Between two looks where it is not known when a record comes: far below what the eye or a 100 Hz interval tells.
+pub(super) const LOOK: Duration = Duration::from_millis(20);
+
+/// So much before a record is due the first look comes, and so long after it the next: what comes late is seen soon,
+/// and the looks do not fall back behind the records.
+const STEP: Duration = Duration::from_millis(4);
+
+/// Between two looks where records have stopped to come.
+const SELDOM: Duration = Duration::from_millis(200);
+
+/// When the last record was seen, and how long each one is the newest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    seen: Instant,
+    interval: Duration,
+}
+
+impl Pace {
+    /// Nothing was seen yet.
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            seen: now,
+            interval: Duration::ZERO,
+        }
+    }
+
+    /// A record was seen, and says how long it is the newest.
+    pub(super) fn saw(&mut self, now: Instant, interval_ns: u64) {
+        self.seen = now;
+        self.interval = Duration::from_nanos(interval_ns);
+    }
+
+    /// The longest time until the next look.
+    pub(super) fn rest(&self, now: Instant) -> Duration {
+        let since = now.saturating_duration_since(self.seen);
+        let overdue = since.saturating_sub(self.interval);
+        if overdue > self.interval.saturating_mul(3).max(SELDOM * 3) {
+            SELDOM
+        } else if self.interval < LOOK * 2 || overdue > LOOK {
+            LOOK
+        } else if since + STEP < self.interval {
+            // Another viewer may have asked for a record out of turn.
+            (self.interval - STEP - since).min(SELDOM)
+        } else {
+            STEP
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Looks at a program that publishes a hundred times in this interval, a little late each time; gives how late
+    /// records were seen at most once it has found its pace, and how often it looked for each.
+    fn watch(interval: Duration) -> (Duration, f64) {
+        let begin = Instant::now();
+        let mut pace = Pace::new(begin);
+        let (mut now, mut last, mut looks, mut latest) = (begin, 0, 0, Duration::ZERO);
+        while now < begin + interval * 100 {
+            // Timers are late as well.
+            now += pace.rest(now) + MS;
+            looks += 1;
+            let jitter = MS * (looks * 7 % 3);
+            let newest = (now - begin).saturating_sub(jitter).as_millis() / interval.as_millis();
+            if newest > last {
+                last = newest;
+                pace.saw(now, interval.as_nanos() as u64);
+                let published = begin + interval * newest as u32;
+                if newest > 20 {
+                    latest = latest.max(now - published);
+                }
+            }
+        }
+        (latest, f64::from(looks) / 100.0)
+    }
+
+    #[test]
+    fn records_are_seen_at_once_with_few_looks() {
+        for (ms, most) in [(50, 4.0), (100, 4.0), (200, 5.0), (500, 8.0), (1_000, 13.0)] {
+            let (late, looks) = watch(MS * ms);
+            assert!(late <= MS * 10, "{ms} ms: {late:?} late");
+            assert!(looks <= most, "{ms} ms: {looks} looks for each");
+        }
+        let (late, looks) = watch(MS * 10);
+        assert!(late <= LOOK + MS * 10 && looks <= 0.5, "{late:?} {looks}");
+    }
+
+    #[test]
+    fn where_nothing_comes_looks_are_rare() {
+        let begin = Instant::now();
+        let mut pace = Pace::new(begin);
+        assert_eq!(pace.rest(begin), LOOK);
+        pace.saw(begin, 100_000_000);
+        assert_eq!(pace.rest(begin), MS * 96);
+        assert_eq!(pace.rest(begin + MS * 97), STEP);
+        assert_eq!(pace.rest(begin + MS * 130), LOOK);
+        assert_eq!(pace.rest(begin + MS * 1_000), SELDOM);
+        pace.saw(begin, 3_600_000_000_000);
+        assert_eq!(pace.rest(begin), SELDOM);
+    }
+}

@@ -1,0 +1,179 @@
+//! What stands in a series of records: the newest at once, then those before it, a slice at a time.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tickscope_format::FormatError;
+use tickscope_format::Snapshot;
+use tickscope_format::recording::{Moment, Series};
+use tickscope_format::snapshot::CaptureKind;
+
+use crate::source::events::Past;
+use crate::source::history::BYTES_MAX;
+
+/// A file of records that is being read.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    series: Series,
+    /// So many of its records are still to be looked at: all before the newest.
+    left: usize,
+    /// At least so much time lies between two that are taken.
+    gap_ns: u64,
+    /// When the one was captured that was taken last.
+    taken_ns: u64,
+}
+
+impl Recorded {
+    /// Opens a file and gives its newest snapshot.
+    pub(super) fn open(path: &Path) -> Result<(Self, Snapshot), FormatError> {
+        let series = Series::open(path)?;
+        let (newest, snapshot) = series.newest()?;
+        let moments = series.moments();
+        let at = moments.iter().position(|moment| *moment == newest).unwrap_or(0);
+        let bytes = series.payload(&newest)?.len();
+        let recorded = Self {
+            left: at,
+            gap_ns: gap_ns(moments, bytes),
+            taken_ns: newest.stamp.unix_ns,
+            series,
+        };
+        Ok((recorded, snapshot))
+    }
+
+    /// When its first record was captured: nanoseconds since the Unix epoch.
+    pub(super) fn begin_ns(&self) -> Option<u64> {
+        let times = self.series.moments().iter().map(|moment| moment.stamp.unix_ns);
+        times.min()
+    }
+
+    /// Nothing is left to read.
+    pub(super) fn is_done(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Reads for so long, one record at least: the next older ones, oldest first.
+    pub(super) fn slice(&mut self, time: Duration) -> Vec<Past> {
+        let begin = Instant::now();
+        let mut taken = Vec::new();
+        while let Some(at) = self.left.checked_sub(1) {
+            self.left = at;
+            let moment = self.series.moments()[at];
+            let stamp = moment.stamp;
+            let near = self.taken_ns.abs_diff(stamp.unix_ns) < self.gap_ns;
+            // What closes an epoch is taken in any case, and so is the beginning. What cannot be read is not there.
+            if near && stamp.kind == CaptureKind::Periodic && at > 0 {
+                continue;
+            }
+            if let Ok(payload) = self.series.payload(&moment) {
+                self.taken_ns = stamp.unix_ns;
+                taken.push(Past {
+                    unix_ns: stamp.unix_ns,
+                    kind: stamp.kind,
+                    payload: Rc::from(payload),
+                });
+            }
+            if begin.elapsed() >= time {
+                break;
+            }
+        }
+        taken.reverse();
+        taken
+    }
+}
+
+/// The time between records at which all of them fit into the history, if they are as long as the newest: none where
+/// they do as they are.
+fn gap_ns(moments: &[Moment], bytes: usize) -> u64 {
+    let all = moments.len().saturating_mul(bytes);
+    let times = moments.iter().map(|moment| moment.stamp.unix_ns);
+    let span_ns = times.clone().max().unwrap_or(0) - times.min().unwrap_or(0);
+    if all <= BYTES_MAX {
+        return 0;
+    }
+    (span_ns as f64 * bytes as f64 / BYTES_MAX as f64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orderbook;
+    use crate::source::events::Feed;
+    use crate::source::feed::RingFeed;
+    use crate::source::history::History;
+    use crate::source::status::Status;
+    use crate::source::target::wanted::Wanted;
+    use tickscope_format::codec;
+    use tickscope_format::ring::Stamp;
+    use tickscope_format::recording::Writer;
+
+    /// A recording of so many tenths of a second, of payloads that are longer by so much.
+    fn recorded(path: &Path, records: u64, longer: usize) {
+        let mut writer = Writer::create(path, false).unwrap();
+        for at in 0..records {
+            let mut snapshot = orderbook::snapshot(100 + at);
+            snapshot.process.warnings.push("x".repeat(longer));
+            let mut payload = Vec::new();
+            codec::encode(&snapshot, &mut payload).unwrap();
+            let stamp = Stamp {
+                kind: match at == 5 {
+                    true => CaptureKind::Closing,
+                    false => CaptureKind::Periodic,
+                },
+                tick: snapshot.capture.tick,
+                unix_ns: snapshot.capture.unix_ns,
+            };
+            writer.append(stamp, &payload).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+
+    /// What the screen remembers of it.
+    fn history(path: &Path) -> History {
+        let mut feed = RingFeed::new(Wanted::File(path.into()), None, None);
+        let first = feed.poll();
+        assert_eq!(first.status, Status::Kept);
+        let newest = first.snapshot.unwrap();
+        assert!(first.past.is_empty(), "the newest comes first, and at once");
+        let mut history = History::default();
+        history.recorded = true;
+        history.note(&newest);
+        while feed.next_look() <= crate::source::feed::PAST_REST {
+            let events = feed.poll();
+            assert!(events.snapshot.is_none());
+            history.remember(events.past);
+        }
+        history
+    }
+
+    #[test]
+    fn all_of_a_small_one_is_there_however_long_ago() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.tks");
+        recorded(&path, 1_200, 0);
+        let history = history(&path);
+        assert_eq!(history.times().count(), 1_200);
+        let oldest = history.times().next().unwrap();
+        let first = RingFeed::new(Wanted::File(path), None, None).poll();
+        assert_eq!(first.begin_ns, Some(oldest), "said at the first look");
+        let mut expected = orderbook::snapshot(100);
+        expected.process.warnings.push(String::new());
+        assert_eq!(*history.get(oldest).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_large_one_is_thinned_evenly_and_keeps_its_ends_and_closings() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.tks");
+        recorded(&path, 200, 500_000);
+        let history = history(&path);
+        assert!(history.bytes() <= BYTES_MAX);
+        let at = |tenth: u64| orderbook::snapshot(100 + tenth).capture.unix_ns;
+        let times: Vec<u64> = history.times().collect();
+        assert!((50..90).contains(&times.len()), "{}", times.len());
+        assert_eq!((times[0], times[times.len() - 1]), (at(0), at(199)));
+        assert!(times.contains(&at(5)), "what closes an epoch");
+        let widest = times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+        assert!(widest <= 500_000_000, "{widest}");
+    }
+}

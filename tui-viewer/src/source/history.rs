@@ -1,0 +1,340 @@
+//! What the program did before: snapshots as they were encoded, dense for the last seconds, sparse for the last hour.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+use tickscope_format::codec;
+use tickscope_format::codec::Decoder;
+
+use crate::source::events::Past;
+
+/// All payloads together are never longer.
+pub(crate) const BYTES_MAX: usize = 40 << 20;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// So far back all snapshots are kept.
+const DENSE_NS: u64 = 30 * SECOND_NS;
+
+/// So far back one a second, and beyond one each ten seconds.
+const FINE_NS: u64 = 600 * SECOND_NS;
+
+/// Nothing is kept for longer.
+const LONGEST_NS: u64 = 3_600 * SECOND_NS;
+
+/// Snapshots that stay decoded: a moment, what its window begins with, and a neighbour.
+const DECODED: usize = 3;
+
+/// A snapshot as it was encoded, without its sites.
+#[derive(Debug)]
+struct Moment {
+    unix_ns: u64,
+    payload: Box<[u8]>,
+    /// Most moments share theirs.
+    sites: Rc<[u8]>,
+}
+
+/// Snapshots of one program by the wall clock, the oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    moments: Vec<Moment>,
+    bytes: usize,
+    /// It is a recording: as long ago as its moments are, they count alike as long as there is room.
+    pub(crate) recorded: bool,
+    /// How often a record came from before others that were there.
+    revision: u64,
+    decoded: RefCell<Vec<Rc<Snapshot>>>,
+    decoder: RefCell<Decoder>,
+    /// What snapshots are encoded into: one buffer for all, so that the heap keeps no holes of its size.
+    buffer: Vec<u8>,
+}
+
+impl History {
+    /// Takes records from a file, in any order, some of them known already.
+    pub(crate) fn remember(&mut self, past: Vec<Past>) {
+        for moment in past {
+            self.insert(moment.unix_ns, &moment.payload);
+        }
+        self.thin();
+    }
+
+    /// Takes a snapshot that has just come, unless the file's record of it is here.
+    pub(crate) fn note(&mut self, snapshot: &Snapshot) {
+        let unix_ns = snapshot.capture.unix_ns;
+        if self.place(unix_ns).is_ok() || self.is_too_dense(unix_ns) {
+            return;
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        if codec::encode(snapshot, &mut buffer).is_ok() {
+            self.insert(unix_ns, &buffer);
+            self.thin();
+        }
+        self.buffer = buffer;
+    }
+
+    /// Of large programs one a second must do: encoding all would cost time, and keeping them the minutes before.
+    fn is_too_dense(&self, unix_ns: u64) -> bool {
+        let records = (DENSE_NS / SECOND_NS * 10) as usize;
+        self.moments.last().is_some_and(|last| {
+            last.payload.len() > BYTES_MAX / 2 / records
+                && (last.unix_ns..last.unix_ns.saturating_add(SECOND_NS)).contains(&unix_ns)
+        })
+    }
+
+    fn place(&self, unix_ns: u64) -> Result<usize, usize> {
+        self.moments
+            .binary_search_by_key(&unix_ns, |moment| moment.unix_ns)
+    }
+
+    fn insert(&mut self, unix_ns: u64, payload: &[u8]) {
+        if payload.len() > BYTES_MAX / 2 {
+            return;
+        }
+        let (Err(at), Ok((payload, sites))) = (self.place(unix_ns), codec::split_sites(payload)) else {
+            return;
+        };
+        let near = [at.checked_sub(1), Some(at)];
+        let near = near.into_iter().flatten().filter_map(|at| self.moments.get(at));
+        let shared = near
+            .map(|moment| &moment.sites)
+            .find(|known| known[..] == sites[..]);
+        let moment = Moment {
+            unix_ns,
+            payload: payload.into(),
+            sites: shared.map_or_else(|| sites.into(), Rc::clone),
+        };
+        self.revision += u64::from(at < self.moments.len());
+        self.moments.insert(at, moment);
+    }
+
+    /// Lets go of what is older than it is worth.
+    fn thin(&mut self) {
+        let Some(newest) = self.moments.last().map(|moment| moment.unix_ns) else {
+            return;
+        };
+        let mut former = None;
+        let recorded = self.recorded;
+        self.moments.retain(|moment| {
+            if recorded {
+                return true;
+            }
+            let slot = match newest - moment.unix_ns {
+                0..DENSE_NS => (0, moment.unix_ns),
+                DENSE_NS..FINE_NS => (1, moment.unix_ns / SECOND_NS),
+                FINE_NS..LONGEST_NS => (2, moment.unix_ns / (10 * SECOND_NS)),
+                _ => return false,
+            };
+            // The first of each second is also the first of its ten seconds, so that what stays stays.
+            former.replace(slot) != Some(slot)
+        });
+        self.bytes = self.counted();
+        while self.bytes > BYTES_MAX && !self.moments.is_empty() {
+            self.moments.remove(self.least_missed());
+            self.bytes = self.counted();
+        }
+    }
+
+    /// Bytes of all, sites that neighbours share counted once.
+    fn counted(&self) -> usize {
+        let mut former: Option<&Rc<[u8]>> = None;
+        let each = self.moments.iter().map(|moment| {
+            let shared = former
+                .replace(&moment.sites)
+                .is_some_and(|f| Rc::ptr_eq(f, &moment.sites));
+            moment.payload.len() + if shared { 0 } else { moment.sites.len() }
+        });
+        each.sum()
+    }
+
+    /// The moment whose neighbours are closest for its age; the ends of the time line stay longest.
+    fn least_missed(&self) -> usize {
+        let newest = self.moments.last().map_or(0, |moment| moment.unix_ns);
+        let gaps = self.moments.windows(3).map(|near| {
+            let gap = near[2].unix_ns - near[0].unix_ns;
+            let age = match self.recorded {
+                true => 1,
+                false => newest - near[1].unix_ns + SECOND_NS,
+            };
+            gap as f64 / age as f64
+        });
+        let least = gaps.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+        least.map_or(0, |(index, _)| index + 1)
+    }
+
+    /// Another program, or another run.
+    pub(crate) fn clear(&mut self) {
+        *self = Self {
+            revision: self.revision + 1,
+            ..Self::default()
+        };
+    }
+
+    /// Changes when the past does, and not with each new record.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Bytes of all payloads.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// When each was captured, the oldest first.
+    pub(crate) fn times(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
+        self.moments.iter().map(|moment| moment.unix_ns)
+    }
+
+    /// The last one at a time or before.
+    pub(crate) fn at_or_before(&self, unix_ns: u64) -> Option<u64> {
+        let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
+        Some(self.moments[after.checked_sub(1)?].unix_ns)
+    }
+
+    /// The first one after a time.
+    pub(crate) fn after(&self, unix_ns: u64) -> Option<u64> {
+        let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
+        self.moments.get(after).map(|moment| moment.unix_ns)
+    }
+
+    /// The snapshot that was captured then.
+    pub(crate) fn get(&self, unix_ns: u64) -> Option<Rc<Snapshot>> {
+        let mut decoded = self.decoded.borrow_mut();
+        let known = decoded
+            .iter()
+            .position(|snapshot| snapshot.capture.unix_ns == unix_ns);
+        let snapshot = match known {
+            Some(at) => decoded.remove(at),
+            None => Rc::new(self.decode(unix_ns)?),
+        };
+        decoded.truncate(DECODED - 1);
+        decoded.insert(0, Rc::clone(&snapshot));
+        Some(snapshot)
+    }
+
+    /// The same, not kept.
+    pub(crate) fn decode(&self, unix_ns: u64) -> Option<Snapshot> {
+        let moment = &self.moments[self.place(unix_ns).ok()?];
+        let whole = [&moment.payload[..], &moment.sites[..]].concat();
+        self.decoder.borrow_mut().decode(&whole).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::snapshot::CaptureKind;
+
+    use super::*;
+    use crate::orderbook;
+
+    const TENTH_NS: u64 = SECOND_NS / 10;
+
+    fn past(unix_ns: u64, bytes: usize) -> Past {
+        let head = |word: u64| word.to_le_bytes();
+        Past {
+            unix_ns,
+            kind: CaptureKind::Periodic,
+            // A section of an unknown kind.
+            payload: [&head(99), &head(bytes as u64), &vec![0; bytes][..]]
+                .concat()
+                .into(),
+        }
+    }
+
+    #[test]
+    fn an_hour_is_kept_ever_sparser() {
+        let mut history = History::default();
+        let end = 4_000 * SECOND_NS;
+        let dense = end - 60 * SECOND_NS;
+        let often = (dense..=end).step_by(TENTH_NS as usize);
+        for at in (0..dense).step_by(SECOND_NS as usize / 2).chain(often) {
+            history.remember(vec![past(at, 10)]);
+        }
+        let count = |from: u64, to: u64| {
+            let ages = history.times().map(|at| end - at);
+            ages.filter(|age| (from * SECOND_NS..to * SECOND_NS).contains(age))
+                .count()
+        };
+        assert_eq!(count(0, 30), 300);
+        assert_eq!(count(30, 600), 570);
+        assert_eq!(count(600, 3_600), 300);
+        assert_eq!(count(3_600, 4_001), 0);
+    }
+
+    #[test]
+    fn it_is_bounded_whatever_comes_and_keeps_both_ends() {
+        let mut history = History::default();
+        for second in 0..300 {
+            history.remember(vec![past(second * SECOND_NS, 1 << 20)]);
+            assert!(history.bytes() <= BYTES_MAX);
+            assert_eq!(history.counted(), history.bytes());
+        }
+        let times: Vec<u64> = history.times().map(|at| at / SECOND_NS).collect();
+        assert_eq!((times[0], times[times.len() - 1]), (0, 299));
+        assert!(times.len() > 32, "{times:?}");
+        let late = times.iter().filter(|&&at| at >= 270).count();
+        assert!(late > times.len() / 4, "the last seconds stay densest: {times:?}");
+        history.remember(vec![past(300 * SECOND_NS, BYTES_MAX)]);
+        assert!(history.bytes() <= BYTES_MAX, "what is too long is not taken");
+    }
+
+    #[test]
+    fn ten_minutes_of_a_thousand_nodes_leave_room_for_the_viewer() {
+        // As long as the payload of 1,000 nodes in 4 threads with histograms.
+        let mut history = History::default();
+        for second in 0..600 {
+            let tenths = (0..10).map(|tenth| past(second * SECOND_NS + tenth * TENTH_NS, 45_000));
+            history.remember(tenths.collect());
+        }
+        assert!(history.bytes() <= 40 << 20, "{}", history.bytes());
+        assert!(history.times().count() > 800, "and nearly all are there");
+    }
+
+    #[test]
+    fn moments_share_the_sites_that_they_have_in_common() {
+        let mut history = History::default();
+        for tenths in 1..=20 {
+            history.note(&orderbook::snapshot(tenths));
+        }
+        let mut renamed = orderbook::snapshot(21);
+        renamed.sites[0].line += 1;
+        history.note(&renamed);
+        let kinds: std::collections::BTreeSet<*const u8> = history
+            .moments
+            .iter()
+            .map(|moment| moment.sites.as_ptr())
+            .collect();
+        assert_eq!((history.moments.len(), kinds.len()), (21, 2));
+        let at = renamed.capture.unix_ns;
+        assert_eq!(*history.get(at).unwrap(), renamed);
+    }
+
+    #[test]
+    fn records_come_in_any_order_and_twice() {
+        let mut history = History::default();
+        history.note(&orderbook::snapshot(20));
+        let at = |tenths: u64| orderbook::snapshot(tenths).capture.unix_ns;
+        let payload = |tenths: u64| {
+            let mut payload = Vec::new();
+            codec::encode(&orderbook::snapshot(tenths), &mut payload).unwrap();
+            Past {
+                payload: payload.into(),
+                ..past(at(tenths), 0)
+            }
+        };
+        history.remember(vec![payload(10), payload(20), payload(5)]);
+        history.note(&orderbook::snapshot(10));
+        assert_eq!(history.times().collect::<Vec<_>>(), [at(5), at(10), at(20)]);
+        assert_eq!(*history.get(at(10)).unwrap(), orderbook::snapshot(10));
+        assert_eq!(history.at_or_before(at(10)), Some(at(10)));
+        assert_eq!(history.at_or_before(at(10) - 1), Some(at(5)));
+        assert_eq!(history.at_or_before(at(5) - 1), None);
+        assert_eq!(history.after(at(10)), Some(at(20)));
+        assert_eq!(history.after(at(20)), None);
+        for tenths in [5, 10, 20, 5, 10, 20] {
+            assert_eq!(history.get(at(tenths)).unwrap().capture.seq, tenths);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! How the program behind the screen is doing, as a word and a mark: colour only repeats them.
+use crate::text::glyphs::Mark;
+
+/// What is known of the program beside its snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// There is nothing to show yet.
+    Waiting {
+        /// Whom it waits for and where it looked.
+        why: String,
+    },
+    /// The program runs and its heartbeat is fresh.
+    Live,
+    /// The program holds its lock, but its heartbeat is old.
+    Stale {
+        /// The last heartbeat: nanoseconds since the Unix epoch.
+        since_unix_ns: u64,
+    },
+    /// The program ended and left its last record.
+    Exited {
+        /// When: nanoseconds since the Unix epoch.
+        unix_ns: u64,
+    },
+    /// The program ended without a last record.
+    Crashed {
+        /// The last sign of life, where there was one: nanoseconds since the Unix epoch.
+        unix_ns: Option<u64>,
+    },
+    /// A snapshot that was kept in a file; no program is behind it.
+    Kept,
+    /// The file cannot be read as what it claims to be.
+    Broken {
+        /// What was found, what was wanted, and what to do next.
+        why: String,
+    },
+}
+
+impl Status {
+    /// The word in the header.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Waiting { .. } => "WAITING",
+            Self::Live => "LIVE",
+            Self::Stale { .. } => "STALE",
+            Self::Exited { .. } => "EXITED",
+            Self::Crashed { .. } => "CRASHED",
+            Self::Kept => "KEPT",
+            Self::Broken { .. } => "BROKEN",
+        }
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        match self {
+            Self::Waiting { .. } => Mark::Waiting,
+            Self::Live => Mark::Live,
+            Self::Stale { .. } | Self::Broken { .. } => Mark::Stale,
+            Self::Exited { .. } | Self::Crashed { .. } => Mark::Ended,
+            Self::Kept => Mark::Kept,
+        }
+    }
+
+    /// Whether the program can be asked for something.
+    pub fn answers(&self) -> bool {
+        matches!(self, Self::Live | Self::Stale { .. })
+    }
+}

@@ -1,0 +1,210 @@
+//! Which program is meant: from what was typed to a file.
+
+mod damaged_rings;
+mod program;
+mod search_paths;
+pub mod wanted;
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use tickscope_report::archive;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::list;
+use tickscope_format::file::list::Listed;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::places;
+use tickscope_report::form::Form;
+
+use crate::output::console::{about, printable};
+use crate::source::container;
+use crate::text::did_you_mean::nearest;
+
+use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, several};
+pub use damaged_rings::runs_on;
+pub use search_paths::{check_dir, with_denied};
+
+/// Another ring of the same process: it makes a new one where this one was destroyed.
+pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
+    let mut dirs = places::places(dir);
+    // Where the old one is, above all: a path may be given without its directory.
+    dirs.extend(old.path().parent().map(Path::to_path_buf));
+    let old = old.header();
+    let process = |header: &Header| (header.pid, header.start_time, header.boot_id);
+    let rings = list::list(&dirs)
+        .into_iter()
+        .filter_map(|listed| listed.ring.ok());
+    let mut others = rings.filter(|(ring, liveness)| {
+        let new = ring.header();
+        is_live(liveness) && process(new) == process(old) && new.name == old.name && new.nonce != old.nonce
+    });
+    others.next()
+}
+
+/// Finds the target. Of finished programs the newest is taken, and only where none runs; a target that is not
+/// named is one that runs.
+///
+/// # Errors
+/// [`NoTarget`] with what is there, or why a file cannot be opened or the directory not be looked into.
+pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
+    // A program that was started may be about to make it.
+    if !matches!(wanted, Wanted::Started { .. }) {
+        check_dir(dir)?;
+    }
+    if let Wanted::File(path) = wanted {
+        return open_file(path, dir);
+    }
+    let found = find_program(wanted, dir);
+    // No program of this name runs, but it could be started.
+    if let Wanted::Name(name) = wanted
+        && found.as_ref().is_err_and(is_none)
+        && program::is_program(Path::new(name))
+    {
+        return program::running(Path::new(name), dir, true);
+    }
+    found
+}
+
+/// There is none of that name.
+fn is_none(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
+}
+
+fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
+    let places = places::places(dir);
+    let mut listed = list::list(&places);
+    let found = if let Wanted::Pid(pid) = wanted {
+        listed.extend(list::list(&container::places_of(*pid)));
+        let broken = damaged_rings::of_pid(*pid, &listed);
+        let found = choose(wanted, listed, |ring| {
+            wanted.fits(ring) || container::is_inside(*pid, ring)
+        });
+        found.map_err(|none| broken.filter(|_| none.may_come).unwrap_or(none))
+    } else {
+        choose(wanted, listed, |ring| wanted.fits(ring))
+    };
+    found.map_err(|none| search_paths::add_denied(none, &places).into())
+}
+
+/// All rings that fit, in the order of the list.
+pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
+    let readable = list::list(&places::places(dir))
+        .into_iter()
+        .filter_map(|listed| listed.ring.ok());
+    readable
+        .map(|(ring, _)| ring)
+        .filter(|ring| wanted.fits(ring))
+        .collect()
+}
+
+fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
+    search_paths::check_file(path)?;
+    if archive::is_archive(path) {
+        return Ok(Found::Kept(path.to_path_buf()));
+    }
+    let ring = match RingFile::open(path) {
+        Err(_) if program::is_program(path) => return program::running(path, dir, false),
+        Err(error) => return Err(anyhow!(closed_form(path).unwrap_or_else(|| about(path, &error)))),
+        Ok(ring) => ring,
+    };
+    let liveness = ring.liveness().map_err(|error| anyhow!(about(path, &error)))?;
+    Ok(Found::Ring(Box::new(ring), liveness))
+}
+
+/// That a report of a form that cannot be opened was named, as its ending says.
+fn closed_form(path: &Path) -> Option<String> {
+    let form = Form::of_file(path)?;
+    let known = [Form::Html, Form::Kept];
+    (!known.contains(&form)).then(|| {
+        format!(
+            "{}: reports as .{} cannot be opened again; those as .html can, and .tks",
+            path.display(),
+            form.ending()
+        )
+    })
+}
+
+fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> Result<Found, NoTarget> {
+    let mut readable: Vec<(RingFile, Liveness)> =
+        listed.into_iter().filter_map(|listed| listed.ring.ok()).collect();
+    // One file may be seen by two paths.
+    let mut seen = Vec::new();
+    readable.retain(|(ring, _)| {
+        let new = !seen.contains(&ring.header().nonce);
+        seen.push(ring.header().nonce);
+        new
+    });
+    let (mut fitting, others): (Vec<_>, Vec<_>) = readable.into_iter().partition(|(ring, _)| fits(ring));
+    let live = fitting.iter().filter(|(_, liveness)| is_live(liveness)).count();
+    if let Wanted::Started { pid, .. } = wanted {
+        // The command itself before what it started in turn; among those, the one that came first.
+        fitting.sort_by_key(|(ring, _)| (ring.header().pid != *pid, ring.header().started_unix_ns));
+    } else if live > 1 {
+        return Err(several(wanted, &fitting));
+    } else if *wanted == Wanted::Only && live == 0 {
+        return Err(none(wanted, &fitting));
+    }
+    // `list` puts the living first and then the newest.
+    match fitting.into_iter().next() {
+        Some((ring, liveness)) => Ok(Found::Ring(Box::new(ring), liveness)),
+        None => Err(none(wanted, &others)),
+    }
+}
+
+/// That a name is also that of a file, which is meant only by its path; nothing where there is none.
+fn file_of(wanted: &Wanted) -> String {
+    if let Wanted::Name(name) = wanted
+        && Path::new(name).is_file()
+    {
+        return format!(" (there is a file of that name: ./{})", printable(name));
+    }
+    String::new()
+}
+
+/// Whose name is close to the one that was given.
+fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
+    let Wanted::Name(name) = wanted else {
+        return String::new();
+    };
+    let names = there.iter().map(|(ring, _)| ring.header().name.as_str());
+    match nearest(name, names) {
+        Some(near) => format!(" (did you mean {}?)", printable(near)),
+        None => String::new(),
+    }
+}
+
+fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
+    let lead = if *wanted == Wanted::Only {
+        "no program runs that carries tickscope".to_string()
+    } else {
+        format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
+    };
+    let message = if let Wanted::Started { .. } = wanted {
+        // Whatever else is there was not asked for.
+        lead.clone()
+    } else if there.is_empty() {
+        format!(
+            "{lead}, and none has ended here lately\n  start one that calls tickscope::start(), or: \
+             tickscope run -- CMD\n  to look around: tickscope demo"
+        )
+    } else {
+        let lines: Vec<String> = there
+            .iter()
+            .take(2)
+            .map(|(ring, liveness)| {
+                format!("  tickscope {}   {}", ring.header().pid, line_of(ring, liveness))
+            })
+            .collect();
+        let there_is = match there.len() {
+            1 => "there is".to_string(),
+            2 => "there are".to_string(),
+            all => format!("there are {all} (tickscope list), the first two"),
+        };
+        format!("{lead}; {there_is}:\n{}", lines.join("\n"))
+    };
+    NoTarget {
+        message,
+        lead: format!("{lead}."),
+        may_come: true,
+    }
+}

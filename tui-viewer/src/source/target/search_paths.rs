@@ -1,0 +1,75 @@
+//! Where it was looked, and what the system did not let us see there.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+
+use crate::output::console::printable;
+use crate::source::target::wanted::NoTarget;
+
+/// Makes sure that a directory that was asked for can be looked into.
+///
+/// # Errors
+/// [`NoTarget`] with why not; one that is not there may still come.
+pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
+    let Some(dir) = dir else { return Ok(()) };
+    let Err(error) = fs::read_dir(dir) else {
+        return Ok(());
+    };
+    let dir = printable(&dir.display().to_string());
+    let kind = error.kind();
+    let message = if kind == ErrorKind::NotFound {
+        format!("--dir {dir}: does not exist; name the directory that the program has as TICKSCOPE_DIR")
+    } else if kind == ErrorKind::NotADirectory {
+        format!("--dir {dir}: is no directory; a file is opened by its name alone, without --dir")
+    } else {
+        format!("--dir {dir}: cannot be read: {error}; look as the user whose program it is")
+    };
+    Err(NoTarget::new(message, kind == ErrorKind::NotFound))
+}
+
+/// Makes sure that there is a file, as far as one may know.
+///
+/// # Errors
+/// [`NoTarget`] where there is none, or that it may not be read.
+pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
+    let Err(error) = path.symlink_metadata() else {
+        return Ok(());
+    };
+    let file = path.display();
+    if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+        return Err(anyhow!(
+            "cannot open {file}: {error}; look as the user whose file it is"
+        ));
+    }
+    let message = format!("no file {file}; `tickscope list` shows what is there");
+    Err(NoTarget::new(message, true).into())
+}
+
+/// The places, and of each that we may not read that it is so.
+pub fn with_denied(places: &[PathBuf]) -> Vec<String> {
+    let words = |place: &PathBuf| denied(place).unwrap_or_else(|| place.display().to_string());
+    places.iter().map(words).collect()
+}
+
+/// A target that was not found may be where we may not look.
+pub(super) fn add_denied(mut none: NoTarget, places: &[PathBuf]) -> NoTarget {
+    if !none.may_come {
+        return none;
+    }
+    let denied: Vec<String> = places.iter().filter_map(|place| denied(place)).collect();
+    if !denied.is_empty() {
+        let not_seen = format!("not looked into: {}", denied.join(", "));
+        none.message += &format!("\n  {not_seen}");
+        none.lead += &format!("\n{not_seen}.");
+    }
+    none
+}
+
+/// What is said of a place that we may not read; none where we may.
+fn denied(place: &Path) -> Option<String> {
+    let error = fs::read_dir(place).err()?;
+    (error.kind() == ErrorKind::PermissionDenied).then(|| format!("{} (Permission denied)", place.display()))
+}

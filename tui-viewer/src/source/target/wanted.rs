@@ -1,0 +1,206 @@
+//! Which program is meant, as it was typed, and what was found for it.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use tickscope_format::file::open::{Liveness, RingFile};
+
+use crate::cli::args::TargetArgs;
+use crate::output::console::printable;
+
+/// What was typed, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The only one that runs.
+    Only,
+    /// By name.
+    Name(String),
+    /// By process id.
+    Pid(u32),
+    /// By path.
+    File(PathBuf),
+    /// The one that `tickscope run` started: what it passed on, and the process id of the command itself.
+    Started {
+        /// What was passed in the environment.
+        token: u64,
+        /// The command's own process id.
+        pid: u32,
+    },
+}
+
+/// A target that was found.
+#[derive(Debug)]
+pub enum Found {
+    /// A ring, of a program that runs or has ended.
+    Ring(Box<RingFile>, Liveness),
+    /// A kept snapshot.
+    Kept(PathBuf),
+}
+
+/// Why there is no target: what is there, and the command that opens it.
+#[derive(Debug)]
+pub struct NoTarget {
+    /// What is wanted and not there, in one line.
+    pub lead: String,
+    /// The whole message, at most four lines: that, and what is there.
+    pub message: String,
+    /// Whether it may still come: no program of that name is there yet.
+    pub may_come: bool,
+}
+
+impl NoTarget {
+    /// One of which there is no more to say than what is wanted and not there.
+    pub fn new(message: String, may_come: bool) -> Self {
+        Self {
+            lead: message.clone(),
+            message,
+            may_come,
+        }
+    }
+}
+
+impl fmt::Display for NoTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for NoTarget {}
+
+/// Endings by which an argument is a path though it has no `/`.
+pub(crate) const PATH_ENDINGS: [&str; 4] = ["ring", "tks", "json", "html"];
+
+impl Wanted {
+    /// Understands what was typed.
+    pub fn of(args: &TargetArgs) -> Self {
+        if let Some(pid) = args.pid {
+            return Self::Pid(pid);
+        }
+        let Some(text) = args.target.as_deref() else {
+            return Self::Only;
+        };
+        let ending = Path::new(text)
+            .extension()
+            .and_then(OsStr::to_str)
+            .unwrap_or_default();
+        if text.contains('/') || PATH_ENDINGS.contains(&ending) {
+            return Self::File(text.into());
+        }
+        match text.parse() {
+            Ok(pid) if text.bytes().all(|byte| byte.is_ascii_digit()) => Self::Pid(pid),
+            _ => Self::Name(text.to_string()),
+        }
+    }
+
+    /// Whether a program that starts anew is this target again.
+    pub fn follows_restarts(&self) -> bool {
+        matches!(self, Self::Only | Self::Name(_))
+    }
+
+    pub(crate) fn fits(&self, ring: &RingFile) -> bool {
+        let header = ring.header();
+        match self {
+            Self::Only => true,
+            Self::Name(name) => header.name == *name,
+            Self::Pid(pid) => header.pid == *pid,
+            Self::File(path) => ring.path() == path,
+            Self::Started { token, .. } => header.run_token == *token,
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Only => write!(f, "program"),
+            Self::Name(name) => write!(f, "program called \"{}\"", printable(name)),
+            Self::Pid(pid) => write!(f, "program with pid {pid}"),
+            Self::File(path) => write!(f, "file {}", path.display()),
+            Self::Started { .. } => write!(f, "scopes: nothing came from the started program"),
+        }
+    }
+}
+
+/// True where the program that wrote a ring runs.
+pub fn is_live(liveness: &Liveness) -> bool {
+    matches!(liveness, Liveness::Running | Liveness::Stale { .. })
+}
+
+/// One program a line: what to type for it, and how it does.
+pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
+    let header = ring.header();
+    let state = match liveness {
+        Liveness::Running => "running",
+        Liveness::Stale { .. } => "stale",
+        Liveness::Exited { .. } => "exited",
+        Liveness::Crashed { .. } => "crashed",
+    };
+    format!("{} (pid {}, {state})", printable(&header.name), header.pid)
+}
+
+pub(crate) fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTarget {
+    let live: Vec<&(RingFile, Liveness)> = fitting.iter().filter(|(_, liveness)| is_live(liveness)).collect();
+    let one_pid = live
+        .iter()
+        .all(|(ring, _)| ring.header().pid == live[0].0.header().pid);
+    // Two rings of one process are told apart by their files alone.
+    let how = |ring: &RingFile| {
+        if one_pid {
+            ring.path().display().to_string()
+        } else {
+            ring.header().pid.to_string()
+        }
+    };
+    let lines: Vec<String> = live
+        .iter()
+        .take(2)
+        .map(|(ring, liveness)| format!("  tickscope {}   {}", how(ring), line_of(ring, liveness)))
+        .collect();
+    let more = match live.len() {
+        2 => String::new(),
+        all => format!("\n  and {} more: tickscope list", all - 2),
+    };
+    let what = if *wanted == Wanted::Only {
+        "several programs run".to_string()
+    } else {
+        format!("there are {} live ones of the {wanted}", live.len())
+    };
+    NoTarget {
+        message: format!("{what}; choose one:\n{}{more}", lines.join("\n")),
+        lead: format!("{what}."),
+        may_come: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(text: &str) -> Wanted {
+        Wanted::of(&TargetArgs {
+            target: Some(text.into()),
+            ..TargetArgs::default()
+        })
+    }
+
+    #[test]
+    fn what_is_typed_is_a_path_a_pid_or_a_name() {
+        assert_eq!(wanted("./x"), Wanted::File("./x".into()));
+        assert_eq!(wanted("run.tks"), Wanted::File("run.tks".into()));
+        assert_eq!(wanted("a.ring"), Wanted::File("a.ring".into()));
+        assert_eq!(wanted("a.json"), Wanted::File("a.json".into()));
+        assert_eq!(wanted("a.html"), Wanted::File("a.html".into()));
+        assert_eq!(wanted("4711"), Wanted::Pid(4711));
+        assert_eq!(wanted("a.txt"), Wanted::Name("a.txt".into()));
+        assert_eq!(wanted("99999999999999"), Wanted::Name("99999999999999".into()));
+        assert_eq!(Wanted::of(&TargetArgs::default()), Wanted::Only);
+        assert_eq!(
+            Wanted::of(&TargetArgs {
+                pid: Some(7),
+                ..TargetArgs::default()
+            }),
+            Wanted::Pid(7)
+        );
+    }
+}

@@ -1,0 +1,479 @@
+//! The moments that a target still knows: all of a recording, or what a ring holds, the fine records and before them the
+//! coarse ones.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use tickscope_format::file::open::RingFile;
+use tickscope_format::latency::Latencies;
+use tickscope_analysis::history_window;
+use tickscope_analysis::history_window::{Facts, Parts};
+use tickscope_format::ring::Record;
+use tickscope_format::recording::Series;
+use tickscope_format::{FormatError, Snapshot, codec, snapshot_file};
+
+use crate::cli::args::When;
+use crate::output::console::{Misuse, about};
+use crate::source::target::wanted::Found;
+use crate::text::clock_time::{UtcOffset, clock_tenths, clock_time, last_time_of_day, nanos, seconds};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Moments of one target, the oldest first; there is at least one.
+#[derive(Debug)]
+pub struct Timeline {
+    records: Records,
+    facts: Vec<Facts>,
+    /// The wall clock at each: nanoseconds since the Unix epoch.
+    unix_ns: Vec<u64>,
+    /// So many of them, the oldest, have no latencies.
+    coarse: usize,
+    offset: UtcOffset,
+}
+
+/// Where they are read from.
+#[derive(Debug)]
+enum Records {
+    Series(Series),
+    Ring(PathBuf, Vec<Record>),
+}
+
+/// What happened between two moments, and which they are.
+#[derive(Debug)]
+pub struct Between {
+    /// As a snapshot.
+    pub snapshot: Snapshot,
+    /// Its length and its ends, for reading.
+    pub words: String,
+    /// What is not in it, or should not be.
+    pub doubts: Vec<&'static str>,
+}
+
+impl Timeline {
+    /// The moments of a target.
+    ///
+    /// # Errors
+    /// Why there are none, or why they cannot be read.
+    pub fn of(found: &Found, offset: UtcOffset) -> anyhow::Result<Self> {
+        match found {
+            Found::Ring(ring, _) => Self::of_ring(ring, offset),
+            Found::Kept(path) if snapshot_file::is_kept(path) => Self::of_series(path, offset),
+            Found::Kept(path) => Err(single(path)),
+        }
+    }
+
+    fn of_series(path: &Path, offset: UtcOffset) -> anyhow::Result<Self> {
+        let series = Series::open(path).map_err(|error| anyhow!(about(path, &error)))?;
+        let moments = series.moments();
+        let facts = moments.iter().map(|moment| Facts {
+            reset_epoch: moment.reset_epoch,
+            withdraws: moment.withdraws,
+            kind: moment.stamp.kind,
+        });
+        let timeline = Self {
+            facts: facts.collect(),
+            unix_ns: moments.iter().map(|moment| moment.stamp.unix_ns).collect(),
+            records: Records::Series(series),
+            coarse: 0,
+            offset,
+        };
+        match timeline.facts.len() {
+            0 => Err(anyhow!(about(path, &FormatError::NoRecord))),
+            1 => Err(single(path)),
+            _ => Ok(timeline),
+        }
+    }
+
+    fn of_ring(ring: &RingFile, offset: UtcOffset) -> anyhow::Result<Self> {
+        let failed = |error: FormatError| anyhow!(about(ring.path(), &error));
+        let mut records = vec![ring.newest().map_err(failed)?];
+        // What was written over meanwhile is not there any more.
+        while let Some(before) = records.last().and_then(|last| ring.before(last).ok().flatten()) {
+            records.push(before);
+        }
+        let fine = records.len();
+        let oldest = records.last().map_or(0, |record| record.stamp.unix_ns);
+        let mut coarse = ring.coarse_newest().ok().flatten();
+        while let Some(record) = coarse {
+            coarse = ring.coarse_before(&record).ok().flatten();
+            if record.stamp.unix_ns < oldest {
+                records.push(record);
+            }
+        }
+        if records.len() == 1 {
+            return Err(single(ring.path()));
+        }
+        records.reverse();
+        let mut facts = Vec::with_capacity(records.len());
+        for record in &records {
+            let capture = codec::capture(&record.payload).map_err(failed)?;
+            facts.push(Facts {
+                reset_epoch: capture.reset_epoch,
+                withdraws: capture.withdraws,
+                kind: record.stamp.kind,
+            });
+        }
+        Ok(Self {
+            facts,
+            unix_ns: records.iter().map(|record| record.stamp.unix_ns).collect(),
+            coarse: records.len() - fine,
+            records: Records::Ring(ring.path().to_path_buf(), records),
+            offset,
+        })
+    }
+
+    fn path(&self) -> &Path {
+        match &self.records {
+            Records::Series(series) => series.path(),
+            Records::Ring(path, _) => path,
+        }
+    }
+
+    fn first(&self) -> u64 {
+        self.unix_ns[0]
+    }
+
+    fn last(&self) -> u64 {
+        self.unix_ns[self.unix_ns.len() - 1]
+    }
+
+    /// The newest moment.
+    pub fn newest(&self) -> usize {
+        self.unix_ns.len() - 1
+    }
+
+    /// The snapshot of a moment.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn snapshot(&self, at: usize) -> anyhow::Result<Snapshot> {
+        let snapshot = match &self.records {
+            Records::Series(series) => series.snapshot(&series.moments()[at]),
+            Records::Ring(_, records) => codec::decode(&records[at].payload),
+        };
+        snapshot.map_err(|error| anyhow!(about(self.path(), &error)))
+    }
+
+    /// The moment that is meant: the last one then or before.
+    ///
+    /// # Errors
+    /// That is not in it.
+    pub fn find(&self, when: When) -> anyhow::Result<usize> {
+        // Moments do not come to the millisecond.
+        let inside = self.first()..=self.last().saturating_add(SECOND_NS);
+        let wanted = self.unix_ns_of(when).filter(|wanted| inside.contains(wanted));
+        wanted
+            .map(|wanted| self.at_or_before(wanted))
+            .ok_or_else(|| self.not_of_then())
+    }
+
+    /// The moment with which a time begins: the nearest one; the oldest where it would begin before that.
+    ///
+    /// # Errors
+    /// It would begin after all that is in it.
+    pub fn find_from(&self, when: When) -> anyhow::Result<usize> {
+        match self.unix_ns_of(when) {
+            Some(wanted) if wanted >= self.first() => self.nearest(wanted),
+            // A time of the clock that is not in it is more likely a mistake.
+            _ if matches!(when, When::Clock(_)) => Err(self.not_of_then()),
+            _ => Ok(0),
+        }
+    }
+
+    /// The moment with which a time ends: the nearest one; the newest where it would end after that.
+    ///
+    /// # Errors
+    /// It would end before all that is in it.
+    pub fn find_to(&self, when: When) -> anyhow::Result<usize> {
+        match self.unix_ns_of(when) {
+            Some(wanted) if wanted >= self.first() => self.nearest(wanted.min(self.last())),
+            _ => Err(self.not_of_then()),
+        }
+    }
+
+    /// When that was; none before the clock began.
+    fn unix_ns_of(&self, when: When) -> Option<u64> {
+        let (first, last) = (self.first(), self.last());
+        match when {
+            When::After(time) => Some(first.saturating_add(nanos(time))),
+            When::Before(time) => last.checked_sub(nanos(time)),
+            // Any moment within that second is meant.
+            When::Clock(of_day) => {
+                last_time_of_day(last, of_day, self.offset).map(|second| self.first_in_second(second))
+            }
+        }
+    }
+
+    fn not_of_then(&self) -> anyhow::Error {
+        Misuse(format!("no moment of then; {}", self.extent())).into()
+    }
+
+    fn nearest(&self, wanted: u64) -> anyhow::Result<usize> {
+        if wanted > self.last().saturating_add(SECOND_NS) {
+            return Err(self.not_of_then());
+        }
+        let before = self.at_or_before(wanted);
+        let after = (before + 1).min(self.newest());
+        let away = |at: usize| self.unix_ns[at].abs_diff(wanted);
+        Ok(if away(after) < away(before) { after } else { before })
+    }
+
+    fn first_in_second(&self, second: u64) -> u64 {
+        let within = second..second.saturating_add(SECOND_NS);
+        let first = self.unix_ns.iter().find(|at| within.contains(at));
+        first.copied().unwrap_or(second)
+    }
+
+    fn at_or_before(&self, unix_ns: u64) -> usize {
+        self.unix_ns.iter().rposition(|&at| at <= unix_ns).unwrap_or(0)
+    }
+
+    /// The moment with which a time begins that ends with another one: as long before as is wished, or the oldest.
+    pub fn begin_of(&self, end: usize, length: Duration) -> usize {
+        let length_ns = nanos(length);
+        // Moments do not come to the microsecond.
+        let slack = length_ns / 200;
+        let begin = self.unix_ns[end].saturating_sub(length_ns).saturating_add(slack);
+        self.at_or_before(begin).min(end)
+    }
+
+    /// What there is, in words.
+    pub fn extent(&self) -> String {
+        let (first, last) = (self.first(), self.last());
+        format!(
+            "{} holds {}, from {} to {}",
+            self.path().display(),
+            seconds(last.saturating_sub(first)),
+            clock_time(first, self.offset),
+            clock_time(last, self.offset),
+        )
+    }
+
+    /// Which moment one is, in words.
+    pub fn words(&self, at: usize) -> String {
+        format!(
+            "{}, {} after the beginning of what is recorded",
+            clock_tenths(self.unix_ns[at], self.offset),
+            seconds(self.unix_ns[at].saturating_sub(self.first()))
+        )
+    }
+
+    /// Where in a recording a time lies; the beginning of a ring moves on.
+    fn after_the_beginning(&self, from: usize, to: usize) -> String {
+        let since = |at: usize| seconds(self.unix_ns[at].saturating_sub(self.first()));
+        match self.records {
+            Records::Series(_) => format!("{} to {} after the beginning, ", since(from), since(to)),
+            Records::Ring(..) => String::new(),
+        }
+    }
+
+    /// What happened between two moments.
+    ///
+    /// # Errors
+    /// They are the same, the wrong way round, of two processes, or cannot be read.
+    pub fn between(&self, from: usize, to: usize) -> anyhow::Result<Between> {
+        if from >= to {
+            let why = format!("no time lies between these two moments; {}", self.extent());
+            return Err(Misuse(why).into());
+        }
+        let Parts {
+            plus,
+            minus,
+            unclosed,
+            more,
+        } = history_window::parts(&self.facts, from, to);
+        let blind = plus.iter().chain(&minus).any(|&at| at < self.coarse);
+        let read = |parts: &[usize]| -> anyhow::Result<Vec<Snapshot>> {
+            parts.iter().map(|&at| self.snapshot(at)).collect()
+        };
+        let (plus, minus) = (read(&plus)?, read(&minus)?);
+        let run = |snapshot: &Snapshot| (snapshot.process.pid, snapshot.process.started_unix_ns);
+        let mut runs = plus.iter().chain(&minus).map(run);
+        let first = runs.next();
+        if runs.any(|run| Some(run) != first) {
+            bail!(
+                "{}: found records of two processes, wanted those of one, as `tickscope record` keeps them",
+                self.path().display()
+            );
+        }
+        let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
+        let mut snapshot = history_window::across(&plus, &minus);
+        if blind {
+            // Those that are there are not of this time alone.
+            snapshot.latencies = Latencies::default();
+        }
+        let doubts = [
+            (
+                unclosed,
+                "a reset took away what was counted just before it, and no record shows that: it is missing here",
+            ),
+            (
+                more,
+                "an undo gave back what was counted before the first record: that is counted here as well",
+            ),
+        ];
+        Ok(Between {
+            words: format!(
+                "{}, from {}{} to {}",
+                seconds(snapshot.capture.since_reset_ns),
+                self.after_the_beginning(from, to),
+                clock_tenths(self.unix_ns[from], self.offset),
+                clock_tenths(self.unix_ns[to], self.offset),
+            ),
+            snapshot,
+            doubts: doubts
+                .into_iter()
+                .filter_map(|(is, why)| is.then_some(why))
+                .collect(),
+        })
+    }
+}
+
+/// What a file with one snapshot cannot tell.
+fn single(path: &Path) -> anyhow::Error {
+    anyhow!(
+        "{} holds one moment and nothing from before it; `tickscope record` keeps a series",
+        path.display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orderbook;
+    use tickscope_format::file::create::OwnRing;
+    use tickscope_format::file::header::Header;
+    use tickscope_format::os;
+    use tickscope_format::ring::Stamp;
+    use tickscope_format::recording::Writer;
+    use tickscope_format::snapshot::CaptureKind;
+
+    /// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.
+    fn ring(dir: &Path) -> RingFile {
+        let header = Header {
+            name: "app".into(),
+            pid: std::process::id(),
+            start_time: 1,
+            boot_id: [1, 2],
+            uid: os::user_id(),
+            nonce: 1,
+            run_token: 0,
+            started_unix_ns: 1,
+            ring_words: (1 << 20) / 8,
+            coarse_words: (1 << 20) / 8,
+            control: true,
+            version: (1, 1),
+        };
+        let mut own = OwnRing::create(dir, header).unwrap();
+        for second in 100..=130 {
+            let snapshot = orderbook::snapshot(second * 10);
+            let stamp = Stamp {
+                kind: CaptureKind::Periodic,
+                tick: snapshot.capture.tick,
+                unix_ns: snapshot.capture.unix_ns,
+            };
+            let mut payload = Vec::new();
+            if second >= 125 {
+                codec::encode(&snapshot, &mut payload).unwrap();
+                own.publish(stamp, &payload).unwrap();
+                payload.clear();
+            }
+            if second % 10 == 0 {
+                codec::encode_small(&snapshot, &mut payload).unwrap();
+                own.coarse_room(payload.len() as u64).unwrap();
+                own.publish_coarse(stamp, &payload).unwrap();
+            }
+        }
+        own.link().unwrap();
+        RingFile::open(own.path()).unwrap()
+    }
+
+    #[test]
+    fn a_ring_reaches_back_over_its_coarse_records_and_percentiles_do_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let timeline = Timeline::of_ring(&ring(dir.path()), Some(0)).unwrap();
+        let of = |second: u64| orderbook::snapshot(second * 10);
+        let at = |text: &str| timeline.find(text.parse().unwrap()).unwrap();
+        let seconds: Vec<usize> = [
+            "0s", "9.9s", "10s", "24s", "25s", "26.5s", "-0s", "-5.1s", "30.9s",
+        ]
+        .map(at)
+        .to_vec();
+        assert_eq!(seconds, [0, 0, 1, 2, 3, 4, 8, 2, 8]);
+        assert!(timeline.find("32s".parse().unwrap()).is_err());
+        assert!(timeline.find("-31s".parse().unwrap()).is_err());
+        assert_eq!(timeline.snapshot(5).unwrap(), of(127));
+
+        let ends = |text: &str| {
+            let when: When = text.parse().unwrap();
+            let (from, to) = (timeline.find_from(when), timeline.find_to(when));
+            (from.ok(), to.ok())
+        };
+        // The nearest, and what reaches beyond is cut.
+        assert_eq!(ends("24s"), (Some(3), Some(3)));
+        assert_eq!(ends("26.4s"), (Some(4), Some(4)));
+        assert_eq!(ends("26.6s"), (Some(5), Some(5)));
+        assert_eq!(ends("1h"), (None, Some(8)));
+        assert_eq!(ends("-1h"), (Some(0), None));
+        assert_eq!(ends("00:10"), (None, None), "a day before");
+
+        let fine = timeline.between(at("26s"), at("29s")).unwrap();
+        assert_eq!(fine.snapshot.calls(), of(129).calls() - of(126).calls());
+        assert!(!fine.snapshot.latencies.row.is_empty());
+        let begin = timeline.begin_of(8, Duration::from_secs(20));
+        let coarse = timeline.between(begin, 8).unwrap();
+        assert_eq!(coarse.snapshot.calls(), of(130).calls() - of(110).calls());
+        assert!(coarse.snapshot.latencies.row.is_empty());
+        assert!(coarse.words.starts_with("20.0 s, from "), "{}", coarse.words);
+        assert_eq!(timeline.begin_of(8, Duration::from_secs(3_600)), 0);
+        assert!(timeline.between(8, 8).is_err());
+    }
+
+    /// A recording with these records.
+    fn recorded(dir: &Path, snapshots: &[Snapshot]) -> Timeline {
+        let path = dir.join("run.tks");
+        let mut writer = Writer::create(&path, true).unwrap();
+        for snapshot in snapshots {
+            let mut payload = Vec::new();
+            codec::encode(snapshot, &mut payload).unwrap();
+            let stamp = Stamp {
+                kind: snapshot.capture.kind,
+                tick: snapshot.capture.tick,
+                unix_ns: snapshot.capture.unix_ns,
+            };
+            writer.append(stamp, &payload).unwrap();
+        }
+        writer.finish().unwrap();
+        Timeline::of(&Found::Kept(path), Some(0)).unwrap()
+    }
+
+    #[test]
+    fn what_a_stretch_does_not_hold_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |second: u64, reset_epoch: u64| {
+            let mut snapshot = orderbook::snapshot(second * 10);
+            snapshot.capture.reset_epoch = reset_epoch;
+            snapshot
+        };
+        let reset = recorded(dir.path(), &[of(100, 2), of(101, 3)]);
+        assert_eq!(
+            reset.between(0, 1).unwrap().doubts,
+            [
+                "a reset took away what was counted just before it, and no record shows that: it is missing here"
+            ]
+        );
+        let mut undone = of(101, 3);
+        undone.capture.withdraws = Some(1);
+        let undone = recorded(dir.path(), &[of(100, 2), undone]);
+        assert_eq!(
+            undone.between(0, 1).unwrap().doubts,
+            ["an undo gave back what was counted before the first record: that is counted here as well"]
+        );
+        let mut other = of(101, 2);
+        other.process.pid += 1;
+        let two = recorded(dir.path(), &[of(100, 2), other]);
+        let why = two.between(0, 1).unwrap_err().to_string();
+        assert!(why.ends_with("run.tks: found records of two processes, wanted those of one, as `tickscope record` keeps them"), "{why}");
+    }
+}

@@ -1,0 +1,169 @@
+//! A app on a stage: keys in, screens out, for tests.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+use ratatui::style::{Color, Modifier};
+use tickscope_format::Snapshot;
+use tui_input::InputRequest;
+
+use crate::app::message::{Effect, Message};
+use crate::app::state::App;
+use crate::app::view::View;
+use crate::cli::args::look::ThemeKind;
+use crate::keys::action::Context;
+use crate::keys::decoder::Code;
+use crate::keys::keymap::lookup;
+use crate::orderbook;
+use crate::source::events::{Events, Target};
+use crate::source::status::Status;
+use crate::ui::view;
+
+/// A app that has heard nothing yet.
+pub(crate) fn empty(width: u16, height: u16) -> App {
+    App::new(Size::new(width, height), ThemeKind::Sixteen, false, Some(0))
+}
+
+/// A app that shows the made-up program, alive.
+pub(crate) fn live(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    events(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+    app
+}
+
+/// What a feed would say.
+pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) -> Vec<Effect> {
+    let target = Target {
+        name: "orderbook-sim".into(),
+        pid: 41_873,
+        path: "a.ring".into(),
+    };
+    let snapshot = snapshot.map(Rc::new);
+    app.update(Message::Events(Box::new(Events {
+        target: Some(target),
+        snapshot,
+        ..Events::quiet(status)
+    })))
+}
+
+/// Time since the screen began.
+pub(crate) fn at(app: &mut App, ms: u64) {
+    app.update(Message::Time(Duration::from_millis(ms)));
+}
+
+/// One key, as the loop would give it.
+pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
+    let context = app.context();
+    let typing = matches!(context, Context::Typing | Context::Commanding);
+    let message = match (lookup(context, key), key) {
+        (Some(action), _) => Message::Do(action),
+        (None, Code::Char(c)) if typing => Message::Edit(InputRequest::InsertChar(c)),
+        (None, Code::Backspace) if typing => Message::Edit(InputRequest::DeletePrevChar),
+        (None, _) => Message::Unknown(key),
+    };
+    app.update(message)
+}
+
+/// Letters, one after the other.
+pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
+    text.chars().flat_map(|c| key(app, Code::Char(c))).collect()
+}
+
+/// Goes to a view, by its digit.
+pub(crate) fn show(app: &mut App, view: View) {
+    let digit = char::from_digit(view as u32 + 1, 10).expect("there are fewer than ten");
+    key(app, Code::Char(digit));
+}
+
+/// The screen as cells.
+pub(crate) fn screen(app: &App) -> Buffer {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen.size.width, app.screen.size.height));
+    view::draw(app, &mut buffer);
+    buffer
+}
+
+/// The screen as text.
+pub(crate) fn text(app: &App) -> String {
+    let buffer = screen(app);
+    let mut out = String::new();
+    for y in 0..buffer.area.height {
+        let mut line = String::new();
+        let mut skip = 0;
+        for x in 0..buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            // The second cell of a wide letter holds nothing of its own.
+            if skip == 0 {
+                line.push_str(symbol);
+                skip = crate::text::cells::width(symbol).saturating_sub(1);
+            } else {
+                skip -= 1;
+            }
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// The screen as text, and below it where it does not look plain.
+pub(crate) fn looks(app: &App) -> String {
+    let buffer = screen(app);
+    let mut out = text(app);
+    out.push_str("---\n");
+    for y in 0..buffer.area.height {
+        let mut runs: Vec<(u16, u16, String)> = Vec::new();
+        for x in 0..buffer.area.width {
+            let cell = &buffer[(x, y)];
+            let look = look(cell.fg, cell.bg, cell.modifier);
+            match runs.last_mut() {
+                Some((_, end, last)) if *last == look && *end + 1 == x => *end = x,
+                _ => runs.push((x, x, look)),
+            }
+        }
+        let runs: Vec<String> = runs
+            .into_iter()
+            .filter(|(.., look)| !look.is_empty())
+            .map(|(start, end, look)| format!("{start}-{end} {look}"))
+            .collect();
+        if !runs.is_empty() {
+            out.push_str(&format!("{y:>2}: {}\n", runs.join(", ")));
+        }
+    }
+    out
+}
+
+fn look(fg: Color, bg: Color, modifier: Modifier) -> String {
+    let mut words = Vec::new();
+    if fg != Color::Reset {
+        words.push(fg.to_string().to_lowercase());
+    }
+    if bg != Color::Reset {
+        words.push(format!("on {}", bg.to_string().to_lowercase()));
+    }
+    words.extend(modifier.iter_names().map(|(name, _)| name.to_lowercase()));
+    words.join(" ")
+}
+
+/// The name of the selected row.
+pub(crate) fn selected(app: &App) -> String {
+    let row = app.list().selected().expect("a row is selected");
+    app.derived
+        .data
+        .as_ref()
+        .expect("there is data")
+        .label(row.what)
+        .to_string()
+}
+
+/// The line of the screen on which the selected row stands.
+pub(crate) fn line(app: &App) -> usize {
+    app.list().cursor.index - app.list().cursor.offset
+}
+
+/// The same, where there may be none.
+pub(crate) fn line_or_none(app: &App) -> Option<usize> {
+    let cursor = &app.list().cursor;
+    app.list().selected().map(|_| cursor.index - cursor.offset)
+}

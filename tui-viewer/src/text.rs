@@ -1,0 +1,7 @@
+//! Words, widths and times as text. Knows nothing of programs or screens.
+
+pub(crate) mod cells;
+pub(crate) mod clock_time;
+pub(crate) mod did_you_mean;
+pub(crate) mod glyphs;
+pub(crate) mod words;

@@ -1,0 +1,40 @@
+//! The word that was probably meant where another was typed.
+
+/// How many letters a word is away from another: changed, left out, added or swapped with a neighbour.
+pub(crate) use strsim::osa_distance as distance;
+
+/// The name that is nearest to a word; none where the word is one of them, or none is near.
+pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let names = names.into_iter().map(|name| (distance(word, name), name));
+    names
+        .min()
+        .filter(|(away, _)| is_near(word, *away))
+        .map(|(_, name)| name)
+}
+
+/// At most a third of the letters may be wrong.
+fn is_near(word: &str, away: usize) -> bool {
+    (1..=word.chars().count() / 3).contains(&away)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swapped_neighbours_are_one_mistake() {
+        assert_eq!(distance("lsit", "list"), 1);
+        assert_eq!(distance("rset", "reset"), 1);
+    }
+
+    #[test]
+    fn what_is_meant_is_close_and_not_the_same() {
+        let of = |word| nearest(word, ["report", "record", "list", "ls"]);
+        assert_eq!(of("reprot"), Some("report"));
+        assert_eq!(of("recordd"), Some("record"));
+        assert_eq!(of("lits"), Some("list"));
+        for other in ["report", "ps", "order-book", ""] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

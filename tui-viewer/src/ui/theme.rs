@@ -1,0 +1,55 @@
+//! What things mean, and how that looks: styles per theme, marks per character set.
+
+mod choice;
+mod palette;
+
+pub use crate::cli::args::look::ThemeKind;
+pub(crate) use crate::ui::theme::choice::{chosen, decide, truecolor};
+pub(crate) use crate::ui::theme::palette::indexed;
+
+use crate::text::glyphs::Mark;
+
+/// What a text means; its looks follow from that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// Plain text.
+    Plain,
+    /// What the eye should find first.
+    Strong,
+    /// What may be overlooked: units of the frame, hints.
+    Quiet,
+    /// Lines that only divide.
+    Rule,
+    /// The selected row.
+    Selected,
+    /// A share of a quarter or more.
+    Hottest,
+    /// A share of a twentieth or more.
+    Warm,
+    /// A share below a hundredth.
+    Small,
+    /// Title of the column that rows are sorted by.
+    Sorted,
+    /// A place where the search found its text.
+    Match,
+    /// All is well.
+    Good,
+    /// Not as usual, not wrong.
+    Notable,
+    /// Over, or wrong.
+    Ended,
+    /// Wrong, and to be seen.
+    Alarm,
+}
+
+impl Meaning {
+    /// How a state looks.
+    pub(crate) fn of(mark: Mark) -> Self {
+        match mark {
+            Mark::Live => Self::Good,
+            Mark::Frozen | Mark::Stale => Self::Notable,
+            Mark::Ended => Self::Ended,
+            Mark::Kept | Mark::Waiting => Self::Strong,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Which theme it is to be: what was typed, then what the environment says.
+
+use crate::cli::args::look::{ColorChoice, ThemeKind};
+
+/// Names the theme where no option does.
+const VARIABLE: &str = "TICKSCOPE_THEME";
+
+/// The theme that the variable names, where no option names one.
+///
+/// # Errors
+/// The variable names none of them.
+pub(crate) fn chosen(
+    option: Option<ThemeKind>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Option<ThemeKind>, String> {
+    let word = variable(VARIABLE).filter(|word| !word.is_empty());
+    match (option, word) {
+        (Some(kind), _) => Ok(Some(kind)),
+        (None, None) => Ok(None),
+        (None, Some(word)) => ThemeKind::named(&word).map(Some).ok_or_else(|| {
+            let words = ThemeKind::ALL.map(ThemeKind::word).join(", ");
+            format!("{VARIABLE} is {word:?}: no such theme; there are {words}")
+        }),
+    }
+}
+
+/// Colours or none: `--color`, then NO_COLOR, then FORCE_COLOR, then a terminal that has none. Which colours, the
+/// wish says.
+pub(crate) fn decide(
+    choice: ColorChoice,
+    wish: Option<ThemeKind>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> ThemeKind {
+    let set = |name| variable(name).is_some_and(|value| !value.is_empty());
+    let colours = match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if set("NO_COLOR") => false,
+        ColorChoice::Auto if set("FORCE_COLOR") => true,
+        ColorChoice::Auto => match variable("TERM").as_deref() {
+            Some("dumb") => false,
+            Some(term) if term.starts_with("vt1") => set("COLORTERM"),
+            Some(_) | None => true,
+        },
+    };
+    if colours {
+        wish.unwrap_or_default()
+    } else {
+        ThemeKind::Mono
+    }
+}
+
+/// Whether the terminal shows any colour there is; others have 256.
+pub(crate) fn truecolor(variable: impl Fn(&str) -> Option<String>) -> bool {
+    variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::glyphs::tests::with;
+
+    type Environment = &'static [(&'static str, &'static str)];
+
+    #[test]
+    fn colour_is_decided_in_order() {
+        use ColorChoice::{Always, Auto, Never};
+        use ThemeKind::{Mono, Sixteen};
+        let table: [(ColorChoice, Environment, ThemeKind); 10] = [
+            (Auto, &[("TERM", "xterm")], Sixteen),
+            (Auto, &[("NO_COLOR", "")], Sixteen),
+            (Auto, &[("NO_COLOR", "1"), ("FORCE_COLOR", "1")], Mono),
+            (Auto, &[("TERM", "dumb")], Mono),
+            (Auto, &[("TERM", "dumb"), ("COLORTERM", "truecolor")], Mono),
+            (Auto, &[("TERM", "vt100")], Mono),
+            (Auto, &[("TERM", "vt100"), ("COLORTERM", "truecolor")], Sixteen),
+            (Auto, &[("TERM", "dumb"), ("FORCE_COLOR", "1")], Sixteen),
+            (Always, &[("NO_COLOR", "1")], Sixteen),
+            (Never, &[("FORCE_COLOR", "1")], Mono),
+        ];
+        for (choice, environment, kind) in table {
+            let decided = decide(choice, None, with(environment));
+            assert_eq!(decided, kind, "{choice:?} {environment:?}");
+        }
+    }
+
+    #[test]
+    fn the_wished_theme_comes_where_there_are_colours() {
+        let wish = Some(ThemeKind::Cvd);
+        let no_color = [("NO_COLOR", "1")];
+        assert_eq!(decide(ColorChoice::Auto, wish, with(&[])), ThemeKind::Cvd);
+        assert_eq!(decide(ColorChoice::Auto, wish, with(&no_color)), ThemeKind::Mono);
+        assert_eq!(decide(ColorChoice::Always, wish, with(&no_color)), ThemeKind::Cvd);
+        assert_eq!(decide(ColorChoice::Never, wish, with(&[])), ThemeKind::Mono);
+    }
+
+    #[test]
+    fn the_option_comes_before_the_variable() {
+        let light = [("TICKSCOPE_THEME", "light")];
+        assert_eq!(chosen(None, with(&light)), Ok(Some(ThemeKind::Light)));
+        assert_eq!(
+            chosen(Some(ThemeKind::Mono), with(&light)),
+            Ok(Some(ThemeKind::Mono))
+        );
+        assert_eq!(chosen(None, with(&[("TICKSCOPE_THEME", "")])), Ok(None));
+        assert_eq!(
+            chosen(None, with(&[("TICKSCOPE_THEME", "pink")])),
+            Err("TICKSCOPE_THEME is \"pink\": no such theme; there are sixteen, light, cvd, mono".into())
+        );
+    }
+
+    #[test]
+    fn terminals_with_every_colour_say_so() {
+        assert!(truecolor(with(&[("COLORTERM", "truecolor")])));
+        assert!(truecolor(with(&[("COLORTERM", "24bit")])));
+        assert!(!truecolor(with(&[("COLORTERM", "yes")])));
+        assert!(!truecolor(with(&[])));
+    }
+}

@@ -1,0 +1,244 @@
+//! The themes: how each meaning looks in each of them.
+
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::cli::args::look::ThemeKind;
+use crate::ui::theme::Meaning;
+
+/// Okabe and Ito's colours that can be read on black.
+mod okabe_ito {
+    use ratatui::style::Color;
+
+    pub(super) const ORANGE: Color = Color::Rgb(0xe6, 0x9f, 0x00);
+    pub(super) const SKY: Color = Color::Rgb(0x56, 0xb4, 0xe9);
+    pub(super) const GREEN: Color = Color::Rgb(0x00, 0x9e, 0x73);
+    pub(super) const VERMILION: Color = Color::Rgb(0xd5, 0x5e, 0x00);
+}
+
+/// Colours that can be read on white; each is one of the 256 as well.
+mod dark {
+    use ratatui::style::Color;
+
+    pub(super) const BLACK: Color = Color::Rgb(0x00, 0x00, 0x00);
+    pub(super) const GREY: Color = Color::Rgb(0x62, 0x62, 0x62);
+    pub(super) const BROWN: Color = Color::Rgb(0xaf, 0x5f, 0x00);
+    pub(super) const RED: Color = Color::Rgb(0xaf, 0x00, 0x00);
+    pub(super) const TEAL: Color = Color::Rgb(0x00, 0x5f, 0x5f);
+    /// Behind what a search has found.
+    pub(super) const SAND: Color = Color::Rgb(0xff, 0xd7, 0x87);
+}
+
+impl ThemeKind {
+    /// Whether the selected row carries a mark beside being turned round.
+    pub(crate) fn points(self) -> bool {
+        matches!(self, Self::Cvd | Self::Mono)
+    }
+
+    /// How a meaning looks. Mono names no colour at all, not even the default one.
+    pub(crate) fn style(self, meaning: Meaning) -> Style {
+        let (modifier, [sixteen, light, cvd]) = look(meaning);
+        let plain = Style::new();
+        let style = match self {
+            Self::Sixteen => sixteen.map_or(plain, |colour| plain.fg(colour)),
+            Self::Light => light.map_or(plain, |colour| plain.fg(colour)),
+            Self::Cvd => cvd.map_or(plain, |colour| plain.fg(colour)),
+            Self::Mono => plain,
+        };
+        let style = style.add_modifier(modifier);
+        match (self, meaning) {
+            (Self::Sixteen, Meaning::Match) => style.bg(Color::Cyan),
+            (Self::Light, Meaning::Match) => style.bg(dark::SAND),
+            (Self::Mono, Meaning::Match | Meaning::Notable | Meaning::Ended) => {
+                style.add_modifier(Modifier::BOLD)
+            }
+            // Without a grey there is only faint text to step back by.
+            (Self::Cvd | Self::Mono, Meaning::Quiet | Meaning::Rule | Meaning::Small) => {
+                style.add_modifier(Modifier::DIM)
+            }
+            _ => style,
+        }
+    }
+}
+
+/// What every theme does to a meaning, and its colours in those that have some: sixteen, light, cvd.
+fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
+    let colours = |sixteen, light, cvd| [Some(sixteen), Some(light), Some(cvd)];
+    let none = [None; 3];
+    let grey = [Some(Color::DarkGray), Some(dark::GREY), None];
+    let red = colours(Color::Red, dark::RED, okabe_ito::VERMILION);
+    let yellow = colours(Color::Yellow, dark::BROWN, okabe_ito::ORANGE);
+    match meaning {
+        Meaning::Plain => (Modifier::empty(), none),
+        Meaning::Strong | Meaning::Sorted => (Modifier::BOLD, none),
+        Meaning::Selected => (Modifier::REVERSED, none),
+        Meaning::Quiet | Meaning::Rule | Meaning::Small => (Modifier::empty(), grey),
+        Meaning::Hottest => (
+            Modifier::BOLD,
+            colours(Color::Yellow, dark::RED, okabe_ito::VERMILION),
+        ),
+        Meaning::Warm | Meaning::Notable => (Modifier::empty(), yellow),
+        Meaning::Match => (
+            Modifier::UNDERLINED,
+            colours(Color::Black, dark::BLACK, okabe_ito::SKY),
+        ),
+        Meaning::Good => (
+            Modifier::empty(),
+            colours(Color::Green, dark::TEAL, okabe_ito::GREEN),
+        ),
+        Meaning::Ended => (Modifier::empty(), red),
+        Meaning::Alarm => (Modifier::BOLD, red),
+    }
+}
+
+/// The nearest of the 256 colours that every terminal of today has.
+pub(crate) fn indexed(colour: Color) -> Color {
+    let Color::Rgb(r, g, b) = colour else {
+        return colour;
+    };
+    /// Steps of the cube of 6 x 6 x 6 colours that begins at 16.
+    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let step = |part: u8| {
+        (0..6u8)
+            .min_by_key(|&n| STEPS[usize::from(n)].abs_diff(part))
+            .unwrap_or(0)
+    };
+    let steps = [r, g, b].map(step);
+    let cube = steps.map(|n| STEPS[usize::from(n)]);
+    // 24 greys from 8 on, ten apart.
+    let mean = (u16::from(r) + u16::from(g) + u16::from(b)) / 3;
+    let grey = ((mean.max(8) - 8 + 5) / 10).min(23) as u8;
+    let distance = |other: [u8; 3]| -> u32 {
+        let parts = [r, g, b].into_iter().zip(other);
+        parts
+            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
+            .sum()
+    };
+    Color::Indexed(if distance([8 + 10 * grey; 3]) < distance(cube) {
+        232 + grey
+    } else {
+        16 + 36 * steps[0] + 6 * steps[1] + steps[2]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEANINGS: [Meaning; 14] = [
+        Meaning::Plain,
+        Meaning::Strong,
+        Meaning::Quiet,
+        Meaning::Rule,
+        Meaning::Selected,
+        Meaning::Hottest,
+        Meaning::Warm,
+        Meaning::Small,
+        Meaning::Sorted,
+        Meaning::Match,
+        Meaning::Good,
+        Meaning::Notable,
+        Meaning::Ended,
+        Meaning::Alarm,
+    ];
+
+    /// What tells a meaning without hues.
+    #[derive(PartialEq)]
+    enum Told {
+        /// Bold, underlined or reversed text.
+        Modifier,
+        /// A mark or a word stands there; the tests of the screens look for it.
+        MarkOrWord,
+        /// The number itself, whose rank the colour only repeats.
+        Number,
+        /// It is only overlooked more easily.
+        Nothing,
+    }
+
+    fn told(meaning: Meaning) -> Told {
+        match meaning {
+            Meaning::Strong | Meaning::Selected | Meaning::Sorted | Meaning::Match | Meaning::Alarm => {
+                Told::Modifier
+            }
+            Meaning::Good | Meaning::Notable | Meaning::Ended => Told::MarkOrWord,
+            Meaning::Hottest | Meaning::Warm | Meaning::Small => Told::Number,
+            Meaning::Plain | Meaning::Quiet | Meaning::Rule => Told::Nothing,
+        }
+    }
+
+    #[test]
+    fn what_no_mark_and_no_number_tells_no_hue_tells_alone() {
+        let seen = Modifier::BOLD | Modifier::UNDERLINED | Modifier::REVERSED;
+        for meaning in MEANINGS.into_iter().filter(|&m| told(m) == Told::Modifier) {
+            for kind in ThemeKind::ALL {
+                let style = kind.style(meaning);
+                assert!(style.add_modifier.intersects(seen), "{meaning:?} in {kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_mono_names_no_colour() {
+        for kind in ThemeKind::ALL {
+            let colourful = MEANINGS.into_iter().any(|meaning| {
+                let style = kind.style(meaning);
+                style.fg.is_some() || style.bg.is_some()
+            });
+            assert_eq!(colourful, kind != ThemeKind::Mono, "{kind:?}");
+        }
+    }
+
+    /// How bright a colour is, from 0 to 1, as WCAG has it.
+    fn luminance(colour: Color) -> f64 {
+        let Color::Rgb(r, g, b) = colour else {
+            panic!("{colour:?} is not known by its parts")
+        };
+        let [r, g, b] = [r, g, b].map(|part| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 {
+                part / 12.92
+            } else {
+                ((part + 0.055) / 1.055).powf(2.4)
+            }
+        });
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+
+    fn contrast(one: Color, other: Color) -> f64 {
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn every_colour_can_be_read_on_its_background() {
+        let (black, white) = (Color::Rgb(0, 0, 0), Color::Rgb(255, 255, 255));
+        for (kind, ground) in [(ThemeKind::Light, white), (ThemeKind::Cvd, black)] {
+            for meaning in MEANINGS {
+                let style = kind.style(meaning);
+                let Some(text) = style.fg else { continue };
+                let contrast = contrast(text, style.bg.unwrap_or(ground));
+                assert!(contrast >= 4.5, "{meaning:?} in {kind:?}: {contrast:.1}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_theme_is_found_by_its_word_and_the_key_goes_through_all() {
+        let mut kind = ThemeKind::default();
+        for wanted in ThemeKind::ALL {
+            assert_eq!(kind, wanted);
+            assert_eq!(ThemeKind::named(kind.word()), Some(kind));
+            kind = kind.next();
+        }
+        assert_eq!(kind, ThemeKind::default());
+    }
+
+    #[test]
+    fn the_nearest_of_256_colours() {
+        assert_eq!(indexed(Color::Rgb(0, 0, 0)), Color::Indexed(16));
+        assert_eq!(indexed(Color::Rgb(255, 255, 255)), Color::Indexed(231));
+        assert_eq!(indexed(dark::GREY), Color::Indexed(241));
+        assert_eq!(indexed(dark::RED), Color::Indexed(124));
+        assert_eq!(indexed(okabe_ito::VERMILION), Color::Indexed(166));
+        assert_eq!(indexed(Color::Yellow), Color::Yellow);
+    }
+}

@@ -1,0 +1,39 @@
+//! Calls that are some of many, as the view of one function shows them.
+
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::function::FunctionRow;
+use crate::ui::view::marks::UNKNOWN;
+use crate::ui::view::unit;
+
+/// Cells of a count.
+pub(crate) const COUNT: usize = 5;
+
+/// A number of calls, or so many per call.
+pub(crate) fn counted(data: &Data, calls: u64) -> String {
+    unit::calls(data, calls).unwrap_or_else(|| UNKNOWN.to_string())
+}
+
+/// Calls from the one to the other, of all calls of the other; of the function itself the outermost and the recursive
+/// ones. What stands between the two numbers always stands in the same cell.
+pub(crate) fn calls(data: &Data, what: What) -> Option<String> {
+    let What::Call(line) = what else { return None };
+    let around = data.around.as_ref()?;
+    let of = &around.neighbours;
+    let (some, between, others) = match around.line(line) {
+        FunctionRow::Heading(_) => return None,
+        FunctionRow::Caller(link) | FunctionRow::Callee(link) => (link.calls, "/", Some(link.of_calls)),
+        FunctionRow::Own => {
+            let recursive = Some(of.recursive_calls).filter(|&calls| calls > 0);
+            (of.outermost_calls, "+", recursive)
+        }
+    };
+    let others = others.map_or(String::new(), |calls| {
+        format!("{between}{}", counted(data, calls))
+    });
+    Some(format!(
+        "{:>COUNT$}{others:<rest$}",
+        counted(data, some),
+        rest = COUNT + 1
+    ))
+}

@@ -1,0 +1,181 @@
+//! Writing on cells by meaning; what does not fit is cut, never wrapped or written outside.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use tickscope_report::number;
+
+use crate::cli::args::look::ThemeKind;
+use crate::text::cells::{cut_end, width};
+use crate::text::glyphs::Glyphs;
+use crate::ui::theme::Meaning;
+
+/// A buffer and how meanings look in it.
+pub(super) struct Canvas<'a> {
+    buffer: &'a mut Buffer,
+    theme: ThemeKind,
+    /// The characters that are not letters.
+    pub(super) glyphs: &'static Glyphs,
+    /// Nothing but ASCII.
+    pub(super) ascii: bool,
+}
+
+#[cfg(test)]
+std::thread_local! {
+    /// How often something was written on this thread: a frame that looks at more rows than it shows writes more
+    /// often than it has cells.
+    pub(super) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+impl<'a> Canvas<'a> {
+    pub(super) fn new(buffer: &'a mut Buffer, theme: ThemeKind, ascii: bool) -> Self {
+        Self {
+            buffer,
+            theme,
+            glyphs: Glyphs::of(ascii),
+            ascii,
+        }
+    }
+
+    /// Writes at most `cells` cells and gives the cell after the last one.
+    pub(super) fn put(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
+        #[cfg(test)]
+        PUTS.set(PUTS.get() + 1);
+        let area = self.buffer.area;
+        if y >= area.bottom() || x >= area.right() || cells == 0 {
+            return x;
+        }
+        let cells = cells.min(area.right() - x);
+        // What stood there before leaves nothing of its looks behind.
+        let style = Style::reset().patch(self.theme.style(meaning));
+        self.buffer.set_stringn(x, y, text, usize::from(cells), style).0
+    }
+
+    /// Writes so that the text ends at the end of the cells.
+    pub(super) fn put_right(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) {
+        let pad = usize::from(cells).saturating_sub(width(text)) as u16;
+        self.put(x + pad, y, cells - pad, text, meaning);
+    }
+
+    /// Writes a text that may be too long and shows that it was cut.
+    pub(super) fn put_cut(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
+        let cut = cut_end(text, usize::from(cells), self.glyphs.cut);
+        self.put(x, y, cells, &cut, meaning)
+    }
+
+    /// A line from side to side.
+    pub(super) fn rule(&mut self, area: Rect) {
+        for x in area.left()..area.right() {
+            self.put(x, area.y, 1, self.glyphs.rule, Meaning::Rule);
+        }
+    }
+
+    /// Gives all cells of an area a look.
+    pub(super) fn paint(&mut self, area: Rect, meaning: Meaning) {
+        let area = area.intersection(self.buffer.area);
+        self.buffer.set_style(area, self.theme.style(meaning));
+    }
+
+    /// Empties an area.
+    pub(super) fn clear(&mut self, area: Rect) {
+        let area = area.intersection(self.buffer.area);
+        for y in area.top()..area.bottom() {
+            for x in area.left()..area.right() {
+                if let Some(cell) = self.buffer.cell_mut((x, y)) {
+                    cell.reset();
+                }
+            }
+        }
+    }
+
+    /// An empty frame with a title; gives what is inside.
+    pub(super) fn frame(&mut self, area: Rect, title: &str) -> Rect {
+        self.clear(area);
+        let [top_left, top_right, bottom_left, bottom_right, side] = self.glyphs.frame;
+        if area.width < 4 || area.height < 2 {
+            return Rect {
+                width: 0,
+                height: 0,
+                ..area
+            };
+        }
+        let (right, bottom) = (area.right() - 1, area.bottom() - 1);
+        self.rule(Rect { height: 1, ..area });
+        self.rule(Rect {
+            y: bottom,
+            height: 1,
+            ..area
+        });
+        for y in area.top()..area.bottom() {
+            self.put(area.x, y, 1, side, Meaning::Rule);
+            self.put(right, y, 1, side, Meaning::Rule);
+        }
+        let corners = [
+            (area.x, area.y, top_left),
+            (right, area.y, top_right),
+            (area.x, bottom, bottom_left),
+        ];
+        for (x, y, corner) in corners.into_iter().chain([(right, bottom, bottom_right)]) {
+            self.put(x, y, 1, corner, Meaning::Rule);
+        }
+        let room = area.width.saturating_sub(6);
+        let title = cut_end(title, usize::from(room), self.glyphs.cut).into_owned();
+        self.put(
+            area.x + 2,
+            area.y,
+            room + 2,
+            &format!(" {title} "),
+            Meaning::Strong,
+        );
+        Rect::new(area.x + 2, area.y + 1, area.width - 4, area.height - 2)
+    }
+
+    /// A duration in at most six cells.
+    pub(super) fn duration(&self, ns: u64) -> String {
+        let text = number::duration(ns);
+        self.plain(text)
+    }
+
+    /// A duration of two digits.
+    pub(super) fn rough(&self, ns: u64) -> String {
+        self.plain(number::two_digits(ns))
+    }
+
+    /// The same, rounded up: no less than what it stands for.
+    pub(super) fn rough_up(&self, ns: u64) -> String {
+        self.plain(number::two_digits(up(ns)))
+    }
+
+    fn plain(&self, text: String) -> String {
+        if self.ascii { number::ascii(text) } else { text }
+    }
+}
+
+/// The least number of two significant digits that is not below.
+pub(super) fn up(n: u64) -> u64 {
+    let unit = 10u64.pow(n.max(1).ilog10().saturating_sub(1));
+    n.div_ceil(unit).saturating_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upper_bound_is_never_rounded_down() {
+        let table = [
+            (0, "0ns"),
+            (10, "10ns"),
+            (412, "420ns"),
+            (991, "1.0µs"),
+            (1_849_999, "1.9ms"),
+            (1_900_000, "1.9ms"),
+            (134_000_000_000, "140s"),
+            (561_000_000_000, "9m30s"),
+            (u64::MAX, "584y"),
+        ];
+        for (ns, text) in table {
+            assert_eq!(number::two_digits(up(ns)), text, "{ns}");
+        }
+    }
+}

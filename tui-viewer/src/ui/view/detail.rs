@@ -1,0 +1,416 @@
+//! The pane below the list: what the selected row's line has no room for.
+
+use ratatui::layout::Rect;
+use tickscope_report::number;
+
+use crate::app::activity::BEATS;
+use crate::app::columns::spec::{Portion, Value};
+use crate::app::data::Data;
+use crate::app::detail::Began;
+use crate::app::figures::What;
+use crate::app::percent_of::PercentOf;
+use crate::app::row::Row;
+use crate::app::state::App;
+use crate::app::view::View;
+use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
+use crate::text::clock_time::clock_time;
+use crate::ui::theme::Meaning;
+use crate::ui::view::bar::bar;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::figure;
+use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
+use crate::ui::view::{counter, latency, sites, spark, threads, unit};
+
+/// From this width on the last seconds have room beside the threads.
+const ROOM_FOR_PULSE: u16 = 105;
+
+/// Cells of a thread's bar.
+const BAR_CELLS: u16 = 8;
+
+/// Draws the pane.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    canvas.rule(Rect { height: 1, ..area });
+    let inner = Rect {
+        x: area.x + 2,
+        width: area.width.saturating_sub(3),
+        ..area
+    };
+    if let Some(row) = app.list().selected() {
+        // A line of callers and callees has a part of a function's figures: here is the whole.
+        let row = &data.in_full(row);
+        let title = cut_middle(
+            data.label(row.what),
+            usize::from(inner.width).saturating_sub(4),
+            canvas.glyphs.cut,
+        );
+        canvas.put(
+            area.x + 1,
+            area.y,
+            inner.width,
+            &format!(" {title} "),
+            Meaning::Strong,
+        );
+        if let What::Thread(index) = row.what {
+            return threads::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
+        }
+        if data.function(row.what).is_none() && row.what != What::Outside {
+            let text = "these calls were made by no function that is measured";
+            canvas.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
+            return;
+        }
+        name_and_place(canvas, app, data, row, inner, area.y + 1);
+        if let What::Site(index) = row.what {
+            return sites::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
+        }
+        figures(canvas, app, data, row, inner, area.y + 2);
+        match app.views.current {
+            View::Tree | View::Flame => path(canvas, data, row, inner, area.y + 3),
+            View::Hot | View::Function | View::Threads | View::Sites => {
+                callers(canvas, app, inner, area.y + 3)
+            }
+        }
+        match data.figures(row.what).sum {
+            Some(_) => {
+                canvas.put_cut(
+                    inner.x,
+                    area.y + 4,
+                    inner.width,
+                    counter::NO_LATENCIES,
+                    Meaning::Quiet,
+                );
+            }
+            None => latency::draw(canvas, app, data, row.what, inner, area.y + 4),
+        }
+        let last = area.bottom() - 1;
+        let notes = match &data.then {
+            Some(_) => compared(canvas, app, data, row),
+            None => notes(canvas, data, row),
+        };
+        let short = last == area.y + 5;
+        if !short || notes.is_empty() {
+            let activity = pulse(canvas, app, row, inner, area.y + 5);
+            let room = Rect {
+                width: inner.width.saturating_sub(activity),
+                ..inner
+            };
+            by_thread(canvas, app, room, area.y + 5);
+        }
+        if !notes.is_empty() {
+            canvas.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
+        } else if !short {
+            hint(canvas, app, inner, last);
+        }
+    }
+}
+
+fn name_and_place(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
+    let cells = usize::from(area.width);
+    let place = match data
+        .function(row.what)
+        .map(|function| data.tree.functions.get(function))
+    {
+        Some(function) if function.is_group => {
+            let members = app
+                .derived
+                .detail
+                .as_ref()
+                .map(|detail| detail.members.join(", "));
+            return members_of(
+                canvas,
+                data.full_name(row.what),
+                &members.unwrap_or_default(),
+                area,
+                y,
+            );
+        }
+        Some(function) if !function.file.is_empty() => {
+            let line = if function.line > 0 {
+                format!(":{}", function.line)
+            } else {
+                String::new()
+            };
+            let group = match function.group.as_str() {
+                "" => String::new(),
+                group => format!("[{}] ", safe(group, canvas.ascii)),
+            };
+            format!("{group}{}{line}", safe(&function.file, canvas.ascii))
+        }
+        Some(_) => String::new(),
+        None => "time of these threads that no scope covers".to_string(),
+    };
+    let name = data.full_name(row.what);
+    // The name comes first; the place keeps its end, where the file is.
+    let room = cells.saturating_sub(width(name).min(cells) + 3).max(cells / 3);
+    let place = cut_start(&place, room, canvas.glyphs.cut).into_owned();
+    let place_cells = width(&place) as u16;
+    let name = cut_middle(
+        name,
+        cells.saturating_sub(usize::from(place_cells) + 2),
+        canvas.glyphs.cut,
+    )
+    .into_owned();
+    canvas.put(area.x, y, area.width, &name, Meaning::Plain);
+    canvas.put_right(area.x, y, area.width, &place, Meaning::Quiet);
+}
+
+/// A group and who is in it, those that cost most themselves first.
+fn members_of(canvas: &mut Canvas<'_>, name: &str, members: &str, area: Rect, y: u16) {
+    let cells = usize::from(area.width);
+    let name = cut_middle(name, cells, canvas.glyphs.cut).into_owned();
+    let room = cells.saturating_sub(width(&name) + 2);
+    let members = safe(members, canvas.ascii);
+    let members = cut_end(&members, room, canvas.glyphs.cut).into_owned();
+    canvas.put(area.x, y, area.width, &name, Meaning::Plain);
+    canvas.put_right(area.x, y, area.width, &members, Meaning::Quiet);
+}
+
+fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
+    let figures = data.figures(row.what);
+    let (of_total, of_self) = app.shares(data, row.what);
+    let spread = data.spread(row.what).unwrap_or_default();
+    let per = data.per_calls;
+    let scaled = |ns: u64, ticks: u64| unit::scaled(canvas, app.query.in_ticks, per, ns, ticks, false);
+    let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
+        let percent = number::percent(share);
+        let known = Known::of(ns, estimated, figures);
+        let Some(text) = scaled(ns, ticks).filter(|_| known != Known::Unseen) else {
+            return UNKNOWN.to_string();
+        };
+        if known == Known::Exactly {
+            return format!("{text} {percent}");
+        }
+        // An estimate may be without a known error.
+        let error = match data.snapshot.nanos(error.round() as u64) {
+            0 => String::new(),
+            _ if app.query.in_ticks || per.is_some() => {
+                let error_ns = data.snapshot.nanos(error.round() as u64);
+                let text = scaled(error_ns, error.round() as u64).unwrap_or_default();
+                format!(" {}{text}", canvas.glyphs.give_or_take)
+            }
+            error_ns => format!(" {}{}", canvas.glyphs.give_or_take, canvas.rough(error_ns)),
+        };
+        format!("{ABOUT}{text}{error} {ABOUT}{percent}")
+    };
+    let of_self_time = (spread.self_estimated, spread.self_error);
+    let of_total_time = (spread.total_estimated, spread.total_error);
+    let ticks = unit::ticks(data, row.what);
+    // Bottom-up the total is self time, and what a row has itself is time that no measured caller has.
+    let (own, all) = match data.bottom_up {
+        true => ("not called", "self"),
+        false => ("self", "total"),
+    };
+    let mut facts = vec![
+        (own, time((figures.self_ns, ticks.1), of_self_time, of_self)),
+        (all, time((figures.total_ns, ticks.0), of_total_time, of_total)),
+    ];
+    if let Some(sum) = figures.sum {
+        facts = counter::facts(data, figures, sum);
+    } else if row.what != What::Outside {
+        let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
+        let rate = (figures.calls as f64 / seconds).round();
+        let often = if rate >= 1.0 && per.is_none() {
+            format!("  {}/s", number::count(rate as u64))
+        } else {
+            String::new()
+        };
+        let calls = unit::calls(data, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
+        facts.push(("calls", format!("{calls}{often}")));
+        facts.push(("avg", figure::plain(canvas, app, data, row.what, Value::Mean)));
+    }
+    if figures.open > 0 {
+        let threads = if figures.open == 1 {
+            "1 thread".to_string()
+        } else {
+            format!("{} threads", figures.open)
+        };
+        let since = since(app, data).map_or(String::new(), |since| format!(" since {since}"));
+        facts.push(("running in", format!("{threads}{since}")));
+    }
+    if figures.errors > 0 {
+        facts.push(("clock errors", number::count(figures.errors)));
+    }
+    let mut x = area.x;
+    for (word, text) in facts {
+        if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
+            break;
+        }
+        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
+        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 4;
+    }
+}
+
+/// When the first of what is open began, as a clock time: an age would have to be drawn again and again. None where
+/// the time was not measured.
+fn since(app: &App, data: &Data) -> Option<String> {
+    match app.derived.detail.as_ref().and_then(|detail| detail.began) {
+        Some(Began::At(tick)) => {
+            let capture = &data.snapshot.capture;
+            let age_ns = data.snapshot.nanos(capture.tick.saturating_sub(tick));
+            Some(clock_time(
+                capture.unix_ns.saturating_sub(age_ns),
+                app.screen.utc_offset,
+            ))
+        }
+        Some(Began::Unknown) | None => None,
+    }
+}
+
+fn path(canvas: &mut Canvas<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
+    let names: Vec<&str> = data
+        .lineage(row.what)
+        .into_iter()
+        .map(|what| data.label(what))
+        .collect();
+    let text = names.join(canvas.glyphs.then);
+    let x = canvas.put(area.x, y, area.width, "path", Meaning::Quiet) + 2;
+    let cut = cut_start(
+        &text,
+        usize::from(area.right().saturating_sub(x)),
+        canvas.glyphs.cut,
+    )
+    .into_owned();
+    canvas.put(x, y, area.width, &cut, Meaning::Plain);
+}
+
+fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
+    let Some(detail) = &app.derived.detail else { return };
+    let x = canvas.put(area.x, y, area.width, "called from", Meaning::Quiet) + 2;
+    shares(canvas, &detail.callers, area, x, y, false);
+}
+
+fn by_thread(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
+    let Some(detail) = &app.derived.detail else { return };
+    let x = canvas.put(area.x, y, area.width, "threads", Meaning::Quiet) + 2;
+    shares(canvas, &detail.threads, area, x, y, true);
+}
+
+/// Names with their shares side by side, as many as fit, and how many more there are.
+fn shares(canvas: &mut Canvas<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: u16, bars: bool) {
+    for (index, (name, share)) in list.iter().enumerate() {
+        let name = cut_end(&safe(name, canvas.ascii), 24, canvas.glyphs.cut).into_owned();
+        let bar = if bars {
+            format!(" {}", bar(*share, BAR_CELLS, canvas.glyphs))
+        } else {
+            String::new()
+        };
+        let percent = format!(" {}", number::percent(*share));
+        let more = format!("+{}", list.len() - index);
+        let cells = width(&name) + width(&bar) + width(&percent);
+        let reserve = if index + 1 < list.len() { more.len() + 3 } else { 0 };
+        if usize::from(x) + cells + reserve > usize::from(area.right()) {
+            canvas.put(x, y, area.width, &more, Meaning::Quiet);
+            return;
+        }
+        x = canvas.put(x, y, area.width, &name, Meaning::Plain);
+        x = canvas.put(x, y, area.width, &bar, Meaning::Warm);
+        x = canvas.put(x, y, area.width, &percent, Meaning::Plain) + 3;
+    }
+}
+
+/// How busy the row was in the last seconds, at the end of a line; gives the cells it takes.
+fn pulse(canvas: &mut Canvas<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u16 {
+    let text = spark::of(canvas, app, row.id, BEATS as u16);
+    if area.width < ROOM_FOR_PULSE || text.is_empty() {
+        return 0;
+    }
+    let cells = BEATS as u16 + 11;
+    let x = area.right().saturating_sub(cells);
+    let x = canvas.put(x, y, cells, "last 30 s", Meaning::Quiet) + 2;
+    canvas.put(x, y, BEATS as u16, &text, Meaning::Warm);
+    cells + 3
+}
+
+/// The row's figures at the moment it is compared with.
+fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
+    let Some(label) = app.compared() else {
+        return String::new();
+    };
+    let label = safe(&label, canvas.ascii);
+    let Some((then, there)) = data.counterpart(row.what) else {
+        return format!(
+            "then ({label})  not there{}columns show now minus then",
+            canvas.glyphs.dot
+        );
+    };
+    let figures = then.figures(there);
+    if let Some(sum) = figures.sum {
+        let text = counter::then(canvas, then, figures, sum);
+        return format!(
+            "then ({label})  {text}{}columns show now minus then",
+            canvas.glyphs.dot
+        );
+    }
+    let text = |value: Value| figure::plain(canvas, app, then, there, value);
+    format!(
+        "then ({label})  total {}  self {}  calls {}  avg {}{}columns show now minus then, % in points",
+        text(Value::Time(Portion::Total)),
+        text(Value::Time(Portion::Own)),
+        text(Value::Calls),
+        text(Value::Mean),
+        canvas.glyphs.dot,
+    )
+}
+
+/// What the marks of this row say; nothing where it has none.
+fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
+    let mut notes = Vec::new();
+    if data.is_doubtful(row.what) {
+        let cost = canvas.rough(data.snapshot.capture.cost.upper_ns.round() as u64);
+        notes.push(format!(
+            "{} calls so short that up to {cost} of each may be measuring",
+            canvas.glyphs.doubtful
+        ));
+    }
+    if data.spread(row.what).is_some() {
+        let sign = canvas.glyphs.give_or_take;
+        notes.push(format!(
+            "{ABOUT} estimated: two times in three the true time is within {sign} of it"
+        ));
+    }
+    notes.join(canvas.glyphs.dot)
+}
+
+fn data_is_bottom_up(app: &App) -> bool {
+    app.derived.data.as_ref().is_some_and(|data| data.bottom_up)
+}
+
+/// How to read the columns: for those who see them for the first time.
+fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
+    let (dot, running) = (canvas.glyphs.dot, canvas.glyphs.running);
+    let wide = area.width >= 92;
+    let whole = match app.percent_of() {
+        PercentOf::Measured if app.percent_label() != PercentOf::Measured.label() => "the time in focus",
+        PercentOf::Measured => "measured time",
+        PercentOf::Wall => "wall time",
+        PercentOf::Parent => "its parent's time",
+    };
+    let inside = if wide {
+        format!("%TOT share of {whole}, callees included")
+    } else {
+        "%TOT share with callees".to_string()
+    };
+    let itself = if wide {
+        "SELF in the function itself"
+    } else {
+        "SELF the function itself"
+    };
+    let again = canvas.glyphs.again;
+    let text = match app.views.current {
+        View::Tree if data_is_bottom_up(app) && wide => format!(
+            "TOTAL, AVG self time of the topmost row's function when called so{dot}TOP the part that nobody called"
+        ),
+        View::Tree if data_is_bottom_up(app) => {
+            format!("TOTAL self time of the topmost row{dot}TOP not called")
+        }
+        View::Function if wide => format!(
+            "callers add up to 100%, and so do (self) and what it calls{dot}CALLS of all calls{dot}{again} calls back"
+        ),
+        View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
+        View::Tree => format!("{inside}{dot}{itself}{dot}{running} open now"),
+        View::Flame => format!("a frame is as wide as its time{dot}blank below a frame: its self time"),
+        View::Hot | View::Threads | View::Sites => {
+            format!("{itself}{dot}{inside}{dot}recursion counts once")
+        }
+    };
+    canvas.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
+}

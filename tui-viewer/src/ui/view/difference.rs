@@ -1,0 +1,318 @@
+//! What has changed in a row between two moments: a sign and a number, so that no colour is needed.
+
+use tickscope_report::number;
+
+use crate::app::columns::place::gap;
+use crate::app::columns::spec::{Portion, Value};
+use crate::app::data::Data;
+use crate::app::data::change_of_avg;
+use crate::app::figures::What;
+use crate::app::state::App;
+use crate::text::cells::width;
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::counter::CounterCell;
+use crate::ui::view::marks::{ABOUT, UNKNOWN, timed_in_part};
+use crate::ui::view::unit::{quotient, rounded, ticks, ticks_of};
+
+/// Where there is nothing to tell.
+const SAME: &str = "0";
+
+/// A number of so many cells leaves one of its column's six for the sign.
+const LONGEST_SIGNED: usize = 5;
+
+/// What two values of a column have become of each other.
+enum Change {
+    /// More or less by so much.
+    Time(i128),
+    Count(i128),
+    /// A count per call, in hundredths.
+    Hundredths(i128),
+    /// In hundredths of the whole.
+    Points(f64),
+    /// There is a value only now, or only then.
+    New,
+    Gone,
+    Unknown,
+}
+
+/// The change of a column of numbers, now less then; as long as the numbers themselves.
+pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
+    let there = now.counterpart(what);
+    // What was not there then had nothing.
+    let was = |read: fn(&Data, What) -> u64, parts: u128| {
+        there.map_or(Some(0), |(then, what)| per_call(then, read(then, what), parts))
+    };
+    let change = |read: fn(&Data, What) -> u64, parts: u128| {
+        Some(per_call(now, read(now, what), parts)? - was(read, parts)?)
+    };
+    let ns = |read| change(read, 1).map_or(Change::Unknown, Change::Time);
+    let count = |read| match now.per_calls {
+        None => change(read, 1).map_or(Change::Unknown, Change::Count),
+        Some(_) => change(read, 100).map_or(Change::Unknown, Change::Hundredths),
+    };
+    let time = |read: fn(&Data, What) -> u64, in_ticks: fn(&Data, What) -> u64| match app.query.in_ticks {
+        true => count(in_ticks),
+        false => ns(read),
+    };
+    if now.figures(what).sum.is_some() {
+        match CounterCell::of(app.views.current, value) {
+            CounterCell::Sign => return canvas.glyphs.sum.to_string(),
+            CounterCell::Sum => {
+                let change = count(|data, what| data.figures(what).sum.unwrap_or(0));
+                return written(canvas, gap(app.screen.size.width) == 1, &change, false);
+            }
+            CounterCell::Nothing => return UNKNOWN.to_string(),
+            CounterCell::Calls => {}
+        }
+    }
+    let (share, share_then) = (
+        app.shares(now, what),
+        there.map_or((0.0, 0.0), |(then, what)| app.shares(then, what)),
+    );
+    let of_now = now.spread(what).unwrap_or_default();
+    let of_then = there
+        .and_then(|(then, what)| then.spread(what))
+        .unwrap_or_default();
+    let total_about = of_now.total_estimated || of_then.total_estimated;
+    let self_about = of_now.self_estimated || of_then.self_estimated;
+    let latency_about =
+        timed_in_part(now, what) || there.is_some_and(|(then, what)| timed_in_part(then, what));
+    let gone = is_gone(now, what);
+    let of_both = |now: Option<u64>, then: Option<u64>| match (now, then) {
+        (Some(a), Some(b)) if app.query.in_ticks => Change::Count(i128::from(a) - i128::from(b)),
+        (Some(a), Some(b)) => Change::Time(i128::from(a) - i128::from(b)),
+        (Some(_), None) => Change::New,
+        (None, Some(_)) if gone => Change::Gone,
+        (None, Some(_)) | (None, None) => Change::Unknown,
+    };
+    let of_calls = |read: fn(&Data, What, bool) -> Option<u64>| {
+        let in_ticks = app.query.in_ticks;
+        let then = there.and_then(|(then, what)| read(then, what, in_ticks));
+        of_both(read(now, what, in_ticks), then)
+    };
+    let (change, about) = match value {
+        Value::Share(Portion::Total) => (Change::Points(share.0 - share_then.0), total_about),
+        Value::Share(Portion::Own) => (Change::Points(share.1 - share_then.1), self_about),
+        Value::Time(Portion::Total) => (
+            time(
+                |data, what| data.figures(what).total_ns,
+                |data, what| ticks(data, what).0,
+            ),
+            total_about,
+        ),
+        Value::Time(Portion::Own) => (
+            time(
+                |data, what| data.figures(what).self_ns,
+                |data, what| ticks(data, what).1,
+            ),
+            self_about,
+        ),
+        Value::Calls if what == What::Outside => (Change::Unknown, false),
+        Value::Calls | Value::CallsOf => (count(|data, what| data.figures(what).calls), false),
+        Value::Mean => (of_calls(average), total_about),
+        Value::Quantile(percent) => {
+            let part = f64::from(percent) / 100.0;
+            let read = |data: &Data, what| quantile(data, what, part, app.query.in_ticks);
+            let then = there.and_then(|(then, what)| read(then, what));
+            (of_both(read(now, what), then), latency_about)
+        }
+        Value::Longest => (of_calls(longest), latency_about),
+        Value::Outside => (
+            time(thread_outside, |data, what| {
+                ticks_of(data, thread_outside(data, what))
+            }),
+            false,
+        ),
+        Value::Cpu => (
+            time(thread_cpu, |data, what| ticks_of(data, thread_cpu(data, what))),
+            false,
+        ),
+        Value::Drawn => (Change::Unknown, false),
+    };
+    written(canvas, gap(app.screen.size.width) == 1, &change, about)
+}
+
+/// A number in so many parts of one, or a call's part of it; none per call of what has none.
+fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
+    let n = u128::from(n) * parts;
+    let each = match data.per_calls.map(u128::from) {
+        None => n,
+        Some(0) => return None,
+        Some(calls) => (n + calls / 2) / calls,
+    };
+    i128::try_from(each).ok()
+}
+
+fn average(data: &Data, what: What, in_ticks: bool) -> Option<u64> {
+    let figures = data.figures(what);
+    let average_ns = figures.avg_ns()?;
+    Some(match in_ticks {
+        true => rounded(ticks(data, what).0, figures.calls),
+        false => average_ns,
+    })
+}
+
+fn quantile(data: &Data, what: What, share: f64, in_ticks: bool) -> Option<u64> {
+    let ticks = data.latency(what).quantile(share)?;
+    Some(in_time(data, ticks, in_ticks))
+}
+
+fn longest(data: &Data, what: What, in_ticks: bool) -> Option<u64> {
+    let (ticks, _) = data.latency(what).max()?;
+    Some(in_time(data, ticks, in_ticks))
+}
+
+fn in_time(data: &Data, ticks: u64, in_ticks: bool) -> u64 {
+    if in_ticks {
+        ticks
+    } else {
+        data.snapshot.nanos(ticks)
+    }
+}
+
+/// It was not called, nothing of it is running, and no time was measured in it.
+fn is_gone(data: &Data, what: What) -> bool {
+    let figures = data.figures(what);
+    figures.calls == 0 && figures.open == 0 && figures.total_ns == 0
+}
+
+fn thread_outside(data: &Data, what: What) -> u64 {
+    what.row()
+        .map_or(0, |row| data.threads()[row as usize].outside_ns)
+}
+
+fn thread_cpu(data: &Data, what: What) -> u64 {
+    what.row()
+        .map_or(0, |row| data.snapshot.threads[row as usize].cpu_ns.unwrap_or(0))
+}
+
+fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> String {
+    let size = |n: i128| u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX);
+    match *change {
+        Change::Time(0) | Change::Count(0) | Change::Hundredths(0) => SAME.to_string(),
+        Change::Points(points) if (points * 1_000.0).round() == 0.0 => SAME.to_string(),
+        Change::Points(points) => format!("{:+.1}", points * 100.0),
+        Change::Count(n) => format!("{}{}", sign(n > 0), number::count(size(n))),
+        Change::Hundredths(n) => format!("{}{}", sign(n > 0), quotient(size(n), 100)),
+        Change::Time(ns) => {
+            let mut text = in_seconds(size(ns)).unwrap_or_else(|| canvas.duration(size(ns)));
+            // Two numbers with nothing but a sign between them would look like one: then two digits must do.
+            if width(&text) > LONGEST_SIGNED && (tight || about) {
+                text = canvas.rough(size(ns));
+                // `39m58s`, `12d23h`: of two units side by side the larger one.
+                if width(&text) > LONGEST_SIGNED {
+                    let end = text.find(char::is_alphabetic).map_or(text.len(), |at| at + 1);
+                    text.truncate(end);
+                }
+            }
+            let text = format!("{}{text}", sign(ns > 0));
+            match about && !tight && width(&text) <= LONGEST_SIGNED + 1 {
+                true => format!("{ABOUT}{text}"),
+                false => text,
+            }
+        }
+        Change::New => "new".to_string(),
+        Change::Gone => "gone".to_string(),
+        Change::Unknown => UNKNOWN.to_string(),
+    }
+}
+
+/// Changes of minutes stand among changes of seconds: in seconds as well they are compared at a glance. None where
+/// that is not so, and where there are too many of them.
+fn in_seconds(ns: u64) -> Option<String> {
+    let seconds = (ns + 500_000_000) / 1_000_000_000;
+    (100..10_000).contains(&seconds).then(|| format!("{seconds}s"))
+}
+
+fn sign(more: bool) -> char {
+    if more { '+' } else { '-' }
+}
+
+/// By how much a call takes longer or shorter than then: `▲ +9%`, and how it looks.
+pub(super) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
+    let calls = data.figures(what).calls;
+    let then = data
+        .counterpart(what)
+        .map_or(0, |(then, there)| then.figures(there).calls);
+    let Some(change) = change_of_avg(data, what) else {
+        let word = match (calls, then) {
+            (1.., 0) => "new",
+            (0, 1..) if is_gone(data, what) => "gone",
+            _ => UNKNOWN,
+        };
+        return (word.to_string(), Meaning::Quiet);
+    };
+    let percent = (change * 100.0).round();
+    if percent == 0.0 {
+        return ("= 0%".to_string(), Meaning::Quiet);
+    }
+    let (mark, meaning) = match change {
+        0.25.. => (canvas.glyphs.rises, Meaning::Hottest),
+        0.0.. => (canvas.glyphs.rises, Meaning::Warm),
+        _ => (canvas.glyphs.falls, Meaning::Good),
+    };
+    let (gap, most) = if cells < 8 { ("", 99.0) } else { (" ", 9_999.0) };
+    let number = if percent > most {
+        format!(">{most:.0}%")
+    } else {
+        format!("{percent:+.0}%")
+    };
+    let mut text = format!("{mark}{gap}{number}");
+    if width(&text) > usize::from(cells) {
+        // Only `-100%` is that long: there is no more to take away.
+        text = format!("{mark}{:+.0}", percent.max(-99.0));
+    }
+    (text, meaning)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+
+    use super::*;
+    use crate::cli::args::look::ThemeKind;
+
+    fn with_canvas<T>(then: impl FnOnce(&Canvas<'_>) -> T) -> T {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
+        then(&Canvas::new(&mut buffer, ThemeKind::Sixteen, false))
+    }
+
+    #[test]
+    fn changes_have_signs() {
+        with_canvas(|canvas| {
+            let text = |change: Change| written(canvas, false, &change, false);
+            assert_eq!(text(Change::Time(1_230_000_000)), "+1.23s");
+            assert_eq!(text(Change::Time(-410)), "-410ns");
+            assert_eq!(text(Change::Time(0)), "0");
+            for (seconds, told) in [(99, "-99.0s"), (220, "-220s"), (402, "-402s"), (9_999, "-9999s")] {
+                assert_eq!(text(Change::Time(-1_000_000_000 * seconds)), told);
+            }
+            assert_eq!(text(Change::Time(10_000_000_000_000)), "+2h47m");
+            assert_eq!(text(Change::Count(1_234)), "+1.23k");
+            assert_eq!(text(Change::Hundredths(-27)), "-0.27");
+            assert_eq!(text(Change::Points(-0.0421)), "-4.2");
+            assert_eq!(text(Change::Points(0.000_1)), "0");
+            assert_eq!(written(canvas, true, &Change::Time(-22_149), true), "-22µs");
+            assert_eq!(written(canvas, false, &Change::Time(-22_149), true), "~-22µs");
+        });
+    }
+
+    proptest! {
+        #[test]
+        fn a_change_is_never_longer_than_its_column(ns in any::<i64>(), shift in 0u32..63, about: bool, tight: bool) {
+            let n = i128::from(ns >> shift);
+            with_canvas(|canvas| {
+                let cells = |change: &Change| width(&written(canvas, tight, change, about));
+                let most = if tight { 6 } else { 7 };
+                prop_assert!(cells(&Change::Time(n)) <= most);
+                prop_assert!(cells(&Change::Count(n)) <= 6);
+                prop_assert!(cells(&Change::Hundredths(n)) <= 6);
+                prop_assert!(cells(&Change::Points(ns as f64 / i64::MAX as f64)) <= 6);
+                Ok(())
+            })?;
+        }
+    }
+}

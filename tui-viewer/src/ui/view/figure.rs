@@ -1,0 +1,96 @@
+//! Numbers of a row as they stand in its columns, marked where they are estimates or bounds.
+
+use tickscope_report::number;
+
+use crate::app::columns::place::gap;
+use crate::app::columns::spec::{Portion, Value};
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::state::App;
+use crate::ui::view::call_counts;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::counter;
+use crate::ui::view::counter::CounterCell;
+use crate::ui::view::difference;
+use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, timed_in_part};
+use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks};
+
+/// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
+/// the column.
+pub(super) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
+    match &data.then {
+        Some(_) => difference::text(canvas, app, data, what, value),
+        None => plain(canvas, app, data, what, value),
+    }
+}
+
+/// The same of one moment.
+pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
+    let figures = data.figures(what);
+    if let Some(sum) = figures.sum {
+        match CounterCell::of(app.views.current, value) {
+            CounterCell::Sign => return canvas.glyphs.sum.to_string(),
+            CounterCell::Sum => return counter::sum(data, sum),
+            CounterCell::Nothing => return UNKNOWN.to_string(),
+            CounterCell::Calls => {}
+        }
+    }
+    let (of_total, of_self) = app.shares(data, what);
+    let spread = data.spread(what).unwrap_or_default();
+    let (total_is_estimated, self_is_estimated) = (spread.total_estimated, spread.self_estimated);
+    let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
+    let ticks = ticks(data, what);
+    // Two numbers with nothing but a mark between them would look like one: then two digits must do.
+    let tight = gap(app.screen.size.width) == 1;
+    let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
+        let known = Known::of(ns, estimated, figures);
+        let text = scaled(canvas, app.query.in_ticks, per, ns, ticks, estimated && tight);
+        (text.filter(|_| known != Known::Unseen), known == Known::About)
+    };
+    let (text, estimated) = match value {
+        Value::Share(Portion::Total) => (Some(percent(of_total, total_is_estimated)), total_is_estimated),
+        Value::Share(Portion::Own) => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
+        Value::Time(Portion::Total) => time(figures.total_ns, ticks.0, total_is_estimated, data.per_calls),
+        Value::Time(Portion::Own) => time(figures.self_ns, ticks.1, self_is_estimated, data.per_calls),
+        Value::Calls => (
+            (what != What::Outside)
+                .then(|| calls(data, figures.calls))
+                .flatten(),
+            false,
+        ),
+        Value::CallsOf => (call_counts::calls(data, what), false),
+        Value::Mean => figures.avg_ns().map_or((None, false), |ns| {
+            let ticks = rounded(ticks.0, figures.calls);
+            // Of a time that was seen a call has some part.
+            let (text, about) = time(ns, ticks, total_is_estimated && ns > 0, None);
+            let unseen = Known::of(figures.total_ns, total_is_estimated, figures) == Known::Unseen;
+            (text.filter(|_| !unseen), about || (total_is_estimated && !unseen))
+        }),
+        Value::Quantile(percent) => (quantile(f64::from(percent) / 100.0), timed_in_part(data, what)),
+        Value::Longest => (longest(canvas, app, data, what), timed_in_part(data, what)),
+        Value::Cpu | Value::Outside | Value::Drawn => (None, false),
+    };
+    match text {
+        Some(text) if estimated => format!("{ABOUT}{text}"),
+        Some(text) => text,
+        None => UNKNOWN.to_string(),
+    }
+}
+
+/// The longest call: exactly, at most so long, or about so long where not all calls were timed.
+pub(super) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
+    let (ticks, exact) = data.latency(what).max()?;
+    Some(match (timed_in_part(data, what), exact) {
+        // As many digits as percentiles have: none is to look longer than the longest.
+        (true, _) | (false, true) => length(canvas, app, data, ticks),
+        (false, false) => format!("{}{}", canvas.glyphs.at_most, length_up(canvas, app, data, ticks)),
+    })
+}
+
+/// With a mark before it the whole has no room for its tenth.
+fn percent(share: f64, marked: bool) -> String {
+    match number::percent(share) {
+        text if marked && text == "100.0%" => "100%".to_string(),
+        text => text,
+    }
+}

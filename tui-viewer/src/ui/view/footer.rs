@@ -1,0 +1,259 @@
+//! The last line: keys that work now, or the search as it is typed, or what just happened.
+
+use ratatui::layout::Rect;
+use tickscope_report::number;
+use tui_input::Input;
+
+use crate::app::figures::share;
+use crate::app::layout::Layout;
+use crate::app::overlay::{HelpScreen, Overlay};
+use crate::app::search::Search;
+use crate::app::state::App;
+use crate::app::view::View;
+use crate::keys::action::{Action, Context, Hint};
+use crate::keys::keymap::lines;
+use crate::text::cells::{cut_start, safe, width};
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::{command_line, tabs};
+
+/// Cells that the text of a search keeps beside what was found.
+const LEAST_TEXT: usize = 15;
+
+/// Draws the line.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
+    let context = app.context();
+    let line = layout.bottom_line();
+    if let (Context::Typing, Some(search)) = (context, app.help().and_then(HelpScreen::typed)) {
+        canvas.clear(line);
+        let found = match app.help_found().len() {
+            0 if search.input.value().is_empty() => String::new(),
+            0 => "no match  ".into(),
+            all => format!("match {}/{all}  ", search.at + 1),
+        };
+        typed(
+            canvas,
+            "/",
+            &search.input,
+            &format!("{found}Enter keep  Esc clear"),
+            line,
+        );
+    } else if let (Context::Typing, Some(search)) = (context, &app.views.search) {
+        canvas.clear(line);
+        searched(canvas, app, search, line);
+    } else if let Some(Overlay::CommandLine(command)) = &app.overlay {
+        canvas.clear(line);
+        let keys = "Tab complete  Up older  Enter do it  Esc leave";
+        let room = usize::from(line.width).saturating_sub(3);
+        let keys = if room > width(command.input.value()) + keys.len() + 5 {
+            keys
+        } else {
+            ""
+        };
+        typed(canvas, ":", &command.input, keys, line);
+        command_line::draw(canvas, app, command);
+    } else if layout.footer.is_some() && !app.notice_hides(layout.footer) {
+        let views = app.derived.data.is_some() && layout.tabs.is_none();
+        let x = if views && !app.has_popup() {
+            place(canvas, app, line)
+        } else {
+            line.x
+        };
+        keys(
+            canvas,
+            app,
+            context,
+            Rect {
+                x,
+                width: line.right().saturating_sub(x),
+                ..line
+            },
+        );
+    }
+    if let (Some(notice), Some(area)) = (&app.notices.current, app.notice_line()) {
+        canvas.clear(area);
+        let meaning = match notice.error {
+            true => Meaning::Alarm,
+            false => Meaning::Strong,
+        };
+        for (text, y) in app.notice_lines().iter().zip(area.top()..area.bottom()) {
+            canvas.put_cut(area.x + 1, y, area.width.saturating_sub(2), text, meaning);
+        }
+    }
+}
+
+/// The views and how far down this is, where no line above says it; gives the cell after it.
+fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
+    let x = tabs::views(canvas, app, line.x + 1, line.y);
+    let list = app.list();
+    let rows = usize::from(app.layout().rows.height);
+    let (offset, all) = match app.views.current {
+        View::Flame => (app.views.flame.top, app.views.flame.lines()),
+        View::Tree | View::Hot | View::Function | View::Threads | View::Sites => {
+            (list.cursor.offset, list.rows.len())
+        }
+    };
+    let first = (offset + 1).min(all);
+    let last = (offset + rows).min(all);
+    let text = format!("{first}-{last}/{all}");
+    canvas.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
+}
+
+/// The search as it is typed, and what it has found.
+fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
+    let keys = "Enter keep  Esc clear";
+    let room = usize::from(line.width).saturating_sub(3);
+    let text_cells = width(search.text()).max(LEAST_TEXT);
+    let found = found(app, search, room.saturating_sub(text_cells + 3));
+    let keys = if room > width(&found) + keys.len() + LEAST_TEXT + 5 {
+        keys
+    } else {
+        ""
+    };
+    let right = if keys.is_empty() {
+        found
+    } else {
+        format!("{found}  {keys}")
+    };
+    typed(canvas, "/", &search.input, &right, line);
+}
+
+/// A line as it is typed behind its sign, and what stands at its end.
+fn typed(canvas: &mut Canvas<'_>, sign: &str, input: &Input, right: &str, line: Rect) {
+    let room = usize::from(line.width).saturating_sub(3);
+    let text_room = room.saturating_sub(width(right) + 3).max(4);
+    // What is before the cursor stays in sight.
+    let (text, cursor) = (input.value(), input.cursor());
+    let before: String = text.chars().take(cursor).collect();
+    let at: String = text.chars().skip(cursor).take(1).collect();
+    let after: String = text.chars().skip(cursor + 1).collect();
+    let before = cut_start(&safe(&before, canvas.ascii), text_room, canvas.glyphs.cut).into_owned();
+    let x = canvas.put(line.x + 1, line.y, 1, sign, Meaning::Strong);
+    let x = canvas.put(x, line.y, text_room as u16, &before, Meaning::Plain);
+    let under = if at.is_empty() {
+        " ".into()
+    } else {
+        safe(&at, canvas.ascii)
+    };
+    let x = canvas.put(x, line.y, 2, &under, Meaning::Selected);
+    let rest = (usize::from(line.x) + 2 + text_room).saturating_sub(usize::from(x)) as u16;
+    canvas.put(x, line.y, rest, &safe(&after, canvas.ascii), Meaning::Plain);
+    let cells = width(right) as u16;
+    if usize::from(cells) + 8 <= room {
+        canvas.put_right(
+            line.x,
+            line.y,
+            line.width.saturating_sub(1),
+            right,
+            Meaning::Quiet,
+        );
+    }
+}
+
+/// Matches, which one this is, and their share of the time: `3 of 15 rows  match 1/3  45.4% of time`, with fewer words
+/// where there are fewer cells.
+fn found(app: &App, search: &Search, cells: usize) -> String {
+    let Some(data) = app.derived.data.as_ref().filter(|_| search.is_set()) else {
+        return String::new();
+    };
+    if search.hits.is_empty() {
+        return "no match".to_string();
+    }
+    let (all, rows) = match app.views.current {
+        View::Tree | View::Flame => (data.tree.rows.len(), "rows"),
+        View::Threads => (data.threads().len(), "threads"),
+        View::Sites => (data.sites().len(), "sites"),
+        View::Function => (
+            app.list().rows.iter().filter(|row| !row.is_heading()).count(),
+            "rows",
+        ),
+        View::Hot => (data.hot().len(), "functions"),
+    };
+    let hits = search.hits.len();
+    let place = (search.before + 1).min(hits);
+    if matches!(app.views.current, View::Threads | View::Sites) {
+        // Neither is a part of the time.
+        let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
+        return if long.len() <= cells {
+            long
+        } else {
+            format!("{place}/{hits}")
+        };
+    }
+    let time = number::percent(share(search.time_ns, data.measured_ns));
+    [
+        format!("{hits} of {all} {rows}  match {place}/{hits}  {time} of time"),
+        format!("match {place}/{hits}  {time} of time"),
+        format!("match {place}/{hits}  {time}"),
+    ]
+    .into_iter()
+    .find(|text| text.len() <= cells)
+    .unwrap_or_else(|| format!("{place}/{hits}  {time}"))
+}
+
+fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
+    let kept = app.views.search.as_ref().filter(|search| search.is_set());
+    let searched = kept.is_some() && context != Context::Help;
+    let mut hints: Vec<(String, Hint)> = lines(context)
+        .filter(|line| line.keys.iter().any(|&(_, action)| app.offers(action)))
+        // The search that is kept stands there itself.
+        .filter(|line| !(searched && line.keys.iter().any(|&(_, action)| action == Action::Search)))
+        .filter_map(|line| line.hint.map(|hint| (line.hint_keys(canvas.ascii), hint)))
+        .collect();
+    let esc = match context {
+        Context::Help | Context::Choosing | Context::Measuring | Context::Asking => Some("close"),
+        _ if app.views.search.is_some() => Some("clear"),
+        _ if app.query.per_call.is_some() => Some("totals"),
+        Context::Flame if app.views.flame.is_zoomed() => Some("zoom out"),
+        Context::Tree
+        | Context::Hot
+        | Context::Function
+        | Context::Threads
+        | Context::Flame
+        | Context::Sites => app.way_back(),
+        Context::Typing | Context::Commanding | Context::Start => None,
+    };
+    hints.extend(esc.map(|text| {
+        (
+            "Esc".to_string(),
+            Hint {
+                text,
+                rank: 1,
+                right: true,
+            },
+        )
+    }));
+    if let Some(search) = kept {
+        let text = cut_start(&safe(search.text(), canvas.ascii), 20, canvas.glyphs.cut).into_owned();
+        hints.insert(
+            0,
+            (
+                format!("/{text}  {}", found(app, search, usize::from(line.width) / 6)),
+                Hint {
+                    text: "",
+                    rank: 2,
+                    right: false,
+                },
+            ),
+        );
+    }
+    // The way out stands where the eye ends.
+    hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
+    let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
+    let room = usize::from(line.width).saturating_sub(2);
+    while hints.iter().map(cells).sum::<usize>() > room + 2 {
+        let highest = hints.iter().map(|(_, hint)| hint.rank).max().unwrap_or(0);
+        let Some(index) = hints.iter().rposition(|(_, hint)| hint.rank == highest) else {
+            break;
+        };
+        hints.remove(index);
+    }
+    let right: usize = hints.iter().filter(|(_, hint)| hint.right).map(cells).sum();
+    let mut left_x = line.x + 1;
+    let mut right_x = line.right().saturating_sub(right as u16).max(line.x) + 1;
+    for (keys, hint) in &hints {
+        let x = if hint.right { &mut right_x } else { &mut left_x };
+        *x = canvas.put(*x, line.y, line.width, keys, Meaning::Strong);
+        *x = canvas.put(*x + 1, line.y, line.width, hint.text, Meaning::Quiet) + 2;
+    }
+}

@@ -1,0 +1,162 @@
+//! What the view of one function has of its own: its title, its headings, and calls that are some of many.
+
+use ratatui::layout::Rect;
+use tickscope_analysis::functions::FunctionId;
+use tickscope_report::{label, number};
+
+use crate::app::columns::spec::Value;
+use crate::app::data::Data;
+use crate::app::figures::{Figures, What, share};
+use crate::app::function::{Around, FunctionRow};
+use crate::app::state::App;
+use crate::text::cells::{cut_middle, cut_path, safe, width};
+use crate::text::glyphs::Glyphs;
+use crate::ui::theme::Meaning;
+use crate::ui::view::call_counts::counted;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::figure;
+use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
+use crate::ui::view::unit;
+
+/// From so many cells on all figures have room.
+const WORDY: u16 = 76;
+
+/// Name and place of the function, and its figures where there is a second line.
+pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    let (x, cells) = (area.x + 1, area.width.saturating_sub(2));
+    let Some(around) = &data.around else {
+        let chosen = app.views.function.chosen.as_ref();
+        let name = chosen.map_or_else(String::new, |chosen| {
+            safe(&chosen.name, canvas.ascii).into_owned()
+        });
+        canvas.put_cut(x, area.y, cells, &name, Meaning::Strong);
+        return;
+    };
+    let id = around.neighbours.function;
+    let function = data.tree.functions.get(id);
+    let place = label::place(&function.file, function.line, canvas.ascii);
+    let place = match function.group.as_str() {
+        _ if function.is_group => String::new(),
+        "" => place,
+        group => format!("[{group}] {place}"),
+    };
+    let place = safe(&place, canvas.ascii);
+    let full = &data.names.full[id.index()];
+    // The name comes first; the place keeps its end, where the file is.
+    let room = usize::from(cells).saturating_sub(width(full) + 3);
+    let place = match room {
+        12.. => cut_path(&place, room, canvas.glyphs.cut).into_owned(),
+        _ => String::new(),
+    };
+    let name_cells = usize::from(cells).saturating_sub(if place.is_empty() { 0 } else { width(&place) + 2 });
+    let name = cut_middle(full, name_cells, canvas.glyphs.cut).into_owned();
+    canvas.put(x, area.y, cells, &name, Meaning::Strong);
+    canvas.put_right(x, area.y, cells, &place, Meaning::Quiet);
+    if area.height > 1 {
+        figures(canvas, app, data, around, (x, x + cells), area.y + 1);
+    }
+}
+
+fn figures(
+    canvas: &mut Canvas<'_>,
+    app: &App,
+    data: &Data,
+    around: &Around,
+    (mut x, end): (u16, u16),
+    y: u16,
+) {
+    let of = &around.neighbours;
+    let spread = of.spread.unwrap_or_default();
+    let all = of.outermost_calls + of.recursive_calls;
+    let counts = Figures {
+        calls: all,
+        ..Figures::default()
+    };
+    let time = |ns: u64, estimated: bool| {
+        let known = Known::of(ns, estimated, counts);
+        if known == Known::Unseen {
+            return UNKNOWN.to_string();
+        }
+        let about = if known == Known::About { ABOUT } else { "" };
+        let percent = number::percent(share(ns, data.measured_ns));
+        let time = scaled(canvas, app, data.per_calls, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
+        format!("{about}{time} {about}{percent}")
+    };
+    let mut facts = vec![
+        ("total", time(of.total_ns, spread.total_estimated)),
+        ("self", time(of.self_ns, spread.self_estimated)),
+        ("calls", counted(data, all)),
+    ];
+    let seen = Known::of(of.total_ns, spread.total_estimated, counts) != Known::Unseen;
+    let avg_ns = of.total_ns.checked_div(of.outermost_calls);
+    if let Some(sum) = of.sum {
+        facts = vec![("sum", counted(data, sum)), ("calls", counted(data, all))];
+    } else if let Some(ns) = avg_ns.filter(|_| seen) {
+        let about = if spread.total_estimated { ABOUT } else { "" };
+        let avg = scaled(canvas, app, None, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
+        facts.push(("avg", format!("{about}{avg}")));
+    }
+    // No other number of this view says it: where there is little room it comes before what the rows say as well.
+    let narrow = end - x < WORDY;
+    let place = if narrow { 2 } else { facts.len() };
+    facts.splice(
+        place..place,
+        p99(canvas, app, data, of.function).map(|text| ("p99", text)),
+    );
+    if of.recursive {
+        let text = format!("{} of them recursive", counted(data, of.recursive_calls));
+        facts.push((canvas.glyphs.again, text));
+    }
+    let gap = if narrow { 2 } else { 3 };
+    for (word, text) in facts {
+        if usize::from(x) + width(word) + 1 + width(&text) > usize::from(end) {
+            return;
+        }
+        x = canvas.put(x, y, end - x, word, Meaning::Quiet);
+        x = canvas.put(x + 1, y, end.saturating_sub(x + 1), &text, Meaning::Plain) + gap;
+    }
+}
+
+/// What 99 of 100 calls of a function did not exceed; none where latencies were not counted.
+fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
+    let at = data.hot().binary_search_by_key(&function, |row| row.function);
+    let what = What::Hot(at.ok()? as u32);
+    data.latency(what).quantile(0.99)?;
+    Some(figure::plain(canvas, app, data, what, Value::Quantile(99)))
+}
+
+/// A time in the unit that was chosen.
+fn scaled(canvas: &Canvas<'_>, app: &App, per_calls: Option<u64>, data: &Data, ns: u64) -> Option<String> {
+    unit::scaled(
+        canvas,
+        app.query.in_ticks,
+        per_calls,
+        ns,
+        unit::ticks_of(data, ns),
+        false,
+    )
+}
+
+/// A line between the two lists.
+pub(super) fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
+    canvas.rule(area);
+    canvas.put(
+        area.x + 1,
+        area.y,
+        area.width.saturating_sub(2),
+        &format!(" {text} "),
+        Meaning::Quiet,
+    );
+}
+
+/// Whether a line calls the function, is it, or is called by it.
+pub(super) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'static str> {
+    let What::Call(line) = what else { return None };
+    let [caller, own, callee] = glyphs.calls;
+    match data.around.as_ref()?.line(line) {
+        FunctionRow::Heading(_) => None,
+        FunctionRow::Caller(_) => Some(caller),
+        FunctionRow::Own => Some(own),
+        FunctionRow::Callee(_) => Some(callee),
+    }
+}

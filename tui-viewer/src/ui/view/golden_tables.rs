@@ -1,0 +1,167 @@
+//! Golden screens of the views that are neither a tree nor a list of functions: Threads, Flame, Sites.
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::{Rule, Thread, ThreadState};
+
+use crate::app::columns;
+use crate::app::state::App;
+use crate::cli::args::look::ThemeKind;
+use crate::keys::decoder::Code;
+use crate::orderbook;
+use crate::source::status::Status;
+use crate::test_driver::{empty, events, key, keys, live, looks, screen, text};
+
+const SIZES: [(u16, u16); 4] = [(120, 30), (80, 24), (60, 15), (20, 5)];
+
+/// The made-up program with CPU times: one thread waits inside a scope, another is outside of all, and many have ended.
+fn with_cpu(tenths: u64) -> Snapshot {
+    let mut s = orderbook::snapshot(tenths);
+    for (thread, percent) in s.threads.iter_mut().zip([99, 81, 46, 0]) {
+        // Not the same share each time.
+        let share = percent * (90 + (tenths % 4) * 3) / 100;
+        thread.cpu_ns = Some(tenths * 100_000_000 * percent / 100 + share * 1_000_000);
+    }
+    s.threads[1].open.clear();
+    s.threads[1].state = ThreadState::Idle;
+    s.threads.push(Thread {
+        name: "job".into(),
+        state: ThreadState::Finished,
+        count: 111,
+        cpu_ns: Some(7_000_000_000),
+        first_row: s.nodes.len() as u32,
+        ..Thread::default()
+    });
+    s
+}
+
+fn watched(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    for tenths in 1_320..=1_340 {
+        events(&mut app, Status::Live, Some(with_cpu(tenths)));
+    }
+    app
+}
+
+#[test]
+fn the_threads() {
+    for (width, height) in SIZES {
+        let mut app = watched(width, height);
+        keys(&mut app, "4");
+        assert_snapshot!(format!("threads_{width}x{height}"), looks(&app));
+    }
+}
+
+#[test]
+fn the_flame() {
+    for (width, height) in SIZES {
+        let mut app = live(width, height);
+        keys(&mut app, "5jj");
+        assert_snapshot!(format!("flame_{width}x{height}"), looks(&app));
+    }
+    let mut app = live(80, 24);
+    keys(&mut app, "5jj");
+    key(&mut app, Code::Enter);
+    assert_snapshot!("flame_zoomed_80x24", looks(&app));
+    app.screen.theme = ThemeKind::Mono;
+    app.screen.ascii = true;
+    assert!(text(&app).is_ascii(), "{}", text(&app));
+    assert_snapshot!("flame_mono_ascii_80x24", looks(&app));
+}
+
+#[test]
+fn the_sites() {
+    for (width, height) in SIZES {
+        let mut app = empty(width, height);
+        let mut s = orderbook::snapshot(1_340);
+        s.measuring.rules = [("orderbook_sim::book", true), ("book::apply", false)]
+            .map(|(pattern, off)| Rule {
+                pattern: pattern.into(),
+                off,
+            })
+            .to_vec();
+        s.measuring.off_sites = [3, 4, 6].map(tickscope_format::ids::SiteId).to_vec();
+        let published = (0..s.nodes.len()).filter(|&row| s.nodes.site[row] == 14);
+        for row in published.collect::<Vec<_>>() {
+            s.nodes.calls[row] = 0;
+        }
+        events(&mut app, Status::Live, Some(s));
+        keys(&mut app, "6jjjj");
+        assert_snapshot!(format!("sites_{width}x{height}"), looks(&app));
+    }
+}
+
+#[test]
+fn ascii_and_mono_at_every_size() {
+    for (width, height) in SIZES {
+        for typed in ["4", "5", "6", "5jjl", "4/ma", "6/book", "5/book"] {
+            let mut app = watched(width, height);
+            app.screen.ascii = true;
+            app.screen.theme = ThemeKind::Mono;
+            keys(&mut app, typed);
+            events(&mut app, Status::Live, Some(with_cpu(1_341)));
+            assert!(text(&app).is_ascii(), "{}", text(&app));
+            for cell in screen(&app).content() {
+                let reset = ratatui::style::Color::Reset;
+                assert_eq!((cell.fg, cell.bg), (reset, reset));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_small_size() {
+    for width in [0, 1, 19, 20, 21, 39, 40, 41, 59] {
+        for height in [0, 4, 5, 6, 9, 10, 12, 20] {
+            for typed in ["4", "5jj", "6G"] {
+                let mut app = live(width, height);
+                keys(&mut app, typed);
+                key(&mut app, Code::Enter);
+                looks(&app);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn columns_stay_apart_whatever_stands_in_them(
+        tenths in 1u64..100_000_000,
+        numbers in proptest::collection::vec(any::<u64>(), 4),
+        name in "\\PC{0,40}",
+        view in 0usize..2,
+        width in 20u16..200,
+    ) {
+        let mut s = with_cpu(tenths);
+        let rows = s.nodes.len();
+        for (at, &number) in numbers.iter().enumerate() {
+            let thread = &mut s.threads[at];
+            (thread.cpu_ns, thread.outside_ticks) = (Some(number), number / 8);
+            (thread.tid, thread.count) = (number as u32 | 1, 1);
+            thread.name.clone_from(&name);
+            s.sites[at].name.clone_from(&name);
+            s.sites[at].module.clone_from(&name);
+            // Sums of all of them must be numbers still.
+            s.nodes.calls[at] = number / 100;
+            s.nodes.self_ticks[rows - 1 - at] = number / 8;
+        }
+        s.latencies = Default::default();
+        let mut app = empty(width, 24);
+        events(&mut app, Status::Live, Some(s));
+        keys(&mut app, ["4", "6"][view]);
+        let screen = screen(&app);
+        let places = columns::places(app.views.current, width);
+        let list = app.layout().rows;
+        let last = list.top() + app.list().rows.len().min(usize::from(list.height)) as u16;
+        for y in list.top()..last {
+            for pair in places.windows(2) {
+                for x in pair[0].x + pair[0].width..pair[1].x {
+                    prop_assert_eq!(screen[(x, y)].symbol(), " ", "{:?}\n{}", pair, text(&app));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! The first line: which program, how it is doing, and how far to trust the numbers.
+
+use ratatui::layout::Rect;
+use tickscope_format::Snapshot;
+use tickscope_report::number;
+use tickscope_format::snapshot::{Mode, Process, ThreadState};
+
+use crate::app::requests::rate_hz;
+use crate::app::state::App;
+use crate::source::status::Status;
+use crate::text::cells::{cut_middle, safe, width};
+use crate::text::clock_time::running;
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::tabs;
+
+/// From this width on words are written out.
+const WORDY: u16 = 100;
+
+/// From this width on bounds stand side by side.
+const RANGES: u16 = 80;
+
+/// The one thread that is shown takes no more cells.
+const LONGEST_ONLY: usize = 20;
+
+struct Part {
+    text: String,
+    meaning: Meaning,
+    /// Parts with a high rank give way first; 0 never does.
+    rank: u8,
+    /// Cells before it.
+    gap: usize,
+}
+
+fn part(text: impl Into<String>, meaning: Meaning, rank: u8, gap: usize) -> Part {
+    Part {
+        text: text.into(),
+        meaning,
+        rank,
+        gap,
+    }
+}
+
+/// Draws the line.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+    let wordy = area.width >= WORDY;
+    let mut left = Vec::new();
+    if wordy || app.shown().is_none() {
+        left.push(part("tickscope", Meaning::Quiet, 9, 0));
+    }
+    let snapshot = app.shown().map(|shown| &**shown);
+    who(canvas, app, snapshot.map(|s| &s.process), wordy, &mut left);
+    state(canvas, app, wordy, &mut left);
+    let mut right = Vec::new();
+    if let Some(snapshot) = snapshot {
+        if app.layout().tabs.is_none() || area.width < tabs::NAMES_THREAD {
+            let only = tabs::only(app, canvas.ascii, LONGEST_ONLY, canvas.glyphs.cut);
+            left.extend(only.map(|only| part(only, Meaning::Notable, 1, 1)));
+        }
+        if let Some(mode) = mode(snapshot, area.width) {
+            // How it usually is gives way; what makes of numbers estimates does not.
+            let (meaning, rank) = match snapshot.capture.mode {
+                Mode::Exact => (Meaning::Plain, 7),
+                Mode::Adaptive | Mode::Sampled | Mode::Off | _ => (Meaning::Notable, 1),
+            };
+            left.push(part(mode, meaning, rank, if wordy { 3 } else { 1 }));
+        }
+        let off = snapshot.measuring.off_sites.len();
+        if off > 0 {
+            // Numbers that stand still are no mystery then.
+            let text = if wordy {
+                format!("{off} sites off")
+            } else {
+                format!("{off} off")
+            };
+            left.push(part(text, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
+        }
+        if app.layout().tabs.is_none() {
+            for label in app.time_labels() {
+                left.push(part(safe(&label, canvas.ascii), Meaning::Notable, 1, 1));
+            }
+        }
+        if app.layout().tabs.is_none() || area.width < tabs::WORDY {
+            if app.query.compensated {
+                left.push(part("at least", Meaning::Notable, 1, 1));
+            }
+            for words in app.query.unit_words(false) {
+                left.push(part(words, Meaning::Notable, 1, 1));
+            }
+        }
+        let since = running(snapshot.capture.since_reset_ns);
+        let since = if wordy {
+            match snapshot.window {
+                true => format!("window {since}"),
+                false => format!("since reset {since}"),
+            }
+        } else {
+            since
+        };
+        left.push(part(since, Meaning::Plain, 2, if wordy { 3 } else { 2 }));
+        facts(canvas, app, snapshot, wordy, &mut right);
+    }
+    fit(&mut left, &mut right, usize::from(area.width).saturating_sub(2));
+    put(canvas, &left, area.x + 1, area.y);
+    let taken = cells(&right);
+    put(
+        canvas,
+        &right,
+        area.right().saturating_sub(1 + taken as u16),
+        area.y,
+    );
+}
+
+fn put(canvas: &mut Canvas<'_>, parts: &[Part], mut x: u16, y: u16) {
+    for (index, part) in parts.iter().enumerate() {
+        let gap = if index == 0 { 0 } else { part.gap as u16 };
+        x = canvas.put(x + gap, y, u16::MAX, &part.text, part.meaning);
+    }
+}
+
+fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, left: &mut Vec<Part>) {
+    let target = app
+        .program
+        .target
+        .as_ref()
+        .map(|target| (target.name.as_str(), target.pid));
+    let Some((name, pid)) = process
+        .map(|process| (process.name.as_str(), process.pid))
+        .or(target)
+    else {
+        return;
+    };
+    // The word for the state is never cut for it.
+    let most = if wordy {
+        30
+    } else {
+        usize::from(app.screen.size.width.saturating_sub(12)).min(20)
+    };
+    let name = cut_middle(&safe(name, canvas.ascii), most, canvas.glyphs.cut).into_owned();
+    left.push(part(
+        name,
+        Meaning::Strong,
+        0,
+        if left.is_empty() { 0 } else { 2 },
+    ));
+    let pid = if wordy {
+        format!("pid {pid}")
+    } else {
+        pid.to_string()
+    };
+    left.push(part(pid, Meaning::Plain, 4, if wordy { 2 } else { 1 }));
+}
+
+fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
+    let (word, mark) = app.face();
+    let gap = match (left.is_empty(), wordy) {
+        (true, _) => 0,
+        (false, true) => 3,
+        (false, false) => 1,
+    };
+    left.push(part(
+        format!("{} {word}", canvas.glyphs.mark(mark)),
+        Meaning::of(mark),
+        0,
+        gap,
+    ));
+    if let Some(pending) = app.requests.pending {
+        left.push(part(
+            format!("{}{}", pending.word(), canvas.glyphs.cut),
+            Meaning::Notable,
+            0,
+            1,
+        ));
+    } else if let Some(time) = app.face_time() {
+        // Of the past the moment says more than how long was counted until then.
+        let rank = if app.playback.is_past() { 1 } else { 5 };
+        left.push(part(time, Meaning::Plain, rank, 1));
+    } else if let (Status::Live, Some(shown)) = (&app.program.status, app.shown()) {
+        left.push(part(format!("{} Hz", rate_hz(shown)), Meaning::Plain, 5, 1));
+    }
+}
+
+/// How the program is measured; where there is little room, only if that is not exactly.
+fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
+    let mode = snapshot.capture.mode;
+    match mode {
+        Mode::Exact if width < WORDY => None,
+        Mode::Sampled if width >= 80 => {
+            let hz = snapshot.measuring.sampling_hz.round() as u64;
+            Some(format!("{} {hz} Hz", mode.as_str()))
+        }
+        Mode::Off if width >= WORDY => Some("measuring off".into()),
+        Mode::Exact | Mode::Adaptive | Mode::Sampled | Mode::Off | _ => Some(mode.as_str().into()),
+    }
+}
+
+fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
+    let gap = if wordy { 2 } else { 1 };
+    // Those that live; of a program that has ended, all there were.
+    let live = snapshot
+        .threads
+        .iter()
+        .filter(|thread| thread.state != ThreadState::Finished)
+        .count() as u64;
+    let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
+    let chosen = app.derived.data.as_ref().and_then(|data| data.thread);
+    let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
+    // Those that have ended are none of those that live.
+    let threads = match live {
+        0 => ever,
+        _ if chosen.is_some_and(|thread| thread.state == ThreadState::Finished) => ever,
+        live => live,
+    };
+    let nodes = app
+        .derived
+        .data
+        .as_ref()
+        .map_or(0, |data| data.whole().rows.len());
+    // The nodes beside it are those of the threads on screen.
+    let threads = match chosen {
+        Some(thread) => format!(
+            "{} of {}",
+            number::count(thread.count.max(1)),
+            counted(threads, "thread")
+        ),
+        None => counted(threads, "thread"),
+    };
+    right.push(part(threads, Meaning::Quiet, 7, gap));
+    right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
+    let (low, high) = snapshot.cost_share();
+    let cost = if app.screen.size.width >= RANGES {
+        cost_text(low, high, canvas.glyphs.to)
+    } else {
+        // In short only the upper bound: it is never too good.
+        format!("{}{}", canvas.glyphs.at_most, number::percent(high))
+    };
+    if low > 0.05 {
+        right.push(part(format!("cost {cost}!"), Meaning::Alarm, 2, gap));
+    } else {
+        right.push(part(format!("cost {cost}"), Meaning::Plain, 6, gap));
+    }
+    let dropped = if wordy { "dropped" } else { "drop" };
+    let counts = [
+        (dropped, snapshot.capture.dropped, true),
+        ("unbalanced", snapshot.capture.unbalanced, false),
+        ("pruned", snapshot.capture.pruned, false),
+        ("lapped", app.program.lapped, false),
+        (
+            if wordy { "clock errors" } else { "clock" },
+            snapshot.clock.errors,
+            false,
+        ),
+    ];
+    for (word, count, always) in counts {
+        let text = format!("{word} {}", number::count(count));
+        if count > 0 {
+            right.push(part(format!("{text}!"), Meaning::Alarm, 1, gap));
+        } else if always {
+            right.push(part(text, Meaning::Plain, 3, gap));
+        }
+    }
+}
+
+/// `0.3–0.9%`, or one number where both look the same.
+fn cost_text(low: f64, high: f64, to: &str) -> String {
+    let (low, high) = (number::percent(low), number::percent(high));
+    if low == high {
+        high
+    } else {
+        format!("{}{to}{high}", low.trim_end_matches('%'))
+    }
+}
+
+fn counted(n: u64, word: &str) -> String {
+    format!("{} {word}{}", number::count(n), if n == 1 { "" } else { "s" })
+}
+
+fn cells(parts: &[Part]) -> usize {
+    parts
+        .iter()
+        .enumerate()
+        .map(|(i, part)| width(&part.text) + if i == 0 { 0 } else { part.gap })
+        .sum()
+}
+
+/// Leaves parts out, highest rank first, until the rest fits. What warns is not left out without a sign.
+fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
+    let alarms = |parts: &[Part]| parts.iter().filter(|part| part.meaning == Meaning::Alarm).count();
+    let all = alarms(right);
+    leave_out(left, right, room);
+    let left_out = all - alarms(right);
+    if left_out > 0 {
+        right.push(part(format!("+{left_out}!"), Meaning::Alarm, 0, 1));
+        leave_out(left, right, room);
+        // The sign took the place of one more.
+        let hidden = all + 1 - alarms(right);
+        if let Some(sign) = right.last_mut() {
+            sign.text = format!("+{hidden}!");
+        }
+    }
+}
+
+fn leave_out(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
+    while cells(left) + cells(right) + 2 > room {
+        let highest = left
+            .iter()
+            .chain(right.iter())
+            .map(|part| part.rank)
+            .max()
+            .unwrap_or(0);
+        if highest == 0 {
+            return;
+        }
+        for parts in [&mut *right, &mut *left] {
+            if let Some(index) = parts.iter().rposition(|part| part.rank == highest) {
+                parts.remove(index);
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::message::Message;
+    use crate::source::events::Events;
+    use crate::test_driver;
+
+    #[test]
+    fn a_warning_is_not_left_out_without_a_sign() {
+        let alarm = |text: &str, rank: u8| part(text, Meaning::Alarm, rank, 1);
+        for room in 12..60 {
+            let mut left = vec![part("program", Meaning::Strong, 0, 0)];
+            let mut right = vec![
+                alarm("cost 12%!", 2),
+                alarm("drop 3!", 1),
+                part("15 nodes", Meaning::Quiet, 8, 1),
+                alarm("clock 4!", 1),
+            ];
+            fit(&mut left, &mut right, room);
+            assert!(cells(&left) + cells(&right) + 2 <= room.max(14), "{room}");
+            let told: Vec<&str> = right.iter().map(|part| part.text.as_str()).collect();
+            let shown = told
+                .iter()
+                .filter(|text| text.ends_with('!') && !text.starts_with('+'))
+                .count();
+            match 3 - shown {
+                0 => assert!(told.iter().all(|text| !text.starts_with('+')), "{told:?}"),
+                hidden => assert_eq!(told.last(), Some(&format!("+{hidden}!").as_str()), "{room}"),
+            }
+        }
+    }
+
+    #[test]
+    fn reads_that_were_done_again_are_counted() {
+        let mut app = test_driver::live(200, 30);
+        assert!(!test_driver::text(&app).contains("lapped"));
+        app.update(Message::Events(Box::new(Events {
+            lapped: 3,
+            ..Events::quiet(Status::Live)
+        })));
+        assert!(
+            test_driver::text(&app).contains("lapped 3!"),
+            "{}",
+            test_driver::text(&app)
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! What colours say is said without them as well.
+
+use ratatui::layout::Size;
+use ratatui::style::{Color, Modifier};
+
+use crate::app::state::App;
+use crate::app::view::View;
+use crate::cli::args::look::ThemeKind;
+use crate::orderbook;
+use crate::source::status::Status;
+use crate::test_driver;
+use crate::test_driver::{events, keys, show, text};
+use crate::ui::view::invariants::{ON_TOP, SIZES, staged, statuses};
+
+#[test]
+fn every_state_has_its_word_and_its_mark_in_every_theme() {
+    let words = ["LIVE", "WAITING", "STALE", "EXITED", "CRASHED", "KEPT", "BROKEN"];
+    let mut marks = Vec::new();
+    for (status, word) in statuses().into_iter().zip(words) {
+        for view in View::ALL {
+            for kind in ThemeKind::ALL {
+                let mut app = staged(view, "", (80, 24));
+                app.screen.theme = kind;
+                events(&mut app, status.clone(), None);
+                let screen = text(&app);
+                let header = screen.lines().next().expect("a header").to_string();
+                assert!(header.contains(word), "{word} in {header}");
+                let before = header.split(word).next().expect("something before it");
+                marks.push((word, before.trim_end().chars().last().expect("a mark")));
+            }
+        }
+    }
+    marks.sort_unstable();
+    marks.dedup();
+    assert_eq!(marks.len(), words.len(), "one mark for each state: {marks:?}");
+}
+
+#[test]
+fn the_text_is_the_same_in_every_theme() {
+    for view in View::ALL {
+        for typed in ON_TOP {
+            let mut app = staged(view, typed, (80, 24));
+            let mut texts = ThemeKind::ALL.map(|kind| {
+                app.screen.theme = kind;
+                // Themes without their own colours mark the selected row, in the graph in place of a frame's edge.
+                text(&app).replace(['>', '▏'], " ")
+            });
+            texts.sort();
+            assert_eq!(texts[0], texts[ThemeKind::ALL.len() - 1], "{view:?} {typed:?}");
+        }
+    }
+}
+
+#[test]
+fn the_selected_row_is_turned_round_in_every_theme() {
+    for view in [View::Tree, View::Hot] {
+        for kind in ThemeKind::ALL {
+            let mut app = staged(view, "", (80, 24));
+            app.screen.theme = kind;
+            let buffer = test_driver::screen(&app);
+            let area = app.layout().rows;
+            let y = area.y + test_driver::line(&app) as u16;
+            let turned = |y| {
+                let last = &buffer[(area.right() - 1, y)];
+                last.modifier.contains(Modifier::REVERSED)
+            };
+            for other in area.top()..area.bottom() {
+                assert_eq!(turned(other), other == y, "{view:?} {kind:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn mono_names_no_colour() {
+    for view in View::ALL {
+        for typed in ON_TOP {
+            let mut app = staged(view, typed, (120, 30));
+            app.screen.theme = ThemeKind::Mono;
+            for cell in test_driver::screen(&app).content() {
+                assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
+            }
+        }
+    }
+}
+
+#[test]
+fn ascii_is_ascii_everywhere() {
+    for view in View::ALL {
+        for size in SIZES {
+            for typed in ON_TOP {
+                let mut app = App::new(Size::new(size.0, size.1), ThemeKind::Sixteen, true, Some(0));
+                events(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+                keys(&mut app, "jj");
+                show(&mut app, view);
+                keys(&mut app, typed);
+                assert!(text(&app).is_ascii(), "{view:?}\n{}", text(&app));
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Columns stand where they stand, whatever the numbers and the names are.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use tickscope_format::Snapshot;
+
+use crate::app::state::App;
+use crate::app::view::View;
+use crate::keys::decoder::Code;
+use crate::orderbook;
+use crate::source::status::Status;
+use crate::test_driver;
+use crate::test_driver::{at, events, key, keys, live, show, text};
+use crate::text::cells::{safe, width};
+use crate::ui::view::invariants::{ON_TOP, staged};
+
+/// Where the numbers of a table end: titles that end above the last digit of every row, with nothing behind it.
+fn columns(app: &App) -> Vec<Range<usize>> {
+    let screen = lines(app);
+    let layout = app.layout();
+    let Some(titles) = screen.get(usize::from(layout.columns.y)) else {
+        return Vec::new();
+    };
+    let rows = rows(app, &screen);
+    let mut columns = Vec::new();
+    let mut begin = 0;
+    for end in 1..titles.len() {
+        let is_end = titles[end - 1] != ' ' && titles[end] == ' ';
+        let number = |row: &&Vec<char>| row[end - 1] != ' ' && row[end] == ' ';
+        if is_end && !rows.is_empty() && rows.iter().all(number) {
+            columns.push(begin..end);
+        }
+        if is_end {
+            begin = end + 1;
+        }
+    }
+    columns
+}
+
+/// The screen as lines of cells, each as long as the screen is wide.
+fn lines(app: &App) -> Vec<Vec<char>> {
+    let buffer = test_driver::screen(app);
+    let area = buffer.area;
+    let first = |x, y| buffer[(x, y)].symbol().chars().next().unwrap_or(' ');
+    (0..area.height)
+        .map(|y| (0..area.width).map(|x| first(x, y)).collect())
+        .collect()
+}
+
+/// The lines of the list that are in use.
+fn rows<'a>(app: &App, screen: &'a [Vec<char>]) -> Vec<&'a Vec<char>> {
+    let area = app.layout().rows;
+    let lines = screen.iter().skip(area.y.into()).take(area.height.into());
+    lines.take_while(|line| line.iter().any(|&c| c != ' ')).collect()
+}
+
+#[test]
+fn columns_stand_still_over_a_thousand_snapshots() {
+    for (size, snapshots) in [((120, 30), 1_000), ((80, 24), 100), ((60, 15), 100)] {
+        let mut app = live(size.0, size.1);
+        let at_first = View::ALL.map(|view| {
+            show(&mut app, view);
+            (titles(&app, &lines(&app)).to_vec(), columns(&app))
+        });
+        let tables = at_first.iter().filter(|(_, columns)| columns.len() >= 3);
+        assert!(
+            tables.count() >= 2,
+            "at least the tree and the hotspots at {size:?}"
+        );
+        let mut random = 1u64;
+        for n in 0..snapshots {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            // From a tenth of a second to a century, as likely short as long.
+            let tenths = (random >> 8) % 10u64.pow(1 + (random >> 40) as u32 % 10);
+            at(&mut app, 3_000 * (n + 1));
+            events(&mut app, Status::Live, Some(orderbook::snapshot(tenths + 1)));
+            // One view after the other: drawing all of them each time would take long.
+            let view = View::ALL[n as usize % View::ALL.len()];
+            let (then, columns) = &at_first[view as usize];
+            show(&mut app, view);
+            let screen = lines(&app);
+            if view != View::Flame {
+                // There the selected frame is named in their place.
+                assert_eq!(titles(&app, &screen), then, "{view:?}");
+            }
+            for row in rows(&app, &screen) {
+                for column in columns {
+                    let (last, behind) = (row[column.end - 1], row[column.end]);
+                    let line: String = row.iter().collect();
+                    assert!(last != ' ' && behind == ' ', "{view:?} at {}\n{line}", column.end);
+                }
+            }
+        }
+    }
+}
+
+/// The line above the list.
+fn titles<'a>(app: &App, screen: &'a [Vec<char>]) -> &'a [char] {
+    &screen[usize::from(app.layout().columns.y)]
+}
+
+/// Names that would clear the screen, turn a line round, or take more or fewer cells than they have letters.
+const ODD: [&str; 10] = [
+    "a\u{1b}[2Jb",
+    "x\u{202e}y",
+    "漢字の関数",
+    "z\u{200b}\u{301}w",
+    "ש\u{5dc}ום",
+    "tab\there\nnewline",
+    "👩\u{200d}👩\u{200d}👧 👍🏽 🇩🇪",
+    "ｆｕｌｌ",
+    "\u{feff}\u{ad}\u{0}\u{7f}\u{9b}31m",
+    "क्षि เก้า 각",
+];
+
+fn oddly_named() -> Snapshot {
+    let mut odd = orderbook::snapshot(1_341);
+    for (index, site) in odd.sites.iter_mut().enumerate() {
+        let name = |at: usize| ODD[(index + at) % ODD.len()].to_string();
+        (site.name, site.module, site.file, site.group) =
+            (name(0), name(1 + index / ODD.len()), name(2), name(3));
+    }
+    for (index, thread) in odd.threads.iter_mut().enumerate() {
+        thread.name = ODD[index % ODD.len()].into();
+    }
+    odd.process.name = ODD[0].into();
+    odd
+}
+
+/// No cell holds anything that moves the cursor, and the next one is left free by what is two cells wide.
+fn assert_harmless(buffer: &Buffer) {
+    for y in 0..buffer.area.height {
+        for x in 0..buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            assert_eq!(safe(symbol, false), symbol, "at {x}, {y}");
+            let cells = width(symbol) as u16;
+            assert!((1..=2).contains(&cells), "{symbol:?} at {x}, {y}");
+            assert!(x + cells <= buffer.area.width, "{symbol:?} at the right border");
+        }
+    }
+}
+
+#[test]
+fn odd_names_keep_the_columns_in_line_in_every_view() {
+    for view in View::ALL {
+        for size in [(120, 30), (80, 24), (60, 15), (37, 11)] {
+            let plain = staged(view, "", size);
+            let mut odd = test_driver::empty(size.0, size.1);
+            events(&mut odd, Status::Live, Some(oddly_named()));
+            keys(&mut odd, "jjj");
+            show(&mut odd, view);
+            let columns = columns(&plain);
+            let (odd_lines, plain_lines) = (lines(&odd), lines(&plain));
+            for (odd, plain) in rows(&odd, &odd_lines).iter().zip(rows(&plain, &plain_lines)) {
+                for column in &columns {
+                    // The number itself: a name may stand before it.
+                    let number = column.end.saturating_sub(5).max(column.start)..column.end;
+                    assert_eq!(odd[number.clone()], plain[number], "{view:?} at {size:?}");
+                }
+            }
+            for typed in ON_TOP {
+                keys(&mut odd, typed);
+                assert_harmless(&test_driver::screen(&odd));
+                key(&mut odd, Code::Esc);
+            }
+        }
+    }
+    let mut odd = test_driver::empty(120, 30);
+    events(&mut odd, Status::Live, Some(oddly_named()));
+    let screen = text(&odd);
+    assert!(
+        screen.contains(r"a\u{1b}[2Jb") && screen.contains(r"tab\there\nnewline"),
+        "{screen}"
+    );
+}

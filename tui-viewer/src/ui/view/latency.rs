@@ -1,0 +1,140 @@
+//! One line on how long the calls of a row took: quantiles, the longest, and a small chart.
+
+use ratatui::layout::Rect;
+use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
+use tickscope_analysis::window::has_forgotten_latencies;
+use tickscope_format::snapshot::Mode;
+
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::state::App;
+use crate::text::cells::width;
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::figure;
+use crate::ui::view::marks;
+use crate::ui::view::marks::ABOUT;
+use crate::ui::view::unit;
+
+/// Which quantiles, and what they are called.
+const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
+
+/// Columns of the chart.
+const CHART: usize = 20;
+
+/// Draws the line.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
+    if what == What::Outside {
+        return;
+    }
+    // What measuring took of a single call is not known.
+    let word = if app.query.compensated {
+        "calls took, raw"
+    } else {
+        "calls took"
+    };
+    let x = canvas.put(area.x, y, area.width, word, Meaning::Quiet) + 2;
+    let latency = data.latency(what);
+    if latency.is_empty() {
+        let room = area.right().saturating_sub(x);
+        canvas.put_cut(x, y, room, why_none(app, data), Meaning::Quiet);
+        return;
+    }
+    let about = if marks::timed_in_part(data, what) {
+        ABOUT
+    } else {
+        ""
+    };
+    let mut facts: Vec<(&str, String)> = QUANTILES
+        .iter()
+        .filter_map(|&(share, word)| Some((word, unit::length(canvas, app, data, latency.quantile(share)?))))
+        .collect();
+    facts.extend(figure::longest(canvas, app, data, what).map(|text| ("max", text)));
+    let mut x = x;
+    for (word, text) in facts {
+        let text = format!("{about}{text}");
+        if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
+            return;
+        }
+        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
+        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 2;
+    }
+    let (from, to) = ends(latency);
+    let (from, to) = (
+        unit::length(canvas, app, data, from),
+        unit::length_up(canvas, app, data, to),
+    );
+    let cells = width(&from) + CHART + width(&to) + 4;
+    if usize::from(x) + cells <= usize::from(area.right()) {
+        let chart = chart(latency, canvas.glyphs.heights);
+        x = canvas.put(x + 2, y, area.width, &from, Meaning::Quiet) + 1;
+        x = canvas.put(x, y, area.width, &chart, Meaning::Warm) + 1;
+        canvas.put(x, y, area.width, &to, Meaning::Quiet);
+    }
+}
+
+fn why_none(app: &App, data: &Data) -> &'static str {
+    match (data.snapshot.capture.mode, data.snapshot.measuring.histograms) {
+        (Mode::Off, _) => "- (measuring is off)",
+        (Mode::Sampled, _) => "- (sampling sees where time goes, not how long a call takes)",
+        (_, false) => "- (histograms are off in the program: TICKSCOPE_HISTOGRAM=on)",
+        (_, true) if app.derived.stretch.is_some() && has_forgotten_latencies(&data.snapshot) => {
+            "- (not kept for all of this window)"
+        }
+        (_, true) if app.derived.stretch.is_some() => "- (no call has ended in this window)",
+        (_, true) => "- (no call has ended since the reset)",
+    }
+}
+
+/// The shortest and the longest a call may have taken, in ticks.
+fn ends(latency: &Histogram) -> (u64, u64) {
+    let edge = |at: Option<&(u16, u64)>| at.map_or(0, |&(bucket, _)| usize::from(bucket));
+    (
+        lower_edge(edge(latency.buckets.first())),
+        upper_edge(edge(latency.buckets.last())),
+    )
+}
+
+/// How many calls took how long: equal steps of the logarithm of time, from the shortest to the longest.
+fn chart(latency: &Histogram, heights: &[&str]) -> String {
+    let first = latency
+        .buckets
+        .first()
+        .map_or(0, |&(bucket, _)| usize::from(bucket));
+    let last = latency
+        .buckets
+        .last()
+        .map_or(0, |&(bucket, _)| usize::from(bucket));
+    let mut columns = [0u64; CHART];
+    for &(bucket, count) in &latency.buckets {
+        let column = (usize::from(bucket) - first) * CHART / (last - first + 1);
+        columns[column] = columns[column].saturating_add(count);
+    }
+    let highest = columns.iter().copied().max().unwrap_or(0).max(1);
+    let top = heights.len() - 1;
+    let height = |count: u64| match count {
+        0 => 0,
+        // Where there is a call there is something to see.
+        _ => ((count as f64 / highest as f64 * top as f64).round() as usize).clamp(1, top),
+    };
+    columns.iter().map(|&count| heights[height(count)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::glyphs::Glyphs;
+
+    #[test]
+    fn the_chart_shows_every_call_and_where_most_are() {
+        let mut latency = Histogram {
+            buckets: vec![(80, 10), (90, 1_000_000), (119, 1)],
+            max_ticks: 0,
+        };
+        let unicode = Glyphs::of(false).heights;
+        assert_eq!(chart(&latency, unicode), "▁    █             ▁");
+        assert_eq!(chart(&latency, Glyphs::of(true).heights), "_    #             _");
+        latency.buckets.truncate(1);
+        assert_eq!(chart(&latency, unicode), "█                   ");
+    }
+}

@@ -1,0 +1,382 @@
+//! The list itself: only the rows that are on the screen.
+
+use std::borrow::Cow;
+
+use ratatui::layout::Rect;
+use tickscope_report::{label, number};
+use tickscope_format::snapshot::Mode;
+
+use crate::app::columns;
+use crate::app::columns::functions;
+use crate::app::columns::functions::FunctionColumn;
+use crate::app::columns::place::Place;
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::row::{Fold, Row};
+use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
+use crate::app::view::View;
+use crate::source::status::Status;
+use crate::text::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
+use crate::ui::theme::Meaning;
+use crate::ui::view::bar::bar;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::{difference, figure, function, spark};
+
+/// Draws the rows.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    let list = app.list();
+    if let Some(why) = app.nothing_chosen().filter(|_| list.rows.is_empty()) {
+        let why = safe(&why, canvas.ascii);
+        return tell(canvas, area, &why);
+    }
+    if list.rows.is_empty() && data.tree.rows.is_empty() {
+        return nothing(canvas, app, data, area);
+    }
+    let places = functions::places(app.views.current, area.width);
+    each(canvas, app, data, area, |canvas, row, y, look| {
+        line(canvas, app, data, row, &places, y, look);
+    });
+}
+
+/// Draws each row on the screen; the selected one on its ground.
+pub(super) fn each<'a>(
+    canvas: &mut Canvas<'a>,
+    app: &App,
+    data: &Data,
+    area: Rect,
+    mut line: impl FnMut(&mut Canvas<'a>, &Row, u16, Look),
+) {
+    let list = app.list();
+    let on_screen = list
+        .rows
+        .iter()
+        .enumerate()
+        .skip(list.cursor.offset)
+        .take(usize::from(area.height));
+    for ((index, row), y) in on_screen.zip(area.top()..) {
+        if row.is_heading() {
+            function::heading(canvas, data.label(row.what), Rect { y, height: 1, ..area });
+            continue;
+        }
+        let selected = index == list.cursor.index;
+        let look = Look {
+            selected,
+            stale: matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still(),
+        };
+        if selected {
+            canvas.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
+            if app.screen.theme.points() {
+                canvas.put(area.x, y, 1, ">", Meaning::Selected);
+            }
+        }
+        line(canvas, row, y, look);
+    }
+}
+
+/// A sentence in place of rows.
+pub(super) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
+    canvas.put_cut(
+        area.x + 2,
+        area.y,
+        area.width.saturating_sub(3),
+        text,
+        Meaning::Plain,
+    );
+}
+
+/// Fewer cells than this are for a name alone.
+const ROOM_FOR_MARKS: usize = 14;
+
+/// Why the list is empty, whatever the state.
+pub(super) fn nothing(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    let text = match (&app.query.threads, data.thread) {
+        (ThreadChoice::All, _) if data.snapshot.capture.mode == Mode::Off => {
+            "Measuring is off: no scope is counted."
+        }
+        (ThreadChoice::All, _) if app.compared().is_some() => "Nothing was counted, now or then.",
+        (ThreadChoice::All, _) => "No scope has been entered since the reset.",
+        (ThreadChoice::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
+        (ThreadChoice::One { .. }, None) => "The chosen thread is not there any more.",
+    };
+    tell(canvas, area, text);
+}
+
+/// How a whole row looks.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    /// The selected one.
+    pub(super) selected: bool,
+    /// Old data.
+    pub(super) stale: bool,
+}
+
+impl Look {
+    /// The selected row looks like one thing, and old data like old data.
+    pub(super) fn of(self, meaning: Meaning) -> Meaning {
+        match (self.selected, self.stale) {
+            (true, _) => Meaning::Selected,
+            (false, true) => Meaning::Quiet,
+            (false, false) => meaning,
+        }
+    }
+}
+
+fn line(
+    canvas: &mut Canvas<'_>,
+    app: &App,
+    data: &Data,
+    row: &Row,
+    places: &[Place<FunctionColumn>],
+    y: u16,
+    look: Look,
+) {
+    let (of_total, of_self) = app.shares(data, row.what);
+    // What has become small was large: it counts as what it was.
+    let (then_total, then_self) = data
+        .counterpart(row.what)
+        .map_or((0.0, 0.0), |(then, there)| app.shares(then, there));
+    let main = match app.views.current {
+        View::Tree | View::Function => of_total.max(then_total),
+        View::Hot | View::Threads | View::Flame | View::Sites => of_self.max(then_self),
+    };
+    let is_counter = data.figures(row.what).sum.is_some();
+    let weight = match main {
+        _ if is_counter => Meaning::Plain,
+        0.25.. => Meaning::Hottest,
+        0.05.. => Meaning::Warm,
+        _ if main < 0.01 => Meaning::Small,
+        _ => Meaning::Plain,
+    };
+    let rest = if weight == Meaning::Small {
+        Meaning::Small
+    } else {
+        Meaning::Plain
+    };
+    for (index, place) in places.iter().enumerate() {
+        let (text, meaning) = match place.column {
+            FunctionColumn::Name => {
+                name(canvas, app, data, row, *place, y, look, rest);
+                continue;
+            }
+            FunctionColumn::Bar if data.then.is_some() => {
+                difference::of_avg(canvas, data, row.what, place.width)
+            }
+            FunctionColumn::Spark => (spark::of(canvas, app, row.id, place.width), Meaning::Quiet),
+            FunctionColumn::Bar => {
+                // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
+                let cells = Rect::new(place.x, y, place.width, 1);
+                let plain = Look {
+                    selected: false,
+                    ..look
+                };
+                canvas.clear(cells);
+                canvas.put(
+                    place.x,
+                    y,
+                    place.width,
+                    &bar(main, place.width, canvas.glyphs),
+                    plain.of(weight),
+                );
+                continue;
+            }
+            FunctionColumn::Where => (place_of(canvas, data, row.what, place.width), Meaning::Quiet),
+            FunctionColumn::TotalShare
+            | FunctionColumn::OfShare
+            | FunctionColumn::CallsOf
+            | FunctionColumn::SelfShare
+            | FunctionColumn::Total
+            | FunctionColumn::SelfTime
+            | FunctionColumn::Calls
+            | FunctionColumn::Avg
+            | FunctionColumn::P50
+            | FunctionColumn::P99
+            | FunctionColumn::Max => (
+                figure::text(canvas, app, data, row.what, place.column.spec().value),
+                if index == 0 { weight } else { rest },
+            ),
+        };
+        if place.column.is_number() {
+            number(canvas, place, y, &text, look.of(meaning));
+        } else {
+            canvas.put(place.x, y, place.width, &text, look.of(meaning));
+        }
+    }
+}
+
+/// A sign or a mark before a long number stands in the gap, so that the number keeps its place.
+pub(super) fn number<C>(canvas: &mut Canvas<'_>, place: &Place<C>, y: u16, text: &str, meaning: Meaning) {
+    let gap = place.x.min(1);
+    canvas.put_right(place.x - gap, y, place.width + gap, text, meaning);
+}
+
+fn place_of(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> String {
+    let Some(function) = data.function(what) else {
+        return String::new();
+    };
+    let function = data.tree.functions.get(function);
+    file_and_line(canvas, &function.file, function.line, cells)
+}
+
+/// A place in the source, in so many cells.
+pub(super) fn file_and_line(canvas: &Canvas<'_>, file: &str, line: u32, cells: u16) -> String {
+    let text = label::place(file, line, canvas.ascii);
+    cut_path(&safe(&text, canvas.ascii), usize::from(cells), canvas.glyphs.cut).into_owned()
+}
+
+/// Tree lines, the mark of the fold, the name, and what goes with it.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one place on the screen, nothing of it is kept"
+)]
+fn name(
+    canvas: &mut Canvas<'_>,
+    app: &App,
+    data: &Data,
+    row: &Row,
+    place: Place<FunctionColumn>,
+    y: u16,
+    look: Look,
+    meaning: Meaning,
+) {
+    let end = place.x + place.width;
+    let glyphs = canvas.glyphs;
+    let mut x = place.x;
+    if app.views.current == View::Tree {
+        let lines = tree_lines(&app.list().rows, row, glyphs);
+        let most = usize::from(columns::tree_cells(&place));
+        let lines = cut_start(&lines, most, glyphs.cut).into_owned();
+        x = canvas.put(x, y, end - x, &lines, look.of(Meaning::Rule));
+        let (mark, meaning) = match row.fold {
+            Fold::Open => (glyphs.open, Meaning::Plain),
+            Fold::Closed(_) => (glyphs.closed, Meaning::Strong),
+            Fold::Leaf if row.depth == 0 => (" ", Meaning::Rule),
+            Fold::Leaf => (glyphs.leaf, Meaning::Rule),
+        };
+        x = canvas.put(x, y, end - x, mark, look.of(meaning)) + 1;
+    }
+    if let Some(mark) = function::direction(data, row.what, glyphs) {
+        x = canvas.put(x, y, end - x, mark, look.of(Meaning::Rule));
+    }
+    let mut marks = Vec::new();
+    if data.is_recursive(row.what) {
+        marks.push((glyphs.again, Meaning::Notable));
+    }
+    if data.figures(row.what).open > 0 {
+        marks.push((glyphs.running, Meaning::Good));
+    }
+    if data.is_doubtful(row.what) {
+        marks.push((glyphs.doubtful, Meaning::Notable));
+    }
+    if matches!(row.what, What::Call(_)) && usize::from(end.saturating_sub(x)) < ROOM_FOR_MARKS {
+        // The arrow before the name takes their room; the name itself comes first.
+        marks.clear();
+    }
+    let marks_cells: usize = marks.iter().map(|(mark, _)| width(mark) + 1).sum();
+    let hidden = match row.fold {
+        Fold::Closed(rows) => format!("+{}", number::count(u64::from(rows))),
+        Fold::Open | Fold::Leaf => String::new(),
+    };
+    let room = usize::from(end.saturating_sub(x));
+    // The count of hidden rows is the first to go: the mark before the name says that there are some.
+    let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
+    let text = match matches!(row.what, What::Call(line) if data.is_own(line)) && app.layout().title.is_none()
+    {
+        // No line above says whose callers and callees these are.
+        true => data.label(data.in_full(row).what),
+        false => data.label(row.what),
+    };
+    let hidden_fits = width(text) + marks_cells + extra <= room;
+    // Without room for the module the function itself says more than half of both.
+    let cells = room.saturating_sub(marks_cells);
+    let cut = cut_middle(without_module(text, cells), cells, glyphs.cut);
+    let start = x;
+    x = put_name(canvas, &cut, x, y, end, look, meaning);
+    highlight(canvas, app, row, &cut, start, y, look);
+    for (mark, meaning) in marks {
+        x = canvas.put(x + 1, y, end.saturating_sub(x + 1), mark, look.of(meaning));
+    }
+    if hidden_fits && extra > 0 {
+        canvas.put(
+            x + 2,
+            y,
+            end.saturating_sub(x + 2),
+            &hidden,
+            look.of(Meaning::Quiet),
+        );
+    }
+}
+
+/// The module quietly, the function plainly.
+fn put_name(
+    canvas: &mut Canvas<'_>,
+    text: &str,
+    x: u16,
+    y: u16,
+    end: u16,
+    look: Look,
+    meaning: Meaning,
+) -> u16 {
+    let split = text.rfind("::").map_or(0, |at| at + 2);
+    let x = canvas.put(
+        x,
+        y,
+        end.saturating_sub(x),
+        &text[..split],
+        look.of(Meaning::Quiet),
+    );
+    canvas.put(x, y, end.saturating_sub(x), &text[split..], look.of(meaning))
+}
+
+/// Marks where the search found its text, as far as it is on the screen.
+fn highlight(canvas: &mut Canvas<'_>, app: &App, row: &Row, text: &str, x: u16, y: u16, look: Look) {
+    let Some(search) = app
+        .views
+        .search
+        .as_ref()
+        .filter(|search| row.hit && search.is_set())
+    else {
+        return;
+    };
+    let wanted = search.text();
+    let exact = wanted.chars().any(char::is_uppercase);
+    let seen = if exact {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.to_lowercase())
+    };
+    // Letters whose small form is longer than they are would shift the mark; then the whole name is marked.
+    let found = seen.find(wanted).filter(|_| seen.len() == text.len());
+    let (at, part) = found.map_or((0, text), |at| (at, &text[at..at + wanted.len()]));
+    if found.is_none() && seen.contains("::") && !look.selected {
+        // The text stands in the part of the path that the short name leaves out.
+        let cells = width(text) as u16;
+        canvas.paint(Rect::new(x, y, cells, 1), Meaning::Strong);
+        return;
+    }
+    let start = x + width(&text[..at]) as u16;
+    let area = Rect::new(start, y, width(part) as u16, 1);
+    canvas.paint(
+        area,
+        if look.selected {
+            Meaning::Strong
+        } else {
+            Meaning::Match
+        },
+    );
+}
+
+/// The lines that lead to a row: `│ ├─`.
+fn tree_lines(rows: &[Row], row: &Row, glyphs: &crate::text::glyphs::Glyphs) -> String {
+    if row.depth == 0 {
+        return String::new();
+    }
+    let mut pieces = vec![if row.last { glyphs.last } else { glyphs.branch }];
+    let mut at = row.parent.and_then(|parent| rows.get(parent as usize));
+    while let Some(above) = at.filter(|above| above.depth > 0) {
+        pieces.push(if above.last { "  " } else { glyphs.line });
+        at = above.parent.and_then(|parent| rows.get(parent as usize));
+    }
+    pieces.reverse();
+    pieces.concat()
+}

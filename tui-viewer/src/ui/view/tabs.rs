@@ -1,0 +1,148 @@
+//! The second line on tall screens: the views, and how this one is set.
+
+use ratatui::layout::Rect;
+
+use crate::app::columns;
+use crate::app::state::App;
+use crate::app::view::{TabForm, View};
+use crate::text::cells::{cut_end, cut_middle, safe, width};
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+
+/// From this width on the line says what numbers are per; below, the header does in fewer words.
+pub(super) const WORDY: u16 = 100;
+
+/// From this width on the line has room for the one thread that is shown; below, the header says it.
+pub(super) const NAMES_THREAD: u16 = 80;
+
+/// What numbers are per takes no more cells.
+const LONGEST_UNIT: usize = 40;
+
+/// A thread's name takes no more cells.
+const LONGEST_THREAD: usize = 24;
+
+/// Behind the name of the one thread that is shown: the key that ends that.
+const TO_ALL: &str = " (a: all)";
+
+/// How the line is set, in words.
+struct Setting {
+    text: String,
+    /// In fewer words.
+    short: Option<String>,
+}
+
+/// Draws the line.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+    let end = views(canvas, app, area.x + 1, area.y);
+    let settings = settings(canvas, app);
+    let (ascii, cut) = (canvas.ascii, canvas.glyphs.cut);
+    let mut room = usize::from(area.right().saturating_sub(end + 3));
+    let mut x = area.right().saturating_sub(1);
+    let mut put = |text: &str, meaning: Meaning, room: &mut usize| {
+        let cells = width(text);
+        x = x.saturating_sub(cells as u16);
+        canvas.put(x, area.y, cells as u16, text, meaning);
+        x = x.saturating_sub(3);
+        *room = room.saturating_sub(cells + 3);
+    };
+    if let Some(only) = only(app, ascii, room.saturating_sub(TO_ALL.len()), cut)
+        && area.width >= NAMES_THREAD
+    {
+        put(&format!("{only}{TO_ALL}"), Meaning::Notable, &mut room);
+    }
+    for Setting { text, short } in settings.iter().rev() {
+        let fits = |text: &&String| width(text) <= room;
+        let Some(text) = Some(text).filter(fits).or(short.as_ref().filter(fits)) else {
+            break;
+        };
+        put(text, Meaning::Quiet, &mut room);
+    }
+}
+
+/// `only render-0`, where only one thread is shown.
+pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<String> {
+    // The calls of a site are those of all threads, whichever thread is chosen.
+    let name = app
+        .query
+        .threads
+        .only()
+        .filter(|_| app.views.current != View::Sites)?;
+    let name = safe(name, ascii);
+    let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
+    Some(format!("only {}", cut_middle(&name, room, cut)))
+}
+
+/// `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; gives the cell after it.
+pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u16 {
+    let form = TabForm::of(&app.layout());
+    for view in View::ALL {
+        let meaning = if view == app.views.current {
+            Meaning::Strong
+        } else {
+            Meaning::Quiet
+        };
+        x = canvas.put(x, y, 20, &view.tab(app.views.current, form), meaning) + form.gap();
+    }
+    x
+}
+
+fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
+    let plain = |text: String| Setting { text, short: None };
+    let sort = app.list().sort;
+    let compares = app.compared().is_some();
+    let places = columns::places(app.views.current, u16::MAX);
+    let column = columns::sorting(&places, sort.key, compares).map(|column| column.spec().title);
+    let mark = if sort.rises() {
+        canvas.glyphs.rises
+    } else {
+        canvas.glyphs.falls
+    };
+    let mut all = Vec::new();
+    // What is not sorted, and what has no percents, needs no word for it.
+    let changes = compares && sort.key.is_compared();
+    let sorted = column.map(|column| match changes {
+        // The mark above the columns says of which.
+        true if app.screen.size.width < WORDY => format!("by change {mark}"),
+        true => format!("sort: change of {column} {mark}"),
+        false => format!("sort {column} {mark}"),
+    });
+    all.extend(sorted.clone().filter(|_| !changes).map(plain));
+    if !matches!(app.views.current, View::Threads | View::Sites) {
+        all.push(plain(app.percent_label().to_string()));
+    }
+    if app.query.threads.only().is_none() || app.views.current == View::Sites {
+        all.push(plain("all threads".to_string()));
+    }
+    // Largest change first is not what one expects: it is among the last to give way.
+    all.extend(sorted.filter(|_| changes).map(plain));
+    let words = app.query.filter.words(app.views.current);
+    all.extend(
+        words
+            .iter()
+            .map(|words| plain(cut_middle(&safe(words, canvas.ascii), 30, canvas.glyphs.cut).into_owned())),
+    );
+    let times = app.mark_label().into_iter().chain(app.time_labels());
+    all.extend(times.map(|label| plain(safe(&label, canvas.ascii).into_owned())));
+    if app.query.compensated {
+        // At the end: it is the last to give way.
+        all.push(Setting {
+            text: "compensated (at least)".to_string(),
+            short: Some("at least".to_string()),
+        });
+    }
+    if app.screen.size.width >= WORDY {
+        let units = app
+            .query
+            .unit_words(true)
+            .into_iter()
+            .zip(app.query.unit_words(false));
+        all.extend(units.map(|(words, short)| {
+            let words = safe(&words, canvas.ascii);
+            Setting {
+                text: cut_end(&words, LONGEST_UNIT, canvas.glyphs.cut).into_owned(),
+                short: Some(short),
+            }
+        }));
+    }
+    all
+}

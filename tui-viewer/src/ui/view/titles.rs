@@ -1,0 +1,81 @@
+//! The line above the list: what stands in each column, and which one sorts.
+
+use ratatui::layout::Rect;
+
+use crate::app::columns;
+use crate::app::columns::Column;
+use crate::app::columns::functions::FunctionColumn;
+use crate::app::columns::place::Place;
+use crate::app::columns::sites::SiteColumn;
+use crate::app::columns::spec::Align;
+use crate::app::state::App;
+use crate::text::cells::{cut_middle, width};
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+
+/// From this width on the line of tabs has room for what part of the calls is shown.
+const ROOM_IN_TABS: u16 = 110;
+
+/// The words above a column.
+fn title(canvas: &Canvas<'_>, app: &App, place: &Place<Column>, screen: u16) -> String {
+    let column = place.column;
+    let bottom_up = app.derived.data.as_ref().is_some_and(|data| data.bottom_up);
+    if bottom_up && column == Column::Function(FunctionColumn::SelfShare) {
+        // What stands at the top of a thread is all that a row has itself there.
+        return "%TOP".to_string();
+    }
+    if bottom_up && column == Column::Function(FunctionColumn::SelfTime) {
+        return "TOP".to_string();
+    }
+    let said_above = app.layout().tabs.is_some() && screen >= ROOM_IN_TABS;
+    let names = matches!(
+        column,
+        Column::Function(FunctionColumn::Name) | Column::Site(SiteColumn::Name)
+    );
+    let words = match names && !said_above {
+        true => app.query.filter.words(app.views.current).join("  "),
+        false => String::new(),
+    };
+    if words.is_empty() {
+        return column.spec().title.to_string();
+    }
+    // One cell is left for the mark of the order.
+    let room = usize::from(place.width.saturating_sub(1));
+    let all = format!("{}  {words}", column.spec().title);
+    match width(&all) <= room {
+        true => all,
+        false => cut_middle(&words, room, canvas.glyphs.cut).into_owned(),
+    }
+}
+
+/// Draws the line.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+    let sort = app.list().sort;
+    let mark = if sort.rises() {
+        canvas.glyphs.rises
+    } else {
+        canvas.glyphs.falls
+    };
+    let places = columns::places(app.views.current, area.width);
+    let sorting = columns::sorting(&places, sort.key, app.compared().is_some());
+    for place in places {
+        // In place of the bar stands by how much a call got slower.
+        let title = match place.width {
+            _ if place.column != Column::Function(FunctionColumn::Bar) || app.compared().is_none() => {
+                title(canvas, app, &place, area.width)
+            }
+            0..10 => "AVG %".to_string(),
+            _ => "AVG change".to_string(),
+        };
+        let (text, meaning) = if sorting == Some(place.column) {
+            (format!("{title}{mark}"), Meaning::Sorted)
+        } else {
+            (title, Meaning::Quiet)
+        };
+        if place.column.spec().align == Align::Right {
+            canvas.put_right(place.x, area.y, place.width, &text, meaning);
+        } else {
+            canvas.put_cut(place.x, area.y, place.width, &text, meaning);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Numbers in the unit that was chosen: of all calls or per call of a row, in nanoseconds or in ticks.
+
+use tickscope_report::number;
+
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::state::App;
+use crate::text::cells::width;
+use crate::ui::view::canvas::{Canvas, up};
+use crate::ui::view::marks::LONGEST_MARKED;
+
+pub(super) use tickscope_report::number::quotient;
+
+/// A time as it is shown: of all, or a call's part of it; in nanoseconds, or in ticks. Nothing is known per call of what
+/// has none.
+pub(super) fn scaled(
+    canvas: &Canvas<'_>,
+    in_ticks: bool,
+    per_calls: Option<u64>,
+    ns: u64,
+    ticks: u64,
+    short: bool,
+) -> Option<String> {
+    let (of_all, per) = (ns, per_calls.unwrap_or(1));
+    if per == 0 {
+        return None;
+    }
+    let ns = rounded(ns, per);
+    Some(match canvas.duration(ns) {
+        _ if in_ticks && per_calls.is_some() => quotient(ticks, per),
+        _ if in_ticks => number::count(ticks),
+        // Little is not nothing.
+        _ if ns == 0 && of_all > 0 => "<1ns".into(),
+        text if short && width(&text) > LONGEST_MARKED => canvas.rough(ns),
+        text => text,
+    })
+}
+
+/// Calls as they are shown: all, or so many per call.
+pub(super) fn calls(data: &Data, calls: u64) -> Option<String> {
+    match data.per_calls {
+        None => Some(number::count(calls)),
+        Some(0) => None,
+        Some(per) => Some(quotient(calls, per)),
+    }
+}
+
+/// Total and self time of a row in ticks.
+pub(super) fn ticks(data: &Data, what: What) -> (u64, u64) {
+    if let What::Tree(row) = what {
+        let row = &data.tree.rows[row as usize];
+        (row.total_ticks, row.self_ticks)
+    } else if let What::Hot(row) = what {
+        let row = &data.hot()[row as usize];
+        (row.total_ticks, row.self_ticks)
+    } else {
+        let figures = data.figures(what);
+        (ticks_of(data, figures.total_ns), ticks_of(data, figures.self_ns))
+    }
+}
+
+/// A time in ticks.
+pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
+    (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
+}
+
+/// How long a call took, with the two digits that a histogram knows.
+pub(super) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
+    if app.query.in_ticks {
+        number::count(ticks)
+    } else {
+        canvas.rough(data.snapshot.nanos(ticks))
+    }
+}
+
+/// The same, rounded up.
+pub(super) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
+    if app.query.in_ticks {
+        number::count(up(ticks))
+    } else {
+        canvas.rough_up(data.snapshot.nanos(ticks))
+    }
+}
+
+/// The quotient rounded to the nearest.
+pub(super) fn rounded(n: u64, per: u64) -> u64 {
+    number::rounded(n, per.max(1))
+}

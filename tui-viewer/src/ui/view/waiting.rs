@@ -1,0 +1,74 @@
+//! The screen before there is data: whom it waits for, where it looked, what to do, what else there is.
+
+use ratatui::layout::Rect;
+
+use crate::app::layout::Layout;
+use crate::app::state::App;
+use crate::source::status::Status;
+use crate::text::cells::{safe, wrapped};
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::picker;
+
+/// Draws everything between header and footer.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
+    let top = layout.header.bottom() + u16::from(app.screen.size.height >= 10);
+    let bottom = layout.footer.map_or(layout.area.bottom(), |footer| footer.y);
+    let area = Rect::new(
+        2,
+        top,
+        app.screen.size.width.saturating_sub(4),
+        bottom.saturating_sub(top),
+    );
+    let live = app.program.found.iter().filter(|ring| ring.live).count();
+    let (why, next) = match &app.program.status {
+        Status::Broken { why } => (why.as_str(), "Nothing can be shown of it."),
+        Status::Waiting { .. } if live > 1 => ("Several programs are running here.", "Choose one."),
+        Status::Waiting { why } if why.is_empty() => (
+            "Looking for a program.",
+            "It appears here as soon as it calls tickscope::start().",
+        ),
+        // What says itself how it goes on.
+        Status::Waiting { why } if why.contains('\n') => (why.as_str(), ""),
+        Status::Waiting { why } => (
+            why.as_str(),
+            "It appears here as soon as it calls tickscope::start().",
+        ),
+        Status::Live
+        | Status::Stale { .. }
+        | Status::Exited { .. }
+        | Status::Crashed { .. }
+        | Status::Kept => (
+            "Reading the first record.",
+            "It is there within a second of the program's first scope.",
+        ),
+    };
+    let mut y = area.y;
+    let (why, next) = match why.split_once('\n') {
+        Some(both) if next.is_empty() => both,
+        _ => (why, next),
+    };
+    for (text, meaning) in [(why, Meaning::Strong), (next, Meaning::Plain)] {
+        let lines = text
+            .split('\n')
+            .flat_map(|line| wrapped(&safe(line, canvas.ascii), usize::from(area.width)));
+        for line in lines.collect::<Vec<_>>() {
+            if y < area.bottom() {
+                canvas.put(area.x, y, area.width, &line, meaning);
+                y += 1;
+            }
+        }
+    }
+    y += u16::from(app.screen.size.height >= 10);
+    let rest = area.bottom().saturating_sub(y);
+    picker::draw(
+        canvas,
+        app,
+        Rect {
+            x: 0,
+            y,
+            width: app.screen.size.width,
+            height: rest,
+        },
+    );
+}
