@@ -38,6 +38,7 @@
 
 mod amount;
 mod options;
+mod own_thread;
 
 /// What the macros expand to, with the feature.
 #[cfg(feature = "enable")]

@@ -7,6 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::node::Node;
+use crate::own_thread::OwnThread;
 use crate::site::{Gate, Site};
 use crate::threads::{self, Phase};
 use crate::tree::{Path, Tree, add};
@@ -20,8 +21,8 @@ use crate::{clock, process, session, sites};
 pub struct Scope {
     /// None where it does not count.
     node: Option<&'static Node>,
-    /// Not `Send`: the node is in this thread's tree.
-    _of_this_thread: PhantomData<*mut ()>,
+    /// The node is in this thread's tree.
+    _own_thread: OwnThread,
 }
 
 impl fmt::Debug for Scope {
@@ -64,7 +65,7 @@ pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
 fn guard(node: Option<&'static Node>) -> Scope {
     Scope {
         node,
-        _of_this_thread: PhantomData,
+        _own_thread: OwnThread::HERE,
     }
 }
 

@@ -342,6 +342,60 @@ fn a_future_is_charged_for_its_polls_only() {
     });
 }
 
+/// What an `async fn` cannot be written around: blocks, and what `.await` turns into a future.
+fn blocks_and_futures_of_others_are_profiled_by_name() {
+    static TICK: AtomicU64 = AtomicU64::new(1000);
+    struct Request(u64);
+    impl IntoFuture for Request {
+        type Output = u64;
+        type IntoFuture = std::pin::Pin<Box<dyn Future<Output = u64> + Send>>;
+        fn into_future(self) -> Self::IntoFuture {
+            Box::pin(async move {
+                TICK.fetch_add(self.0, Ordering::Relaxed);
+                Yield::default().await;
+                self.0
+            })
+        }
+    }
+    fn sendable<T: Send + 'static>(value: T) -> T {
+        value
+    }
+    isolated!(|| {
+        let _session = Builder::new("blocks")
+            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
+            .start();
+        drop(tickscope::future!("never polled", async {}));
+        let mut block = Box::pin(sendable(tickscope::future!(group = "net", "block", async move {
+            let first = tickscope::future!("request", Request(3)).await;
+            TICK.fetch_add(20, Ordering::Relaxed);
+            {
+                tickscope::scope!("inside");
+                TICK.fetch_add(100, Ordering::Relaxed);
+            }
+            Yield::default().await;
+            first + 1
+        })));
+        let mut polls = 0;
+        let value = loop {
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            polls += 1;
+            if let std::task::Poll::Ready(value) = block.as_mut().poll(&mut context) {
+                break value;
+            }
+            assert!(tickscope::snapshot().threads[0].open.is_empty());
+            TICK.fetch_add(1_000_000, Ordering::Relaxed);
+        };
+        assert_eq!((value, polls), (4, 3));
+        let snapshot = tickscope::snapshot();
+        assert_eq!(
+            tree(&snapshot, "main"),
+            "block 1 20 123\n  request 1 3 3\n  inside 1 100 100\n"
+        );
+        let block = snapshot.sites.iter().find(|site| site.name == "block");
+        assert_eq!(block.unwrap().group, "net");
+    });
+}
+
 fn guards_and_expressions_end_where_they_should() {
     static TICK: AtomicU64 = AtomicU64::new(0);
     fn spend(ticks: u64) {
@@ -645,6 +699,7 @@ support::tests![
     scopes_are_named_after_constants_and_functions,
     the_attribute_works_on_functions_futures_impls_and_modules,
     a_future_is_charged_for_its_polls_only,
+    blocks_and_futures_of_others_are_profiled_by_name,
     guards_and_expressions_end_where_they_should,
     a_pause_is_charged_to_nobody,
     a_pause_that_ends_while_the_thread_is_excluded_is_over_all_the_same,

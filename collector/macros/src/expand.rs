@@ -101,12 +101,7 @@ fn profiled(item: &Item<'_>, options: &Options) -> TokenStream {
             // After an error the function stands there too, so that its callers do not fail as well.
             let refused = open_scope::across_await(original).map(Error::into_tokens);
             let head = item.trees[..*at].iter().cloned();
-            refused
-                .into_iter()
-                .flatten()
-                .chain(head)
-                .chain(body)
-                .collect()
+            refused.into_iter().flatten().chain(head).chain(body).collect()
         }
         (Kind::Implementation | Kind::Trait | Kind::Module, Some((at, body))) => item.trees[..*at]
             .iter()
