@@ -396,6 +396,28 @@ fn blocks_and_futures_of_others_are_profiled_by_name() {
     });
 }
 
+/// Each profiled function keeps the future that it awaits once.
+fn profiled_functions_that_await_each_other_stay_small() {
+    macro_rules! chain {
+        ($($outer:ident $inner:ident),*) => {
+            $(
+                #[tickscope::profile]
+                async fn $outer() {
+                    $inner().await;
+                }
+            )*
+        };
+    }
+    async fn innermost() {
+        Yield::default().await;
+    }
+    chain!(a innermost, b a, c b, d c, e d, f e, g f, outermost g);
+    isolated!(|| {
+        let (one, eight) = (size_of_val(&a()), size_of_val(&outermost()));
+        assert!(eight <= 8 * one, "one function has {one} bytes, eight have {eight}");
+    });
+}
+
 fn guards_and_expressions_end_where_they_should() {
     static TICK: AtomicU64 = AtomicU64::new(0);
     fn spend(ticks: u64) {
@@ -700,6 +722,7 @@ support::tests![
     the_attribute_works_on_functions_futures_impls_and_modules,
     a_future_is_charged_for_its_polls_only,
     blocks_and_futures_of_others_are_profiled_by_name,
+    profiled_functions_that_await_each_other_stay_small,
     guards_and_expressions_end_where_they_should,
     a_pause_is_charged_to_nobody,
     a_pause_that_ends_while_the_thread_is_excluded_is_over_all_the_same,
