@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::own_thread::OwnThread;
 use crate::types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
 
 /// Does nothing: the feature `enable` is off. Its arguments are named, so that nothing turns unused.
@@ -40,6 +41,19 @@ macro_rules! time {
     }};
 }
 
+/// The future alone: the feature `enable` is off.
+#[macro_export]
+macro_rules! future {
+    (group = $group:expr, $name:expr, $future:expr $(,)?) => {{
+        let _ = ($group, $name);
+        ::core::future::IntoFuture::into_future($future)
+    }};
+    ($name:expr, $future:expr $(,)?) => {{
+        let _ = $name;
+        ::core::future::IntoFuture::into_future($future)
+    }};
+}
+
 /// Does nothing but to evaluate what would be added, once, as it is with the feature: `enable` is off.
 #[macro_export]
 macro_rules! count {
@@ -64,7 +78,7 @@ macro_rules! count {
 #[derive(Debug)]
 #[must_use = "the scope ends at once if its guard is not kept"]
 pub struct Scope {
-    _of_this_thread: std::marker::PhantomData<*mut ()>,
+    _own_thread: OwnThread,
 }
 
 /// A pause of nothing.
@@ -97,7 +111,7 @@ pub struct Builder {
 impl Scope {
     #[doc(hidden)]
     pub const NOTHING: Self = Self {
-        _of_this_thread: std::marker::PhantomData,
+        _own_thread: OwnThread::HERE,
     };
 }
 

@@ -37,6 +37,7 @@
 //! names of threads are used, which are cut to 15 bytes. In a forked child scopes go on, unpublished.
 
 mod amount;
+mod own_thread;
 mod types;
 
 #[cfg(not(feature = "enable"))]

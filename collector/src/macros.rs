@@ -3,6 +3,9 @@
 
 /// Opens a scope to the end of the enclosing block: `scope!("name")` with any constant string, or `scope!()`
 /// under the name of the enclosing function. `group = "g"` may stand in front.
+///
+/// A scope belongs to its thread and must end before the next `.await`: during a wait other tasks run on the thread. To
+/// measure what awaits there is `#[profile]` for async functions and [`future!`](crate::future!) for all other futures.
 #[macro_export]
 macro_rules! scope {
     ($($site:tt)*) => {
@@ -20,8 +23,8 @@ macro_rules! scope_guard {
 }
 
 /// Measures an expression and gives its value: `time!("lookup", table.get(key))`. The name is a constant string, as it is
-/// in `scope!`. Not for an expression that
-/// awaits: put `#[profile]` on an async function for that. `group = "g"` may stand in front.
+/// in `scope!`. Not for an expression that awaits: [`future!`](crate::future!) is for those. `group = "g"` may stand in
+/// front.
 #[macro_export]
 macro_rules! time {
     (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
@@ -32,6 +35,40 @@ macro_rules! time {
         let _tickscope_scope = $crate::__private::enter($crate::__site!($name));
         $value
     }};
+}
+
+/// Measures a future: `future!("download", async { .. })` is a future with the same output. It counts one call, at its
+/// first poll, and its time is the sum of its polls, so a wait costs nothing. The name is a constant string, as it is in
+/// `scope!`. `group = "g"` may stand in front.
+///
+/// It takes whatever can be awaited, and is spawned, boxed or awaited as the future alone would be:
+///
+/// ```
+/// # async fn get(page: u32) -> String { page.to_string() }
+/// # fn spawn<F: Future<Output = usize> + Send + 'static>(future: F) -> F { future }
+/// async fn pages() -> usize {
+///     let first = tickscope::future!("first page", get(1)).await;
+///     let second = spawn(tickscope::future!(group = "net", "second page", async move {
+///         let page = get(2).await;
+///         tickscope::scope!("measure"); // after the last `.await` of its block
+///         page.len()
+///     }));
+///     first.len() + second.await
+/// }
+/// # let mut pages = std::pin::pin!(pages());
+/// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+/// # assert_eq!(pages.as_mut().poll(&mut context), std::task::Poll::Ready(2));
+/// ```
+///
+/// For a whole `async fn` write `#[profile]` instead.
+#[macro_export]
+macro_rules! future {
+    (group = $group:expr, $name:expr, $future:expr $(,)?) => {
+        $crate::__private::profile_future($crate::__site!(group = $group, $name), $future)
+    };
+    ($name:expr, $future:expr $(,)?) => {
+        $crate::__private::profile_future($crate::__site!($name), $future)
+    };
 }
 
 /// Counts without a clock: `count!("cache miss")` adds 1, `count!("bytes", n)` adds `n`, any [`Amount`]. The counter is a

@@ -16,6 +16,7 @@ use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::site_table;
 use crate::enabled::record::tree::{Path, Tree};
 use crate::enabled::runtime::config;
+use crate::own_thread::OwnThread;
 
 /// An open scope; it ends when this is dropped.
 ///
@@ -25,8 +26,8 @@ use crate::enabled::runtime::config;
 pub struct Scope {
     /// None where it does not count.
     node: Option<&'static Node>,
-    /// Not `Send`: the node is in this thread's tree.
-    _of_this_thread: PhantomData<*mut ()>,
+    /// The node is in this thread's tree.
+    _own_thread: OwnThread,
 }
 
 impl fmt::Debug for Scope {
@@ -69,7 +70,7 @@ pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
 fn guard(node: Option<&'static Node>) -> Scope {
     Scope {
         node,
-        _of_this_thread: PhantomData,
+        _own_thread: OwnThread::HERE,
     }
 }
 

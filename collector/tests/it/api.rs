@@ -335,6 +335,82 @@ fn a_future_is_charged_for_its_polls_only() {
     });
 }
 
+/// What an `async fn` cannot be written around: blocks, and what `.await` turns into a future.
+fn blocks_and_futures_of_others_are_profiled_by_name() {
+    static TICK: AtomicU64 = AtomicU64::new(1000);
+    struct Request(u64);
+    impl IntoFuture for Request {
+        type Output = u64;
+        type IntoFuture = std::pin::Pin<Box<dyn Future<Output = u64> + Send>>;
+        fn into_future(self) -> Self::IntoFuture {
+            Box::pin(async move {
+                TICK.fetch_add(self.0, Ordering::Relaxed);
+                Yield::default().await;
+                self.0
+            })
+        }
+    }
+    fn sendable<T: Send + 'static>(value: T) -> T {
+        value
+    }
+    isolated!(|| {
+        let _session = Builder::new("blocks")
+            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
+            .start();
+        drop(tickscope::future!("never polled", async {}));
+        let mut block = Box::pin(sendable(tickscope::future!(group = "net", "block", async move {
+            let first = tickscope::future!("request", Request(3)).await;
+            TICK.fetch_add(20, Ordering::Relaxed);
+            {
+                tickscope::scope!("inside");
+                TICK.fetch_add(100, Ordering::Relaxed);
+            }
+            Yield::default().await;
+            first + 1
+        })));
+        let mut polls = 0;
+        let value = loop {
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            polls += 1;
+            if let std::task::Poll::Ready(value) = block.as_mut().poll(&mut context) {
+                break value;
+            }
+            assert!(tickscope::snapshot().threads[0].open.is_empty());
+            TICK.fetch_add(1_000_000, Ordering::Relaxed);
+        };
+        assert_eq!((value, polls), (4, 3));
+        let snapshot = tickscope::snapshot();
+        assert_eq!(
+            tree(&snapshot, "main"),
+            "block 1 20 123\n  request 1 3 3\n  inside 1 100 100\n"
+        );
+        let block = snapshot.sites.iter().find(|site| site.name == "block");
+        assert_eq!(block.unwrap().group, "net");
+    });
+}
+
+/// Each profiled function keeps the future that it awaits once.
+fn profiled_functions_that_await_each_other_stay_small() {
+    macro_rules! chain {
+        ($($outer:ident $inner:ident),*) => {
+            $(
+                #[tickscope::profile]
+                async fn $outer() {
+                    $inner().await;
+                }
+            )*
+        };
+    }
+    async fn innermost() {
+        Yield::default().await;
+    }
+    chain!(a innermost, b a, c b, d c, e d, f e, g f, outermost g);
+    isolated!(|| {
+        let (one, eight) = (size_of_val(&a()), size_of_val(&outermost()));
+        assert!(eight <= 8 * one, "one function has {one} bytes, eight have {eight}");
+    });
+}
+
 fn guards_and_expressions_end_where_they_should() {
     static TICK: AtomicU64 = AtomicU64::new(0);
     fn spend(ticks: u64) {
@@ -638,6 +714,8 @@ crate::support::tests![
     scopes_are_named_after_constants_and_functions,
     the_attribute_works_on_functions_futures_impls_and_modules,
     a_future_is_charged_for_its_polls_only,
+    blocks_and_futures_of_others_are_profiled_by_name,
+    profiled_functions_that_await_each_other_stay_small,
     guards_and_expressions_end_where_they_should,
     a_pause_is_not_charged,
     a_pause_that_ends_while_the_thread_is_excluded_is_over_all_the_same,

@@ -1,4 +1,4 @@
-//! Guards and builders that end in the statement that makes them.
+//! Guards, builders and futures that end in the statement that makes them.
 
 #![deny(unused_must_use)]
 
@@ -7,4 +7,5 @@ fn main() {
     tickscope::pause();
     tickscope::start("a");
     tickscope::Builder::new("a");
+    tickscope::future!("a", async {});
 }

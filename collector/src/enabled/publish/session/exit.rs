@@ -77,7 +77,8 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
         let settings = in_force(Settings::default(), &mut warnings);
         report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
     }
-    let ring = shared.path.clone();
+    // Nothing is allocated where no report was asked for: the program may exit inside its allocator.
+    let ring = report.as_ref().and(shared.path.as_ref()).cloned();
     let left = ask_to_finish(&mut shared, begin);
     drop(shared);
     drop(shared_within(left, |shared| shared.phase != Phase::Finishing));

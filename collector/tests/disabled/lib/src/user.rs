@@ -70,6 +70,14 @@ pub async fn asynchronous(value: &str) -> usize {
     std::future::ready(value.len()).await
 }
 
+/// A future of its own, and what only becomes one.
+pub async fn futures(value: &str) -> usize {
+    let text = String::from(value);
+    let first = tickscope::future!("future", async { text.len() });
+    let second = tickscope::future!(group = "g", "grouped future", asynchronous(value),);
+    first.await + second.await
+}
+
 #[tickscope::profile]
 pub fn bounded(value: u8) -> u8
 where

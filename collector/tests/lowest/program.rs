@@ -15,7 +15,9 @@ fn work(rounds: u64) -> u64 {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [dir, built] = &arguments[..] else {
-        panic!("found {arguments:?}, wanted a directory and the feature that is built in: `enable` or `export`");
+        panic!(
+            "found {arguments:?}, wanted a directory and the feature that is built in: `enable` or `export`"
+        );
     };
     let session = tickscope::Builder::new("lowest")
         .dir(dir)

@@ -1,0 +1,20 @@
+//! Scopes that are open at an `.await` of a future that is to be sent to another thread.
+
+async fn other() {}
+
+async fn work() {
+    tickscope::scope!("work");
+    other().await;
+}
+
+async fn times() {
+    tickscope::time!("times", other().await);
+}
+
+fn spawn<F: Future<Output = ()> + Send + 'static>(_: F) {}
+
+fn main() {
+    spawn(work());
+    spawn(times());
+    spawn(tickscope::future!("work", other()));
+}
