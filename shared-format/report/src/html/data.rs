@@ -6,7 +6,7 @@
 
 use std::fmt::{Display, Write};
 
-use super::PageOptions;
+use super::options::PageOptions;
 use crate::escape::{Json, visible};
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, number, text};

@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::ProcessState;
 use tickscope_format::codec;
-use tickscope_format::ids::SiteId;
+use tickscope_format::ids::{SiteId, ThreadId};
 use tickscope_format::snapshot::{Site, Thread};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::document::VERSION;
+use super::layout::VERSION;
 use crate::ProcessState;
 use crate::part::Part;
 use tickscope_analysis::per_call::PerCall;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::Page;
+use super::page::Page;
 use super::scale::{Time, tilde};
 use crate::unit::Unit;
 use tickscope_format::latency::Histogram;

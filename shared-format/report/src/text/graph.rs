@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
-use super::Page;
+use super::page::Page;
 use super::scale::Time;
 use crate::number;
 use tickscope_analysis::call_graph::{Amount, CallGraph, Entry, Line, Subject};

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::Page;
+use super::page::Page;
 use super::columns::{Cells, Columns};
 use super::scale::Time;
 use crate::escape::visible;

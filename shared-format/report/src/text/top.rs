@@ -5,7 +5,8 @@ use std::fmt::{self, Write};
 
 use super::columns::{Cells, Columns, WIDTH_FOR_TOP};
 use super::scale::Time;
-use super::{Page, View};
+use super::options::View;
+use super::page::Page;
 use crate::label::place;
 use crate::number;
 use tickscope_analysis::hotspots::{HotRow, hot};

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
-use super::Page;
+use super::page::Page;
 use super::columns::{Cells, Columns, WIDTH_FOR_TREE};
 use super::scale::Time;
 use crate::{extent, number};

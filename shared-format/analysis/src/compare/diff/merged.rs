@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Change, PathRow, Presence, Values, What, median};
 use crate::call_tree::CallTree;
+use crate::compare::change::{Change, PathRow, Presence, Values, What, median};
 use crate::functions::{FunctionId, Functions};
 use crate::hotspots::hot;
 use crate::per_call::named;

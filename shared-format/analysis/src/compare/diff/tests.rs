@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::compare::change::median;
 use tickscope_format::snapshot::Estimate;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs::{self as fixtures, run};

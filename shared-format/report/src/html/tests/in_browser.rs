@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::*;
+use crate::text::TextOptions;
+use tickscope_analysis::per_call::PerCall;
 use crate::number;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::callers::{Link, Neighbours};

@@ -1,7 +1,9 @@
 //! The graph and the threads, and what numbers are in and per.
 
 use super::*;
-use tickscope_format::ids::{NodeId, ThreadId};
+use crate::unit::Unit;
+use tickscope_analysis::per_call::PerCall;
+use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Mode, OpenFrame, ThreadState};
 
 #[test]
