@@ -494,12 +494,13 @@ fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::fixture::{self, programs};
     use crate::ids::NodeId;
     use crate::latency::Histogram;
     use crate::snapshot::{OpenFrame, Site};
-    use proptest::prelude::*;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
         let mut bytes = Vec::new();

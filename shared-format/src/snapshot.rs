@@ -11,7 +11,7 @@ use bincode::{Decode, Encode};
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
-pub use sites::{Site, Sites};
+pub use self::sites::{Site, Sites};
 
 /// One whole state of a program's call trees.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -14,17 +14,17 @@ mod tests;
 
 use std::fmt;
 
-use crate::escape::visible;
-use crate::glyphs::Glyphs;
-use crate::label::labels;
-use crate::number;
 use tickscope_analysis::compare::diff::{Change, Diff, What};
 use tickscope_analysis::compare::gate::{Failure, Judged, LEVEL, Verdict};
 use tickscope_format::snapshot::{Mode, Snapshot};
 
-pub use doubts::doubts;
+use self::numbers::Numbers;
+use crate::escape::visible;
+use crate::glyphs::Glyphs;
+use crate::label::labels;
+use crate::number;
 
-use numbers::Numbers;
+pub use self::doubts::doubts;
 
 /// Of a gate's failures so many are named in its sentence.
 const NAMED: usize = 3;

@@ -3,14 +3,15 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use tickscope_format::FormatError;
+use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot_file;
+
 use crate::html::{self, PageOptions};
 use crate::text::{self, TextOptions};
 use crate::{ProcessState, callgrind, folded};
 #[cfg(feature = "export")]
 use crate::{csv, json, pprof, speedscope};
-use tickscope_format::FormatError;
-use tickscope_format::snapshot::Snapshot;
-use tickscope_format::snapshot_file;
 
 /// So much is handed to the system at once.
 const BUFFER_BYTES: usize = 256 << 10;

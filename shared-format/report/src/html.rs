@@ -12,14 +12,15 @@ mod options;
 #[cfg(test)]
 mod tests;
 
-use crate::escape::visible;
-use crate::text;
 use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::FormatError;
 use tickscope_format::snapshot::Snapshot;
 
-pub use carried::snapshot_of;
-pub use options::PageOptions;
+use crate::escape::visible;
+use crate::text;
+
+pub use self::carried::snapshot_of;
+pub use self::options::PageOptions;
 
 /// Around everything; `{{NAME}}` says what goes where.
 const PAGE: &str = include_str!("html/page.html");

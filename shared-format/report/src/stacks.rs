@@ -2,12 +2,13 @@
 
 use std::fmt::{self, Write};
 
-use crate::escape::visible;
-use crate::label::{labels, place};
-use crate::{ProcessState, number};
 use tickscope_analysis::functions::Functions;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread, ThreadState};
+
+use crate::escape::visible;
+use crate::label::{labels, place};
+use crate::{ProcessState, number};
 
 /// A longer name pushes its own place to the right rather than everybody's.
 const MAX_NAME_COLUMN: usize = 48;
@@ -137,8 +138,9 @@ fn thread_stack<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_testkit::fixture::programs as fixtures;
+
+    use super::*;
 
     #[test]
     fn every_live_thread() {

@@ -20,9 +20,10 @@ mod tests;
 
 use std::fmt::{self, Write};
 
-use self::page::Page;
 use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::snapshot::Snapshot;
+
+use self::page::Page;
 
 pub use self::options::{TextOptions, View};
 

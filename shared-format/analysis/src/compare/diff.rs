@@ -14,12 +14,12 @@ mod tests;
 use std::error::Error;
 use std::fmt;
 
+use tickscope_format::snapshot::Snapshot;
+
+use self::merged::Merged;
 use crate::compare::rank::{LEVEL, RUNS, chance_of_greater};
 use crate::functions::{FunctionId, Functions};
 use crate::per_call::{self, PerError};
-use tickscope_format::snapshot::Snapshot;
-
-use merged::Merged;
 
 pub use crate::compare::change::{Change, PathRow, Presence, Values, What};
 

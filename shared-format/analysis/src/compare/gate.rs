@@ -35,8 +35,8 @@ use crate::compare::rank::{chance_of_greater, least_chance};
 use crate::functions::FunctionId;
 use crate::per_call::named;
 
+pub use self::condition::{Condition, Growth, NotACondition};
 pub use crate::compare::rank::{LEVEL, RUNS};
-pub use condition::{Condition, Growth, NotACondition};
 
 /// What has a smaller share of the time in scopes is not judged by time, unless by name.
 pub const JUDGED_SHARE: f64 = 0.01;

@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::Comparison;
-use crate::number;
 use tickscope_analysis::compare::diff::{Change, What};
 use tickscope_analysis::functions::FunctionId;
+
+use super::Comparison;
+use crate::number;
 
 /// The functions or paths that are not shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,6 +1,7 @@
+use tickscope_testkit::fixture;
+
 use super::*;
 use crate::archive;
-use tickscope_testkit::fixture;
 
 #[test]
 fn a_files_name_says_the_form() {
@@ -58,10 +59,10 @@ fn each_is_written_whole_or_not_at_all() {
 mod across {
     use proptest::prelude::*;
     use serde_json::Value;
-
-    use super::*;
     use tickscope_analysis::call_tree::CallTree;
     use tickscope_testkit::fixture::programs as fixtures;
+
+    use super::*;
 
     fn bytes(form: Form, snapshot: &Snapshot) -> Vec<u8> {
         let mut out = Vec::new();

@@ -1,9 +1,10 @@
 //! What a page shows.
 
-use crate::text::TextOptions;
-use crate::{Extent, ProcessState};
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::ThreadId;
+
+use crate::text::TextOptions;
+use crate::{Extent, ProcessState};
 
 /// Rows with a smaller share are left out of the text that is shown without scripts.
 const MIN_SHARE_WITHOUT_SCRIPTS: f64 = 0.01;

@@ -1,9 +1,10 @@
 //! What a text report shows.
 
-use crate::unit::Unit;
-use crate::{Extent, ProcessState};
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::ThreadId;
+
+use crate::unit::Unit;
+use crate::{Extent, ProcessState};
 
 /// What stands below the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

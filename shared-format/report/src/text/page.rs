@@ -1,10 +1,11 @@
 //! What every part of a text report needs.
 
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_format::snapshot::Snapshot;
+
 use super::options::TextOptions;
 use crate::glyphs::Glyphs;
 use crate::{label, number};
-use tickscope_analysis::call_tree::CallTree;
-use tickscope_format::snapshot::Snapshot;
 
 /// What every part of the report needs.
 pub(super) struct Page<'a> {

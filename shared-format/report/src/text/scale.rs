@@ -3,11 +3,12 @@
 //! Ticks and nanoseconds are divided last, and rounded once. Shares, means and percentiles are the same whatever numbers
 //! are per.
 
+use tickscope_analysis::call_graph::Amount;
+use tickscope_analysis::uncertainty::Spread;
+
 use super::page::Page;
 use crate::number;
 use crate::unit::Unit;
-use tickscope_analysis::call_graph::Amount;
-use tickscope_analysis::uncertainty::Spread;
 
 /// A time and what goes with it.
 #[derive(Clone, Copy)]

@@ -1,12 +1,12 @@
 use proptest::prelude::*;
-
-use super::*;
-use crate::{Extent, ProcessState};
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Mode;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
+use crate::{Extent, ProcessState};
 
 mod views;
 
