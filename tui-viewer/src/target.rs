@@ -246,7 +246,7 @@ fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
 /// That a report of a form that cannot be opened was named, as its ending says.
 fn closed_form(path: &Path) -> Option<String> {
     let form = Form::of_file(path)?;
-    let known = [Form::Html, Form::Kept];
+    let known = [Form::Html, Form::Tks];
     (!known.contains(&form)).then(|| {
         format!(
             "{}: reports as .{} cannot be opened again; those as .html can, and .tks",

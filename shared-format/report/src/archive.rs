@@ -20,7 +20,7 @@ const LONGEST_PAGE: u64 = 1 << 30;
 /// Whether a file begins like one that carries a snapshot, or is called like one.
 pub fn is_archive(path: &Path) -> bool {
     let ending = path.extension();
-    ending == Some(OsStr::new(snapshot_file::KEPT_ENDING)) || snapshot_file::is_kept(path) || is_page(path)
+    ending == Some(OsStr::new(snapshot_file::ENDING)) || snapshot_file::is_kept(path) || is_page(path)
 }
 
 /// Reads the snapshot of a file, as it was measured.

@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn hostile_sites_in_ascii() {
-        let text = sites(&fixtures::hostile(), ProcessState::Kept, true);
+        let text = sites(&fixtures::hostile(), ProcessState::FromFile, true);
         assert!(text.is_ascii());
         insta::assert_snapshot!(text);
     }

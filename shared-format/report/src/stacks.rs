@@ -55,7 +55,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
     let ended = match options.state {
         ProcessState::Exited | ProcessState::Crashed => true,
         ProcessState::Running | ProcessState::Stale => false,
-        ProcessState::Kept => snapshot.capture.kind == CaptureKind::Final,
+        ProcessState::FromFile => snapshot.capture.kind == CaptureKind::Final,
     };
     if ended && busy == 0 {
         return writeln!(
@@ -185,9 +185,9 @@ mod tests {
         for thread in &mut snapshot.threads {
             thread.open.clear();
         }
-        assert!(of(&snapshot, ProcessState::Kept).contains("live threads"));
+        assert!(of(&snapshot, ProcessState::FromFile).contains("live threads"));
         snapshot.capture.kind = CaptureKind::Final;
-        for state in [ProcessState::Exited, ProcessState::Kept] {
+        for state in [ProcessState::Exited, ProcessState::FromFile] {
             let text = of(&snapshot, state);
             assert!(
                 text.ends_with("\n\nthe program has ended; none of its threads was inside a scope then\n"),

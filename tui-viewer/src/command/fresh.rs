@@ -78,7 +78,7 @@ pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<Fresh> {
     match found {
         Found::Kept(path) => Ok(Fresh {
             snapshot: archive::read(path).map_err(|error| anyhow!(about(path, &error)))?,
-            state: ProcessState::Kept,
+            state: ProcessState::FromFile,
         }),
         Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
     }

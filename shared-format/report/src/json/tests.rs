@@ -28,7 +28,7 @@ fn two_threads() {
 
 #[test]
 fn hostile() {
-    insta::assert_snapshot!(report(&fixtures::hostile(), ProcessState::Kept));
+    insta::assert_snapshot!(report(&fixtures::hostile(), ProcessState::FromFile));
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_usual_program_fits_into_100_columns() {
         ProcessState::Running,
         ProcessState::Stale,
         ProcessState::Crashed,
-        ProcessState::Kept,
+        ProcessState::FromFile,
     ] {
         let options = TextOptions {
             state,
