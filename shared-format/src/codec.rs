@@ -13,16 +13,12 @@
 //! Unknown sections are skipped and missing ones take their defaults, so that old and new sides understand
 //! each other: a new fact gets a new section, a section's body never changes.
 
+mod section;
 mod small;
 
-use std::fmt;
-
-use bincode::config::{Config, Configuration, Fixint, Limit, LittleEndian};
-use bincode::de::read::Reader;
-use bincode::de::{Decoder as _, DecoderImpl};
-use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
+use self::section::{read, read_as, section, section_as, word};
 use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::latency::{Latencies, packed};
@@ -31,19 +27,7 @@ use crate::snapshot::{
     Snapshot, Thread,
 };
 
-/// A section may claim at most this much memory while it is decoded: some 4 million nodes.
-const DECODE_LIMIT: usize = 256 << 20;
-
-/// Shorter sections may claim so much for each of their bytes: a number may take eight times the bytes that it is written
-/// in. bincode reserves memory for a length before it looks for the bytes behind it.
-const CLAIM_PER_BYTE: usize = 8;
-
-/// What the shortest sections may claim: a few short texts take more than eight times their bytes.
-const LEAST_CLAIM: usize = 64 << 10;
-
-const CONFIG: Configuration<LittleEndian, Fixint, Limit<DECODE_LIMIT>> = bincode::config::standard()
-    .with_fixed_int_encoding()
-    .with_limit::<DECODE_LIMIT>();
+pub(crate) use self::section::section_at;
 
 const FACTS: u64 = 1;
 const THREADS: u64 = 2;
@@ -151,31 +135,6 @@ fn encode_around(
     if *window {
         section(out, WINDOW, window)?;
     }
-    Ok(())
-}
-
-fn section<T: Encode>(out: &mut Vec<u8>, id: u64, body: &T) -> Result<(), FormatError> {
-    section_as(out, id, body, CONFIG)
-}
-
-fn section_as<T: Encode>(
-    out: &mut Vec<u8>,
-    id: u64,
-    body: &T,
-    config: impl Config,
-) -> Result<(), FormatError> {
-    let start = out.len();
-    out.extend_from_slice(&id.to_le_bytes());
-    out.extend_from_slice(&[0; 8]);
-    let written = bincode::encode_into_std_write(body, out, config);
-    let length = (out.len() - start - 16) as u64;
-    if written.is_err() || length > DECODE_LIMIT as u64 {
-        return Err(FormatError::TooLarge {
-            found: length,
-            wanted: DECODE_LIMIT as u64,
-        });
-    }
-    out[start + 8..start + 16].copy_from_slice(&length.to_le_bytes());
     Ok(())
 }
 
@@ -313,102 +272,6 @@ pub fn capture(payload: &[u8]) -> Result<CaptureFacts, FormatError> {
         at += 16 + body.len();
     }
     Ok(CaptureFacts::default())
-}
-
-/// Id and body of the section that begins at a byte.
-pub(crate) fn section_at(bytes: &[u8], at: usize) -> Result<(u64, &[u8]), FormatError> {
-    let (id, length) = (word(bytes, at)?, word(bytes, at + 8)?);
-    let body_at = at + 16;
-    let end = usize::try_from(length)
-        .ok()
-        .and_then(|length| body_at.checked_add(length));
-    match end.and_then(|end| bytes.get(body_at..end)) {
-        Some(body) => Ok((id, body)),
-        None => Err(FormatError::Truncated {
-            found: bytes.len() as u64,
-            wanted: (body_at as u64).saturating_add(length),
-        }),
-    }
-}
-
-fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {
-    let end = at.saturating_add(8);
-    match bytes.get(at..end).and_then(|b| b.try_into().ok()) {
-        Some(b) => Ok(u64::from_le_bytes(b)),
-        None => Err(FormatError::Truncated {
-            found: bytes.len() as u64,
-            wanted: end as u64,
-        }),
-    }
-}
-
-fn damaged(
-    what: &'static str,
-    at: usize,
-    found: impl fmt::Display,
-    wanted: impl fmt::Display,
-) -> FormatError {
-    FormatError::Damaged {
-        what,
-        offset: at as u64,
-        found: found.to_string(),
-        wanted: wanted.to_string(),
-    }
-}
-
-fn read<T: Decode<()>>(body: &[u8], at: usize) -> Result<T, FormatError> {
-    read_as(body, at, CONFIG)
-}
-
-fn read_as<T: Decode<()>, I>(
-    body: &[u8],
-    at: usize,
-    config: Configuration<LittleEndian, I, Limit<DECODE_LIMIT>>,
-) -> Result<T, FormatError>
-where
-    Configuration<LittleEndian, I, Limit<DECODE_LIMIT>>: Config,
-{
-    let damaged = |found: String| damaged("section", at, found, "a body of its type");
-    let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
-    let limit = claim.clamp(LEAST_CLAIM, DECODE_LIMIT);
-    let mut decoder = DecoderImpl::new(Body(body), config, ());
-    // The limit of a configuration is a constant: what this section may not claim of it counts as claimed.
-    let decoded = decoder
-        .claim_bytes_read(DECODE_LIMIT - limit)
-        .and_then(|()| T::decode(&mut decoder));
-    let value = decoded.map_err(|e| damaged(e.to_string()))?;
-    let Body(rest) = decoder.reader();
-    if !rest.is_empty() {
-        return Err(damaged(format!("{} bytes left over", rest.len())));
-    }
-    Ok(value)
-}
-
-/// The bytes of a section that are not decoded yet.
-struct Body<'a>(&'a [u8]);
-
-impl Reader for Body<'_> {
-    #[inline]
-    fn read(&mut self, out: &mut [u8]) -> Result<(), DecodeError> {
-        let Some((bytes, rest)) = self.0.split_at_checked(out.len()) else {
-            return Err(DecodeError::UnexpectedEnd {
-                additional: out.len() - self.0.len(),
-            });
-        };
-        out.copy_from_slice(bytes);
-        self.0 = rest;
-        Ok(())
-    }
-
-    #[inline]
-    fn peek_read(&mut self, n: usize) -> Option<&[u8]> {
-        self.0.get(..n)
-    }
-
-    #[inline]
-    fn consume(&mut self, n: usize) {
-        self.0 = self.0.get(n..).unwrap_or_default();
-    }
 }
 
 /// Checks what later code relies on: columns of one length, parents before children and in the same thread,
@@ -631,12 +494,13 @@ fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::fixture::{self, programs};
     use crate::ids::NodeId;
     use crate::latency::Histogram;
     use crate::snapshot::{OpenFrame, Site};
-    use proptest::prelude::*;
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
         let mut bytes = Vec::new();

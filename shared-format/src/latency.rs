@@ -3,10 +3,10 @@
 mod histogram;
 pub(crate) mod packed;
 
-pub use histogram::{
+pub use self::histogram::{
     BUCKETS, Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small, lower_edge, upper_edge,
 };
-pub use packed::Packed;
+pub use self::packed::Packed;
 
 /// The histograms of a snapshot as columns: rows without a finished call have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,8 +63,9 @@ impl Latencies {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn of(durations: &[u64]) -> Histogram {
         let mut all = Histogram::default();

@@ -42,5 +42,5 @@ pub mod snapshot;
 pub mod snapshot_file;
 pub mod words;
 
-pub use error::FormatError;
-pub use snapshot::Snapshot;
+pub use self::error::FormatError;
+pub use self::snapshot::Snapshot;

@@ -104,8 +104,9 @@ impl fmt::Debug for Pattern {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn whole_parts_match_and_stars_take_anything() {

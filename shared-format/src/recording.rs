@@ -14,8 +14,6 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-#[cfg(feature = "deflate")]
-pub use self::append::Writer;
 use self::stored::Facts;
 use crate::checksum::checksum;
 use crate::codec;
@@ -25,6 +23,9 @@ use crate::layout::{FORMAT_MAJOR, KEPT_MAGIC, WORD, record};
 use crate::ring::{self, Stamp};
 use crate::snapshot::Snapshot;
 use crate::words;
+
+#[cfg(feature = "deflate")]
+pub use self::append::Writer;
 
 /// Words in front of the first record: magic, version, features, and room.
 pub(crate) const HEAD_WORDS: usize = 8;

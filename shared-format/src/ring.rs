@@ -423,9 +423,10 @@ impl Patience {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::words::recorder::Recorder;
-    use proptest::prelude::*;
 
     const REGION: Region = Region {
         first: 4,

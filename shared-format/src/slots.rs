@@ -319,11 +319,12 @@ pub fn reply_to(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::layout::RING_FIRST;
     use crate::words::read_one;
     use crate::words::recorder::Recorder;
-    use proptest::prelude::*;
 
     fn ask(words: &Recorder, slot: usize, op: Op) -> [u64; REQUEST_WORDS] {
         let request = request_words(next_sequence(words, slot).unwrap(), op);

@@ -11,7 +11,7 @@ use bincode::{Decode, Encode};
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
-pub use sites::Sites;
+pub use self::sites::{Site, Sites};
 
 /// One whole state of a program's call trees.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -344,21 +344,6 @@ pub struct OpenFrame {
     pub node: NodeId,
     /// The program's clock when it began, in ticks, moved on by pauses since; 0 where that was not measured.
     pub began_tick: u64,
-}
-
-/// A place in the source that opens scopes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
-pub struct Site {
-    /// The plain function or scope name: `fib`, `Sq::area`, `tokenize`.
-    pub name: String,
-    /// The path of the module it stands in.
-    pub module: String,
-    /// The source file.
-    pub file: String,
-    /// The line in it, from 1.
-    pub line: u32,
-    /// The group it was put in, empty for none.
-    pub group: String,
 }
 
 /// Clock errors seen in one node.

@@ -15,7 +15,7 @@ use crate::snapshot::Snapshot;
 use crate::words;
 
 /// Ending of kept snapshots.
-pub const KEPT_ENDING: &str = "tks";
+pub const ENDING: &str = "tks";
 
 /// So many half-made files of one name are passed over.
 const TEMPORARIES_MAX: u32 = 1000;

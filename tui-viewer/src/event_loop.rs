@@ -409,6 +409,6 @@ fn state_of(status: &Status) -> ProcessState {
         Status::Stale { .. } => ProcessState::Stale,
         Status::Exited { .. } => ProcessState::Exited,
         Status::Crashed { .. } | Status::Broken { .. } => ProcessState::Crashed,
-        Status::Kept => ProcessState::Kept,
+        Status::Kept => ProcessState::FromFile,
     }
 }

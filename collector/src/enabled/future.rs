@@ -63,7 +63,7 @@ mod tests {
         let bytes = [0u8; 1000];
         let future = async move {
             std::future::pending::<()>().await;
-            drop(bytes);
+            assert_eq!(bytes[0], 0);
         };
         let size = size_of_val(&future);
         let own = size_of::<Profiled<()>>();

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::window::numbered;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, Site, Snapshot, Thread};
+
+use crate::window::numbered;
 
 /// The same two snapshots over the same sites, threads and rows: what only one of them has stands in the other with
 /// nothing counted. They may be of different runs, and of different builds: rows are matched by thread and path of

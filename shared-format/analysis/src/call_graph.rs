@@ -6,23 +6,13 @@
 //!
 //! [`Neighbours`]: crate::callers::Neighbours
 
+mod entry;
 mod walk;
-
-use std::ops::AddAssign;
 
 use self::walk::Walk;
 use crate::call_tree::CallTree;
-use crate::functions::FunctionId;
-use crate::uncertainty::Spread;
 
-/// A time in ticks, and in nanoseconds that were added up by themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Amount {
-    /// In ticks.
-    pub ticks: u64,
-    /// In nanoseconds.
-    pub ns: u64,
-}
+pub use self::entry::{Amount, Entry, Line, Subject};
 
 /// All entries of a tree, functions in the order of their ids, cycles behind them.
 #[derive(Clone, Debug, Default)]
@@ -32,74 +22,6 @@ pub struct CallGraph {
     /// By function, the number of its cycle, from 1; 0 where it is in none.
     pub cycle_of: Vec<u32>,
 }
-
-/// What an entry is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
-    /// A function.
-    Function(FunctionId),
-    /// The functions of this cycle, by its number, as if they were one.
-    Cycle(u32),
-}
-
-/// A function or a cycle, with its callers and callees.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// Which.
-    pub subject: Subject,
-    /// Its calls that are not inside of another call of it.
-    pub outermost_calls: u64,
-    /// Its calls inside of another call of it.
-    pub recursive_calls: u64,
-    /// Time in itself.
-    pub own: Amount,
-    /// Time in its outermost calls and all below.
-    pub total: Amount,
-    /// How far its times are estimates; none where they are exact.
-    pub spread: Option<Spread>,
-    /// Who calls it, in the order first met; a function itself is not among them, nor are members among those of their
-    /// cycle.
-    pub callers: Vec<Line>,
-    /// What it calls, in the order first met, without itself; of a cycle its members, with what they call outside of it.
-    pub callees: Vec<Line>,
-}
-
-/// What stands between two functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The other function; none where the calls stand at the top of a thread.
-    pub function: Option<FunctionId>,
-    /// Calls from the one to the other; of a cycle's member those from within.
-    pub calls: u64,
-    /// All calls of whom is called.
-    pub of_calls: u64,
-    /// Time in whom is called, without what that calls, on behalf of the caller.
-    pub own: Amount,
-    /// The same with what that calls.
-    pub total: Amount,
-}
-
-// === impl Amount ===
-
-impl Amount {
-    /// What is left without another, a part of it.
-    pub fn without(self, part: Self) -> Self {
-        Self {
-            ticks: self.ticks.wrapping_sub(part.ticks),
-            ns: self.ns.wrapping_sub(part.ns),
-        }
-    }
-}
-
-impl AddAssign for Amount {
-    /// What is taken away may come first: the sum is right when all is there.
-    fn add_assign(&mut self, other: Self) {
-        self.ticks = self.ticks.wrapping_add(other.ticks);
-        self.ns = self.ns.wrapping_add(other.ns);
-    }
-}
-
-// === impl CallGraph ===
 
 impl CallGraph {
     /// That of a tree.
@@ -116,21 +38,8 @@ impl CallGraph {
             stack.push(None);
             stack.extend(tree.children(row).iter().rev().map(|&child| Some(child)));
         }
-        walk.finish()
-    }
-}
-
-// === impl Line ===
-
-impl Line {
-    fn new(function: Option<FunctionId>) -> Self {
-        Self {
-            function,
-            calls: 0,
-            of_calls: 0,
-            own: Amount::default(),
-            total: Amount::default(),
-        }
+        let (entries, cycle_of) = walk.finish();
+        Self { entries, cycle_of }
     }
 }
 

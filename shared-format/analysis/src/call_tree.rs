@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
-use crate::parts::Parts;
-use crate::uncertainty::{Spread, spreads};
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Snapshot;
+
+use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
+use crate::parts::Parts;
+use crate::uncertainty::{Spread, spreads};
 
 /// The sum of two parts of a row: none where either is no counter.
 pub(super) fn both_sums(one: Option<u64>, other: Option<u64>) -> Option<u64> {
@@ -373,10 +374,11 @@ impl CallTree {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_format::latency::bucket_of;
     use tickscope_format::snapshot::Estimate;
     use tickscope_testkit::fixture;
+
+    use super::*;
 
     fn calls_of(ticks: u64, count: u64) -> Histogram {
         Histogram {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::functions::{FunctionId, Functions};
-use crate::uncertainty::{Spread, spreads};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Thread};
+
+use crate::functions::{FunctionId, Functions};
+use crate::uncertainty::{Spread, spreads};
 
 /// The row below each parent that has what [`above`] leaves out there.
 pub const SMALL: &str = "(small)";
@@ -248,12 +249,12 @@ impl<'a> Part<'a> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-
-    use super::*;
-    use crate::call_tree::CallTree;
     use tickscope_format::codec;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs as fixtures;
+
+    use super::*;
+    use crate::call_tree::CallTree;
 
     #[test]
     fn one_thread_of_three() {

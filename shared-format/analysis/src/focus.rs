@@ -1,10 +1,11 @@
 //! The calls in focus as a snapshot again: only a function, or only what stands in one place of the tree.
 
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::snapshot::Snapshot;
+
 use crate::call_tree::PathId;
 use crate::filter;
 use crate::functions::Functions;
-use tickscope_format::ids::NO_PARENT;
-use tickscope_format::snapshot::Snapshot;
 
 /// What can be in focus, by what it is whatever the snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +67,14 @@ mod tests {
     use std::sync::Arc;
 
     use proptest::prelude::*;
-
-    use super::*;
-    use crate::call_tree::CallTree;
-    use crate::transform::{focus_function, focus_subtree};
     use tickscope_format::codec;
     use tickscope_format::latency::Histogram;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs as fixtures;
+
+    use super::*;
+    use crate::call_tree::CallTree;
+    use crate::transform::{focus_function, focus_subtree};
 
     /// What a tree tells, by path.
     fn told(tree: &CallTree) -> Vec<(PathId, u64, u64, u64, Histogram)> {

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::functions::{FunctionId, Functions};
-use crate::inclusive_time::{Inside, SetId, inside};
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Snapshot;
+
+use crate::functions::{FunctionId, Functions};
+use crate::inclusive_time::{Inside, SetId, inside};
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,14 +85,14 @@ mod tests {
     use std::sync::Arc;
 
     use proptest::prelude::*;
-
-    use super::*;
-    use crate::call_tree::CallTree;
-    use crate::hotspots::hot;
     use tickscope_format::ids::NodeId;
     use tickscope_format::snapshot::{Estimate, OpenFrame};
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs::any_snapshot;
+
+    use super::*;
+    use crate::call_tree::CallTree;
+    use crate::hotspots::hot;
 
     /// A snapshot with some of its sites in groups.
     fn any_grouped() -> impl Strategy<Value = Snapshot> {

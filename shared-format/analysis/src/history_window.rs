@@ -5,9 +5,10 @@
 //! end. An undo goes on with the counts of the epoch that it takes back, and of those after it: their ends count no
 //! more. So what happened between two moments is a sum of snapshots less a sum of snapshots.
 
+use tickscope_format::snapshot::{CaptureKind, Snapshot};
+
 use crate::merge::sum;
 use crate::window::less;
-use tickscope_format::snapshot::{CaptureKind, Snapshot};
 
 /// What is known of a record without its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,9 +97,10 @@ pub fn across(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
     use tickscope_testkit::fixture;
+
+    use super::*;
 
     /// A program that counts calls of one row, and its records.
     #[derive(Default)]

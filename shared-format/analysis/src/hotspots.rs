@@ -1,9 +1,10 @@
 //! Hotspots: what each function costs itself, wherever it is called; recursion counts once in totals.
 
+use tickscope_format::latency::Histogram;
+
 use crate::call_tree::{CallTree, both_sums};
 use crate::functions::FunctionId;
 use crate::uncertainty::Spread;
-use tickscope_format::latency::Histogram;
 
 /// One function over the whole tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,11 +88,12 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_format::ids::NodeId;
     use tickscope_format::latency::bucket_of;
     use tickscope_format::snapshot::{Estimate, OpenFrame};
     use tickscope_testkit::fixture;
+
+    use super::*;
 
     #[test]
     fn latencies_and_errors_of_recursion() {

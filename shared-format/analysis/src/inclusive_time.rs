@@ -1,9 +1,10 @@
 //! Time inside some sites, by thread: of those that belong together only the outermost call counts, so that nothing is
 //! counted twice.
 
-use crate::uncertainty::spreads;
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::Snapshot;
+
+use crate::uncertainty::spreads;
 
 /// A set of sites that belong together: an index into a table of the caller's.
 pub type SetId = u32;

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use tickscope_format::latency::Latencies;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread};
+
 use crate::functions::Functions;
 use crate::groups;
 use crate::inclusive_time::{Inside, SetId, inside};
 use crate::window::{between, same_epoch};
-use tickscope_format::latency::Latencies;
-use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread};
 
 /// What is followed.
 #[derive(Clone, Debug, Default)]

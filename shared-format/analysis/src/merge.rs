@@ -256,9 +256,10 @@ fn ticks_of(part: &Snapshot, last: &Snapshot, ticks: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_testkit::fixture;
+
     use super::*;
     use crate::window::less;
-    use tickscope_testkit::fixture;
 
     #[test]
     fn nothing_is_lost_and_rows_of_the_same_path_are_one() {

@@ -57,12 +57,12 @@ fn half_in_ticks(snapshot: &Snapshot) -> f64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-
-    use super::*;
     use tickscope_format::ids::NodeId;
     use tickscope_format::snapshot::Estimate;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs as fixtures;
+
+    use super::*;
 
     // 6 ns at 2.5 GHz are 15 ticks, half of it 7.5.
 

@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-
-use crate::align::align;
-use crate::call_tree::CallTree;
-use crate::window::between;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of};
 use tickscope_format::snapshot::{Count, Lifetime, Mode, Nodes, Snapshot, Thread, ThreadState};
 use tickscope_testkit::fixture::programs::{
     any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies,
 };
+
+use crate::align::align;
+use crate::call_tree::CallTree;
+use crate::window::between;
 
 /// What a program may have done since: every row counted more, and some threads have ended.
 fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {

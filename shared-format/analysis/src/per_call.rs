@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::functions::{FunctionId, Functions};
 use tickscope_format::snapshot::Snapshot;
+
+use crate::functions::{FunctionId, Functions};
 
 /// So many names are told where one does not say enough.
 const NAMED: usize = 4;
@@ -153,9 +154,10 @@ pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_format::snapshot::Site;
     use tickscope_testkit::fixture;
+
+    use super::*;
 
     #[test]
     fn a_name_is_the_last_parts_of_a_path() {

@@ -39,9 +39,10 @@ pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_format::snapshot::Site;
     use tickscope_testkit::fixture;
+
+    use super::*;
 
     #[test]
     fn calls_of_all_threads_and_what_is_off() {

@@ -7,10 +7,11 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
+use tickscope_format::ids::NO_PARENT;
+
 use crate::call_tree::{CallTree, PathId, TreeRow, both_sums};
 use crate::functions::{FunctionId, fnv1a};
 use crate::uncertainty::Spread;
-use tickscope_format::ids::NO_PARENT;
 
 /// Only one function, wherever it is called: its outermost calls become the top, merged over all their places.
 ///

@@ -79,10 +79,11 @@ pub fn spreads(snapshot: &Snapshot) -> Vec<Spread> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_format::ids::NodeId;
     use tickscope_format::snapshot::Estimate;
     use tickscope_testkit::fixture;
+
+    use super::*;
 
     fn estimate(row: u32, timed: u64, self_error: u64, total_error: u64) -> Estimate {
         Estimate {

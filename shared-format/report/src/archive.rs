@@ -4,11 +4,12 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 
-use crate::html;
 use tickscope_format::FormatError;
 use tickscope_format::file::open::open_plain;
 use tickscope_format::snapshot::Snapshot;
 use tickscope_format::snapshot_file;
+
+use crate::html;
 
 /// How a page begins.
 const PAGE: &[u8] = b"<!doctype html>";
@@ -19,7 +20,7 @@ const LONGEST_PAGE: u64 = 1 << 30;
 /// Whether a file begins like one that carries a snapshot, or is called like one.
 pub fn is_archive(path: &Path) -> bool {
     let ending = path.extension();
-    ending == Some(OsStr::new(snapshot_file::KEPT_ENDING)) || snapshot_file::is_kept(path) || is_page(path)
+    ending == Some(OsStr::new(snapshot_file::ENDING)) || snapshot_file::is_kept(path) || is_page(path)
 }
 
 /// Reads the snapshot of a file, as it was measured.
@@ -47,9 +48,10 @@ fn is_page(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_testkit::fixture;
+
     use super::*;
     use crate::html::PageOptions;
-    use tickscope_testkit::fixture;
 
     #[test]
     fn a_page_and_a_kept_snapshot_are_read_alike() {

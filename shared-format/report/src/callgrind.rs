@@ -11,10 +11,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
-use crate::names::{full_names, in_one_line};
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::functions::Functions;
 use tickscope_format::snapshot::Snapshot;
+
+use crate::names::{full_names, in_one_line};
 
 /// What is not known, in the format's own words.
 const UNKNOWN: &str = "???";

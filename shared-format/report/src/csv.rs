@@ -7,12 +7,12 @@
 use std::io::{self, Write};
 
 use csv::{Terminator, WriterBuilder};
-
-use crate::escape::visible;
-use crate::json::node::{Node, nodes};
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Snapshot;
+
+use crate::escape::visible;
+use crate::json::node::{Node, nodes};
 
 pub use crate::unit::Unit;
 

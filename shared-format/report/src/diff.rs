@@ -14,18 +14,17 @@ mod tests;
 
 use std::fmt;
 
-use crate::escape::visible;
-use crate::glyphs::Glyphs;
-use crate::label::labels;
-use crate::number;
 use tickscope_analysis::compare::diff::{Change, Diff, What};
 use tickscope_analysis::compare::gate::{Failure, Judged, LEVEL, Verdict};
 use tickscope_format::snapshot::{Mode, Snapshot};
 
-pub use doubts::doubts;
+use self::numbers::Numbers;
+use crate::escape::visible;
+use crate::glyphs::Glyphs;
+use crate::label::labels;
+use crate::number;
 
-use numbers::Numbers;
-use rows::Rest;
+pub use self::doubts::doubts;
 
 /// Of a gate's failures so many are named in its sentence.
 const NAMED: usize = 3;
@@ -192,36 +191,6 @@ impl Comparison<'_> {
         });
         let about: Vec<String> = sums.into_iter().chain(around).collect();
         (!about.is_empty()).then(|| about.join(". "))
-    }
-
-    /// The rows that are not shown, in one sentence; none where all are.
-    fn rest(&self, rest: Rest, of: &str) -> Option<String> {
-        if rest.rows == 0 {
-            return None;
-        }
-        let many = if rest.rows == 1 { "" } else { "s" };
-        let by_chance = if self.diff.can_tell_noise() {
-            " or by chance"
-        } else {
-            ""
-        };
-        // Medians do not add up.
-        let together = if self.diff.runs() == (1, 1) {
-            let numbers = self.numbers();
-            format!(
-                "; self together {} {} {}",
-                numbers.value(What::SelfTime, rest.before_ns),
-                numbers.arrow(),
-                numbers.value(What::SelfTime, rest.after_ns),
-            )
-        } else {
-            String::new()
-        };
-        Some(format!(
-            "{} more {of}{many} with the same calls, and times that differ by less than {} of the whole{by_chance}{together}",
-            rest.rows,
-            number::percent(self.min_share),
-        ))
     }
 
     fn is_failed(&self) -> bool {

@@ -1,7 +1,8 @@
 //! Which part of a run a report is of, in words.
 
-use crate::number;
 use tickscope_format::snapshot::Snapshot;
+
+use crate::number;
 
 /// What the snapshot itself does not say of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,9 +9,10 @@
 
 use std::io::{self, Write};
 
-use crate::names::full_names;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_format::snapshot::Snapshot;
+
+use crate::names::full_names;
 
 /// So many frames a path has, the collector's depth limit where nobody sets another.
 const FRAMES_MAX: u32 = 512;
@@ -73,10 +74,10 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use proptest::prelude::*;
-
-    use super::*;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs as fixtures;
+
+    use super::*;
 
     fn folded(snapshot: &Snapshot) -> String {
         let mut out = Vec::new();

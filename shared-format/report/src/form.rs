@@ -1,164 +1,403 @@
-//! The forms of a report as files: what each is called, which file's name says it, and a new file in any of them.
+//! The forms of a report, in one table: names, endings, help, and how each is written.
+//!
+//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take from the entry what `-f` accepts and what
+//! `--help` says; the collector takes from it which feature has the form. The files of the crate that write a form know
+//! nothing of the table.
+
+mod input;
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::html::{self, PageOptions};
-use crate::text::{self, TextOptions};
-use crate::{ProcessState, callgrind, folded};
-#[cfg(feature = "export")]
-use crate::{csv, json, pprof, speedscope};
 use tickscope_format::FormatError;
 use tickscope_format::snapshot::Snapshot;
 use tickscope_format::snapshot_file;
 
-/// So much is handed to the system at once.
+use self::input::Input;
+use crate::text::{self, TextOptions};
+use crate::{ProcessState, callgrind, folded, html};
+#[cfg(feature = "export")]
+use crate::{csv, json, pprof, speedscope};
+
+pub use self::input::FormOptions;
+
+/// Files are written in pieces of this many bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// A form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A form of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// For reading.
+    /// Plain text, for reading.
+    #[default]
     Text,
-    /// One page with everything in it; carries the snapshot.
+    /// One page that needs no network and carries its snapshot.
     Html,
-    /// For programs.
+    /// Every fact, for programs.
     Json,
+    /// Comma-separated values, for spreadsheets.
+    Csv,
     /// Folded stacks, for flame graphs.
     Folded,
     /// For speedscope.
     Speedscope,
-    /// For pprof.
+    /// A gzipped `profile.proto`, for pprof.
     Pprof,
     /// For `KCachegrind` and `callgrind_annotate`.
     Callgrind,
-    /// For spreadsheets.
-    Csv,
-    /// The snapshot itself.
-    Kept,
+    /// The snapshot itself, from which all other forms can be made.
+    Tks,
 }
 
-// === impl Form ===
+/// What there is to know of a form.
+struct Entry {
+    form: Form,
+    /// What `-f` takes.
+    name: &'static str,
+    /// What a file's name ends in, without the dot before it.
+    ending: &'static str,
+    /// A file whose name begins so has this form whatever it ends in.
+    prefix: Option<&'static str>,
+    /// A sentence, without the full stop.
+    description: &'static str,
+    /// What `tickscope report --help` says; lines of at most 87 cells.
+    help: &'static str,
+    /// The feature of the crate `tickscope` that has this form.
+    feature: &'static str,
+    /// Why numbers per call cannot be asked for, and what to do instead; none where they can.
+    refuses_per: Option<&'static str>,
+    /// The same of a unit of times.
+    refuses_unit: Option<&'static str>,
+    /// The same of times without what measuring costs.
+    refuses_compensated: Option<&'static str>,
+    /// Writes it; none where this build has not the form.
+    write: Option<Writer>,
+}
+
+type Writer = fn(&Input<'_>, &mut dyn Write) -> io::Result<()>;
+
+/// A writer that only the feature `export` has.
+#[cfg(feature = "export")]
+macro_rules! export {
+    ($write:expr) => {
+        Some($write)
+    };
+}
+#[cfg(not(feature = "export"))]
+macro_rules! export {
+    ($write:expr) => {
+        None
+    };
+}
+
+const WHOLE_NUMBERS: Option<&str> = Some(
+    "--per is for text, html, json and csv; this form has whole nanoseconds and calls, which its readers add up",
+);
+
+const NANOSECONDS: Option<&str> =
+    Some("--unit is for text and csv; this form has nanoseconds alone: leave it out");
+
+/// All forms, in the order of the enum and of the help.
+static TABLE: [Entry; 9] = [
+    Entry {
+        form: Form::Text,
+        name: "text",
+        ending: "txt",
+        prefix: None,
+        description: "For reading",
+        help: "\
+For reading; --view chooses a part. graph is gprof's call graph: around each function
+its callers above and what it calls below, with their parts of its time; flat is
+gprof's flat profile; threads has each thread's times and open scopes.",
+        feature: "report",
+        refuses_per: None,
+        refuses_unit: None,
+        refuses_compensated: None,
+        write: Some(|input, out| out.write_all(text::report(input.snapshot, &input.options.text).as_bytes())),
+    },
+    Entry {
+        form: Form::Html,
+        name: "html",
+        ending: "html",
+        prefix: None,
+        description: "One page with everything in it",
+        help: "\
+One page to look at and to send around: tree, icicle, hotspots, latencies, search;
+needs no network, and carries the snapshot: tickscope FILE.html opens it again.
+  tickscope report -o now.html",
+        feature: "report",
+        refuses_per: None,
+        refuses_unit: NANOSECONDS,
+        refuses_compensated: None,
+        write: Some(|input, out| {
+            // The page begins with the thread that is chosen, and has the others as well.
+            let snapshot = input.without_small(input.snapshot);
+            let page = html::page(&snapshot, &input.page_options()).map_err(io::Error::other)?;
+            out.write_all(page.as_bytes())
+        }),
+    },
+    Entry {
+        form: Form::Json,
+        name: "json",
+        ending: "json",
+        prefix: None,
+        description: "For programs",
+        help: "For programs: every fact, each thread apart, names as they are.",
+        feature: "export",
+        refuses_per: None,
+        refuses_unit: Some(
+            "--unit is for text and csv; json has both, as total_ns and total_ticks: leave it out",
+        ),
+        refuses_compensated: None,
+        write: export!(|input, out| {
+            let measured = input.of_thread();
+            let shown = input.shown();
+            let text = &input.options.text;
+            let raw = text.compensated.then_some(&*measured);
+            let document = json::of_part(&shown, raw, text.per.as_ref(), text.state, &text.extent);
+            out.write_all(document.as_bytes())
+        }),
+    },
+    Entry {
+        form: Form::Csv,
+        name: "csv",
+        ending: "csv",
+        prefix: None,
+        description: "For spreadsheets",
+        help: "For spreadsheets and databases: a row for each node of each thread (RFC 4180).",
+        feature: "export",
+        refuses_per: None,
+        refuses_unit: None,
+        refuses_compensated: None,
+        write: export!(|input, mut out| {
+            let per = input.options.text.per.as_ref();
+            csv::write_per(&input.shown(), input.options.csv_unit, per, &mut out)
+        }),
+    },
+    Entry {
+        form: Form::Folded,
+        name: "folded",
+        ending: "folded",
+        prefix: None,
+        description: "Folded stacks, for flame graphs",
+        help: "\
+For flame graphs: path;path SELF-NANOSECONDS, all threads together.
+  tickscope report -f folded | inferno-flamegraph --countname ns > now.svg",
+        feature: "report",
+        refuses_per: WHOLE_NUMBERS,
+        refuses_unit: NANOSECONDS,
+        refuses_compensated: None,
+        write: Some(|input, mut out| folded::write(&input.shown(), &mut out)),
+    },
+    Entry {
+        form: Form::Speedscope,
+        name: "speedscope",
+        ending: "speedscope.json",
+        prefix: None,
+        description: "For speedscope",
+        help: "\
+For speedscope: a profile for each thread, the busiest first on the screen.
+Callees stand side by side; their order is not that of time.
+  tickscope report -o now.speedscope.json && speedscope now.speedscope.json",
+        feature: "export",
+        refuses_per: WHOLE_NUMBERS,
+        refuses_unit: NANOSECONDS,
+        refuses_compensated: None,
+        write: export!(|input, mut out| speedscope::write(&input.shown(), &mut out)),
+    },
+    Entry {
+        form: Form::Pprof,
+        name: "pprof",
+        ending: "pb.gz",
+        prefix: None,
+        description: "For pprof",
+        help: "\
+For pprof and all that reads its profile.proto: values calls and time, the thread
+as the tags thread and tid.
+  tickscope report -o now.pb.gz && go tool pprof -http=: now.pb.gz",
+        feature: "export",
+        refuses_per: WHOLE_NUMBERS,
+        refuses_unit: NANOSECONDS,
+        refuses_compensated: None,
+        write: export!(|input, mut out| pprof::write(&input.shown(), &mut out)),
+    },
+    Entry {
+        form: Form::Callgrind,
+        name: "callgrind",
+        ending: "callgrind",
+        prefix: Some("callgrind.out"),
+        description: "For KCachegrind and `callgrind_annotate`",
+        help: "\
+For callgrind_annotate and KCachegrind: events Ns and Calls, all threads together
+below one function called [PROGRAM]. Recursion is counted once in inclusive costs.
+  tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1",
+        feature: "report",
+        refuses_per: WHOLE_NUMBERS,
+        refuses_unit: NANOSECONDS,
+        refuses_compensated: None,
+        write: Some(|input, mut out| callgrind::write(&input.shown(), &mut out)),
+    },
+    Entry {
+        form: Form::Tks,
+        name: "tks",
+        ending: snapshot_file::ENDING,
+        prefix: None,
+        description: "The snapshot itself, to be opened again",
+        help: "The snapshot itself, the smallest that can be opened again: tickscope FILE.tks.",
+        feature: "report",
+        refuses_per: Some(
+            "a tks file has what was measured; leave out --per, and give it to whoever opens the file",
+        ),
+        refuses_unit: Some("--unit is for text and csv; a tks file has ticks and their length: leave it out"),
+        refuses_compensated: Some(
+            "a tks file has the times that were measured; leave out --compensated, and give it to whoever opens the file",
+        ),
+        write: Some(|input, out| {
+            let measured = input.of_thread();
+            let bytes = snapshot_file::bytes(&input.without_small(&measured)).map_err(io::Error::other)?;
+            out.write_all(&bytes)
+        }),
+    },
+];
 
 impl Form {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Text,
-        Self::Html,
-        Self::Json,
-        Self::Folded,
-        Self::Speedscope,
-        Self::Pprof,
-        Self::Callgrind,
-        Self::Csv,
-        Self::Kept,
-    ];
-
-    /// What the names of files may end in, for people.
-    pub const ENDINGS: &'static str = ".txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind .tks";
-
-    /// The ending of a file's name that says this form.
-    pub fn ending(self) -> &'static str {
-        match self {
-            Self::Text => "txt",
-            Self::Html => "html",
-            Self::Json => "json",
-            Self::Folded => "folded",
-            Self::Speedscope => "speedscope.json",
-            Self::Pprof => "pb.gz",
-            Self::Callgrind => "callgrind",
-            Self::Csv => "csv",
-            Self::Kept => snapshot_file::KEPT_ENDING,
+    /// All forms, in the order in which the help lists them.
+    pub const ALL: [Self; TABLE.len()] = {
+        let mut all = [Self::Text; TABLE.len()];
+        let mut at = 0;
+        while at < TABLE.len() {
+            all[at] = TABLE[at].form;
+            // `entry` finds a form by its number.
+            assert!(all[at] as usize == at);
+            at += 1;
         }
+        all
+    };
+
+    fn entry(self) -> &'static Entry {
+        &TABLE[self as usize]
     }
 
-    /// The form that a file's name says; none where it says nothing.
+    /// The name that `tickscope report -f` takes.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// The form with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.name() == name)
+    }
+
+    /// What the form is for: a sentence without its full stop.
+    pub fn description(self) -> &'static str {
+        self.entry().description
+    }
+
+    /// What the help of `tickscope report` says of the form, in lines of at most 87 cells.
+    pub fn help(self) -> &'static str {
+        self.entry().help
+    }
+
+    /// The ending of file names that selects this form, without the dot before it.
+    pub fn ending(self) -> &'static str {
+        self.entry().ending
+    }
+
+    /// The endings of all forms, for messages: `.txt .html ...`.
+    pub fn endings() -> String {
+        Self::ALL.map(|form| format!(".{}", form.ending())).join(" ")
+    }
+
+    /// Returns the form that a file's name selects, or none if it has no ending of a form.
     pub fn of_file(file: &Path) -> Option<Self> {
         let name = file.file_name()?.to_string_lossy().to_lowercase();
-        if name.starts_with("callgrind.out") {
-            return Some(Self::Callgrind);
-        }
-        let says = |form: &Self| name.ends_with(&format!(".{}", form.ending()));
-        Self::ALL
-            .into_iter()
-            .filter(says)
-            .max_by_key(|form| form.ending().len())
+        let has_prefix = |form: &Self| form.entry().prefix.is_some_and(|prefix| name.starts_with(prefix));
+        let has_ending = |form: &Self| name.ends_with(&format!(".{}", form.ending()));
+        let by_prefix = Self::ALL.into_iter().find(has_prefix);
+        // `now.speedscope.json` ends in `.json` as well.
+        let by_ending = || {
+            Self::ALL
+                .into_iter()
+                .filter(has_ending)
+                .max_by_key(|form| form.ending().len())
+        };
+        by_prefix.or_else(by_ending)
     }
 
-    /// Whether this build can write it: some need a library.
+    /// Whether this build can write the form; some need a library.
     pub fn is_built_in(self) -> bool {
-        match self {
-            Self::Text | Self::Html | Self::Folded | Self::Callgrind | Self::Kept => true,
-            Self::Json | Self::Speedscope | Self::Pprof | Self::Csv => cfg!(feature = "export"),
-        }
+        self.entry().write.is_some()
     }
 
-    /// Which feature of the crate `tickscope` brings the form.
+    /// The feature of the crate `tickscope` that has the form.
     pub fn feature(self) -> &'static str {
-        match self {
-            Self::Text | Self::Html | Self::Folded | Self::Callgrind | Self::Kept => "report",
-            Self::Json | Self::Speedscope | Self::Pprof | Self::Csv => "export",
-        }
+        self.entry().feature
     }
 
-    /// Writes a snapshot to a file that must not exist yet: whole, or not at all.
+    /// Checks that the form can show numbers per call of a function.
     ///
     /// # Errors
-    /// What the system says, "File exists" above all; `Unsupported` where the form is not built in.
+    /// A message for the user of `--per`: why it cannot, and what to do instead.
+    pub fn check_per(self) -> Result<(), &'static str> {
+        self.entry().refuses_per.map_or(Ok(()), Err)
+    }
+
+    /// Checks that the form lets its user choose the unit of times.
+    ///
+    /// # Errors
+    /// A message for the user of `--unit`.
+    pub fn check_unit(self) -> Result<(), &'static str> {
+        self.entry().refuses_unit.map_or(Ok(()), Err)
+    }
+
+    /// Checks that the form can show times without what measuring costs.
+    ///
+    /// # Errors
+    /// A message for the user of `--compensated`.
+    pub fn check_compensated(self) -> Result<(), &'static str> {
+        self.entry().refuses_compensated.map_or(Ok(()), Err)
+    }
+
+    /// Writes the form of a snapshot.
+    ///
+    /// # Errors
+    /// What `out` returns; `Unsupported` if this build has not the form; `Other` if the snapshot is larger than a reader
+    /// accepts.
+    pub fn write(self, snapshot: &Snapshot, options: &FormOptions, out: &mut dyn Write) -> io::Result<()> {
+        match self.entry().write {
+            Some(write) => write(&Input { snapshot, options }, out),
+            None => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!("this form needs the feature `{}` of tickscope", self.feature()),
+            )),
+        }
+    }
+
+    /// Writes a snapshot to a file that must not exist yet. The file appears whole or not at all.
+    ///
+    /// # Errors
+    /// What the system says, "File exists" above all; `Unsupported` if this build has not the form.
     pub fn write_new(self, path: &Path, snapshot: &Snapshot, state: ProcessState) -> Result<(), FormatError> {
-        if self == Self::Kept {
+        if self == Self::Tks {
+            // One piece, and its own error where the snapshot is too large.
             return snapshot_file::write(path, snapshot);
         }
+        let options = FormOptions {
+            text: TextOptions {
+                state,
+                ..TextOptions::default()
+            },
+            ..FormOptions::default()
+        };
         if !self.is_built_in() {
-            return Err(FormatError::io("write", path, not_built_in()));
+            let refused = self.write(snapshot, &options, &mut io::sink());
+            return refused.map_err(|error| FormatError::io("write", path, error));
         }
         snapshot_file::write_new_by(path, |file| {
             let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
-            self.write(snapshot, state, &mut out)?;
+            self.write(snapshot, &options, &mut out)?;
             out.flush()
         })
     }
-
-    fn write(self, snapshot: &Snapshot, state: ProcessState, out: &mut impl Write) -> io::Result<()> {
-        match self {
-            Self::Text => {
-                let options = TextOptions {
-                    state,
-                    ..TextOptions::default()
-                };
-                out.write_all(text::report(snapshot, &options).as_bytes())
-            }
-            Self::Html => {
-                let options = PageOptions {
-                    state,
-                    ..PageOptions::default()
-                };
-                let page = html::page(snapshot, &options).map_err(io::Error::other)?;
-                out.write_all(page.as_bytes())
-            }
-            Self::Folded => folded::write(snapshot, out),
-            Self::Callgrind => callgrind::write(snapshot, out),
-            #[cfg(feature = "export")]
-            Self::Json => out.write_all(json::report(snapshot, state).as_bytes()),
-            #[cfg(feature = "export")]
-            Self::Speedscope => speedscope::write(snapshot, out),
-            #[cfg(feature = "export")]
-            Self::Pprof => pprof::write(snapshot, out),
-            #[cfg(feature = "export")]
-            Self::Csv => csv::write(snapshot, csv::Unit::default(), out),
-            #[cfg(not(feature = "export"))]
-            Self::Json | Self::Speedscope | Self::Pprof | Self::Csv => Err(not_built_in()),
-            // It is written in one piece.
-            Self::Kept => Err(io::ErrorKind::InvalidInput.into()),
-        }
-    }
-}
-
-fn not_built_in() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::Unsupported,
-        "this form needs the feature `export` of tickscope",
-    )
 }
 
 #[cfg(test)]

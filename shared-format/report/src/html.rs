@@ -7,20 +7,20 @@
 mod base64;
 mod carried;
 mod data;
+mod options;
 
 #[cfg(test)]
 mod tests;
 
-use crate::escape::visible;
-use crate::text::{self, TextOptions};
-use crate::{Extent, ProcessState};
 use tickscope_analysis::overhead_correction::compensated;
-use tickscope_analysis::per_call::PerCall;
 use tickscope_format::FormatError;
-use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Snapshot;
 
-pub use carried::snapshot_of;
+use crate::escape::visible;
+use crate::text;
+
+pub use self::carried::snapshot_of;
+pub use self::options::PageOptions;
 
 /// Around everything; `{{NAME}}` says what goes where.
 const PAGE: &str = include_str!("html/page.html");
@@ -46,40 +46,6 @@ const SCRIPTS: [&str; 16] = [
     include_str!("html/script/start.js"),
     include_str!("html/script/check.js"),
 ];
-
-/// Rows with a smaller share are left out of the text that is shown without scripts.
-const MIN_SHARE_WITHOUT_SCRIPTS: f64 = 0.01;
-
-/// What a page shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PageOptions {
-    /// How the program is doing.
-    pub state: ProcessState,
-    /// The thread that is chosen when the page opens; none merges all threads by path.
-    pub thread: Option<ThreadId>,
-    /// What measuring costs at least is taken off the times; see [`compensated`]. The snapshot that the page carries
-    /// stays as it was measured.
-    pub compensated: bool,
-    /// Whose calls times and counts are divided by where they are shown.
-    pub per: Option<PerCall>,
-    /// Which part of the run it is of.
-    pub extent: Extent,
-}
-
-// === impl PageOptions ===
-
-impl PageOptions {
-    fn as_text(&self) -> TextOptions {
-        TextOptions {
-            state: self.state,
-            compensated: self.compensated,
-            extent: self.extent.clone(),
-            min_share: MIN_SHARE_WITHOUT_SCRIPTS,
-            per: self.per.clone(),
-            ..TextOptions::default()
-        }
-    }
-}
 
 /// The page of a snapshot. The same snapshot always gives the same text.
 ///

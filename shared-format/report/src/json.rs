@@ -13,10 +13,10 @@ mod sites;
 mod tests;
 
 use serde::Serialize;
-
-use crate::{Extent, ProcessState};
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::snapshot::Snapshot;
+
+use crate::{Extent, ProcessState};
 
 /// The JSON text of a snapshot, ending in a newline. The same snapshot always gives the same text.
 pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {

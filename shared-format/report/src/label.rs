@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use tickscope_analysis::functions::{Function, Functions};
+
 use crate::escape::visible;
 use crate::glyphs::Glyphs;
-use tickscope_analysis::functions::{Function, Functions};
 
 /// Longer labels are cut in the middle: a scope's name may be any text.
 const MAX_CELLS: usize = 64;
@@ -95,8 +96,9 @@ fn cut_middle(text: &str, cut: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_format::snapshot::{Site, Snapshot};
+
+    use super::*;
 
     fn labels_of(names: &[(&str, &str)]) -> Vec<String> {
         let site = |(module, name): &(&str, &str)| Site {

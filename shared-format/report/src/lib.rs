@@ -48,5 +48,5 @@ pub mod stacks;
 pub mod text;
 pub mod unit;
 
-pub use extent::Extent;
-pub use process_state::ProcessState;
+pub use self::extent::Extent;
+pub use self::process_state::ProcessState;

@@ -8,9 +8,10 @@
 
 use std::fmt::{self, Write};
 
+use tickscope_analysis::intervals::{Interval, Line, Subject};
+
 use crate::clock;
 use crate::escape::{Json, visible};
-use tickscope_analysis::intervals::{Interval, Line, Subject};
 
 /// How lines are to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::escape::visible;
 use tickscope_analysis::functions::{Function, Functions};
+
+use crate::escape::visible;
 
 /// What stands for a name that is empty.
 const UNNAMED: &str = "(unnamed)";
@@ -41,8 +42,9 @@ fn unlike(taken: &mut HashSet<String>, name: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_format::snapshot::{Site, Snapshot};
+
+    use super::*;
 
     #[test]
     fn names_stay_apart_and_in_their_line() {

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-
 use tickscope_analysis::per_call::PerCall;
 
 /// A number, and by what it is divided: the last thing that is done to it.

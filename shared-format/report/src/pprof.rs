@@ -12,12 +12,12 @@ use std::iter::successors;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
-
-use self::message::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
-use crate::names::{full_names, in_one_line};
 use tickscope_analysis::functions::Functions;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Mode, Snapshot, Thread};
+
+use self::message::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
+use crate::names::{full_names, in_one_line};
 
 /// So many bytes are handed to the compressor at once.
 const CHUNK_BYTES: usize = 64 << 10;

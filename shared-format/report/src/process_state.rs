@@ -16,7 +16,7 @@ pub enum ProcessState {
     /// It ended without a final snapshot; the newest one is shown.
     Crashed,
     /// The snapshot was kept in a file; whether the program still runs is not asked.
-    Kept,
+    FromFile,
 }
 
 // === impl ProcessState ===
@@ -29,7 +29,7 @@ impl ProcessState {
             Self::Stale => "stale",
             Self::Exited => "exited",
             Self::Crashed => "crashed",
-            Self::Kept => "kept",
+            Self::FromFile => "kept",
         }
     }
 
@@ -39,7 +39,7 @@ impl ProcessState {
             Self::Running | Self::Exited => self.as_str(),
             Self::Stale => "stale (alive, but silent: stopped or starved)",
             Self::Crashed => "crashed (no final snapshot, this is its newest)",
-            Self::Kept => "kept in a file",
+            Self::FromFile => "kept in a file",
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Write};
 
+use tickscope_analysis::sites;
+use tickscope_format::snapshot::{Site, Snapshot};
+
 use crate::escape::visible;
 use crate::label::place;
 use crate::{ProcessState, number};
-use tickscope_analysis::sites;
-use tickscope_format::snapshot::{Site, Snapshot};
 
 /// A longer path pushes its own place to the right rather than everybody's.
 const MAX_PATH_COLUMN: usize = 60;
@@ -109,9 +110,10 @@ fn state_word(off: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_format::snapshot::Rule;
     use tickscope_testkit::fixture::programs as fixtures;
+
+    use super::*;
 
     #[test]
     fn sites_by_path_and_the_rules() {
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     fn hostile_sites_in_ascii() {
-        let text = sites(&fixtures::hostile(), ProcessState::Kept, true);
+        let text = sites(&fixtures::hostile(), ProcessState::FromFile, true);
         assert!(text.is_ascii());
         insta::assert_snapshot!(text);
     }

@@ -7,7 +7,6 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-
 use tickscope_analysis::functions::{Function, Functions};
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Snapshot, Thread, ThreadState};

@@ -2,12 +2,13 @@
 
 use std::fmt::{self, Write};
 
-use crate::escape::visible;
-use crate::label::{labels, place};
-use crate::{ProcessState, number};
 use tickscope_analysis::functions::Functions;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread, ThreadState};
+
+use crate::escape::visible;
+use crate::label::{labels, place};
+use crate::{ProcessState, number};
 
 /// A longer name pushes its own place to the right rather than everybody's.
 const MAX_NAME_COLUMN: usize = 48;
@@ -54,7 +55,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
     let ended = match options.state {
         ProcessState::Exited | ProcessState::Crashed => true,
         ProcessState::Running | ProcessState::Stale => false,
-        ProcessState::Kept => snapshot.capture.kind == CaptureKind::Final,
+        ProcessState::FromFile => snapshot.capture.kind == CaptureKind::Final,
     };
     if ended && busy == 0 {
         return writeln!(
@@ -137,8 +138,9 @@ fn thread_stack<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tickscope_testkit::fixture::programs as fixtures;
+
+    use super::*;
 
     #[test]
     fn every_live_thread() {
@@ -183,9 +185,9 @@ mod tests {
         for thread in &mut snapshot.threads {
             thread.open.clear();
         }
-        assert!(of(&snapshot, ProcessState::Kept).contains("live threads"));
+        assert!(of(&snapshot, ProcessState::FromFile).contains("live threads"));
         snapshot.capture.kind = CaptureKind::Final;
-        for state in [ProcessState::Exited, ProcessState::Kept] {
+        for state in [ProcessState::Exited, ProcessState::FromFile] {
             let text = of(&snapshot, state);
             assert!(
                 text.ends_with("\n\nthe program has ended; none of its threads was inside a scope then\n"),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use bincode::config::{Configuration, Limit};
 use bincode::{Decode, Encode};
 
-use super::{DECODE_LIMIT, damaged};
+use super::section::{DECODE_LIMIT, damaged};
 use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Nodes, Site};

@@ -13,12 +13,13 @@ use crate::file::places::{self, RING_ENDING};
 use crate::file::space::{LEAST_RING_BYTES, allocate_some, halve, is_shortage, leave_room};
 use crate::layout::{RING_MAGIC, RING_WORDS_RANGE, WORD, header as at, slot, state};
 use crate::mapping::MapWords;
-pub use crate::mapping::Way;
 use crate::os;
 use crate::ring::growing::GrowingWriter;
 use crate::ring::{Stamp, Writer};
 use crate::slots::{Outcome, Request, Server, first_word};
 use crate::words::{Words, read_one};
+
+pub use crate::mapping::Way;
 
 /// The ring file of this process. Dropping it frees the lock by which others see that the program lives.
 #[derive(Debug)]

@@ -80,8 +80,9 @@ impl Drop for Held {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::fd::AsRawFd;
+
+    use super::*;
 
     /// What an allocation had taken in part went back by the length from before it, whatever the file was by then.
     #[test]

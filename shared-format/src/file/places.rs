@@ -128,8 +128,9 @@ fn judge(dir: &Path, facts: &Metadata) -> Result<(), FormatError> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
 
     #[test]
     fn unfit_directories_are_refused_with_what_was_found() {

@@ -177,8 +177,9 @@ fn merged(a: &[(u16, u64)], b: &[(u16, u64)], combine: fn(u64, u64) -> u64) -> V
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn of(durations: &[u64]) -> Histogram {
         let mut all = Histogram::default();

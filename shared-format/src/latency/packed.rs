@@ -110,8 +110,9 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn what_is_no_histogram_is_refused() {

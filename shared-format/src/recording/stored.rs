@@ -72,9 +72,10 @@ impl Facts {
 /// A record as it is stored; with its sites where it has them itself.
 #[cfg(feature = "deflate")]
 pub(super) fn packed(facts: Facts, others: &[u8], sites: Option<&[u8]>) -> std::io::Result<Vec<u8>> {
+    use std::io::Write;
+
     use flate2::Compression;
     use flate2::write::DeflateEncoder;
-    use std::io::Write;
 
     let mut stored = words::to_bytes(facts.words());
     for (id, bytes) in [(PACKED, Some(others)), (PACKED_SITES, sites)] {

@@ -165,10 +165,11 @@ impl GrowingWriter {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::snapshot::CaptureKind;
     use crate::words::recorder::Recorder;
-    use proptest::prelude::*;
 
     /// A fine ring of 64 words and a coarse one of up to 256 behind it.
     const FINE: Region = Region {

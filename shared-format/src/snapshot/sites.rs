@@ -5,7 +5,20 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
-use super::Site;
+/// A place in the source that opens scopes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Site {
+    /// The plain function or scope name: `fib`, `Sq::area`, `tokenize`.
+    pub name: String,
+    /// The path of the module it stands in.
+    pub module: String,
+    /// The source file.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: u32,
+    /// The group it was put in, empty for none.
+    pub group: String,
+}
 
 /// The places in the source that the nodes of a snapshot refer to: a `Vec` that is copied when it is written to while
 /// somebody shares it.

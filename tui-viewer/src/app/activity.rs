@@ -1,10 +1,10 @@
 //! How busy each row was, second by second: what a sparkline shows.
 
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::hotspots::{HotRow, hot};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
-use tickscope_analysis::hotspots::{HotRow, hot};
-use tickscope_analysis::call_tree::CallTree;
 
 use crate::app::keyhash::KeyMap;
 use crate::app::row::RowId;

@@ -4,13 +4,13 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tickscope_format::Snapshot;
-use tickscope_format::ids::{NodeId, ThreadId};
-use tickscope_format::latency::Histogram;
+use tickscope_analysis::call_tree::{CallTree, PathId};
 use tickscope_analysis::functions::{FunctionId, Functions};
 use tickscope_analysis::hotspots::{HotRow, hot};
 use tickscope_analysis::uncertainty::Spread;
-use tickscope_analysis::call_tree::{CallTree, PathId};
+use tickscope_format::Snapshot;
+use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_format::latency::Histogram;
 
 use crate::app::cpu_history::CpuHistory;
 use crate::app::figures::{Figures, What};

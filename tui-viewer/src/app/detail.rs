@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_analysis::functions::FunctionId;
+use tickscope_format::ids::{NodeId, ThreadId};
 
 use crate::app::data::Data;
 use crate::app::figures::{What, share};

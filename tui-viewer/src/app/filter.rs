@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use tickscope_analysis::functions::FunctionId;
-pub(super) use tickscope_analysis::focus::Focus as FocusOn;
-use tickscope_analysis::transform::{bottom_up, focus_function, focus_subtree, fold_recursion};
 use tickscope_analysis::call_tree::{CallTree, PathId};
+pub(super) use tickscope_analysis::focus::Focus as FocusOn;
+use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::transform::{bottom_up, focus_function, focus_subtree, fold_recursion};
 
 use crate::app::cursor::Cursor;
 use crate::app::keyhash::KeySet;

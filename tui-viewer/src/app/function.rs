@@ -1,9 +1,9 @@
 //! The function on the screen of callers and callees, its lines, and the way by which it was come to.
 
-use tickscope_analysis::functions::FunctionId;
-use tickscope_analysis::callers::{Link, Neighbours};
-use tickscope_analysis::uncertainty::Spread;
 use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::callers::{Link, Neighbours};
+use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::uncertainty::Spread;
 
 use crate::app::cursor::Cursor;
 use crate::app::figures::Figures;

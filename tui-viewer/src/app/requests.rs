@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
-use tickscope_analysis::sites::sites;
 
 use crate::source::events::Request;
 

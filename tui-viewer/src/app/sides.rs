@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use tickscope_format::Snapshot;
 use tickscope_analysis::align::align;
 use tickscope_analysis::window::{between, same_epoch};
+use tickscope_format::Snapshot;
 
 use crate::app::compare::{Against, Mark};
 use crate::app::playback::Playback;

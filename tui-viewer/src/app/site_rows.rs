@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
-use tickscope_analysis::sites::sites;
 use tickscope_format::snapshot::Site;
 
 use crate::text::cells::safe;

@@ -1,8 +1,8 @@
 //! The rows of the view Threads: who is busy, and with what.
 
+use tickscope_analysis::functions::FunctionId;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
-use tickscope_analysis::functions::FunctionId;
 use tickscope_format::snapshot::ThreadState;
 
 use crate::app::cpu_history::{CpuHistory, key_of};

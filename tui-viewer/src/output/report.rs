@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::io;
 use std::io::Write;
 
-use tickscope_analysis::overhead_correction::compensated;
 use tickscope_analysis::filter;
+use tickscope_analysis::overhead_correction::compensated;
+use tickscope_format::{Snapshot, snapshot_file};
 use tickscope_report::csv::Unit;
 use tickscope_report::html;
 use tickscope_report::html::PageOptions;
 use tickscope_report::text::TextOptions;
 use tickscope_report::{callgrind, csv, folded, json, pprof, speedscope, text};
-use tickscope_format::{Snapshot, snapshot_file};
 
 use crate::cli::args::ReportFormat;
 

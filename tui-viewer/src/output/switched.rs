@@ -1,8 +1,8 @@
 //! What switching sites has done, in words.
 
+use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
-use tickscope_analysis::sites::sites;
 
 use crate::output::console::printable;
 use crate::text::did_you_mean::nearest;

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use tickscope_report::archive;
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
 use tickscope_format::{FormatError, Snapshot};
 use tickscope_format::{os, snapshot_file};
+use tickscope_report::archive;
 
 use crate::source::events::{Events, Feed, Outcome, Request, RingLine, Target};
 use crate::source::feed::attached::Attached;

@@ -8,12 +8,12 @@ pub mod wanted;
 use std::path::Path;
 
 use anyhow::anyhow;
-use tickscope_report::archive;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::list;
 use tickscope_format::file::list::Listed;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
+use tickscope_report::archive;
 use tickscope_report::form::Form;
 
 use crate::output::console::{about, printable};
@@ -114,7 +114,7 @@ fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
 /// That a report of a form that cannot be opened was named, as its ending says.
 fn closed_form(path: &Path) -> Option<String> {
     let form = Form::of_file(path)?;
-    let known = [Form::Html, Form::Kept];
+    let known = [Form::Html, Form::Tks];
     (!known.contains(&form)).then(|| {
         format!(
             "{}: reports as .{} cannot be opened again; those as .html can, and .tks",

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use tickscope_format::file::open::RingFile;
-use tickscope_format::latency::Latencies;
 use tickscope_analysis::history_window;
 use tickscope_analysis::history_window::{Facts, Parts};
-use tickscope_format::ring::Record;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::latency::Latencies;
 use tickscope_format::recording::Series;
+use tickscope_format::ring::Record;
 use tickscope_format::{FormatError, Snapshot, codec, snapshot_file};
 
 use crate::cli::args::When;
@@ -345,8 +345,8 @@ mod tests {
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
     use tickscope_format::os;
-    use tickscope_format::ring::Stamp;
     use tickscope_format::recording::Writer;
+    use tickscope_format::ring::Stamp;
     use tickscope_format::snapshot::CaptureKind;
 
     /// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
-
-use super::*;
-use crate::callers::{self, Neighbours};
 use tickscope_format::snapshot::Snapshot;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
+use crate::callers::{self, Neighbours};
 
 fn graph_of(snapshot: &Snapshot) -> (CallTree, CallGraph) {
     let tree = CallTree::build(snapshot, |_| true);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Amount, CallGraph, Entry, Line, Subject};
+use super::entry::{Amount, Entry, Line, Subject};
 use crate::call_tree::CallTree;
 use crate::callers::cycles;
 use crate::functions::FunctionId;
@@ -251,7 +251,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn finish(self) -> CallGraph {
+    /// Returns the entries, and the number of each function's cycle.
+    pub(super) fn finish(self) -> (Vec<Entry>, Vec<u32>) {
         let all_calls = |node: &Node| node.outermost_calls.saturating_add(node.recursive_calls);
         let mut entries: Vec<Entry> = (0..self.functions.len() as u32)
             .map(|id| self.functions[id as usize].entry(Subject::Function(FunctionId(id))))
@@ -296,10 +297,7 @@ impl<'a> Walk<'a> {
         }
         // Whoever has a row has a caller, be it the top of a thread.
         entries.retain(|entry| !entry.callers.is_empty());
-        CallGraph {
-            entries,
-            cycle_of: self.cycle_of,
-        }
+        (entries, self.cycle_of)
     }
 }
 

@@ -1,11 +1,11 @@
 use proptest::prelude::*;
-
-use super::*;
-use crate::hotspots::hot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Estimate;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
+use crate::hotspots::hot;
 
 fn around(tree: &CallTree, name: &str) -> Neighbours {
     let index = tree.functions.list.iter().position(|f| f.name == name);

@@ -14,89 +14,14 @@ mod tests;
 use std::error::Error;
 use std::fmt;
 
-use crate::compare::gate::{LEVEL, RUNS};
-use crate::compare::rank::chance_of_greater;
-use crate::functions::{FunctionId, Functions};
-use crate::per_call::{self, PerError};
 use tickscope_format::snapshot::Snapshot;
 
-use merged::Merged;
+use self::merged::Merged;
+use crate::compare::rank::{LEVEL, RUNS, chance_of_greater};
+use crate::functions::{FunctionId, Functions};
+use crate::per_call::{self, PerError};
 
-/// What was counted and measured of a row in one run, or the medians of several.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Values {
-    /// Calls.
-    pub calls: f64,
-    /// Nanoseconds in itself.
-    pub self_ns: f64,
-    /// Nanoseconds in itself and all below; of a function in its outermost calls.
-    pub total_ns: f64,
-    /// What it has added up, where it is a counter.
-    pub sum: f64,
-}
-
-/// One of the values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// Calls.
-    Calls,
-    /// Time in itself and all below.
-    Total,
-    /// Time in itself.
-    SelfTime,
-    /// What a counter has added up.
-    Sum,
-}
-
-/// On which side a row is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
-    /// On both, or on neither.
-    Both,
-    /// In no run before.
-    New,
-    /// In no run after.
-    Gone,
-}
-
-/// A row of both sides.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
-    /// Medians of the runs before.
-    pub before: Values,
-    /// Medians of the runs after.
-    pub after: Values,
-    /// On which side it is.
-    pub presence: Presence,
-    /// Whether it is a counter wherever it is: it has a sum and no time.
-    pub is_counter: bool,
-    /// Whether its calls are exact: the same in all runs of a side, on both.
-    pub calls_exact: bool,
-    /// Whether a self time of it is an estimate.
-    pub self_estimated: bool,
-    /// Whether a total time of it is an estimate.
-    pub total_estimated: bool,
-    /// Whether its calls are per run though the others are per call of a scope.
-    pub calls_per_run: bool,
-    /// The same of its times.
-    pub times_per_run: bool,
-    /// Whether it calls the scope that numbers are per call of, which runs do not call equally often: its time has that
-    /// outside of the scope as well, and does not compare.
-    pub around_scope: bool,
-}
-
-/// A row of the merged call tree.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PathRow {
-    /// The row above; parents come before children.
-    pub parent: Option<u32>,
-    /// 0 at the top.
-    pub depth: u32,
-    /// Its function.
-    pub function: FunctionId,
-    /// Its numbers.
-    pub change: Change,
-}
+pub use crate::compare::change::{Change, PathRow, Presence, Values, What};
 
 /// Both sides.
 #[derive(Clone, Debug)]
@@ -132,56 +57,6 @@ impl fmt::Display for NoScope {
 }
 
 impl Error for NoScope {}
-
-// === impl Values ===
-
-impl Values {
-    /// One of them.
-    pub fn get(&self, what: What) -> f64 {
-        match what {
-            What::Calls => self.calls,
-            What::Total => self.total_ns,
-            What::SelfTime => self.self_ns,
-            What::Sum => self.sum,
-        }
-    }
-
-    /// Whether anything was counted or measured.
-    pub fn is_something(&self) -> bool {
-        *self != Self::default()
-    }
-}
-
-// === impl Change ===
-
-impl Change {
-    /// After less before.
-    pub fn of(&self, what: What) -> f64 {
-        self.after.get(what) - self.before.get(what)
-    }
-
-    /// What its three numbers are: a counter has a sum and no time in itself.
-    pub fn columns(&self) -> [What; 3] {
-        let total = if self.is_counter { What::Sum } else { What::Total };
-        [What::Calls, total, What::SelfTime]
-    }
-
-    /// Whether a reader wants to see it: its calls or its sum have changed, it is new or gone, or a time of it has changed by at
-    /// least so many nanoseconds, and that is not noise.
-    fn is_worth(&self, least_ns: f64, is_noise: impl Fn(What) -> bool) -> bool {
-        let of_time = |what: What| {
-            let change = self.of(what).abs();
-            change > 0.0 && change >= least_ns && !is_noise(what)
-        };
-        self.presence != Presence::Both
-            || self.of(What::Calls) != 0.0
-            || self.of(What::Sum) != 0.0
-            || of_time(What::Total)
-            || of_time(What::SelfTime)
-    }
-}
-
-// === impl Diff ===
 
 impl Diff {
     /// Compares runs before with runs after, per call of `per` where that is given.
@@ -265,16 +140,4 @@ impl Diff {
 fn is_noise((before, after): &(Vec<f64>, Vec<f64>)) -> bool {
     let least = chance_of_greater(before, after).min(chance_of_greater(after, before));
     before.len().min(after.len()) >= RUNS && least > LEVEL / 2.0
-}
-
-/// The middle of some values, the mean of the two in the middle of an even number; 0 of none.
-pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => 0.0,
-        odd if odd % 2 == 1 => values[middle],
-        _ => (values[middle - 1] + values[middle]) / 2.0,
-    }
 }

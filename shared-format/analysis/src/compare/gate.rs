@@ -29,21 +29,17 @@ mod tests;
 use std::error::Error;
 use std::fmt;
 
-use crate::compare::diff::{Diff, Presence, What};
+use crate::compare::change::{Presence, What};
+use crate::compare::diff::Diff;
 use crate::compare::rank::{chance_of_greater, least_chance};
 use crate::functions::FunctionId;
 use crate::per_call::named;
 
-pub use condition::{Condition, Growth, NotACondition};
-
-/// At least so many runs a side for times.
-pub const RUNS: usize = 5;
+pub use self::condition::{Condition, Growth, NotACondition};
+pub use crate::compare::rank::{LEVEL, RUNS};
 
 /// What has a smaller share of the time in scopes is not judged by time, unless by name.
 pub const JUDGED_SHARE: f64 = 0.01;
-
-/// How often an unchanged program may fail a gate of times by chance, at most.
-pub const LEVEL: f64 = 0.05;
 
 /// What was judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

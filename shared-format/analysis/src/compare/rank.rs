@@ -8,6 +8,12 @@
 //! to choose which runs are the ones after are counted. With more it is the normal approximation, with the correction for
 //! ties and for continuity (Lehmann, "Nonparametrics", 1975, section 1.3 and appendix).
 
+/// Times are judged where each side has at least this many runs.
+pub const RUNS: usize = 5;
+
+/// The level of significance: at most this often an unchanged program fails by chance.
+pub const LEVEL: f64 = 0.05;
+
 /// So many runs of both sides together are counted exactly.
 pub const EXACT_RUNS: usize = 40;
 

@@ -1,7 +1,8 @@
-use super::*;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::CaptureKind::{Closing, Periodic};
 use tickscope_format::snapshot::{CaptureKind, OpenFrame, Site, Thread, ThreadState};
+
+use super::*;
 
 const MS: u64 = 1_000_000;
 

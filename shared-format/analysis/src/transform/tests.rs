@@ -1,12 +1,12 @@
 use proptest::prelude::*;
-
-use super::*;
-use crate::hotspots::hot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::latency::{Histogram, bucket_of};
 use tickscope_format::snapshot::{Estimate, Snapshot};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
+use crate::hotspots::hot;
 
 /// The tree as text: name, calls, self and total ticks, and `@` where recursion was folded.
 fn text(tree: &CallTree) -> String {

@@ -2,11 +2,11 @@ use std::collections::HashMap;
 use std::process::Command;
 
 use proptest::prelude::*;
-
-use super::*;
 use tickscope_analysis::hotspots::hot;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
 
 fn callgrind(snapshot: &Snapshot) -> String {
     let mut out = Vec::new();

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
-
-use super::*;
 use tickscope_format::ids::NodeId;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
 
 fn written(snapshot: &Snapshot, unit: Unit) -> String {
     let mut out = Vec::new();

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::escape::visible;
 use tickscope_format::snapshot::{Mode, Snapshot};
+
+use crate::escape::visible;
 
 /// So many names or modes are told.
 const TOLD: usize = 4;

@@ -3,10 +3,10 @@
 //! Members keep their order and meaning within version 1; new ones come after the old.
 
 use serde::Serialize;
-
-use super::{Comparison, Run};
 use tickscope_analysis::compare::diff::{Change, Presence, What};
 use tickscope_analysis::compare::gate::{Judged, Verdict};
+
+use super::{Comparison, Run};
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Write};
 
+use tickscope_analysis::compare::diff::Change;
+
 use super::rows::{self, Rest};
 use super::{Comparison, Piece, Tables, WHOLE};
 use crate::escape::visible;
-use tickscope_analysis::compare::diff::Change;
 
 /// So many rows a table has at most.
 const ROWS: usize = 20;

@@ -1,9 +1,10 @@
 //! Numbers of two sides: medians and quotients, with their change as a sign and a percentage.
 
-use crate::glyphs::Glyphs;
-use crate::number;
 use tickscope_analysis::compare::diff::{Change, Presence, What};
 use tickscope_analysis::compare::gate::Failure;
+
+use crate::glyphs::Glyphs;
+use crate::number;
 
 /// From here on a factor is easier to read than a percentage.
 const LAST_PERCENT: f64 = 1_000.0;

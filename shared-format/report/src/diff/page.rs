@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Write};
 
+use tickscope_analysis::compare::diff::{Change, What};
+
 use super::rows::{self, Rest};
 use super::{Comparison, Piece, Tables, WHOLE};
 use crate::escape::visible;
 use crate::html::escape;
-use tickscope_analysis::compare::diff::{Change, What};
 
 /// So many paths a page has at most, so that it stays quick; the text has all.
 const PATHS: usize = 2_000;

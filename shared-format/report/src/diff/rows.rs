@@ -2,9 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::Comparison;
 use tickscope_analysis::compare::diff::{Change, What};
 use tickscope_analysis::functions::FunctionId;
+
+use super::Comparison;
+use crate::number;
 
 /// The functions or paths that are not shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -91,4 +93,36 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
         stack.append(&mut below);
     }
     (shown, rest)
+}
+
+impl Comparison<'_> {
+    /// The rows that are not shown, in one sentence; none where all are.
+    pub(super) fn rest(&self, rest: Rest, of: &str) -> Option<String> {
+        if rest.rows == 0 {
+            return None;
+        }
+        let many = if rest.rows == 1 { "" } else { "s" };
+        let by_chance = if self.diff.can_tell_noise() {
+            " or by chance"
+        } else {
+            ""
+        };
+        // Medians do not add up.
+        let together = if self.diff.runs() == (1, 1) {
+            let numbers = self.numbers();
+            format!(
+                "; self together {} {} {}",
+                numbers.value(What::SelfTime, rest.before_ns),
+                numbers.arrow(),
+                numbers.value(What::SelfTime, rest.after_ns),
+            )
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "{} more {of}{many} with the same calls, and times that differ by less than {} of the whole{by_chance}{together}",
+            rest.rows,
+            number::percent(self.min_share),
+        ))
+    }
 }

@@ -1,11 +1,11 @@
 //! Golden texts of each form, and names that want to be more than names.
 
 use insta::assert_snapshot;
-
-use super::*;
 use tickscope_analysis::compare::gate::{Condition, judge};
 use tickscope_testkit::fixture::programs as fixtures;
 use tickscope_testkit::fixture::programs::run;
+
+use super::*;
 
 /// A game before, and with a linear search in place of a lookup.
 fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {

@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Write};
 
+use tickscope_analysis::compare::diff::Change;
+
 use super::rows::{self, Rest};
 use super::{Comparison, Tables, WHOLE, plain};
 use crate::escape::visible;
-use tickscope_analysis::compare::diff::Change;
 
 /// Below this depth indentation no longer grows; the rest is a number.
 const MAX_INDENT: usize = 24;

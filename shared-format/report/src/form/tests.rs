@@ -1,6 +1,7 @@
+use tickscope_testkit::fixture;
+
 use super::*;
 use crate::archive;
-use tickscope_testkit::fixture;
 
 #[test]
 fn a_files_name_says_the_form() {
@@ -8,17 +9,31 @@ fn a_files_name_says_the_form() {
     for wanted in Form::ALL {
         assert_eq!(form(&format!("a.b/now.{}", wanted.ending())), Some(wanted));
     }
-    let endings: Vec<&str> = Form::ENDINGS.split(" .").collect();
-    assert_eq!(endings.len(), Form::ALL.len());
-    for ending in endings {
-        let ending = ending.trim_start_matches('.');
-        assert!(Form::ALL.iter().any(|form| form.ending() == ending), "{ending}");
-    }
+    assert_eq!(
+        Form::endings(),
+        ".txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind .tks"
+    );
     assert_eq!(form("now.JSON"), Some(Form::Json));
     assert_eq!(form("callgrind.out.1"), Some(Form::Callgrind));
     for none in ["csv", "a.csv/now", "", "/", "now.gz"] {
         assert_eq!(form(none), None, "{none}");
     }
+}
+
+#[test]
+fn the_table_says_what_the_command_needs() {
+    for form in Form::ALL {
+        assert_eq!(Form::named(form.name()), Some(form));
+        assert!(!form.description().ends_with('.') && !form.description().is_empty());
+        let help: Vec<&str> = form.help().lines().collect();
+        assert!(!help.is_empty(), "{form:?}");
+        assert!(help.iter().all(|line| line.chars().count() <= 87), "{form:?}");
+        let refused = [form.check_per(), form.check_unit(), form.check_compensated()];
+        for why in refused.into_iter().filter_map(Result::err) {
+            assert!(why.contains("--"), "{form:?}: {why} names no option");
+        }
+    }
+    assert_eq!(Form::named("kept"), None);
 }
 
 #[test]
@@ -58,14 +73,16 @@ fn each_is_written_whole_or_not_at_all() {
 mod across {
     use proptest::prelude::*;
     use serde_json::Value;
-
-    use super::*;
     use tickscope_analysis::call_tree::CallTree;
     use tickscope_testkit::fixture::programs as fixtures;
 
+    use super::*;
+
     fn bytes(form: Form, snapshot: &Snapshot) -> Vec<u8> {
         let mut out = Vec::new();
-        form.write(snapshot, ProcessState::Kept, &mut out).unwrap();
+        let mut options = FormOptions::default();
+        options.text.state = ProcessState::FromFile;
+        form.write(snapshot, &options, &mut out).unwrap();
         out
     }
 
@@ -73,25 +90,22 @@ mod across {
         String::from_utf8(bytes(form, snapshot)).unwrap()
     }
 
-    fn json(form: Form, snapshot: &Snapshot) -> Value {
-        serde_json::from_slice(&bytes(form, snapshot)).unwrap()
-    }
-
     fn number(value: &Value) -> u128 {
         value.as_u64().unwrap().into()
     }
 
     /// The sum of self as a reader of this form finds it; none where a test beside the form looks.
-    fn sum_of_self(form: Form, snapshot: &Snapshot) -> Option<u128> {
+    fn sum_in(form: Form, bytes: &[u8]) -> Option<u128> {
+        let text = || std::str::from_utf8(bytes).unwrap();
+        let json = || serde_json::from_slice::<Value>(bytes).unwrap();
         match form {
             Form::Json => {
-                let document = json(form, snapshot);
+                let document = json();
                 let nodes = document["nodes"].as_array().unwrap();
                 Some(nodes.iter().map(|node| number(&node["self_ns"])).sum())
             }
             Form::Csv => {
-                let table = bytes(form, snapshot);
-                let mut reader = ::csv::Reader::from_reader(&*table);
+                let mut reader = ::csv::Reader::from_reader(bytes);
                 let at = reader
                     .headers()
                     .unwrap()
@@ -103,39 +117,58 @@ mod across {
                 Some(cells.sum())
             }
             Form::Folded => {
-                let text = text(form, snapshot);
-                let cells = text
+                let cells = text()
                     .lines()
                     .map(|line| line.rsplit_once(' ').unwrap().1.parse::<u128>().unwrap());
                 Some(cells.sum())
             }
             Form::Callgrind => {
-                let text = text(form, snapshot);
-                let summary = text.lines().find_map(|line| line.strip_prefix("summary: "));
+                let summary = text().lines().find_map(|line| line.strip_prefix("summary: "));
                 summary.unwrap().split(' ').next().unwrap().parse().ok()
             }
             Form::Speedscope => {
-                let document = json(form, snapshot);
+                let document = json();
                 let profiles = document["profiles"].as_array().unwrap();
                 Some(profiles.iter().map(|profile| number(&profile["endValue"])).sum())
             }
             Form::Html => {
-                let page = text(form, snapshot);
-                assert_eq!(&html::snapshot_of(&page).unwrap(), snapshot);
-                let (_, data) = page.split_once("id=\"data\">").unwrap();
+                let (_, data) = text().split_once("id=\"data\">").unwrap();
                 let (data, _) = data.split_once("</script>").unwrap();
                 let data: Value = serde_json::from_str(data).unwrap();
                 Some(data["self_ns"].as_array().unwrap().iter().map(number).sum())
             }
-            Form::Text | Form::Pprof | Form::Kept => None,
+            Form::Text | Form::Pprof | Form::Tks => None,
+        }
+    }
+
+    #[test]
+    fn all_show_the_same_part_of_a_snapshot() {
+        let snapshot = fixture::two_threads();
+        let of_thread = CallTree::build(&snapshot, |thread| thread.0 == 1).measured_ns();
+        assert!(0 < of_thread && of_thread < CallTree::build(&snapshot, |_| true).measured_ns());
+        let mut options = FormOptions::default();
+        options.text.thread = Some(tickscope_format::ids::ThreadId(1));
+        options.text.min_share = 0.5;
+        for form in Form::ALL {
+            let mut out = Vec::new();
+            form.write(&snapshot, &options, &mut out).unwrap();
+            // A page shows the thread and carries all of them; the text has no column of all self times.
+            if !matches!(form, Form::Text | Form::Html | Form::Pprof | Form::Tks) {
+                assert_eq!(sum_in(form, &out), Some(u128::from(of_thread)), "{form:?}");
+            }
         }
     }
 
     fn assert_alike(snapshot: &Snapshot) {
         let measured = CallTree::build(snapshot, |_| true).measured_ns();
-        for form in Form::ALL.into_iter().filter(|form| *form != Form::Kept) {
-            assert_eq!(bytes(form, snapshot), bytes(form, snapshot), "{form:?}");
-            if let Some(sum) = sum_of_self(form, snapshot) {
+        for form in Form::ALL.into_iter().filter(|form| *form != Form::Tks) {
+            let written = bytes(form, snapshot);
+            assert_eq!(written, bytes(form, snapshot), "{form:?}");
+            if form == Form::Html {
+                let page = std::str::from_utf8(&written).unwrap();
+                assert_eq!(&html::snapshot_of(page).unwrap(), snapshot);
+            }
+            if let Some(sum) = sum_in(form, &written) {
                 assert_eq!(sum, u128::from(measured), "{form:?}");
             }
         }

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use super::base64;
 use tickscope_format::FormatError;
 use tickscope_format::checksum::checksum;
 use tickscope_format::codec;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::snapshot::Snapshot;
+
+use super::base64;
 
 /// What stands before the version. The page's own script tags differ, and in names there is no `<`.
 const OPENING: &str = "<script type=\"application/x-tickscope\" id=\"snapshot\" data-format=\"";

@@ -6,15 +6,16 @@
 
 use std::fmt::{Display, Write};
 
-use super::PageOptions;
-use crate::escape::{Json, visible};
-use crate::label::{labels, place};
-use crate::{ProcessState, clock, extent, number, text};
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::groups;
 use tickscope_analysis::uncertainty::spreads;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{Mode, Snapshot};
+
+use super::options::PageOptions;
+use crate::escape::{Json, visible};
+use crate::label::{labels, place};
+use crate::{ProcessState, clock, extent, number, text};
 
 /// From here on measuring is dear enough to be named among the doubts.
 const DEAR_SHARE: f64 = 0.1;

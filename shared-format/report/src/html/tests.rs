@@ -1,11 +1,12 @@
 use proptest::prelude::*;
-
-use super::*;
 use tickscope_format::codec;
-use tickscope_format::ids::SiteId;
+use tickscope_format::ids::{SiteId, ThreadId};
 use tickscope_format::snapshot::{Site, Thread};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
+use crate::ProcessState;
 
 mod in_browser;
 

@@ -1,18 +1,16 @@
 //! The JSON document as structs: the order of fields is the order of members.
 
 use serde::Serialize;
+use tickscope_analysis::per_call::PerCall;
+use tickscope_format::snapshot::Snapshot;
 
 use super::groups::{Group, groups};
+use super::layout::VERSION;
 use super::node::{Node, nodes};
 use super::raw::{Estimate, Histogram, estimates, latencies};
 use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
 use crate::part::Part;
 use crate::{Extent, ProcessState};
-use tickscope_analysis::per_call::PerCall;
-use tickscope_format::snapshot::Snapshot;
-
-/// The version of this document.
-pub(super) const VERSION: u32 = 1;
 
 #[derive(Serialize)]
 pub(super) struct Document<'a> {

@@ -1,13 +1,13 @@
 //! The groups of the document: one line each.
 
 use serde::Serialize;
-
-use crate::part::Part;
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::groups::groups as rows;
 use tickscope_analysis::inclusive_time::Inside;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::snapshot::Snapshot;
+
+use crate::part::Part;
 
 #[derive(Serialize)]
 pub(super) struct Group {

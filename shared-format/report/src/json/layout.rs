@@ -1,4 +1,6 @@
-//! Where line breaks go: the members of the document and the elements of its lists stand on lines of their
+//! What all documents have in common: their version, and where line breaks go.
+//!
+//! The members of the document and the elements of its lists stand on lines of their
 //! own, everything inside of them stays on one line. Short enough to read, and `grep` finds whole nodes.
 
 use std::io::{self, Write};
@@ -6,6 +8,9 @@ use std::io::{self, Write};
 use serde_json::ser::Formatter;
 
 use crate::escape::shapeless;
+
+/// The version of the documents.
+pub(super) const VERSION: u32 = 1;
 
 /// How deep in brackets the writer is, and whether the second level is a list.
 #[derive(Debug, Default)]

@@ -1,13 +1,13 @@
 //! The nodes of the document: one line each.
 
 use serde::Serialize;
-
-use crate::part::Part;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_analysis::uncertainty::{Spread, spreads};
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Snapshot;
+
+use crate::part::Part;
 
 #[derive(Serialize)]
 pub(crate) struct Node<'a> {

@@ -1,7 +1,6 @@
 //! Lists of what only some nodes have, as it was measured.
 
 use serde::Serialize;
-
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{self, Snapshot};
 

@@ -1,14 +1,14 @@
 //! The places in the source that were met, and what is switched off of them.
 
 use serde::Serialize;
-
-use super::document::VERSION;
-use crate::ProcessState;
-use crate::part::Part;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_analysis::sites;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::Snapshot;
+
+use super::layout::VERSION;
+use crate::ProcessState;
+use crate::part::Part;
 
 /// What `tickscope sites` prints: the members of the same names in the whole document, and whose they are.
 #[derive(Serialize)]

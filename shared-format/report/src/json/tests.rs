@@ -1,14 +1,14 @@
 use proptest::prelude::*;
 use serde_json::Value;
-
-use super::*;
-use crate::escape::shapeless;
 use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
 use tickscope_format::snapshot::{Estimate, Mode, Rule};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
+use crate::escape::shapeless;
 
 /// The document with what measuring costs at least taken off the times.
 pub(super) fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
@@ -28,7 +28,7 @@ fn two_threads() {
 
 #[test]
 fn hostile() {
-    insta::assert_snapshot!(report(&fixtures::hostile(), ProcessState::Kept));
+    insta::assert_snapshot!(report(&fixtures::hostile(), ProcessState::FromFile));
 }
 
 #[test]

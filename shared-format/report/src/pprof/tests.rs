@@ -4,12 +4,12 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
-
-use super::*;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::hot;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
 
 fn bytes(snapshot: &Snapshot) -> Vec<u8> {
     let mut out = Vec::new();

@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 use serde_json::Value;
-
-use super::*;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::hot;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
 
 fn written(snapshot: &Snapshot) -> Value {
     let mut out = Vec::new();

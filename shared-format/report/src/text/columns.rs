@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Write};
 
-use super::Page;
+use tickscope_format::latency::Histogram;
+
+use super::page::Page;
 use super::scale::{Time, tilde};
 use crate::unit::Unit;
-use tickscope_format::latency::Histogram;
 
 /// Before the name of a row in 100 cells there is room for the percentiles, and 28 are left.
 pub(super) const WIDTH_FOR_TREE: usize = 100;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::Page;
+use super::page::Page;
 use super::scale::Time;
 use super::top::{by_self_time, hide_small, is_doubtful, marked};
 

@@ -5,12 +5,13 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
-use super::Page;
-use super::scale::Time;
-use crate::number;
 use tickscope_analysis::call_graph::{Amount, CallGraph, Entry, Line, Subject};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::uncertainty::Spread;
+
+use super::page::Page;
+use super::scale::Time;
+use crate::number;
 
 /// Cells of the column of what is below a function.
 const CHILDREN: usize = "CHILDREN".len();

@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Write};
 
-use super::Page;
+use tickscope_analysis::groups::{GroupRow, groups};
+
 use super::columns::{Cells, Columns};
+use super::page::Page;
 use super::scale::Time;
 use crate::escape::visible;
-use tickscope_analysis::groups::{GroupRow, groups};
 
 /// So many members are named behind a group.
 const NAMED: usize = 3;

@@ -2,12 +2,13 @@
 
 use std::fmt::{self, Write};
 
-use super::Page;
+use tickscope_format::snapshot::{CaptureKind, Mode, Snapshot, ThreadState};
+
+use super::page::Page;
 use super::scale::Time;
 use crate::escape::visible;
 use crate::unit::Unit;
 use crate::{extent, number};
-use tickscope_format::snapshot::{CaptureKind, Mode, Snapshot, ThreadState};
 
 /// So many of the sites that are switched off are named.
 const SITES_NAMED: usize = 2;

@@ -3,11 +3,12 @@
 //! Ticks and nanoseconds are divided last, and rounded once. Shares, means and percentiles are the same whatever numbers
 //! are per.
 
-use super::Page;
-use crate::number;
-use crate::unit::Unit;
 use tickscope_analysis::call_graph::Amount;
 use tickscope_analysis::uncertainty::Spread;
+
+use super::page::Page;
+use crate::number;
+use crate::unit::Unit;
 
 /// A time and what goes with it.
 #[derive(Clone, Copy)]
@@ -52,6 +53,17 @@ impl Time {
 // === impl Page ===
 
 impl Page<'_> {
+    /// The same, without saying how far it is known.
+    pub(super) fn measured(&self) -> Time {
+        let ticks = self.tree.rows.iter().map(|row| row.self_ticks).sum();
+        Time::own(self.measured_ns, ticks, None)
+    }
+
+    /// How far the sum of all is known; none where it is exact.
+    pub(super) fn measured_spread(&self) -> Option<Spread> {
+        self.tree.sum_of(self.tree.top())
+    }
+
     /// A time in a sentence.
     pub(super) fn time(&self, time: Time) -> String {
         let in_ticks = || format!("{} ticks", self.ticks(time));

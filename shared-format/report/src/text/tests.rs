@@ -1,9 +1,12 @@
 use proptest::prelude::*;
-
-use super::*;
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Mode;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+
+use super::*;
+use crate::{Extent, ProcessState};
 
 mod views;
 
@@ -25,7 +28,7 @@ fn a_usual_program_fits_into_100_columns() {
         ProcessState::Running,
         ProcessState::Stale,
         ProcessState::Crashed,
-        ProcessState::Kept,
+        ProcessState::FromFile,
     ] {
         let options = TextOptions {
             state,

@@ -3,14 +3,15 @@
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
-use super::Page;
+use tickscope_analysis::uncertainty::spreads;
+use tickscope_format::ids::{NO_PARENT, ThreadId};
+use tickscope_format::snapshot::{Mode, Thread, ThreadState};
+
+use super::page::Page;
 use super::scale::Time;
 use crate::escape::visible;
 use crate::extent;
 use crate::number;
-use tickscope_analysis::uncertainty::spreads;
-use tickscope_format::ids::{NO_PARENT, ThreadId};
-use tickscope_format::snapshot::{Mode, Thread, ThreadState};
 
 /// Of a deep path the innermost scopes are named.
 const NAMED: usize = 8;

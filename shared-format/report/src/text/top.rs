@@ -3,12 +3,14 @@
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
+use tickscope_analysis::hotspots::{HotRow, hot};
+
 use super::columns::{Cells, Columns, WIDTH_FOR_TOP};
+use super::options::View;
+use super::page::Page;
 use super::scale::Time;
-use super::{Page, View};
 use crate::label::place;
 use crate::number;
-use tickscope_analysis::hotspots::{HotRow, hot};
 
 /// A longer name pushes its own place to the right rather than everybody's.
 const MAX_NAME_COLUMN: usize = 36;

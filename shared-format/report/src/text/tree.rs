@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
-use super::Page;
-use super::columns::{Cells, Columns, WIDTH_FOR_TREE};
-use super::scale::Time;
-use crate::{extent, number};
 use tickscope_analysis::call_tree::TreeRow;
 use tickscope_format::snapshot::Mode;
+
+use super::columns::{Cells, Columns, WIDTH_FOR_TREE};
+use super::page::Page;
+use super::scale::Time;
+use crate::{extent, number};
 
 /// Below this depth indentation no longer grows; the rest is a number.
 const MAX_INDENT: usize = 40;

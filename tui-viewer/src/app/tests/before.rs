@@ -1,7 +1,7 @@
 //! The last seconds against those before, and windows over a reset that was taken back.
 
-use tickscope_format::Snapshot;
 use tickscope_analysis::window::between;
+use tickscope_format::Snapshot;
 
 use crate::app::data::Data;
 use crate::app::figures::What;

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use proptest::prelude::*;
+use tickscope_analysis::call_tree::CallTree;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId};
-use tickscope_analysis::call_tree::CallTree;
 use tickscope_format::snapshot::{Site, Thread};
 
 use crate::app::flame_layout::{Frame, lay_out};

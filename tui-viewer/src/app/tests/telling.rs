@@ -1,7 +1,7 @@
 //! What the screens say of themselves: which time, which order, which words.
 
-use tickscope_format::Snapshot;
 use tickscope_analysis::window::between;
+use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Mode, ThreadState};
 
 use crate::app::figures::What;

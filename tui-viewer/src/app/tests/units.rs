@@ -191,11 +191,7 @@ fn ticks_are_counts() {
         let row = data.tree.rows.iter().find(|row| row.depth == 1).expect("a row");
         (row.total_ticks, ())
     };
-    assert_eq!(
-        step[1],
-        tickscope_report::number::count(total),
-        "{screen}"
-    );
+    assert_eq!(step[1], tickscope_report::number::count(total), "{screen}");
     assert!(
         !screen
             .lines()

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tickscope_format::Snapshot;
 use tickscope_analysis::call_tree::CallTree;
+use tickscope_format::Snapshot;
 use tickscope_report::number;
 use tickscope_report::text::TextOptions;
 

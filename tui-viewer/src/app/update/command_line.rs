@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use tickscope_format::pattern::Pattern;
 use tickscope_analysis::functions::FunctionId;
+use tickscope_format::pattern::Pattern;
 use tickscope_report::number;
 use tui_input::InputRequest;
 

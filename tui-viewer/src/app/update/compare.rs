@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use tickscope_format::Snapshot;
 use tickscope_analysis::window::same_epoch;
+use tickscope_format::Snapshot;
 
 use crate::app::compare::{Against, Mark};
 use crate::app::state::App;

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use tickscope_format::Snapshot;
-use tickscope_analysis::overhead_correction::compensated;
 use tickscope_analysis::hotspots::hot;
+use tickscope_analysis::overhead_correction::compensated;
+use tickscope_format::Snapshot;
 
 use crate::app::activity::ROWS_MAX;
 use crate::app::compare::Against;

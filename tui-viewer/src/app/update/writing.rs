@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use tickscope_format::Snapshot;
 use tickscope_analysis::focus::{Focus, in_focus};
+use tickscope_format::Snapshot;
 use tickscope_report::Extent;
 
 use crate::app::message::{Effect, SourcePlace};

@@ -26,7 +26,7 @@ pub(super) fn check(file: Option<&Path>, is_known: bool, endings: &str) -> Resul
 /// What to name the file, or to say beside it.
 pub(crate) fn check_report(file: Option<&Path>, format: Option<ReportFormat>) -> Result<(), String> {
     let is_known = format.is_some() || file.and_then(ReportFormat::of_file).is_some();
-    check(file, is_known, Form::ENDINGS)
+    check(file, is_known, &Form::endings())
 }
 
 /// Whether a file may hold a snapshot or a recording: only by `.tks`, or without any ending.

@@ -41,7 +41,7 @@ impl ReportFormat {
             Self::Pprof => Form::Pprof,
             Self::Callgrind => Form::Callgrind,
             Self::Csv => Form::Csv,
-            Self::Tks => Form::Kept,
+            Self::Tks => Form::Tks,
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use tickscope_format::Snapshot;
 use tickscope_analysis::compare::diff::{Diff, NoScope};
 use tickscope_analysis::compare::gate;
 use tickscope_analysis::compare::gate::Verdict;
+use tickscope_format::Snapshot;
 use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
 use crate::cli::args::{DiffArgs, DiffFormat, TargetArgs};

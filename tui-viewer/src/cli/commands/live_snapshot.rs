@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use tickscope_format::Snapshot;
-use tickscope_report::archive;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
-use tickscope_report::ProcessState;
 use tickscope_format::slots::{Op, Reply};
+use tickscope_report::ProcessState;
+use tickscope_report::archive;
 
 use crate::cli::args::TargetArgs;
 use crate::output::console::{Misuse, about, say};
@@ -79,7 +79,7 @@ pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
     match found {
         Found::Kept(path) => Ok(LiveSnapshot {
             snapshot: archive::read(path).map_err(|error| anyhow!(about(path, &error)))?,
-            state: ProcessState::Kept,
+            state: ProcessState::FromFile,
         }),
         Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
     }

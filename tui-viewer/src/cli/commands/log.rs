@@ -6,16 +6,16 @@ use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tickscope_format::codec;
-use tickscope_format::file::open::{Liveness, RingFile, Slot};
+use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::groups;
 use tickscope_analysis::hotspots::hot;
 use tickscope_analysis::intervals::{Choice, Interval, Intervals};
-use tickscope_analysis::call_tree::CallTree;
-use tickscope_report::log::{LogOptions, header, json_lines, lines};
+use tickscope_format::codec;
+use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot};
+use tickscope_report::log::{LogOptions, header, json_lines, lines};
 
 use crate::cli::args::LogArgs;
 use crate::cli::commands::live_snapshot;

@@ -104,8 +104,8 @@ mod tests {
     use crate::source::status::Status;
     use crate::source::target::wanted::Wanted;
     use tickscope_format::codec;
-    use tickscope_format::ring::Stamp;
     use tickscope_format::recording::Writer;
+    use tickscope_format::ring::Stamp;
 
     /// A recording of so many tenths of a second, of payloads that are longer by so much.
     fn recorded(path: &Path, records: u64, longer: usize) {

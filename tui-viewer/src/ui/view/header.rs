@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
-use tickscope_report::number;
 use tickscope_format::snapshot::{Mode, Process, ThreadState};
+use tickscope_report::number;
 
 use crate::app::requests::rate_hz;
 use crate::app::state::App;

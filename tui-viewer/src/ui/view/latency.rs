@@ -1,8 +1,8 @@
 //! One line on how long the calls of a row took: quantiles, the longest, and a small chart.
 
 use ratatui::layout::Rect;
-use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 use tickscope_analysis::window::has_forgotten_latencies;
+use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 use tickscope_format::snapshot::Mode;
 
 use crate::app::data::Data;

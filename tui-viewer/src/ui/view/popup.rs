@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 use tickscope_format::layout::slot;
-use tickscope_report::number;
 use tickscope_format::snapshot::Thread;
+use tickscope_report::number;
 
 use crate::app::figures::share;
 use crate::app::state::App;

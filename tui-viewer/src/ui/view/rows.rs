@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use ratatui::layout::Rect;
-use tickscope_report::{label, number};
 use tickscope_format::snapshot::Mode;
+use tickscope_report::{label, number};
 
 use crate::app::columns;
 use crate::app::columns::functions;

@@ -14,7 +14,9 @@ use crate::types::Format;
 pub(crate) const LOG_IS_MISSING: Option<&str> = None;
 
 /// The endings of file names that say a form.
-pub(super) const ENDINGS: &str = Form::ENDINGS;
+pub(super) fn endings() -> String {
+    Form::endings()
+}
 
 /// The report as text, for a terminal; none where this build has no such form.
 pub(super) fn text(snapshot: &Snapshot) -> Option<String> {
@@ -36,7 +38,7 @@ pub(super) fn of_format(format: Format) -> Form {
         Format::Speedscope => Form::Speedscope,
         Format::Pprof => Form::Pprof,
         Format::Callgrind => Form::Callgrind,
-        Format::Tks => Form::Kept,
+        Format::Tks => Form::Tks,
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
-use tickscope_format::snapshot_file::{self, KEPT_ENDING};
+use tickscope_format::snapshot_file::{self, ENDING};
 use tickscope_format::{FormatError, Snapshot};
 
 use crate::types::Format;
@@ -16,7 +16,9 @@ pub(crate) const LOG_IS_MISSING: Option<&str> = Some(
 );
 
 /// The endings of file names that say a form.
-pub(super) const ENDINGS: &str = ".tks";
+pub(super) fn endings() -> String {
+    format!(".{ENDING}")
+}
 
 /// A form, as far as this build tells one from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub(super) enum Form {
     /// One that needs the feature `report` or `export`.
     Missing,
     /// The snapshot itself.
-    Kept,
+    Tks,
 }
 
 /// Stands where the log is with the feature; there never is one.
@@ -39,7 +41,7 @@ pub(super) fn text(_: &Snapshot) -> Option<String> {
 /// The form that a program names.
 pub(super) fn of_format(format: Format) -> Form {
     if format == Format::Tks {
-        Form::Kept
+        Form::Tks
     } else {
         Form::Missing
     }
@@ -57,15 +59,15 @@ pub(super) fn of_file(path: &Path) -> Form {
 
 impl Form {
     pub(super) fn of_file(path: &Path) -> Option<Self> {
-        (path.extension() == Some(OsStr::new(KEPT_ENDING))).then_some(Self::Kept)
+        (path.extension() == Some(OsStr::new(ENDING))).then_some(Self::Tks)
     }
 
     pub(super) fn ending(self) -> &'static str {
-        KEPT_ENDING
+        ENDING
     }
 
     pub(super) fn is_built_in(self) -> bool {
-        self == Self::Kept
+        self == Self::Tks
     }
 
     /// Which feature of tickscope brings the form. Text and pages come with `report`; a name does not tell this build

@@ -8,9 +8,9 @@ use tickscope_format::file::places;
 use tickscope_format::{FormatError, Snapshot, snapshot_file};
 
 #[cfg(feature = "report")]
-use super::forms::{ENDINGS, Form, of_file, of_format, text, write_new};
+use super::forms::{Form, endings, of_file, of_format, text, write_new};
 #[cfg(not(feature = "report"))]
-use super::kept_form::{ENDINGS, Form, of_file, of_format, text, write_new};
+use super::kept_form::{Form, endings, of_file, of_format, text, write_new};
 use crate::enabled::platform::os;
 use crate::types::{Destination, Format};
 
@@ -48,9 +48,9 @@ fn to_terminal(snapshot: &Snapshot, descriptor: i32, ring_dir: Option<&Path>) ->
         "{}.{}.{}",
         snapshot.process.name,
         std::process::id(),
-        snapshot_file::KEPT_ENDING
+        snapshot_file::ENDING
     );
-    let path = write_numbered(snapshot, &dir.join(name), Form::Kept)?;
+    let path = write_numbered(snapshot, &dir.join(name), Form::Tks)?;
     say(&format!(
         "a report as text needs the feature `report`; kept instead in {}: tickscope report {}",
         path.display(),
@@ -82,7 +82,7 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     let (form, path) = if form.is_built_in() {
         (form, wanted.clone())
     } else {
-        (Form::Kept, and_kept(&wanted))
+        (Form::Tks, and_kept(&wanted))
     };
     if path.metadata().is_ok_and(|facts| !facts.is_file()) {
         return Err(format!(
@@ -91,7 +91,7 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
         ));
     }
     let written = write_numbered(snapshot, &path, form)?;
-    if form == Form::Kept && of_file(&wanted) != Form::Kept {
+    if form == Form::Tks && of_file(&wanted) != Form::Tks {
         say(&format!(
             "{} needs the feature `{}`; kept instead: tickscope report {} -o {}",
             wanted.display(),
@@ -192,13 +192,13 @@ fn says_no_form(path: &Path) -> bool {
 }
 
 fn no_form() -> String {
-    format!("is text: its ending says no form; those that do: {ENDINGS}")
+    format!("is text: its ending says no form; those that do: {}", endings())
 }
 
 fn and_kept(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
-    name.push(snapshot_file::KEPT_ENDING);
+    name.push(snapshot_file::ENDING);
     name.into()
 }
 
@@ -246,7 +246,7 @@ pub(crate) fn dump(snapshot: &Snapshot, path: &Path, format: Format) -> Result<P
     let (form, path) = if wanted.is_built_in() {
         (wanted, path.to_path_buf())
     } else {
-        (Form::Kept, and_kept(path))
+        (Form::Tks, and_kept(path))
     };
     let _unsignalled = os::Unsignalled::new();
     match write_new(form, &path, snapshot, false) {

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::{Change, PathRow, Presence, Values, What, median};
+use tickscope_format::snapshot::Snapshot;
+
 use crate::call_tree::CallTree;
+use crate::compare::change::{Change, PathRow, Presence, Values, What, median};
 use crate::functions::{FunctionId, Functions};
 use crate::hotspots::hot;
 use crate::per_call::named;
-use tickscope_format::snapshot::Snapshot;
 
 /// A row in one run.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,11 +1,12 @@
 //! Comparisons of snapshots made by hand.
 
 use proptest::prelude::*;
-
-use super::*;
 use tickscope_format::snapshot::Estimate;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs::{self as fixtures, run};
+
+use super::*;
+use crate::compare::change::median;
 
 fn of<'a>(diff: &'a Diff, name: &str) -> &'a Change {
     let index = diff.functions.list.iter().position(|f| f.name == name);

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::compare::diff::What;
+use crate::compare::change::What;
 
 /// What was wanted instead of what cannot be understood.
 const WANTED: &str =

@@ -1,8 +1,9 @@
 //! Gates over comparisons made by hand.
 
-use super::*;
 use tickscope_format::snapshot::Snapshot;
 use tickscope_testkit::fixture::programs::run;
+
+use super::*;
 
 fn condition(text: &str) -> Condition {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))

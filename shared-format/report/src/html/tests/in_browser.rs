@@ -5,11 +5,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::*;
-use crate::number;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::callers::{Link, Neighbours};
 use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::per_call::PerCall;
+
+use super::*;
+use crate::number;
+use crate::text::TextOptions;
 
 const BROWSERS: [&str; 4] = [
     "chromium",

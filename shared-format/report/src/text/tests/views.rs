@@ -1,8 +1,11 @@
 //! The graph and the threads, and what numbers are in and per.
 
-use super::*;
-use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_analysis::per_call::PerCall;
+use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Mode, OpenFrame, ThreadState};
+
+use super::*;
+use crate::unit::Unit;
 
 #[test]
 fn counters_in_a_call_graph_have_calls_and_a_sum_and_are_not_doubtful() {

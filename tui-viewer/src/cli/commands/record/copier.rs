@@ -3,8 +3,8 @@
 use anyhow::anyhow;
 use tickscope_format::FormatError;
 use tickscope_format::file::open::{RingFile, Slot};
-use tickscope_format::ring::Record;
 use tickscope_format::recording::Writer;
+use tickscope_format::ring::Record;
 use tickscope_format::slots::Op;
 
 use crate::cli::commands::live_snapshot;

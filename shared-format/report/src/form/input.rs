@@ -1,0 +1,69 @@
+//! What a form is written from.
+
+use std::borrow::Cow;
+
+use tickscope_analysis::filter;
+use tickscope_analysis::overhead_correction::compensated;
+use tickscope_format::snapshot::Snapshot;
+
+use crate::html::PageOptions;
+use crate::text::TextOptions;
+use crate::unit::Unit;
+
+/// What a report shows, in any form.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FormOptions {
+    /// Which columns of times `csv` has.
+    pub csv_unit: Unit,
+    /// What the text shows. State, thread, least share and compensation hold for every form; what numbers are per holds
+    /// for those that accept it (see [`check_per`](super::Form::check_per)).
+    pub text: TextOptions,
+}
+
+/// A snapshot, and what to show of it.
+pub(super) struct Input<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) options: &'a FormOptions,
+}
+
+impl<'a> Input<'a> {
+    /// The chosen thread alone, or all of them, as they were measured.
+    pub(super) fn of_thread(&self) -> Cow<'a, Snapshot> {
+        match self.options.text.thread {
+            Some(only) => Cow::Owned(filter::of_threads(self.snapshot, |thread| thread == only)),
+            None => Cow::Borrowed(self.snapshot),
+        }
+    }
+
+    /// The chosen thread with the chosen times, without rows that are too small.
+    pub(super) fn shown(&self) -> Cow<'a, Snapshot> {
+        let mut shown = self.of_thread();
+        if self.options.text.compensated {
+            shown = Cow::Owned(compensated(&shown));
+        }
+        if self.options.text.min_share > 0.0 {
+            shown = Cow::Owned(filter::above(&shown, self.options.text.min_share));
+        }
+        shown
+    }
+
+    /// The same snapshot, with rows below the least share summed up.
+    pub(super) fn without_small<'b>(&self, snapshot: &'b Snapshot) -> Cow<'b, Snapshot> {
+        if self.options.text.min_share > 0.0 {
+            Cow::Owned(filter::above(snapshot, self.options.text.min_share))
+        } else {
+            Cow::Borrowed(snapshot)
+        }
+    }
+
+    pub(super) fn page_options(&self) -> PageOptions {
+        let text = &self.options.text;
+        PageOptions {
+            state: text.state,
+            thread: text.thread,
+            compensated: text.compensated,
+            per: text.per.clone(),
+            extent: text.extent.clone(),
+        }
+    }
+}
