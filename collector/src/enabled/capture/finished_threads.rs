@@ -1,4 +1,4 @@
-//! Finished threads, folded by name: one tree a name, so that a million short-lived threads are a few rows.
+//! Finished threads, merged by name. Each name has one tree, so that a million short-lived threads make a few rows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use crate::enabled::capture::row::{Epoch, Lost, Row};
 use crate::enabled::capture::snapshot_rows::append;
 use crate::enabled::record::site::Site;
 
-/// Names kept apart; threads of further names share [`OTHERS`].
+/// The largest number of names; threads of further names share [`OTHERS`].
 const NAMES_MAX: usize = 1024;
 
 /// The name that all further threads share.
@@ -20,12 +20,11 @@ const OTHERS: &str = "(other threads)";
 /// Collects what finished threads counted beyond the limit of nodes.
 pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
 
-/// The finished threads.
 #[derive(Debug)]
 pub(crate) struct FinishedThreads {
     by_name: BTreeMap<String, FoldedThreads>,
     lost: Lost,
-    /// Rows of all names.
+    /// The rows of all names together.
     nodes: u32,
 }
 
@@ -33,7 +32,7 @@ pub(crate) struct FinishedThreads {
 #[derive(Debug)]
 struct FoldedThreads {
     count: u64,
-    /// Parents before children; row 0 is the root.
+    /// The rows, parents before children; row 0 is the root.
     rows: Vec<Row>,
     known: HashMap<(u32, SiteId), u32>,
     baseline: Baseline,
@@ -52,12 +51,12 @@ impl FinishedThreads {
         }
     }
 
-    /// What finished threads could not count.
+    /// Returns what finished threads could not count.
     pub(crate) fn lost(&self) -> Lost {
         self.lost
     }
 
-    /// Adds a thread's rows and baseline to those of its name. Beyond `nodes_max` new rows become one.
+    /// Adds the rows and the baseline of a thread to those of its name. Beyond `nodes_max` rows, all new rows are one.
     pub(crate) fn add(
         &mut self,
         name: &str,
@@ -99,7 +98,8 @@ impl FinishedThreads {
                     self.nodes += 1;
                     threads.add_row(key, row.is_counter)
                 }
-                // One row takes all the rest: what was counted stays counted. Sums of different counters have no sum.
+                // One row takes all the rest, so that everything counted stays counted. It has no sum, because sums of
+                // different counters do not add up.
                 None => match threads.known.get(&(0, pruned)) {
                     Some(&place) => place,
                     None => threads.add_row((0, pruned), false),

@@ -1,4 +1,4 @@
-//! Threads that come and go while somebody captures.
+//! Models of threads that begin and end during captures.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::tree::{NO_LIMIT, Path};
 use tickscope_format::snapshot::Mode;
 
-/// Calls of a block as a capture reads them.
+/// Returns the calls of a block as a capture reads them.
 fn calls(block: &'static Block, now: u64) -> u64 {
     let mut reader = Reader::default();
     let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());
@@ -27,7 +27,7 @@ fn calls(block: &'static Block, now: u64) -> u64 {
     reader.counts.iter().map(|counts| counts.calls).sum()
 }
 
-/// A thread's life: one call, and then what it counted goes to the finished threads.
+/// Lives as a thread: makes one call, and then adds its calls to those of the finished threads.
 fn live(tid: u32, folded: &Mutex<u64>) {
     let block = registry::take().unwrap();
     assert!(block.tree.open(1, NO_LIMIT, 10, 10));
@@ -39,7 +39,7 @@ fn live(tid: u32, folded: &Mutex<u64>) {
     registry::give_back(block);
 }
 
-/// All that was ever counted.
+/// Returns all calls that were ever counted.
 fn captured(folded: &Mutex<u64>) -> u64 {
     let folded = folded.lock().unwrap();
     let living = registry::living().map(|block| {
@@ -55,7 +55,7 @@ fn nothing_yet() {
     mode_switch::note(Mode::Exact, false, 0);
 }
 
-/// A thread begins, counts and ends while somebody captures: its call is shown once.
+/// A thread begins, counts and ends during captures: its call is shown once.
 #[test]
 fn a_thread_that_ends_is_shown_once() {
     modelled::check(Some(2), || {
@@ -71,8 +71,8 @@ fn a_thread_that_ends_is_shown_once() {
     });
 }
 
-/// A second thread takes the block that a first one gave back, or one of its own: both count once, and the memory of an
-/// earlier life serves again.
+/// A second thread takes the block that a first one gave back, or a new one: both count once, and the memory of an
+/// earlier life is used again.
 #[test]
 fn a_block_that_is_given_back_serves_again() {
     modelled::check(Some(2), || {
@@ -86,7 +86,7 @@ fn a_block_that_is_given_back_serves_again() {
         thread.join().unwrap();
         assert_eq!(captured(&folded), 2);
         let blocks = registry::all().count();
-        // A block, its first nodes and its table.
+        // Each block takes pages for itself, for its first nodes and for its table.
         assert_eq!(modelled::pages_taken(), 3 * blocks);
         assert!(registry::all().all(|block| block.tid.load(Ordering::Relaxed) == 0));
     });

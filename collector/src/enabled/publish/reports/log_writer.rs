@@ -1,6 +1,6 @@
-//! How the log's lines get to standard error: a thread of its own writes them. Where that is a pipe that nobody reads, or a
-//! terminal that was stopped, this thread alone waits, and records and answers go on. What does not fit into what is held
-//! for it is left out, and the log says how many lines that were.
+//! Writes the log's lines to standard error on its own thread. If standard error is a pipe without a reader or a
+//! stopped terminal, only this thread waits, and records and answers go on. Lines that do not fit into the buffer are
+//! left out, and the log says how many.
 
 use std::fmt::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::os;
 
-/// So much text is held while standard error takes none.
+/// How many bytes are buffered while standard error accepts nothing.
 const HELD_MAX: usize = 64 << 10;
 
-/// How long the end of the log waits for the last lines to be written.
+/// How long the end of the log waits for the last lines.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// What is on its way.
+/// The lines that are waiting to be written.
 struct Held {
     text: String,
-    /// Lines left out since the last that were not.
+    /// How many lines were left out since the last one that was not.
     left_out: usize,
-    /// There is a thread that writes.
+    /// Whether the writing thread exists.
     at_work: bool,
-    /// No more lines are coming.
+    /// Whether no more lines are coming.
     over: bool,
-    /// Standard error is closed.
+    /// Whether standard error is closed.
     deaf: bool,
 }
 
@@ -36,21 +36,21 @@ static HELD: Mutex<Held> = Mutex::new(Held {
     deaf: false,
 });
 
-/// Something in `HELD` has changed.
+/// Signals that `QUEUE` has changed.
 static CHANGED: Condvar = Condvar::new();
 
 fn held() -> MutexGuard<'static, Held> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A log begins.
+/// Begins a log.
 pub(crate) fn open() {
     let mut held = held();
     held.over = false;
     held.deaf = false;
 }
 
-/// Has lines written, each with its newline; false where nobody hears them.
+/// Queues lines, each with its newline. Returns false if they cannot be written.
 pub(crate) fn put(lines: &str) -> bool {
     let mut held = held();
     if held.deaf {
@@ -64,7 +64,7 @@ pub(crate) fn put(lines: &str) -> bool {
     held.at_work
 }
 
-/// No more lines are coming: waits for those that are on their way, but not for ever.
+/// Ends the log: waits for the queued lines, but for a limited time.
 pub(crate) fn close() {
     let begin = Instant::now();
     let mut held = held();
@@ -83,7 +83,7 @@ pub(crate) fn close() {
     }
 }
 
-/// The thread that writes.
+/// Runs the writing thread.
 fn write() {
     thread_lifecycle::exclude();
     os::name_this_thread(c"tickscope-log");
@@ -109,7 +109,7 @@ fn write() {
 
 impl Held {
     fn add(&mut self, lines: &str) {
-        // What is longer than all that is ever held comes alone.
+        // Text that is longer than the whole buffer is accepted if the buffer is empty.
         if self.text.is_empty() || self.text.len() + lines.len() <= HELD_MAX {
             self.say_left_out();
             self.text.push_str(lines);
