@@ -205,6 +205,6 @@ impl Builder {
     /// # Errors
     /// The reason why they cannot. The session has then ended.
     pub fn try_start(self) -> Result<Session, StartError> {
-        self.start().settled()
+        self.start().wait_for_outcome()
     }
 }

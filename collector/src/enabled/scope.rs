@@ -164,7 +164,7 @@ fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
 #[cold]
 pub(crate) fn may_count(site: &'static Site) -> bool {
     if site.is(SiteState::New) {
-        if config::is_settling() {
+        if config::is_being_decided() {
             current_thread::drop_call();
             return false;
         }

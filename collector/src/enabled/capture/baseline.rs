@@ -206,10 +206,10 @@ mod tests {
         baseline.reset();
         baseline.show(&[counted(0), counted(4)], None);
         assert_eq!(baseline.shown(1).sum, 5);
-        let mut folded = Baseline::default();
-        folded.absorb(1, &baseline, 1);
-        folded.absorb(1, &baseline, 1);
-        assert_eq!(folded.shown(1).sum, 10);
+        let mut merged = Baseline::default();
+        merged.absorb(1, &baseline, 1);
+        merged.absorb(1, &baseline, 1);
+        assert_eq!(merged.shown(1).sum, 10);
         baseline.undo();
         assert_eq!(baseline.shown(1).sum, 4);
     }

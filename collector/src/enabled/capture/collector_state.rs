@@ -22,7 +22,7 @@ use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::append;
-use crate::enabled::capture::tree_reader::{Reader, Reading, settled_current};
+use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::registry::{self, Block};
@@ -65,7 +65,7 @@ pub(crate) struct CollectorState {
     sampled_at: Option<u64>,
     /// What is known of live threads, by the address of their block.
     live: BTreeMap<usize, LiveThread>,
-    folded: FinishedThreads,
+    finished: FinishedThreads,
     seq: u64,
     reset_epoch: u64,
     /// The monotonic clock at the last reset; `None` before the first.
@@ -86,7 +86,7 @@ struct LiveThread {
     sampled: Vec<u64>,
 }
 
-static BOOKS: Mutex<CollectorState> = Mutex::new(CollectorState {
+static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     session: SessionInfo {
         name: String::new(),
         warnings: Vec::new(),
@@ -109,7 +109,7 @@ static BOOKS: Mutex<CollectorState> = Mutex::new(CollectorState {
     samples_base: 0,
     sampled_at: None,
     live: BTreeMap::new(),
-    folded: FinishedThreads::new(),
+    finished: FinishedThreads::new(),
     seq: 0,
     reset_epoch: 0,
     reset_ns: None,
@@ -123,26 +123,26 @@ pub(crate) fn lock() -> Option<MutexGuard<'static, CollectorState>> {
     if config::is_forked_child() {
         return None;
     }
-    Some(with_those_who_left(
-        BOOKS.lock().unwrap_or_else(PoisonError::into_inner),
+    Some(with_left_threads(
+        STATE.lock().unwrap_or_else(PoisonError::into_inner),
     ))
 }
 
 /// Merges the threads that have ended without the lock.
-fn with_those_who_left(
+fn with_left_threads(
     mut state: MutexGuard<'static, CollectorState>,
 ) -> MutexGuard<'static, CollectorState> {
     for (block, name, cpu_ns) in registry::left() {
         // A mode may have been switched since the thread left.
         block.tree.catch_up(config::exact_path());
-        state.fold(block, name, cpu_ns);
+        state.finish_thread(block, name, cpu_ns);
     }
     state
 }
 
 /// Takes the lock, or gives up after `longest`. The calling thread may already hold the lock further down its stack.
 pub(crate) fn lock_within(longest: Duration) -> Option<MutexGuard<'static, CollectorState>> {
-    lock_alone_within(longest).map(with_those_who_left)
+    lock_alone_within(longest).map(with_left_threads)
 }
 
 /// Does the same, without merging threads that have ended.
@@ -152,7 +152,7 @@ pub(crate) fn lock_alone_within(longest: Duration) -> Option<MutexGuard<'static,
     }
     let begin = Instant::now();
     loop {
-        match BOOKS.try_lock() {
+        match STATE.try_lock() {
             Ok(state) => return Some(state),
             Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) if begin.elapsed() > longest => return None,
@@ -209,7 +209,7 @@ impl LiveThread {
         if block.tree.stands_still() {
             return;
         }
-        let Some(node) = settled_current(&block.tree) else {
+        let Some(node) = find_current(&block.tree) else {
             return;
         };
         let index = node.index() as usize;
@@ -225,7 +225,7 @@ impl CollectorState {
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         let config = config::get();
         let mut snapshot = Snapshot::default();
-        let mut lost = self.folded.lost();
+        let mut lost = self.finished.lost();
         let mut lifetime = Lifetime::default();
         let epoch = self.epoch();
         for block in registry::living() {
@@ -253,7 +253,7 @@ impl CollectorState {
             thread.baseline.hand(handed);
             thread.baseline.add_lifetime(&mut lifetime);
         }
-        self.folded.show(&mut snapshot, &mut lifetime, &epoch);
+        self.finished.show(&mut snapshot, &mut lifetime, &epoch);
         snapshot.lifetime = lifetime;
         self.rules.look();
         let mut off_sites: Vec<SiteId> = Vec::new();
@@ -402,7 +402,7 @@ impl CollectorState {
         for thread in self.live.values_mut() {
             thread.baseline.reset();
         }
-        self.folded.reset();
+        self.finished.reset();
         self.undo = Some((self.reset_epoch, self.reset_ns, self.samples_base));
         self.samples_base = self.samples;
         self.withdrawn = None;
@@ -453,7 +453,7 @@ impl CollectorState {
         for thread in self.live.values_mut() {
             thread.baseline.undo();
         }
-        self.folded.undo();
+        self.finished.undo();
         self.withdrawn = Some(epoch);
         self.reset_epoch += 1;
         self.reset_ns = reset_ns;
@@ -463,7 +463,7 @@ impl CollectorState {
 
     /// Merges an ended thread into the finished threads of its name, and gives its block back. Both happen under the
     /// lock, so that the thread counts once. The tree must get no more events.
-    pub(crate) fn fold(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
+    pub(crate) fn finish_thread(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
         // This happens under the lock, so no capture has seen a later tick than the one charged here.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
@@ -476,7 +476,7 @@ impl CollectorState {
         let reading = thread.read(block, &mut self.sites, Some(cpu_ns));
         let most = config::get().max_process_nodes;
         let pruned = self.sites.id(&PRUNED);
-        self.folded.add(
+        self.finished.add(
             &thread.name,
             &thread.reader.rows,
             &thread.baseline,

@@ -49,8 +49,8 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             let inside = timed_below.saturating_sub(timed) as f64;
             let cost = epoch.timed_within_ticks * timed as f64 + epoch.timed_ticks * inside;
             let mean = ((ticks as f64 - cost) / timed as f64).max(0.0);
-            let spread = baseline.histograms.shown(index).map_or(0.0, spread);
-            (untimed * mean, untimed * untimed * spread / timed as f64)
+            let call_variance = baseline.histograms.shown(index).map_or(0.0, call_variance);
+            (untimed * mean, untimed * untimed * call_variance / timed as f64)
         })
         .collect();
     let mut children = vec![0.0; rows.len()];
@@ -100,7 +100,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
 }
 
 /// Returns the variance of a call, or 0 if fewer than two calls are known.
-fn spread(latencies: &Packed) -> f64 {
+fn call_variance(latencies: &Packed) -> f64 {
     latencies
         .unpacked()
         .moments()

@@ -121,19 +121,19 @@ mod tests {
     }
 
     #[test]
-    fn resets_subtract_undo_restores_and_folding_keeps_both() {
+    fn resets_subtract_undo_restores_and_merging_keeps_both() {
         let mut histograms = Histograms::default();
         histograms.set(2, &histogram(40, 5), 1);
         histograms.reset();
         assert!(histograms.shown(2).is_none());
         histograms.set(2, &histogram(40, 8), 1);
         assert_eq!(shown(&histograms, 2), histogram(40, 3));
-        let mut folded = Histograms::default();
-        folded.absorb(1, &histograms, 2);
-        folded.absorb(1, &histograms, 2);
-        assert_eq!(shown(&folded, 1), histogram(40, 6));
-        folded.undo();
-        assert_eq!(shown(&folded, 1), histogram(40, 16));
+        let mut merged = Histograms::default();
+        merged.absorb(1, &histograms, 2);
+        merged.absorb(1, &histograms, 2);
+        assert_eq!(shown(&merged, 1), histogram(40, 6));
+        merged.undo();
+        assert_eq!(shown(&merged, 1), histogram(40, 16));
     }
 
     #[test]

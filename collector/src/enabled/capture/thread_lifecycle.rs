@@ -76,7 +76,7 @@ fn begins() -> bool {
 fn join() {
     let config = config::get();
     // If the end of this thread cannot be noticed, its tree would never be merged.
-    if !os::tell_of_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
+    if !os::call_at_thread_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
         return set(Phase::Gone, None);
     }
     let Some(block) = registry::take() else {
@@ -143,18 +143,18 @@ fn charge_no_more(block: &'static Block) {
 }
 
 /// Merges the thread's tree, which allocates, or leaves that to the next holder of the lock.
-fn leave(may_fold: bool) {
+fn leave(may_merge: bool) {
     let block = current_thread::block();
     // Scopes of this thread are dropped from here on, also those in other destructors and in the collector's own work.
     set(Phase::Gone, None);
     let Some(block) = block else { return };
     // Another thread may hold the lock for long. A forked child takes no captures, so it may give the block back
     // without the lock.
-    let state = may_fold
+    let state = may_merge
         .then(|| collector_state::lock_alone_within(LONGEST_WAIT))
         .flatten();
     match state {
-        Some(mut state) => state.fold(block, os::thread_name(), os::own_cpu_ns()),
+        Some(mut state) => state.finish_thread(block, os::thread_name(), os::own_cpu_ns()),
         None if config::is_forked_child() => registry::forget(block),
         None => {
             // Only this thread knows when it ended.

@@ -135,7 +135,7 @@ impl Reader {
 
     /// Finds the open calls. `quiet` is the node where the thread is, if that is known.
     fn finish(&mut self, tree: &'static Tree, quiet: Option<&'static Node>) -> Reading {
-        let innermost = quiet.or_else(|| settled_current(tree));
+        let innermost = quiet.or_else(|| find_current(tree));
         let mut open = Vec::new();
         let mut at = innermost;
         while let Some(node) = at.filter(|node| node.site.get().is_some()) {
@@ -245,7 +245,7 @@ fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
 }
 
 /// Returns where a busy thread is. Its events take nanoseconds, so a few looks find it between two of them.
-pub(crate) fn settled_current(tree: &'static Tree) -> Option<&'static Node> {
+pub(crate) fn find_current(tree: &'static Tree) -> Option<&'static Node> {
     (0..1000).find_map(|_| {
         sync::spin_loop();
         tree.current.get_acquire()

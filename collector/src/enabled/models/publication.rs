@@ -50,7 +50,7 @@ fn a_column_is_read_while_its_chunk_is_made() {
 }
 
 /// Runs a model of a node with two buffered durations. Its owner flushes them together with a third one.
-fn settling(
+fn flushing_while(
     look: impl Fn(&'static AtomicU64, &'static Latency, loom::thread::JoinHandle<()>) + Send + Sync + 'static,
 ) {
     let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
@@ -69,7 +69,7 @@ fn settling(
 /// A histogram that is read during a flush has each call once, in its place or in its bucket.
 #[test]
 fn a_histogram_is_of_one_moment() {
-    settling(|calls, latency, owner| {
+    flushing_while(|calls, latency, owner| {
         let mut histogram = Histogram::default();
         let counted = latency.read(calls, || (0, 0), &mut histogram);
         assert!((2..=3).contains(&counted));
@@ -81,8 +81,8 @@ fn a_histogram_is_of_one_moment() {
 /// A reading that misses calls during a flush leaves them to the next one: apart from the open call, no epoch has more
 /// calls that end than begin.
 #[test]
-fn more_calls_ended_than_began_behind_a_torn_look() {
-    settling(|calls, latency, owner| {
+fn a_torn_look_shows_no_more_ends_than_begins() {
+    flushing_while(|calls, latency, owner| {
         let mut histogram = Histogram::default();
         let counted = latency.read_within(1, calls, || (0, 0), &mut histogram);
         let ended = histogram.count();
@@ -95,7 +95,7 @@ fn more_calls_ended_than_began_behind_a_torn_look() {
 /// A reader that finds the histogram of a node finds it as it was made for this life of the tree, without what a node
 /// in its place counted in an earlier life.
 #[test]
-fn a_reader_saw_the_histogram_of_an_earlier_life() {
+fn a_reader_finds_no_histogram_of_an_earlier_life() {
     let tree: &'static Tree = Box::leak(Box::new(Tree::new()));
     let open = || {
         assert!(tree.open(0, NO_LIMIT, 10, 10));

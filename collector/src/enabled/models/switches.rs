@@ -36,7 +36,7 @@ fn a_switch_is_not_missed_by_a_thread_that_begins() {
 
 /// A thread has events during two switches: it catches up with each switch once, at its tick.
 #[test]
-fn a_thread_makes_up_for_each_switch_at_its_tick() {
+fn a_thread_catches_up_with_each_switch_at_its_tick() {
     modelled::check(Some(3), || {
         let block = block();
         block.begin(1, Path::Exact);
@@ -59,7 +59,7 @@ fn a_thread_makes_up_for_each_switch_at_its_tick() {
 
 /// A thread clears an alarm while the next one is raised: it is in the newest mode, or alarmed.
 #[test]
-fn an_alarm_is_not_taken_down_unheard() {
+fn an_alarm_is_not_cleared_without_catching_up() {
     modelled::check(None, || {
         let block = block();
         block.begin(1, Path::Exact);
@@ -74,7 +74,7 @@ fn an_alarm_is_not_taken_down_unheard() {
 
 /// A site is met while a rule that disables it is added: in the end it is disabled.
 #[test]
-fn a_site_that_is_met_during_a_rule_is_shut() {
+fn a_site_that_is_met_during_a_rule_is_disabled() {
     static MET: Site = Site::named("met", "models::rule", "f.rs", 1);
     modelled::check(None, || {
         site_table::forget_all();
@@ -90,7 +90,7 @@ fn a_site_that_is_met_during_a_rule_is_shut() {
 
 /// A site is met during a switch to the mode off: in the end it is disabled.
 #[test]
-fn a_site_that_is_met_during_a_switch_has_the_gate_of_the_mode() {
+fn a_site_that_is_met_during_a_switch_has_the_state_of_the_mode() {
     static MET: Site = Site::named("met", "models::switch", "f.rs", 1);
     modelled::check(None, || {
         site_table::forget_all();

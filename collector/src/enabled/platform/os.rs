@@ -200,7 +200,7 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
         // SAFETY: the pointer was made from a `fn()` below. Function pointers and data pointers have the same size on
         // Unix.
         let body: fn() = unsafe { std::mem::transmute::<*mut c_void, fn()>(body) };
-        be_a_good_guest();
+        reset_scheduling();
         body();
         std::ptr::null_mut()
     }
@@ -234,7 +234,7 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
 
 /// Resets the CPU binding, priority and policy that the calling thread has inherited. If the system forbids it, the
 /// thread runs with them.
-fn be_a_good_guest() {
+fn reset_scheduling() {
     // SAFETY: zero is a valid value of a plain struct of numbers.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: 0 is the calling thread; `parameters` lives through the call.
@@ -447,7 +447,7 @@ fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
 /// Registers `handler` for the end of the calling thread, after the destructors of its thread-locals, and returns
 /// whether that worked. All calls must pass the same handler. It neither allocates nor takes a lock. The first thread
 /// runs the handler only if it ends by itself and not by `exit`.
-pub(crate) fn tell_of_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
+pub(crate) fn call_at_thread_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
     let word = match ENDS.load(Ordering::Relaxed) {
         0 => make_key(handler),
         word => word,
@@ -473,14 +473,14 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     #[test]
-    fn a_pipe_that_does_not_block_gets_all_where_somebody_reads() {
+    fn a_nonblocking_pipe_gets_everything_once_it_is_read() {
         let (mut reader, writer) = io::pipe().unwrap();
         let descriptor = writer.as_raw_fd();
         // SAFETY: the descriptor belongs to this test; the other arguments are numbers.
         unsafe { libc::fcntl(descriptor, libc::F_SETFL, libc::O_NONBLOCK) };
         let text = vec![b'x'; 1 << 20];
         let failed = write_all(descriptor, &text, 0).map_err(|error| error.kind());
-        assert_eq!(failed, Err(io::ErrorKind::WouldBlock), "nobody reads");
+        assert_eq!(failed, Err(io::ErrorKind::WouldBlock), "the pipe has no reader");
         let read = std::thread::spawn(move || {
             let mut read = Vec::new();
             reader.read_to_end(&mut read).map(|_| read.len())

@@ -206,7 +206,7 @@ impl Publisher {
 
     /// Does what can wait until the first record is visible: it measures the cost of a scope. Removing old rings can
     /// wait longer, because the program may be about to end and wait for its last record, unless there are many.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn prepare(&mut self) {
         self.measure_cost();
         if self.path().and_then(Path::parent).is_some_and(clean::is_crowded) {
             self.clean();

@@ -30,7 +30,7 @@ use crate::types::{DumpError, Format, StartError, Status};
 
 use self::live::Live;
 
-/// How long [`Session::settled`] waits for the outcome.
+/// How long [`Session::wait_for_outcome`] waits for the outcome.
 const OUTCOME: Duration = Duration::from_secs(1);
 
 /// Viewers can attach to this program as long as a session lives.
@@ -78,7 +78,7 @@ pub(crate) fn first_scope() {
         return;
     }
     Settings::warn_of_bad_auto_start();
-    match config::get().wish {
+    match config::get().auto_start {
         Some(AutoStart::Live | AutoStart::Log) => {
             Live::Tried.set();
             expect_exit();
@@ -101,7 +101,7 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let mut warnings = Vec::new();
     let name = process_name::mend(program, &mut warnings);
     let settings = in_force(settings, &mut warnings);
-    let config = config::settle_with(&settings, &mut warnings);
+    let config = config::decide_with(&settings, &mut warnings);
     if config::is_forked_child() {
         warnings.push("a forked child publishes nothing; start a new program instead (fork and exec)".into());
     }
@@ -117,7 +117,7 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let mut shared = shared();
     if first {
         // With `live` or `log` the user wants to see the whole run, not only the time within a session.
-        shared.sessions += u32::from(config.wish.is_some_and(AutoStart::publishes));
+        shared.sessions += u32::from(config.auto_start.is_some_and(AutoStart::publishes));
     }
     if settings.report_at_exit.is_some() {
         shared.report_at_exit.clone_from(&settings.report_at_exit);
@@ -251,7 +251,7 @@ fn serve() {
     }
     CHANGED.notify_all();
     drop(shared);
-    publisher.settle();
+    publisher.prepare();
     shared = self::shared();
     while matches!(shared.phase, Phase::Publishing | Phase::Lost) {
         if !RESET_ASKED.load(Ordering::Relaxed) {
@@ -268,7 +268,7 @@ fn serve() {
         publisher.round(RESET_ASKED.swap(false, Ordering::Relaxed));
         shared = self::shared();
         if let Some(said) = publisher.take_said() {
-            shared.hear(said, publisher.path());
+            shared.update_ring(said, publisher.path());
         }
     }
     drop(shared);
@@ -419,7 +419,7 @@ impl Session {
     ///
     /// # Errors
     /// The reason why there is none.
-    pub(crate) fn settled(self) -> Result<Self, StartError> {
+    pub(crate) fn wait_for_outcome(self) -> Result<Self, StartError> {
         if self.counted {
             drop(wait(shared(), OUTCOME, |shared| shared.phase != Phase::Starting));
         }

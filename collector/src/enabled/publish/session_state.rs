@@ -68,7 +68,7 @@ pub(crate) static SHARED: Mutex<Shared> = Mutex::new(Shared {
 
 impl Shared {
     /// Takes a message of the publisher that it has lost a ring or made a new one.
-    pub(crate) fn hear(&mut self, said: String, path: Option<&Path>) {
+    pub(crate) fn update_ring(&mut self, said: String, path: Option<&Path>) {
         replace_ring_warning(&mut self.warnings, &said);
         self.path = path.map(Path::to_path_buf);
         if matches!(self.phase, Phase::Publishing | Phase::Lost) {

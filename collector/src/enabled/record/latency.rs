@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_ended_while_settling_left_the_next_life_unsettled() {
+    fn a_thread_that_ends_during_a_flush_leaves_the_next_life_readable() {
         let pool = Latencies::new();
         let latency = pool.make(0).unwrap();
         latency.flushing.store(7, Ordering::Relaxed);

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn switches_are_made_up_for_in_order_and_old_ones_forgotten() {
+    fn threads_catch_up_in_order_and_old_switches_are_forgotten() {
         let switches = Switches::<64>::new();
         let newest = || switches.newest();
         let mut words = vec![newest().word];

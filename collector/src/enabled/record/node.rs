@@ -41,7 +41,7 @@ pub(crate) const UNKNOWN: u64 = 1 << 63;
 const _: () = assert!(size_of::<Node>() == 64);
 
 /// A node without a site. `recent` points at it before there is a child.
-pub(crate) static NOBODY: Node = Node {
+pub(crate) static NO_CHILD: Node = Node {
     calls: AtomicU64::new(0),
     self_ticks: AtomicU64::new(0),
     began: AtomicU64::new(0),
@@ -166,7 +166,7 @@ impl Nodes {
     }
 
     /// Makes space for one more node; false if there is no memory or the thread has too many nodes.
-    pub(crate) fn make_room(&self) -> bool {
+    pub(crate) fn make_space(&self) -> bool {
         self.column.make(self.length.load(Ordering::Relaxed)).is_some()
     }
 
@@ -186,7 +186,7 @@ impl Nodes {
         node.began.store(began, Ordering::Relaxed);
         node.site.set(site);
         node.parent.set(parent);
-        node.recent.set(Some(&NOBODY));
+        node.recent.set(Some(&NO_CHILD));
         node.latency.set(None);
         let above = parent.map_or(0, Node::depth);
         node.place.store(index | above << INDEX_BITS, Ordering::Relaxed);
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_keep_their_place_and_serve_again() {
+    fn nodes_keep_their_place_and_are_used_again() {
         let nodes = Nodes::new();
         let first = nodes.add(None, None).unwrap();
         for index in 1..5000 {

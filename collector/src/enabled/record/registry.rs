@@ -84,11 +84,11 @@ pub(crate) fn forget(block: &'static Block) {
 
 /// Counts one more node in this process; false, without counting it, if there are `most` already.
 pub(crate) fn may_add_node(most: u32) -> bool {
-    let room = NODES.fetch_add(1, Ordering::Relaxed) < most;
-    if !room {
+    let has_space = NODES.fetch_add(1, Ordering::Relaxed) < most;
+    if !has_space {
         NODES.fetch_sub(1, Ordering::Relaxed);
     }
-    room
+    has_space
 }
 
 /// Counts a call that no tree can count.

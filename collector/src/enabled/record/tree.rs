@@ -288,7 +288,7 @@ impl Tree {
             // If the beginning is unknown, this is far too long and is not buffered.
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
             if !latency.buffer(node.calls.load(Ordering::Relaxed), ticks) {
-                self.end_settling(node, parent, now);
+                self.end_flushing(node, parent, now);
                 return true;
             }
         }
@@ -305,7 +305,7 @@ impl Tree {
 
     /// Ends a call whose duration cannot be buffered because its place is taken or it does not fit.
     #[inline(never)]
-    fn end_settling(&self, node: &'static Node, parent: &'static Node, now: u64) {
+    fn end_flushing(&self, node: &'static Node, parent: &'static Node, now: u64) {
         if let Some(latency) = node.latency.get() {
             latency.flush(node.lasted(now), &self.latencies);
         }
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_charged_to_nobody_and_nests() {
+    fn a_pause_is_charged_to_no_node_and_nests() {
         let mut walk = Walk::new(NO_LIMIT, 10, 100);
         let a = walk.enter(1, &A);
         walk.now += 10;

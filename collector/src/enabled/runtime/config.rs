@@ -26,7 +26,7 @@ pub(crate) struct Config {
     pub(crate) max_process_nodes: u32,
     pub(crate) threads: Threads,
     /// What `TICKSCOPE` asks for.
-    pub(crate) wish: Option<AutoStart>,
+    pub(crate) auto_start: Option<AutoStart>,
     /// Whether `TICKSCOPE=off` is set.
     pub(crate) off: bool,
     /// The token of `tickscope run`, by which it finds its program; 0 without one.
@@ -45,7 +45,7 @@ static CONFIG_IN_CHILD: OnceLock<Config> = OnceLock::new();
 
 thread_local! {
     /// Whether this thread is deciding the configuration now.
-    static SETTLING: Cell<bool> = const { Cell::new(false) };
+    static DECIDING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The ticks in a second. The value gets more precise as the program runs.
@@ -62,34 +62,34 @@ extern "C" fn note_fork() {
 
 /// Returns the configuration. If it is not decided yet, the environment alone decides it. Does not allocate.
 pub(crate) fn get() -> &'static Config {
-    get_or_settle(|| settle(&Settings::default().with_environment()))
+    get_or_decide(|| decide(&Settings::default().with_environment()))
 }
 
-fn get_or_settle(settle: impl FnOnce() -> Config) -> &'static Config {
+fn get_or_decide(decide: impl FnOnce() -> Config) -> &'static Config {
     CONFIG.get().unwrap_or_else(|| {
-        let nobody = PID.compare_exchange(0, std::process::id(), Ordering::Relaxed, Ordering::Relaxed);
-        let place = if nobody.is_err() && is_forked_child() {
+        let decided_first = PID.compare_exchange(0, std::process::id(), Ordering::Relaxed, Ordering::Relaxed);
+        let place = if decided_first.is_err() && is_forked_child() {
             IN_CHILD.store(true, Ordering::Relaxed);
             &CONFIG_IN_CHILD
         } else {
             &CONFIG
         };
-        let before = SETTLING.replace(true);
-        let config = os::keeping_errno(|| place.get_or_init(settle));
-        SETTLING.set(before);
+        let before = DECIDING.replace(true);
+        let config = os::keeping_errno(|| place.get_or_init(decide));
+        DECIDING.set(before);
         config
     })
 }
 
 /// Returns whether this thread is deciding the configuration: in a signal handler that interrupted that, or in the
 /// program's own clock. A caller that asked for the configuration there would wait for itself.
-pub(crate) fn is_settling() -> bool {
-    SETTLING.get()
+pub(crate) fn is_being_decided() -> bool {
+    DECIDING.get()
 }
 
 /// Decides the configuration by these settings, or warns if it was decided otherwise before.
-pub(crate) fn settle_with(settings: &Settings, warnings: &mut Vec<String>) -> &'static Config {
-    let config = get_or_settle(|| settle(settings));
+pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'static Config {
+    let config = get_or_decide(|| decide(settings));
     if config.asked.source() != settings.clock.source() {
         warnings.push(format!(
             "the clock is {} since the first scope; {} comes too late: start the session before the first scope",
@@ -107,10 +107,10 @@ pub(crate) fn settle_with(settings: &Settings, warnings: &mut Vec<String>) -> &'
     config
 }
 
-fn settle(settings: &Settings) -> Config {
+fn decide(settings: &Settings) -> Config {
     os::in_forked_children(note_fork);
     os::note_standard();
-    let wish = Settings::wish();
+    let auto_start = Settings::auto_start();
     let chosen = settings.clock.choose();
     CLOCK_RATE.begin(Moment::now(chosen.clock));
     // Nothing counts before this point, so no thread has to be told.
@@ -132,8 +132,8 @@ fn settle(settings: &Settings) -> Config {
         max_nodes: settings.max_nodes,
         max_process_nodes: settings.max_process_nodes,
         threads: settings.threads,
-        wish,
-        off: wish == Some(AutoStart::Off),
+        auto_start,
+        off: auto_start == Some(AutoStart::Off),
         run_token: Settings::run_token(),
         started_unix_ns: os::unix_ns(),
         started_ns: os::monotonic_ns(),
@@ -156,8 +156,8 @@ pub(crate) fn exact_path() -> Path {
 
 /// Returns whether this process is a forked child. Its locks may be held by threads that it does not have.
 pub(crate) fn is_forked_child() -> bool {
-    let settled_by = PID.load(Ordering::Relaxed);
-    IN_CHILD.load(Ordering::Relaxed) || settled_by != 0 && settled_by != std::process::id()
+    let decided_by = PID.load(Ordering::Relaxed);
+    IN_CHILD.load(Ordering::Relaxed) || decided_by != 0 && decided_by != std::process::id()
 }
 
 /// Returns the ticks in a second as known now.

@@ -103,8 +103,8 @@ const VARIABLES: [Variable; 13] = [
         name: c"TICKSCOPE",
         allowed: "live, log, report, off",
         apply: |settings, value| {
-            set(wish(value), |wish| {
-                if wish == Some(AutoStart::Log) {
+            set(auto_start(value), |auto_start| {
+                if auto_start == Some(AutoStart::Log) {
                     settings.log_every.get_or_insert(LOG_EVERY);
                 }
             })
@@ -225,7 +225,7 @@ fn one_of<T: Copy>(value: &[u8], words: &[(&str, T)]) -> Option<T> {
         .map(|(_, meaning)| *meaning)
 }
 
-fn wish(value: &[u8]) -> Option<Option<AutoStart>> {
+fn auto_start(value: &[u8]) -> Option<Option<AutoStart>> {
     let words = [
         ("live", AutoStart::Live),
         ("log", AutoStart::Log),
@@ -234,7 +234,7 @@ fn wish(value: &[u8]) -> Option<Option<AutoStart>> {
     ];
     match one_of(value, &words) {
         None if !value.is_empty() => None,
-        wish => Some(wish),
+        auto_start => Some(auto_start),
     }
 }
 
@@ -263,8 +263,8 @@ impl AutoStart {
 
 impl Settings {
     /// Returns what `TICKSCOPE` asks for. `TICKSCOPE_REPORT` alone asks for a report.
-    pub(crate) fn wish() -> Option<AutoStart> {
-        let said = os::variable(c"TICKSCOPE").and_then(wish).flatten();
+    pub(crate) fn auto_start() -> Option<AutoStart> {
+        let said = os::variable(c"TICKSCOPE").and_then(auto_start).flatten();
         let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
@@ -273,7 +273,7 @@ impl Settings {
     /// other place for the warning. Does not allocate.
     pub(crate) fn warn_of_bad_auto_start() {
         let [known, ..] = &VARIABLES;
-        let Some(found) = os::variable(known.name).filter(|value| wish(value).is_none()) else {
+        let Some(found) = os::variable(known.name).filter(|value| auto_start(value).is_none()) else {
             return;
         };
         // A longer value is cut.

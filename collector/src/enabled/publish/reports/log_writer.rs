@@ -10,74 +10,74 @@ use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::os;
 
 /// How many bytes are buffered while standard error accepts nothing.
-const HELD_MAX: usize = 64 << 10;
+const QUEUE_MAX: usize = 64 << 10;
 
 /// How long the end of the log waits for the last lines.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// The lines that are waiting to be written.
-struct Held {
+struct Queue {
     text: String,
     /// How many lines were left out since the last one that was not.
     left_out: usize,
     /// Whether the writing thread exists.
-    at_work: bool,
+    has_thread: bool,
     /// Whether no more lines are coming.
-    over: bool,
+    finished: bool,
     /// Whether standard error is closed.
-    deaf: bool,
+    closed: bool,
 }
 
-static HELD: Mutex<Held> = Mutex::new(Held {
+static QUEUE: Mutex<Queue> = Mutex::new(Queue {
     text: String::new(),
     left_out: 0,
-    at_work: false,
-    over: false,
-    deaf: false,
+    has_thread: false,
+    finished: false,
+    closed: false,
 });
 
 /// Signals that `QUEUE` has changed.
 static CHANGED: Condvar = Condvar::new();
 
-fn held() -> MutexGuard<'static, Held> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+fn queue() -> MutexGuard<'static, Queue> {
+    QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Begins a log.
 pub(crate) fn open() {
-    let mut held = held();
-    held.over = false;
-    held.deaf = false;
+    let mut queue = queue();
+    queue.finished = false;
+    queue.closed = false;
 }
 
 /// Queues lines, each with its newline. Returns false if they cannot be written.
 pub(crate) fn put(lines: &str) -> bool {
-    let mut held = held();
-    if held.deaf {
+    let mut queue = queue();
+    if queue.closed {
         return false;
     }
-    if !held.at_work {
-        held.at_work = os::spawn(write).is_ok();
+    if !queue.has_thread {
+        queue.has_thread = os::spawn(write).is_ok();
     }
-    held.add(lines);
+    queue.add(lines);
     CHANGED.notify_all();
-    held.at_work
+    queue.has_thread
 }
 
 /// Ends the log: waits for the queued lines, but for a limited time.
 pub(crate) fn close() {
     let begin = Instant::now();
-    let mut held = held();
-    held.say_left_out();
-    held.over = true;
+    let mut queue = queue();
+    queue.say_left_out();
+    queue.finished = true;
     CHANGED.notify_all();
-    while held.at_work {
+    while queue.has_thread {
         let left = LAST_LINES.saturating_sub(begin.elapsed());
         if left.is_zero() {
             break;
         }
-        held = CHANGED
-            .wait_timeout(held, left)
+        queue = CHANGED
+            .wait_timeout(queue, left)
             .unwrap_or_else(PoisonError::into_inner)
             .0;
     }
@@ -87,30 +87,30 @@ pub(crate) fn close() {
 fn write() {
     thread_lifecycle::exclude();
     os::name_this_thread(c"tickscope-log");
-    let mut held = held();
+    let mut queue = queue();
     loop {
-        let text = std::mem::take(&mut held.text);
+        let text = std::mem::take(&mut queue.text);
         if !text.is_empty() {
-            drop(held);
-            let heard = os::write_all(libc::STDERR_FILENO, text.as_bytes(), -1).is_ok();
-            held = self::held();
-            held.deaf |= !heard;
-        } else if !held.over {
-            held = CHANGED.wait(held).unwrap_or_else(PoisonError::into_inner);
+            drop(queue);
+            let written = os::write_all(libc::STDERR_FILENO, text.as_bytes(), -1).is_ok();
+            queue = self::queue();
+            queue.closed |= !written;
+        } else if !queue.finished {
+            queue = CHANGED.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
-        if held.deaf || held.over && held.text.is_empty() {
+        if queue.closed || queue.finished && queue.text.is_empty() {
             break;
         }
     }
-    held.text.clear();
-    held.at_work = false;
+    queue.text.clear();
+    queue.has_thread = false;
     CHANGED.notify_all();
 }
 
-impl Held {
+impl Queue {
     fn add(&mut self, lines: &str) {
         // Text that is longer than the whole buffer is accepted if the buffer is empty.
-        if self.text.is_empty() || self.text.len() + lines.len() <= HELD_MAX {
+        if self.text.is_empty() || self.text.len() + lines.len() <= QUEUE_MAX {
             self.say_left_out();
             self.text.push_str(lines);
         } else {
@@ -136,22 +136,22 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_counted_and_said() {
-        let mut held = Held {
+        let mut queue = Queue {
             text: String::new(),
             left_out: 0,
-            at_work: false,
-            over: false,
-            deaf: false,
+            has_thread: false,
+            finished: false,
+            closed: false,
         };
-        let long = "x".repeat(HELD_MAX - 1) + "\n";
-        held.add(&long);
-        held.add("one\ntwo\n");
-        held.add("three\n");
-        assert_eq!(held.text, long);
-        held.text.clear();
-        held.add("four\n");
+        let long = "x".repeat(QUEUE_MAX - 1) + "\n";
+        queue.add(&long);
+        queue.add("one\ntwo\n");
+        queue.add("three\n");
+        assert_eq!(queue.text, long);
+        queue.text.clear();
+        queue.add("four\n");
         assert_eq!(
-            held.text,
+            queue.text,
             "(3 lines were left out: standard error took none)\nfour\n"
         );
     }

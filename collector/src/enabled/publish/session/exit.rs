@@ -74,7 +74,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     };
     let mut report = shared.report_at_exit.take();
     let mut warnings = Vec::new();
-    if report.is_none() && config::get().wish == Some(AutoStart::Report) {
+    if report.is_none() && config::get().auto_start == Some(AutoStart::Report) {
         let settings = in_force(Settings::default(), &mut warnings);
         report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
     }

@@ -57,7 +57,7 @@ impl Tree {
             slot
         };
         // Make space first, so that the process counts only nodes that are made.
-        if !self.nodes.make_room() || !may_add() {
+        if !self.nodes.make_space() || !may_add() {
             return None;
         }
         let child = self.nodes.add(Some(site), Some(parent))?;
