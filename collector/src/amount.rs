@@ -10,7 +10,7 @@
 /// tickscope::count!("bytes", read.unsigned_abs());
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`count!` adds unsigned numbers of at most 64 bits, and `{Self}` is none",
+    message = "`count!` adds unsigned numbers of at most 64 bits, and `{Self}` is not one of them",
     label = "expected `u64`, `usize`, `u32`, `u16`, `u8` or `bool`"
 )]
 pub trait Amount {

@@ -42,7 +42,7 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
         _ if item.speaks_for_itself => {
             return Err(Error::new(
                 Span::call_site(),
-                format!("#[profile] found another profile attribute on {found}, wanted one alone"),
+                format!("#[profile] found another profile attribute on {found}, wanted only one"),
             ));
         }
         _ if options.skip => return Ok(stream),

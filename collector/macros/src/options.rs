@@ -43,7 +43,7 @@ impl Options {
                 None => {
                     return Err(Error::new(
                         Span::call_site(),
-                        format!("found a comma too many, {WANTED}"),
+                        format!("found an extra comma, {WANTED}"),
                     ));
                 }
             };
@@ -51,7 +51,7 @@ impl Options {
             if given.iter().any(|earlier| earlier.to_string() == key) {
                 return Err(Error::new(
                     word.span(),
-                    format!("found `{key}` twice, wanted it once at most"),
+                    format!("found `{key}` twice, wanted it at most once"),
                 ));
             }
             match key.as_str() {
@@ -80,7 +80,7 @@ impl Options {
             Some(other) if options.skip => Err(Error::new(
                 other.span(),
                 format!(
-                    "found `{other}` beside `skip`, wanted `skip` alone: nothing is emitted that could use it"
+                    "found `{other}` beside `skip`, wanted `skip` alone, because the item stays unchanged"
                 ),
             )),
             _ => Ok(options),

@@ -114,7 +114,7 @@ pub(crate) fn include(first: impl FnOnce()) {
         }
         (phase, None) if begins || phase == Phase::Excluded => {
             set(Phase::Busy, None);
-            // Scopes of this thread take the fast path from here on, so the call cannot come from its first scope.
+            // Scopes of this thread take the fast path from here on, so none of them would make this call.
             first();
             if config::get().off {
                 set(Phase::Excluded, None)

@@ -135,7 +135,7 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
         Phase::Starting | Phase::Publishing | Phase::Lost | Phase::Counting => {
             if shared.name != name {
                 warnings.push(format!(
-                    "joined the running session \"{}\"; its name and settings hold",
+                    "joined the running session \"{}\"; its name and settings stay in force",
                     shared.name
                 ));
             }

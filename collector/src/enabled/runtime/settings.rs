@@ -131,7 +131,7 @@ const VARIABLES: [Variable; 13] = [
     },
     Variable {
         name: c"TICKSCOPE_RING_BYTES",
-        allowed: "65536 to 4294967296 bytes (K, M, G behind the number)",
+        allowed: "65536 to 4294967296 bytes (suffix K, M or G)",
         apply: |settings, value| set(bytes(value), |bytes| settings.ring_bytes = bytes),
     },
     Variable {
@@ -170,7 +170,7 @@ const VARIABLES: [Variable; 13] = [
     },
     Variable {
         name: c"TICKSCOPE_MAX_DEPTH",
-        allowed: "1 to 4096 scopes inside each other",
+        allowed: "1 to 4096 nested scopes",
         apply: |settings, value| {
             set(number(value, 1..=u64::from(node::DEPTH_MAX)), |depth| {
                 settings.max_depth = depth as u32
@@ -322,7 +322,7 @@ impl Settings {
                 let found = value.to_string_lossy();
                 let allowed = known.allowed;
                 warnings.push(format!(
-                    "{name}={found} is not understood; allowed: {allowed}; the default holds"
+                    "{name}={found} is not understood; allowed: {allowed}; the default is used"
                 ));
             }
         }
@@ -353,7 +353,7 @@ impl Settings {
             let mended = value.clamp(low, high);
             if mended != value {
                 warnings.push(format!(
-                    "{what} {value} is out of range; allowed: {low} to {high}; taken: {mended}"
+                    "{what} {value} is out of range; allowed: {low} to {high}; used: {mended}"
                 ));
             }
             mended

@@ -134,8 +134,8 @@ impl Rings {
                 self.removed = false;
             }
             Err(error) => self.say(&format!(
-                "a new one could not be made ({error}) and is tried again each minute; free some space, or set \
-                 TICKSCOPE_DIR and start the session anew"
+                "a new one could not be made ({error}) and is tried again every minute; free some space, or set \
+                 TICKSCOPE_DIR and restart the session"
             )),
         }
     }

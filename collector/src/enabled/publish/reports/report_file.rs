@@ -86,7 +86,7 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     };
     if path.metadata().is_ok_and(|facts| !facts.is_file()) {
         return Err(format!(
-            "{} is no regular file: give the name of a new one, or `stderr` or `stdout`",
+            "{} is not a regular file: give the name of a new one, or `stderr` or `stdout`",
             path.display()
         ));
     }
@@ -103,7 +103,7 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
         say(&format!("{} {}", written.display(), no_form()));
     } else if written != path {
         say(&format!(
-            "the report at exit is {}: the name before it is taken (%p in it is the process's id)",
+            "the report at exit is {}, because the first name is taken (%p in a name stands for the process id)",
             written.display()
         ));
     }
@@ -193,7 +193,7 @@ fn says_no_form(path: &Path) -> bool {
 }
 
 fn no_form() -> String {
-    format!("is text: its ending says no form; those that do: {}", endings())
+    format!("is text: its ending names no form; endings that do: {}", endings())
 }
 
 fn and_kept(path: &Path) -> PathBuf {
@@ -266,13 +266,13 @@ fn kind(error: &FormatError) -> Option<ErrorKind> {
 
 fn with_next_step(error: &FormatError) -> String {
     let next_step = match kind(error) {
-        Some(ErrorKind::AlreadyExists) => "; nothing is written over: give another name",
+        Some(ErrorKind::AlreadyExists) => "; existing files are not overwritten: give another name",
         Some(ErrorKind::NotFound | ErrorKind::NotADirectory) => "; make the directory first",
         Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
             "; give a place that this program may write to"
         }
         Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge) => {
-            "; nothing half-written is left: make room, or give another place"
+            "; no partial file is left: free some space, or give another place"
         }
         _ => "",
     };
