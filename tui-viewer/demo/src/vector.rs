@@ -33,7 +33,7 @@ impl Vector {
         }
     }
 
-    /// The same direction with length 1; the zero vector has none and gives NaN.
+    /// Returns the same direction with length 1. The zero vector gives NaN.
     pub fn normalised(self) -> Self {
         self * (1.0 / self.dot(self).sqrt())
     }
