@@ -42,7 +42,7 @@ pub struct Snapshot {
     /// children, and is never open.
     pub counts: Vec<Count>,
     /// All of it is what happened in the last `since_reset_ns` of its capture, and not all since a reset; see
-    /// [`between`](tickscope_analysis::window::between).
+    /// `between` of `tickscope-analysis`.
     pub window: bool,
 }
 
