@@ -414,7 +414,10 @@ fn profiled_functions_that_await_each_other_stay_small() {
     chain!(a innermost, b a, c b, d c, e d, f e, g f, outermost g);
     isolated!(|| {
         let (one, eight) = (size_of_val(&a()), size_of_val(&outermost()));
-        assert!(eight <= 8 * one, "one function has {one} bytes, eight have {eight}");
+        assert!(
+            eight <= 8 * one,
+            "one function has {one} bytes, eight have {eight}"
+        );
     });
 }
 
