@@ -71,7 +71,7 @@ pub struct Compared {
 pub enum ExitReason {
     /// The user was done.
     Quit,
-    /// Somebody sent SIGTERM.
+    /// Another program sent SIGTERM.
     Terminated,
     /// The terminal has gone.
     TerminalLost,
@@ -101,7 +101,7 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
     }
     match screen.follow(feed) {
         Ok(reason) => Ok(reason),
-        // Whatever the terminal says last, it says because nobody sits there any more.
+        // A terminal that has gone answers with an error.
         Err(error) if is_gone(&error) => Ok(ExitReason::TerminalLost),
         Err(error) => Err(error).context("the terminal"),
     }
@@ -352,12 +352,12 @@ impl Screen {
     }
 }
 
-/// A path that is right from anywhere: nobody remembers where the viewer was started.
+/// A path that is right from any directory.
 fn whole(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// What a key says to whoever has the keyboard.
+/// The message for a key in a context.
 pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     /// Rows that one step of the wheel moves.
     const WHEEL: isize = 3;

@@ -1,13 +1,13 @@
 //! The terminal viewer of tickscope: a live call tree of a running program.
 //!
 //! ```text
-//! a Feed -> News -> App -> Layout -> rows -> Buffer -> terminal
-//!                    ^                            keys
-//!                    +------ update(Message) <------+   -> Effects, carried out by the loop
+//! Feed -> Events -> App -> Layout -> rows -> Buffer -> terminal
+//!                    ^                           keys
+//!                    +----- update(Message) <------+    -> Effects, carried out by the loop
 //! ```
 //!
-//! [`event_loop::run`] drives it all; where data comes from is behind [`source::events::Feed`], what is written
-//! to files is made in [`event_loop::saved_files`].
+//! [`event_loop::run`] drives it all. Data comes through [`source::events::Feed`]; files are written by
+//! [`event_loop::saved_files`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -63,7 +63,7 @@ impl Moment {
         }
     }
 
-    /// The share of the time since an earlier moment that a thread was on a CPU; none where nobody knows.
+    /// The share of the time since an earlier moment that a thread was on a CPU; none where it is not known.
     fn busy_since(&self, earlier: &Self, key: u64) -> Option<f64> {
         let now = *self.cpu_ns.get(&key)?;
         let (cpu_ns, wall_ns) = if self.reset_epoch == earlier.reset_epoch {

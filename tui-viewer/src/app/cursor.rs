@@ -8,7 +8,7 @@ pub(crate) struct Cursor {
     /// What was chosen and all above it, itself last. It stays even while it is not in the list, so that the
     /// selection returns to it, after a reset or a restart for example.
     pub(crate) want: Vec<RowId>,
-    /// The user chose it. Until then nobody looks at one row: the list stays at its top.
+    /// The user chose it. Until then the list stays at its top.
     pub(crate) touched: bool,
     /// The selected line.
     pub(crate) index: usize,

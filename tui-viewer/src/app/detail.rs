@@ -28,7 +28,7 @@ pub(crate) struct Detail {
 pub(crate) enum Began {
     /// At this tick.
     At(u64),
-    /// Nobody measured when.
+    /// The time was not measured.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! What part of the calls is shown, and which way round: a tree made of the tree, for whoever draws it.
+//! Which part of the calls is shown, and which way round: makes one tree of another.
 
 use std::rc::Rc;
 

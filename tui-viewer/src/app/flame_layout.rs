@@ -91,7 +91,7 @@ struct Space {
     width: u16,
 }
 
-/// Gives siblings their cells: each cell belongs to whoever has most of it. Those without a cell of their own come last,
+/// Gives siblings their cells: each cell belongs to the one that has most of it. Those without a cell of their own come last,
 /// together; the rest of the cells is the time of the frame above itself.
 fn divide(
     tree: &CallTree,

@@ -114,7 +114,7 @@ impl Around {
             FunctionRow::Heading(heading) => heading,
             FunctionRow::Caller(link) => CallId::Caller(link.function.map(key)),
             FunctionRow::Own => CallId::Own,
-            // Whoever is called is a function; only callers may be none.
+            // A callee is always a function; a caller may be none.
             FunctionRow::Callee(link) => link.function.map_or(CallId::Own, |f| CallId::Callee(key(f))),
         }
     }

@@ -22,7 +22,7 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
         .iter()
         .map(|&section| lines_of(section, ascii))
         .collect();
-    // At the head of the second column it is seen before anybody scrolls.
+    // At the head of the second column it is seen without scrolling.
     let marks = marks(ascii);
     if width < TWO_COLUMNS {
         sections.insert(sections.len() / 2, marks.clone());

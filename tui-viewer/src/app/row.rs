@@ -67,7 +67,7 @@ pub(crate) enum CallId {
 }
 
 impl Row {
-    /// A line between others that nobody selects.
+    /// A heading between rows, which cannot be selected.
     pub(crate) fn is_heading(&self) -> bool {
         matches!(self.id, RowId::Call(CallId::CalledFrom | CallId::TimeGoesTo))
     }

@@ -51,7 +51,7 @@ pub(crate) struct Sort {
 #[derive(Debug, Default)]
 pub(crate) struct Before<'a> {
     rows: &'a [Row],
-    /// Made when first asked for: where values differ nobody does.
+    /// Made when first asked for: where all values differ it is not needed.
     ranks: OnceCell<KeyMap<RowId, u32>>,
     /// Rows that were there keep their order, whatever their values; new ones follow.
     pub(crate) hold: bool,

@@ -80,7 +80,7 @@ impl App {
                 let elsewhere =
                     availability::elsewhere(key).filter(|_| self.context() == self.views.current.context());
                 if let Some(views) = elsewhere {
-                    // It is in the help, and so no key of somebody who is lost.
+                    // The key has a meaning elsewhere, and the user is told where.
                     self.tell(format!("{} works in {views}", key_name(key, self.screen.ascii)));
                     self.screen.dirty = true;
                 }

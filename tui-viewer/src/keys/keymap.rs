@@ -7,7 +7,7 @@ use crate::keys::decoder::Code;
 use crate::keys::decoder::key_name;
 pub(crate) use table::KEYS;
 
-/// What a key means to whoever has the keyboard.
+/// What a key means in a context.
 pub(crate) fn lookup(context: Context, key: Code) -> Option<Action> {
     lines(context)
         .flat_map(|line| line.keys)

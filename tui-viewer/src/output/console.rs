@@ -38,7 +38,7 @@ pub(crate) fn is_ascii() -> bool {
 /// Writes to standard output.
 ///
 /// # Errors
-/// What the system says. That nobody reads any more (`| head`) is no error.
+/// What the system says. A closed pipe (`| head`) is no error.
 pub fn write(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -54,7 +54,7 @@ pub(crate) fn unwritten(error: io::Error) -> anyhow::Error {
 
 /// A line for the user beside the result.
 pub fn say(line: &str) {
-    // Where standard error is gone there is nobody to tell.
+    // Without standard error the line cannot be shown.
     let lines: Vec<String> = line.lines().map(printable).collect();
     let _ = writeln!(io::stderr(), "tickscope: {}", lines.join("\n"));
 }
@@ -71,7 +71,7 @@ pub fn in_one_line(error: &anyhow::Error) -> String {
     })
 }
 
-/// Text from a file that anybody may have written, so that it cannot move the cursor or turn lines around.
+/// Text from a file that another user may have written, so that it cannot move the cursor or turn lines around.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -35,7 +35,7 @@ impl<'a> OutputFile<'a> {
         self.file.is_none()
     }
 
-    /// Has the result written. That nobody reads any more (`| head`) is no error.
+    /// Has the result written. A closed pipe (`| head`) is no error.
     ///
     /// # Errors
     /// Why there can be no such file, or what the system says; then the file is as it was.
@@ -77,7 +77,7 @@ fn write_file(
         .suffix(".part")
         .permissions(Permissions::from_mode(0o644))
         .tempfile_in(folder_of(path))
-        // Its own name says nothing to whoever asked for the file.
+        // The name of the temporary file says nothing to the user.
         .map_err(|error| io::Error::from(error.kind()))
         .with_context(about("cannot create"))?;
     {
@@ -93,7 +93,7 @@ fn write_file(
     let persisted = if force {
         temporary.persist(path)
     } else {
-        // Whoever was faster keeps the name.
+        // Another writer that was faster keeps the name.
         temporary.persist_noclobber(path)
     };
     persisted

@@ -64,7 +64,7 @@ pub struct Events {
     pub new_run: Option<(u32, u32)>,
 }
 
-/// A record as it stands in the file; it is decoded when somebody looks at it.
+/// A record as it stands in the file; it is decoded when it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Past {
     /// The wall clock at its capture: nanoseconds since the Unix epoch.
@@ -115,13 +115,13 @@ pub trait Feed {
     /// Where it cannot even be asked: one line with the reason.
     fn send(&mut self, request: Request) -> Result<(), String>;
 
-    /// Opens a ring file that [`News::rings`] named.
+    /// Opens a ring file that [`Events::rings`] named.
     ///
     /// # Errors
     /// Where it cannot be opened: one line with the reason.
     fn open(&mut self, path: &Path) -> Result<(), String>;
 
-    /// How long nobody needs to look.
+    /// The longest time until the next look.
     fn next_look(&self) -> Duration;
 }
 

@@ -236,7 +236,7 @@ mod tests {
         Past {
             unix_ns,
             kind: CaptureKind::Periodic,
-            // A section that nobody knows.
+            // A section of an unknown kind.
             payload: [&head(99), &head(bytes as u64), &vec![0; bytes][..]]
                 .concat()
                 .into(),

@@ -24,10 +24,10 @@ use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, s
 pub use damaged_rings::runs_on;
 pub use search_paths::{check_dir, with_denied};
 
-/// Another ring of the same process: it makes one where somebody has destroyed this.
+/// Another ring of the same process: it makes a new one where this one was destroyed.
 pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
     let mut dirs = places::places(dir);
-    // Where the old one is, above all: whoever names a path need not name its directory.
+    // Where the old one is, above all: a path may be given without its directory.
     dirs.extend(old.path().parent().map(Path::to_path_buf));
     let old = old.header();
     let process = |header: &Header| (header.pid, header.start_time, header.boot_id);
@@ -137,7 +137,7 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
     let (mut fitting, others): (Vec<_>, Vec<_>) = readable.into_iter().partition(|(ring, _)| fits(ring));
     let live = fitting.iter().filter(|(_, liveness)| is_live(liveness)).count();
     if let Wanted::Started { pid, .. } = wanted {
-        // The command itself before what it started in turn; among those, whoever came first.
+        // The command itself before what it started in turn; among those, the one that came first.
         fitting.sort_by_key(|(ring, _)| (ring.header().pid != *pid, ring.header().started_unix_ns));
     } else if live > 1 {
         return Err(several(wanted, &fitting));

@@ -1,4 +1,4 @@
-//! What was changed in the terminal, and changing it back: once, whoever asks first.
+//! Takes the terminal over and restores it. Only the first of several calls restores.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -32,7 +32,7 @@ struct Saved {
 /// Set as long as the terminal is ours. The panic hook looks here too, so it lives outside of the screen.
 static SAVED: Mutex<Option<Arc<Saved>>> = Mutex::new(None);
 
-/// Makes the terminal ours. Where it is already, after a stop that nobody announced, only what a shell may have
+/// Makes the terminal ours. Where it is already, after a SIGSTOP, only what a shell may have
 /// changed is set again: a second alternate screen or title would not be undone by one `leave`.
 pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +68,7 @@ pub(super) fn leave() {
     let _ = tcflush(tty, QueueSelector::IFlush);
     let _ = write(OUT);
     let _ = tcsetattr(tty, OptionalActions::Now, modes);
-    // Only now: as long as the terminal takes none of this, it is ours, and whoever insists on the end sees that.
+    // Only now: as long as the terminal takes none of this, it is ours, and the hang-up watcher sees that.
     SAVED.lock().unwrap_or_else(PoisonError::into_inner).take();
 }
 
@@ -121,7 +121,7 @@ pub(super) fn write(mut bytes: &[u8]) -> io::Result<()> {
             Ok(written) => bytes = &bytes[written..],
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {
-                // Somebody before us made it non-blocking.
+                // Another program has made it non-blocking.
                 let mut fds = [PollFd::new(&out, PollFlags::OUT)];
                 match poll(&mut fds, None) {
                     Ok(_) | Err(Errno::INTR) => {}

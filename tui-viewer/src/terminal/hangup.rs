@@ -1,5 +1,5 @@
-//! Ends the program where the loop cannot: its terminal is closed, even if nobody sends or heeds SIGHUP; or the loop waits
-//! for a terminal that takes nothing, and somebody tells it to end.
+//! Ends the program where the loop cannot: its terminal is closed, even if SIGHUP is not sent or is ignored; or the loop waits
+//! for a terminal that takes nothing, and a signal asks it to end.
 
 use std::io;
 use std::io::Read;
@@ -34,7 +34,7 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     let (asked, end) = UnixStream::pair()?;
     let code = Arc::new(AtomicUsize::new(0));
     for (signal, value) in [(SIGTERM, TERMINATED), (SIGHUP, LOST)] {
-        // First the code, then the byte: whoever wakes finds it.
+        // First the code, then the byte: the watcher finds it when the byte wakes it.
         signal_hook::flag::register_usize(signal, Arc::clone(&code), value as usize)?;
         signal_hook::low_level::pipe::register(signal, end.try_clone()?)?;
     }
@@ -66,7 +66,7 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns only where the terminal is lent to somebody else, who is to be left in peace.
+/// Returns only where the terminal is lent to another program, which must not be disturbed.
 fn insist(code: i32) {
     thread::sleep(ITS_TURN);
     if guard::unblock() {

@@ -27,7 +27,7 @@ impl Signals {
             .into_iter()
             .zip(&flags)
         {
-            // First the flag, then the byte: whoever wakes finds the flag set.
+            // First the flag, then the byte: the loop finds the flag set when the byte wakes it.
             ids.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
             ids.push(signal_hook::low_level::pipe::register(signal, end.try_clone()?)?);
         }
@@ -39,7 +39,7 @@ impl Signals {
         &self.wakeup
     }
 
-    /// Whoever had the terminal was meant, not this program.
+    /// The signal was meant for the program that had the terminal, not for this one.
     pub(super) fn forget_interrupt(&self) {
         let [_, _, interrupted, ..] = &self.flags;
         interrupted.store(false, Ordering::Relaxed);
@@ -77,14 +77,14 @@ impl Drop for Signals {
 pub(crate) struct Woken {
     /// Keys can be read.
     pub(crate) input: bool,
-    /// The terminal has gone, or somebody says so.
+    /// The terminal has gone (SIGHUP).
     pub(crate) lost: bool,
     /// It has another size.
     pub(crate) resized: bool,
     /// The program was stopped and runs again.
     pub(crate) resumed: bool,
-    /// Somebody asks to end.
+    /// The user asks to end (SIGINT).
     pub(crate) interrupted: bool,
-    /// Somebody tells to end.
+    /// Another program asks to end (SIGTERM).
     pub(crate) terminated: bool,
 }

@@ -54,7 +54,7 @@ impl App {
             Action::MatchesOnly => searching && self.views.current != View::Flame,
             Action::SortLeft | Action::SortRight | Action::Reverse => self.views.current != View::Flame,
             Action::Centre => rows && self.views.current != View::Flame,
-            // Where there is nothing to ask or nobody to ask it of, they tell why not.
+            // Where the program cannot be asked, these actions say why.
             Action::Undo | Action::Reset | Action::Modes | Action::Slower | Action::Faster => {
                 self.shown().is_some() && self.requests.pending.is_none()
             }

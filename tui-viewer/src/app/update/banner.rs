@@ -54,7 +54,7 @@ impl App {
         }
     }
 
-    /// Nobody has pressed a key yet, and there is room to say how to read the screen.
+    /// No key has been pressed yet, and there is room to say how to read the screen.
     pub(crate) fn is_first_look(&self) -> bool {
         self.screen.last_key.is_none()
             && self.derived.data.is_some()

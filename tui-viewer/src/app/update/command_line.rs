@@ -82,7 +82,7 @@ impl App {
         if count == 0 {
             return;
         }
-        // Nothing was begun: Enter must not carry out what nobody typed. The list turns, so that all of it is seen.
+        // Nothing was begun: Enter must not carry out what was not typed. The list turns, so that all of it is seen.
         if line.input.value().trim().is_empty() {
             match forward {
                 true => line.offers.list.rotate_left(1),

@@ -60,7 +60,7 @@ impl App {
                 self.query.against = None;
                 self.compare_before();
             }
-            (Some(_), _) => return self.compare_no_more(),
+            (Some(_), _) => self.compare_no_more(),
         }
     }
 

@@ -249,7 +249,7 @@ impl App {
         true
     }
 
-    /// The function that the user has selected; none where nobody has moved in the list.
+    /// The function that the user has selected; none where the selection has not been moved.
     pub(in crate::app) fn chosen_by_hand(&self) -> Option<Chosen> {
         self.selected_function().filter(|_| self.list().cursor.touched)
     }

@@ -103,7 +103,7 @@ impl App {
         true
     }
 
-    /// Nobody goes back the way they came any more.
+    /// Forgets the way back.
     pub(in crate::app) fn forget_way(&mut self) {
         self.views.function.way.clear();
     }

@@ -1,4 +1,4 @@
-//! What becomes stale, by time or by news, and deriving it anew: data, then rows, then details.
+//! Derives what follows from moment and query: tables, what the view shows of them, rows, details. Also what time ends.
 
 use std::rc::Rc;
 use std::time::Duration;

@@ -37,7 +37,7 @@ impl App {
         }
     }
 
-    /// Why there is nobody to ask.
+    /// Why no program can answer.
     pub(in crate::app) fn why_no_answer(&self) -> String {
         match self.program.status {
             Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
@@ -61,7 +61,7 @@ impl App {
         }
     }
 
-    /// What others see as well is done at once only if nobody else watches.
+    /// What others see as well is done at once only if no other viewer is there.
     pub(in crate::app) fn send_or_confirm(&mut self, request: Request, effects: &mut Vec<Effect>) {
         let others = self
             .program

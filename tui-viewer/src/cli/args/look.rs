@@ -103,7 +103,7 @@ impl ThemeKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// For whoever changed it.
+    /// What it is, for the notice after a change.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sixteen => "the terminal's sixteen colours",

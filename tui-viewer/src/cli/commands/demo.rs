@@ -1,4 +1,4 @@
-//! `tickscope demo`: starts itself as a child that renders, and attaches to it like to anybody.
+//! `tickscope demo`: starts itself as a child that renders, and attaches to it as to any program.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn end(started: &mut Started) {
     let _ = started.child.wait();
 }
 
-/// The program behind the demo: renders so many frames, or until nobody holds the other end of its standard
+/// The program behind the demo: renders so many frames, or until no process holds the other end of its standard
 /// input: a demo that lost its viewer must not render for ever.
 pub fn program(frames: Option<u64>) -> u8 {
     let _tickscope = demo::session();

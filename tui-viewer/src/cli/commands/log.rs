@@ -42,7 +42,7 @@ const MISSED_MOST: usize = 4096;
 /// So many functions are named where there are no groups.
 const NAMED: usize = 4;
 
-/// Prints lines until the program ends, the time is over, or nobody reads any more.
+/// Prints lines until the program ends, the time is over, or the reader closes the pipe.
 ///
 /// # Errors
 /// No such program that runs, nothing to follow in it, or why it cannot be read.
@@ -150,7 +150,7 @@ fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
         .collect()
 }
 
-/// Writes to standard output; false where nobody reads any more.
+/// Writes to standard output; false where the reader has closed the pipe.
 fn put(text: &str) -> anyhow::Result<bool> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

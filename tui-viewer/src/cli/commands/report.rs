@@ -57,7 +57,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
         report.options.width = width;
     }
-    // In all threads: what each of them does for a frame adds up, whoever begins the frames.
+    // In all threads: what each of them does for a frame adds up, whichever thread begins the frames.
     if let Some(name) = &args.per {
         let per = PerCall::of(&live.snapshot, name).map_err(|why| Misuse(printable(&why.to_string())))?;
         report.options.per = Some(per);

@@ -225,6 +225,6 @@ pub(super) fn code_of(status: ExitStatus) -> u8 {
 }
 
 fn eprint_all(text: &str) {
-    // Where standard error is gone there is nobody to tell.
+    // Without standard error the line cannot be shown.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
 }

@@ -113,7 +113,7 @@ fn values(command: &Command, arg: &Arg, word: &str, known: impl FnOnce() -> Know
         ("function", _) => known().functions,
         _ => Vec::new(),
     };
-    // Any part of a path may be typed: nobody begins with the crate.
+    // Any part of a path may be typed: few users begin with the crate.
     let fits = |name: &String| {
         name.starts_with(word)
             || name

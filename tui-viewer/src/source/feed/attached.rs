@@ -59,7 +59,7 @@ impl Attached {
         }
     }
 
-    /// How long nobody needs to look at the ring.
+    /// The longest time until the next look at the ring.
     pub(super) fn rest(&self) -> Duration {
         if self.sent.is_empty() && self.queue.is_empty() {
             self.pace.rest(Instant::now())

@@ -34,7 +34,7 @@ impl Pace {
         self.interval = Duration::from_nanos(interval_ns);
     }
 
-    /// How long nobody needs to look.
+    /// The longest time until the next look.
     pub(super) fn rest(&self, now: Instant) -> Duration {
         let since = now.saturating_duration_since(self.seen);
         let overdue = since.saturating_sub(self.interval);

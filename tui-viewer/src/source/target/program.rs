@@ -65,7 +65,7 @@ fn runs_from(pid: u32, path: &Path) -> bool {
         .is_ok_and(|path| path.as_os_str().as_bytes() == bytes)
 }
 
-/// What to type instead. Where a name was typed, it may be started by somebody else as well.
+/// What to type instead. Where a name was typed, another user may start it later.
 pub(super) fn not_a_target(path: &Path, may_come: bool) -> NoTarget {
     let name = printable(&path.display().to_string());
     let start = if name.contains('/') {

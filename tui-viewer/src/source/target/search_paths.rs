@@ -33,7 +33,7 @@ pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
 /// Makes sure that there is a file, as far as one may know.
 ///
 /// # Errors
-/// [`NoTarget`] where there is none, or that nobody lets us look.
+/// [`NoTarget`] where there is none, or that it may not be read.
 pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     let Err(error) = path.symlink_metadata() else {
         return Ok(());

@@ -45,7 +45,7 @@ pub struct NoTarget {
     pub lead: String,
     /// The whole message, at most four lines: that, and what is there.
     pub message: String,
-    /// Whether it may still come: nobody of that name is there yet.
+    /// Whether it may still come: no program of that name is there yet.
     pub may_come: bool,
 }
 

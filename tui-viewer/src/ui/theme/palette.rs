@@ -141,7 +141,7 @@ mod tests {
         Meaning::Alarm,
     ];
 
-    /// What tells a meaning to whoever sees no hues.
+    /// What tells a meaning without hues.
     #[derive(PartialEq)]
     enum Told {
         /// Bold, underlined or reversed text.

@@ -194,7 +194,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
     let of_self_time = (spread.self_estimated, spread.self_error);
     let of_total_time = (spread.total_estimated, spread.total_error);
     let ticks = unit::ticks(data, row.what);
-    // Bottom-up the total is self time, and what a row has itself is what nobody called.
+    // Bottom-up the total is self time, and what a row has itself is time that no measured caller has.
     let (own, all) = match data.bottom_up {
         true => ("not called", "self"),
         false => ("self", "total"),
@@ -240,7 +240,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
 }
 
 /// When the first of what is open began, as a clock time: an age would have to be drawn again and again. None where
-/// nobody measured when.
+/// the time was not measured.
 fn since(app: &App, data: &Data) -> Option<String> {
     match app.derived.detail.as_ref().and_then(|detail| detail.began) {
         Some(Began::At(tick)) => {

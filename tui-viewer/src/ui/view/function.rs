@@ -117,7 +117,7 @@ fn figures(
     }
 }
 
-/// What 99 of 100 calls of a function did not exceed; none where nobody counted.
+/// What 99 of 100 calls of a function did not exceed; none where latencies were not counted.
 fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
     let at = data.hot().binary_search_by_key(&function, |row| row.function);
     let what = What::Hot(at.ok()? as u32);

@@ -27,7 +27,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
     if what == What::Outside {
         return;
     }
-    // Nobody knows what measuring took of one call.
+    // What measuring took of a single call is not known.
     let word = if app.query.compensated {
         "calls took, raw"
     } else {

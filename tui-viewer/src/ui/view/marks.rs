@@ -19,7 +19,7 @@ pub(crate) enum Known {
     Exactly,
     /// It is an estimate.
     About,
-    /// Nobody looked while it passed: it is short, but nobody knows how short.
+    /// No sample fell into it: it is short, but how short is not known.
     Unseen,
 }
 

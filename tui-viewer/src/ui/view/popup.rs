@@ -111,7 +111,7 @@ pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
         .as_ref()
         .map_or(0, |newest| newest.capture.viewers);
     let others = viewers.saturating_sub(1);
-    // Nobody is counted who has found no slot.
+    // A viewer without a slot is not counted.
     let who = if viewers as usize >= slot::COUNT {
         format!("{others} or more other viewers are")
     } else if others == 1 {

@@ -59,9 +59,9 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// `only render-0`, where one thread is shown: whoever reads the numbers must know.
+/// `only render-0`, where only one thread is shown.
 pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<String> {
-    // A site's calls are those of every thread, whoever is chosen.
+    // The calls of a site are those of all threads, whichever thread is chosen.
     let name = app
         .query
         .threads

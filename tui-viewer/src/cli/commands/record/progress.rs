@@ -55,6 +55,6 @@ impl Progress {
 
 fn draw(line: &str) {
     let mut out = io::stderr().lock();
-    // Where standard error is gone there is nobody to tell.
+    // Without standard error the line cannot be shown.
     let _ = write!(out, "\r{line}\x1b[K").and_then(|()| out.flush());
 }

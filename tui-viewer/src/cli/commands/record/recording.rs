@@ -1,4 +1,4 @@
-//! A recording from its file to its end, whoever started the program.
+//! A recording from the creation of its file to its end, of a program that runs or was started.
 
 use crate::cli::commands::record::copier::Copier;
 use crate::cli::commands::record::progress::Progress;
@@ -38,7 +38,7 @@ pub(crate) enum End {
     Program(Liveness),
 }
 
-/// Creates the file, so that nobody records for an hour what cannot be kept.
+/// Creates the file, so that a file that cannot be written is reported before the recording.
 pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
     let path: PathBuf = match &args.output {
         Some(path) if path.as_os_str() == "-" => {
@@ -55,7 +55,7 @@ pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
     Writer::create(&path, args.force).map_err(|error| anyhow!(about(&path, &error)))
 }
 
-/// Copies records until the time is over, somebody says so, or the program ends.
+/// Copies records until the time is over, a signal stops it, or the program ends.
 pub(crate) fn copy(
     copier: &mut Copier,
     duration: Option<Duration>,
