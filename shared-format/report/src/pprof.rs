@@ -118,7 +118,7 @@ fn tables(snapshot: &Snapshot, strings: &mut Strings) -> Profile {
             .collect(),
         time_nanos: signed(capture.unix_ns).saturating_sub(since_reset_ns),
         duration_nanos: since_reset_ns,
-        period_type,
+        period_type: Some(period_type),
         period,
         comment: comments.map(|text| strings.number(&text)).into(),
         ..Profile::default()

@@ -14,7 +14,7 @@ messages! {
         /// When it began: nanoseconds since the Unix epoch.
         9 => time_nanos: i64,
         10 => duration_nanos: i64,
-        11 => period_type: ValueType,
+        11 => period_type: Option<ValueType>,
         12 => period: i64,
         13 => comment: Vec<i64>,
         /// The type of the value that is shown first.

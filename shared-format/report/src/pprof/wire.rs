@@ -41,9 +41,9 @@ macro_rules! messages {
                 }
             }
 
-            impl $crate::pprof::wire::Field for $message {
+            impl $crate::pprof::wire::Field for Option<$message> {
                 fn write(&self, number: u64, out: &mut Vec<u8>) {
-                    $crate::pprof::wire::message(self, number, out);
+                    self.iter().for_each(|one| $crate::pprof::wire::message(one, number, out));
                 }
             }
 
@@ -58,7 +58,7 @@ macro_rules! messages {
 
 pub(super) use messages;
 
-/// Appends a message as a field, even if it is empty: in a list each element counts.
+/// Appends a message as a field, even if it is empty: it is there, and in a list each element counts.
 pub(super) fn message(message: &impl Message, number: u64, out: &mut Vec<u8>) {
     let mut body = Vec::new();
     message.encode(&mut body);
