@@ -368,8 +368,6 @@ pub struct Nodes {
     pub self_ticks: Vec<u64>,
 }
 
-// === impl Nodes ===
-
 impl Nodes {
     /// Number of rows.
     pub fn len(&self) -> usize {
@@ -422,8 +420,6 @@ impl Nodes {
         totals
     }
 }
-
-// === impl Snapshot ===
 
 impl Snapshot {
     /// Ticks as nanoseconds, rounded to the nearest.
