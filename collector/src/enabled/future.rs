@@ -4,8 +4,8 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::enabled::scope;
 use crate::enabled::record::site::Site;
+use crate::enabled::scope;
 
 /// A future whose first poll counts a call and whose polls are each charged to a site. Between polls no scope of it is
 /// open, so the time of a wait is not charged, and the future may move to another thread.
