@@ -3,7 +3,7 @@
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::callers::{Link, Neighbours};
 use tickscope_analysis::functions::FunctionId;
-use tickscope_analysis::uncertainty::Spread;
+use tickscope_analysis::uncertainty::Uncertainty;
 
 use crate::model::cursor::Cursor;
 use crate::model::data::Figures;
@@ -170,15 +170,15 @@ impl Around {
         }
     }
 
-    pub(super) fn spread(&self, line: u32) -> Option<Spread> {
+    pub(super) fn uncertainty(&self, line: u32) -> Option<Uncertainty> {
         match self.line(line) {
             Line::Heading(_) => None,
-            Line::Caller(link) | Line::Callee(link) => link.spread,
+            Line::Caller(link) | Line::Callee(link) => link.uncertainty,
             // What stands in its line is its self time.
-            Line::Own => self.neighbours.spread.map(|spread| Spread {
-                total_error: spread.self_error,
-                total_estimated: spread.self_estimated,
-                ..spread
+            Line::Own => self.neighbours.uncertainty.map(|uncertainty| Uncertainty {
+                total_error: uncertainty.self_error,
+                total_estimated: uncertainty.self_estimated,
+                ..uncertainty
             }),
         }
     }

@@ -66,8 +66,8 @@ pub(super) fn plain(pen: &Pen<'_>, model: &Model, data: &Data, what: What, colum
         }
     }
     let (of_total, of_self) = model.shares(data, what);
-    let spread = data.spread(what).unwrap_or_default();
-    let (total_is_estimated, self_is_estimated) = (spread.total_estimated, spread.self_estimated);
+    let uncertainty = data.uncertainty(what).unwrap_or_default();
+    let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(pen, model, data, data.latency(what).quantile(share)?));
     let ticks = ticks(data, what);
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
@@ -124,8 +124,8 @@ pub(super) fn longest(pen: &Pen<'_>, model: &Model, data: &Data, what: What) -> 
 
 /// Whether latencies are those of some calls, not of all.
 pub(super) fn timed_in_part(data: &Data, what: What) -> bool {
-    data.spread(what)
-        .is_some_and(|spread| spread.timed < data.figures(what).calls)
+    data.uncertainty(what)
+        .is_some_and(|uncertainty| uncertainty.timed < data.figures(what).calls)
 }
 
 /// With a mark before it the whole has no room for its tenth.

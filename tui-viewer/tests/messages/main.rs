@@ -37,9 +37,9 @@ const TESTS: [&str; 7] = [
 
 /// What tells: a text of one word in it is a message.
 const TELL: [&str; 27] = [
-    "CannotJudge {",
+    "GateError {",
     "FormatError {",
-    "PerError {",
+    "PerCallError {",
     "bail!",
     "anyhow!",
     "ensure!",
