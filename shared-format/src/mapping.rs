@@ -172,7 +172,7 @@ impl MapWords {
         let bytes = words * WORD - done;
         let from = self.gathered[..words].as_ptr().cast::<u8>().wrapping_add(done);
         let to = self.place(first, words).cast::<u8>().wrapping_add(done);
-        // SAFETY: `from` has so many bytes, which do not change meanwhile; `to` lies in the mapping, of which nobody
+        // SAFETY: `from` has so many bytes, which do not change meanwhile; `to` lies in the mapping, of which no code
         // has a reference but to atomics.
         match unsafe { os::write_own_memory(from, to, bytes) } {
             Ok(0) => Err(Fault {

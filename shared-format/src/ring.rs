@@ -133,7 +133,7 @@ fn publish_words(
 
 /// Where the newest record begins; what is read next is at least as new.
 fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatError> {
-    // A read through a file is no atomic load: it counts when two agree. Whoever writes without pause keeps nobody
+    // A read through a file is no atomic load: it counts when two agree. A writer without pause does not keep a reader
     // here: what lies there is judged by its checksum.
     let mut latest = read_one(words, region.latest)?;
     for _ in 0..TRIES {

@@ -70,7 +70,7 @@ pub fn write(snapshot: &Snapshot, unit: Unit, out: &mut impl Write) -> io::Resul
     write_per(snapshot, unit, None, out)
 }
 
-/// Like [`write`], with times and calls divided by the calls of a function. Its name and calls are in columns after the
+/// Like [`write()`], with times and calls divided by the calls of a function. Its name and calls are in columns after the
 /// others.
 ///
 /// # Errors

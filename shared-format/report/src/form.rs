@@ -245,11 +245,11 @@ below one function called [PROGRAM]. Recursion is counted once in inclusive cost
         help: "The snapshot itself, the smallest that can be opened again: tickscope FILE.tks.",
         feature: "report",
         refuses_per: Some(
-            "a tks file has what was measured; leave out --per, and give it to whoever opens the file",
+            "a tks file has what was measured; leave out --per, and use it when you open the file",
         ),
         refuses_unit: Some("--unit is for text and csv; a tks file has ticks and their length: leave it out"),
         refuses_compensated: Some(
-            "a tks file has the times that were measured; leave out --compensated, and give it to whoever opens the file",
+            "a tks file has the times that were measured; leave out --compensated, and use it when you open the file",
         ),
         write: Some(|input, out| {
             let measured = input.of_thread();

@@ -295,8 +295,8 @@ impl OwnRing {
             return Vec::new();
         };
         let mut held = Vec::new();
-        // Mostly nobody watches, and one call says so; each slot that is found leaves those on either side of it to ask
-        // for.
+        // Mostly no viewer is there, and one call says so. Each slot that is found leaves a range on either side of it
+        // to ask for.
         let mut unknown = vec![(0, slot::COUNT)];
         while let Some((first, end)) = unknown.pop() {
             let [from, to] = [first, end].map(|index| (first_word(index) * WORD) as u64);

@@ -89,7 +89,7 @@ fn measured(page: &Page<'_>) -> String {
         ..page.measured()
     };
     let seen = if time.is_unseen() {
-        "nobody looked while time passed".to_string()
+        "no sample was taken while time passed".to_string()
     } else {
         page.time(time)
     };
