@@ -1,5 +1,5 @@
-//! What the tests of several crates share: snapshots made by hand, and the model checker with seeded mutations.
-//! No part of any library.
+//! What the tests of several crates share: hand-made snapshots, and the model checker with seeded mutations. It is
+//! published with none of them.
 
 #![allow(
     clippy::unwrap_used,

@@ -49,8 +49,8 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             let inside = timed_below.saturating_sub(timed) as f64;
             let cost = epoch.timed_within_ticks * timed as f64 + epoch.timed_ticks * inside;
             let mean = ((ticks as f64 - cost) / timed as f64).max(0.0);
-            let spread = baseline.histograms.shown(index).map_or(0.0, spread);
-            (untimed * mean, untimed * untimed * spread / timed as f64)
+            let uncertainty = baseline.histograms.shown(index).map_or(0.0, uncertainty);
+            (untimed * mean, untimed * untimed * uncertainty / timed as f64)
         })
         .collect();
     let mut children = vec![0.0; rows.len()];
@@ -99,7 +99,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
 }
 
 /// The variance of a call; of one seen once or never, nothing is known.
-fn spread(latencies: &Packed) -> f64 {
+fn uncertainty(latencies: &Packed) -> f64 {
     latencies
         .unpacked()
         .moments()

@@ -107,7 +107,7 @@ pub(crate) struct Publisher {
 /// Cleans up after programs that ended, in the place of this ring, which stays as it is.
 pub(crate) fn clean_beside(own: &Path) {
     if let Some(place) = own.parent() {
-        clean::clean(place, clean::KEPT, Some(own));
+        clean::clean(place, clean::RINGS_KEPT, Some(own));
     }
 }
 
