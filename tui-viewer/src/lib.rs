@@ -26,10 +26,6 @@ pub mod ui;
 pub use keys::keymap::markdown as key_table_markdown;
 
 #[cfg(test)]
-#[path = "../tests/support/modes.rs"]
-mod modes;
-#[cfg(test)]
-#[path = "../tests/support/orderbook.rs"]
-mod orderbook;
-#[cfg(test)]
 mod test_driver;
+#[cfg(test)]
+use tickscope_testkit::{modes, orderbook};
