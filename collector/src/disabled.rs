@@ -1,4 +1,5 @@
-//! The calling API without the feature `enable`: all of it there, none of it doing anything.
+//! The macros and the calling API where nothing is measured: without the feature `enable`, and on platforms that are not
+//! supported. All of it is there, none of it does anything.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,7 +7,11 @@ use std::time::Duration;
 use crate::own_thread::OwnThread;
 use crate::types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
 
-/// Does nothing: the feature `enable` is off. Its arguments are named, so that nothing turns unused.
+/// What a session says of a platform that is not supported.
+const UNSUPPORTED: &str = "nothing is measured: tickscope measures on Linux, and this program was built for another platform, \
+    or with --cfg tickscope_unsupported; build it for Linux without that flag";
+
+/// Does nothing: nothing is measured here. Its arguments are named, so that nothing turns unused.
 #[macro_export]
 macro_rules! scope {
     () => {};
@@ -19,7 +24,7 @@ macro_rules! scope {
     };
 }
 
-/// A guard of nothing: the feature `enable` is off.
+/// A guard of nothing: nothing is measured here.
 #[macro_export]
 macro_rules! scope_guard {
     ($($site:tt)*) => {{
@@ -28,7 +33,7 @@ macro_rules! scope_guard {
     }};
 }
 
-/// The expression alone: the feature `enable` is off.
+/// The expression alone: nothing is measured here.
 #[macro_export]
 macro_rules! time {
     (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
@@ -41,7 +46,7 @@ macro_rules! time {
     }};
 }
 
-/// The future alone: the feature `enable` is off.
+/// The future alone: nothing is measured here.
 #[macro_export]
 macro_rules! future {
     (group = $group:expr, $name:expr, $future:expr $(,)?) => {{
@@ -54,7 +59,7 @@ macro_rules! future {
     }};
 }
 
-/// Does nothing but to evaluate what would be added, once, as it is with the feature: `enable` is off.
+/// Evaluates what would be added, once, as where counters are kept; adds it to nothing.
 #[macro_export]
 macro_rules! count {
     (group = $group:expr, $($counter:tt)*) => {{
@@ -72,6 +77,29 @@ macro_rules! count {
         let _ = $name;
         let _: u64 = $crate::Amount::amount($amount);
     }};
+}
+
+/// The site of nothing. Where `enable` is on and the platform is not supported, `#[profile]` writes it before the body of
+/// an async function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($($site:tt)*) => {{
+        $crate::scope!($($site)*);
+        $crate::__private::Site
+    }};
+}
+
+/// What `#[profile]` needs; no promise to other callers.
+pub mod private {
+    /// The site of nothing.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Site;
+
+    /// Returns the future as it is.
+    pub fn profile_future<F: IntoFuture>(_: Site, future: F) -> F::IntoFuture {
+        future.into_future()
+    }
 }
 
 /// A guard of nothing.
@@ -127,14 +155,21 @@ impl Drop for Pause {
 }
 
 impl Session {
-    /// [`Status::Off`].
+    /// [`Status::Off`] without the feature `enable`, else [`Status::Unsupported`].
     pub fn status(&self) -> Status {
-        Status::Off
+        if cfg!(feature = "enable") {
+            Status::Unsupported
+        } else {
+            Status::Off
+        }
     }
 
-    /// None.
+    /// On a platform that is not supported, one that says so; else none.
     pub fn warnings(&self) -> Vec<String> {
-        Vec::new()
+        match self.status() {
+            Status::Unsupported => vec![UNSUPPORTED.to_owned()],
+            Status::Starting | Status::Publishing | Status::Counting | Status::Off => Vec::new(),
+        }
     }
 
     /// None.
@@ -164,7 +199,7 @@ impl Snapshot {
 macro_rules! setters {
     ($($name:ident: $type:ty),* $(,)?) => {
         $(
-            #[doc = concat!("Without effect: the feature `enable` is off. `", stringify!($name), "`.")]
+            #[doc = concat!("Without effect: nothing is measured here. `", stringify!($name), "`.")]
             pub fn $name(self, _: $type) -> Self {
                 self
             }
@@ -209,7 +244,7 @@ impl Builder {
     }
 }
 
-/// A session that publishes nothing: the feature `enable` is off.
+/// A session that publishes nothing: nothing is measured here.
 pub fn start(name: impl Into<String>) -> Session {
     Builder::new(name).start()
 }

@@ -31,6 +31,11 @@
 //! [`Builder::report_at_exit`], or the variable `TICKSCOPE_REPORT`, one when the program ends. The feature `export` adds
 //! the forms that need libraries: [`Format`] says which.
 //!
+//! # Platforms
+//! Scopes are measured on Linux. Everywhere else a program builds with `enable` as it does without: nothing is measured, and
+//! [`Session::status`] is [`Status::Unsupported`]. `RUSTFLAGS="--cfg tickscope_unsupported"` makes such a build on Linux, to
+//! try it there.
+//!
 //! # Caveats
 //! Nothing here may be called from a signal handler but what opens and closes scopes, and [`count!`]; a scope or a count
 //! in a handler that interrupts another scope's begin or end, or a counter's addition, is dropped and counted. Kernel
@@ -40,23 +45,24 @@ mod amount;
 mod own_thread;
 mod types;
 
-#[cfg(not(feature = "enable"))]
-#[macro_use]
-mod disabled;
-#[cfg(feature = "enable")]
+// The one place that decides whether scopes are measured. Cargo.toml has the same condition: elsewhere it brings none of
+// what measuring needs. `tickscope_unsupported` shows on any machine what other platforms build.
+#[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 mod enabled;
-/// What the macros expand to, with the feature.
-#[cfg(feature = "enable")]
+/// What the macros expand to where scopes are measured.
+#[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 #[macro_use]
 mod macros;
+#[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
+use enabled as implementation;
 
-#[cfg(not(feature = "enable"))]
-pub use disabled::{
-    Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, mode, pause, request_reset,
-    reset, set_histogram, set_mode, snapshot, start, thread,
-};
-#[cfg(feature = "enable")]
-pub use enabled::{
+#[cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
+#[macro_use]
+mod disabled;
+#[cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
+use disabled as implementation;
+
+pub use implementation::{
     Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, mode, pause, request_reset,
     reset, set_histogram, set_mode, snapshot, start, thread,
 };
@@ -66,6 +72,5 @@ pub use amount::Amount;
 pub use tickscope_macros::profile;
 pub use types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
 
-#[cfg(feature = "enable")]
 #[doc(hidden)]
-pub use enabled::private as __private;
+pub use implementation::private as __private;

@@ -97,6 +97,8 @@ pub enum Status {
     Counting,
     /// Nothing is measured: `TICKSCOPE=off`, or the feature `enable` is not on.
     Off,
+    /// Nothing is measured: the feature `enable` is on, but the program was built for a platform other than Linux.
+    Unsupported,
 }
 
 /// Why [`Builder::try_start`](crate::Builder::try_start) did not begin to publish.

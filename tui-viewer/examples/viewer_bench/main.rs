@@ -15,14 +15,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use tickscope_testkit::ring::{Program, snapshot};
 
-use crate::ring::{Program, snapshot};
 use crate::terminal::Viewer;
-
-#[path = "../../tests/support/orderbook.rs"]
-mod orderbook;
-#[path = "../../tests/support/ring.rs"]
-mod ring;
 
 /// Nobody publishes within a measurement of something that stands still.
 const STILL: Duration = Duration::from_secs(3_600);

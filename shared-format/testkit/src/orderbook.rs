@@ -8,7 +8,7 @@ use tickscope_format::snapshot::{
 };
 
 /// 2026-11-20 14:00:00 UTC.
-pub(crate) const STARTED_UNIX_NS: u64 = 1_795_183_200_000_000_000;
+pub const STARTED_UNIX_NS: u64 = 1_795_183_200_000_000_000;
 
 const SITES: [(&str, &str, &str, u32); 15] = [
     (
@@ -69,7 +69,7 @@ const INGEST: [(u32, Option<usize>, u64, u64); 4] = [
 const MAIN: [(u32, Option<usize>, u64, u64); 2] = [(13, None, 1, 20), (14, Some(0), 1_340, 4_270)];
 
 /// The program after so many tenths of a second.
-pub(crate) fn snapshot(tenths: u64) -> Snapshot {
+pub fn snapshot(tenths: u64) -> Snapshot {
     let age_ns = tenths * 100_000_000;
     let mut s = Snapshot {
         process: Process {
