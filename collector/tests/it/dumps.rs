@@ -155,7 +155,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
             "no dump: ",
             "taken.txt",
             "exists",
-            "; nothing is written over: give another name",
+            "; existing files are not overwritten: give another name",
         ] {
             assert!(said.contains(part), "{said}");
         }
@@ -213,7 +213,7 @@ fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
         let said = dumped.unwrap_err().to_string();
         assert!(said.contains("write ") && said.contains("now.html"), "{said}");
         assert!(
-            said.ends_with("; nothing half-written is left: make room, or give another place"),
+            said.ends_with("; no partial file is left: free some space, or give another place"),
             "{said}"
         );
         assert_eq!(entries(&dir), [""; 0]);
