@@ -153,8 +153,6 @@ pub struct Decoder {
     sites: Option<(Box<[u8]>, Sites)>,
 }
 
-// === impl Decoder ===
-
 impl Decoder {
     /// Reads a payload. Every index in the result points where it may.
     ///

@@ -19,8 +19,6 @@ pub struct Latencies {
     pub packed: Vec<u8>,
 }
 
-// === impl Latencies ===
-
 impl Latencies {
     /// Adds the histogram of a row behind those of all rows before it; an empty one is left out.
     pub fn push(&mut self, row: u32, histogram: &Histogram) {

@@ -64,8 +64,6 @@ pub(crate) struct MapWords {
     fault: Cell<Option<Fault>>,
 }
 
-// === impl Fault ===
-
 impl Fault {
     fn of(call: &'static str, error: &io::Error) -> Self {
         Self {
@@ -83,8 +81,6 @@ impl Fault {
         io::Error::from_raw_os_error(self.errno)
     }
 }
-
-// === impl MapWords ===
 
 impl MapWords {
     /// Maps a file whose blocks are allocated for so many bytes, and room for it to grow.

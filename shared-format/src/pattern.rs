@@ -20,8 +20,6 @@ pub struct Pattern {
     length: u8,
 }
 
-// === impl Pattern ===
-
 impl Pattern {
     /// A pattern.
     ///

@@ -61,8 +61,6 @@ pub struct Moment {
     bytes: u64,
 }
 
-// === impl Series ===
-
 impl Series {
     /// Opens a file and finds its records. What stands behind the last whole one is left out.
     ///
@@ -267,8 +265,6 @@ impl Series {
         Ok(bytes)
     }
 }
-
-// === impl Moment ===
 
 impl Moment {
     /// Where the record behind it begins.

@@ -101,8 +101,6 @@ pub struct Record {
     pub payload: Vec<u8>,
 }
 
-// === impl Region ===
-
 impl Region {
     fn at(&self, position: u64) -> usize {
         self.first + (position & (self.words - 1)) as usize
@@ -254,8 +252,6 @@ pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
     })
 }
 
-// === impl Writer ===
-
 impl Writer {
     /// A writer of an empty region.
     pub fn new(region: Region) -> Self {
@@ -389,8 +385,6 @@ fn try_read(
     }
     Ok(parse_record(&head, &body))
 }
-
-// === impl Patience ===
 
 impl Patience {
     /// Tries that were made, with those that long records count for.

@@ -89,8 +89,6 @@ pub struct Reply {
     pub crc: u64,
 }
 
-// === impl Op ===
-
 impl Op {
     /// Code, argument, and the words behind them, into the words of a request.
     fn encode(self, words: &mut [u64; REQUEST_WORDS]) {
@@ -142,8 +140,6 @@ fn text(words: &[u64; REQUEST_WORDS]) -> Option<Pattern> {
     let text = std::str::from_utf8(bytes.get(..length)?).ok()?;
     Pattern::new(text).ok()
 }
-
-// === impl Outcome ===
 
 impl Outcome {
     fn code(self) -> u64 {
@@ -227,8 +223,6 @@ pub struct Server {
     /// Requests that did not hold.
     refused: u64,
 }
-
-// === impl Server ===
 
 impl Server {
     /// The requests not yet answered, at most one a slot.

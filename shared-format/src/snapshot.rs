@@ -42,7 +42,7 @@ pub struct Snapshot {
     /// children, and is never open.
     pub counts: Vec<Count>,
     /// All of it is what happened in the last `since_reset_ns` of its capture, and not all since a reset; see
-    /// [`between`](tickscope_analysis::window::between).
+    /// `between` of `tickscope-analysis`.
     pub window: bool,
 }
 
@@ -368,8 +368,6 @@ pub struct Nodes {
     pub self_ticks: Vec<u64>,
 }
 
-// === impl Nodes ===
-
 impl Nodes {
     /// Number of rows.
     pub fn len(&self) -> usize {
@@ -422,8 +420,6 @@ impl Nodes {
         totals
     }
 }
-
-// === impl Snapshot ===
 
 impl Snapshot {
     /// Ticks as nanoseconds, rounded to the nearest.

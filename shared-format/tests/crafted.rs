@@ -215,9 +215,10 @@ fn a_reader_gets_whole_records_while_the_program_writes_without_pause() {
         let mut read = 0;
         while !ended.load(Ordering::Relaxed) || read == 0 {
             for coarse in [false, true] {
-                let newest = match coarse {
-                    false => ring.newest().map(Some),
-                    true => ring.coarse_newest(),
+                let newest = if coarse {
+                    ring.coarse_newest()
+                } else {
+                    ring.newest().map(Some)
                 };
                 let record = match newest {
                     Ok(record) => record.unwrap(),

@@ -70,8 +70,6 @@ pub struct CallTree {
     top: Vec<u32>,
 }
 
-// === impl PathId ===
-
 impl PathId {
     /// The path of no function at all: what stands at the top is below it.
     pub(super) const TOP: Self = Self(FNV_SEED);
@@ -81,8 +79,6 @@ impl PathId {
         Self(fnv1a(self.0, &key.to_le_bytes()))
     }
 }
-
-// === impl TreeRow ===
 
 impl TreeRow {
     /// A row without calls.
@@ -104,8 +100,6 @@ impl TreeRow {
         }
     }
 }
-
-// === impl CallTree ===
 
 impl CallTree {
     /// Merges the threads that `in_scope` chooses.

@@ -81,8 +81,6 @@ enum Place {
     Callee(usize),
 }
 
-// === impl Neighbours ===
-
 impl Neighbours {
     /// Those of a function; none where the tree has no call of it.
     pub fn of(tree: &CallTree, function: FunctionId) -> Option<Self> {
@@ -209,8 +207,6 @@ struct Links {
     list: Vec<Link>,
     known: HashMap<Option<FunctionId>, usize>,
 }
-
-// === impl Links ===
 
 impl Links {
     fn place(&mut self, function: Option<FunctionId>) -> usize {

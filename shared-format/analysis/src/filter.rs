@@ -102,8 +102,6 @@ struct Small {
     errors: u64,
 }
 
-// === impl Part ===
-
 impl<'a> Part<'a> {
     fn of(whole: &'a Snapshot, chosen: impl Fn(ThreadId) -> bool, kept: &[bool], left: Left) -> Snapshot {
         let mut errors = HashMap::new();

@@ -23,9 +23,10 @@ pub enum Focus {
 /// functions, or where they were `grouped`.
 pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot {
     let nodes = &snapshot.nodes;
-    let functions = match grouped {
-        true => Functions::grouped(snapshot),
-        false => Functions::of(snapshot),
+    let functions = if grouped {
+        Functions::grouped(snapshot)
+    } else {
+        Functions::of(snapshot)
     };
     let key_of = |row: usize| functions.list[functions.of_site[nodes.site[row] as usize].index()].key;
     let mut paths: Vec<PathId> = Vec::with_capacity(nodes.len());
@@ -129,9 +130,10 @@ mod tests {
                 site.group = group.into();
             }
             let build = |snapshot: &Snapshot| {
-                let functions = match grouped {
-                    true => Functions::grouped(snapshot),
-                    false => Functions::of(snapshot),
+                let functions = if grouped {
+                    Functions::grouped(snapshot)
+                } else {
+                    Functions::of(snapshot)
                 };
                 CallTree::build_of(snapshot, Arc::new(functions), |_| true)
             };
@@ -142,12 +144,11 @@ mod tests {
                     break;
                 }
                 let row = tree.rows[pick.index(tree.rows.len())];
-                let (on, next) = match function {
-                    true => {
-                        let key = tree.functions.get(row.function).key;
-                        (Focus::Function(key), focus_function(&tree, row.function))
-                    }
-                    false => (Focus::Subtree(row.path), focus_subtree(&tree, row.path)),
+                let (on, next) = if function {
+                    let key = tree.functions.get(row.function).key;
+                    (Focus::Function(key), focus_function(&tree, row.function))
+                } else {
+                    (Focus::Subtree(row.path), focus_subtree(&tree, row.path))
                 };
                 focus.push(on);
                 tree = next;

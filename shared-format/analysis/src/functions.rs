@@ -46,16 +46,12 @@ pub(crate) fn fnv1a(seed: u64, bytes: &[u8]) -> u64 {
 /// Where [`fnv1a`] starts.
 pub(crate) const FNV_SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
-// === impl FunctionId ===
-
 impl FunctionId {
     /// The function as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
-
-// === impl Function ===
 
 impl Function {
     /// Module and name: `orderbook::book::insert`.
@@ -67,8 +63,6 @@ impl Function {
         }
     }
 }
-
-// === impl Functions ===
 
 impl Functions {
     /// The functions of all sites of a snapshot.
@@ -87,16 +81,18 @@ impl Functions {
         let mut functions = Self::default();
         for site in &snapshot.sites {
             let is_group = grouped && !site.group.is_empty();
-            let named = match is_group {
-                true => (true, "", site.group.as_str()),
-                false => (false, site.module.as_str(), site.name.as_str()),
+            let named = if is_group {
+                (true, "", site.group.as_str())
+            } else {
+                (false, site.module.as_str(), site.name.as_str())
             };
             let id = *known.entry(named).or_insert_with(|| {
                 let (_, module, name) = named;
                 // It stands in no one place.
-                let (file, line) = match is_group {
-                    true => ("", 0),
-                    false => (site.file.as_str(), site.line),
+                let (file, line) = if is_group {
+                    ("", 0)
+                } else {
+                    (site.file.as_str(), site.line)
                 };
                 // No module is called as a group's key begins.
                 let above = if is_group { "[group]" } else { module };

@@ -43,8 +43,6 @@ struct Ends {
     more: bool,
 }
 
-// === impl Ends ===
-
 impl Ends {
     /// Goes on to the record at `at`.
     fn step(&mut self, records: &[Facts], at: usize) {

@@ -30,8 +30,6 @@ pub struct Inside {
     pub estimated: bool,
 }
 
-// === impl Inside ===
-
 impl Inside {
     /// Adds what is of another thread, or of another stretch of time.
     pub fn add(&mut self, other: &Self) {
@@ -131,8 +129,6 @@ struct Children {
     first: Vec<u32>,
     next: Vec<u32>,
 }
-
-// === impl Children ===
 
 impl Children {
     fn of(parents: &[u32]) -> Self {

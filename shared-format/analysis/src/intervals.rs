@@ -90,8 +90,6 @@ struct Sum {
     estimated: bool,
 }
 
-// === impl Choice ===
-
 impl Choice {
     /// All groups: what is followed where nothing was chosen.
     pub fn is_all_groups(&self) -> bool {
@@ -136,8 +134,6 @@ impl Choice {
             .any(|(_, of_site)| of_site.iter().any(Option::is_some))
     }
 }
-
-// === impl Intervals ===
 
 impl Intervals {
     /// Intervals of this length, or a little more: each ends with a snapshot.
@@ -326,8 +322,6 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         window: snapshot.window,
     }
 }
-
-// === impl Sum ===
 
 impl Sum {
     fn add(&mut self, inside: &Inside) {

@@ -43,8 +43,6 @@ struct Beside {
     latencies: BTreeMap<u32, Histogram>,
 }
 
-// === impl Adder ===
-
 impl<'a> Adder<'a> {
     fn new(last: &'a Snapshot) -> Self {
         let mut known_sites = HashMap::new();
@@ -189,8 +187,6 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
         room -= *number;
     }
 }
-
-// === impl Beside ===
 
 impl Beside {
     fn add(&mut self, part: &Snapshot, row_of: &[u32]) {

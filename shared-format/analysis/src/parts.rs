@@ -28,8 +28,6 @@ static EMPTY: Histogram = Histogram {
     max_ticks: 0,
 };
 
-// === impl Parts ===
-
 impl Parts {
     /// By row; empty where no node has a histogram.
     pub(super) fn built(histograms: Vec<Histogram>) -> Self {
@@ -96,8 +94,6 @@ impl Parts {
         }
     }
 }
-
-// === impl Merged ===
 
 impl Merged {
     fn parts(&self, row: u32) -> &[u32] {

@@ -71,8 +71,6 @@ impl fmt::Display for PerError {
 
 impl Error for PerError {}
 
-// === impl PerCall ===
-
 impl PerCall {
     /// The one of this name; see [`calls_of`].
     ///

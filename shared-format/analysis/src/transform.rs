@@ -64,9 +64,10 @@ pub fn fold_recursion(tree: &CallTree) -> CallTree {
             .on_path(above, source.function)
             .unwrap_or_else(|| shape.row(above, source.function));
         let mut callers = std::iter::successors(source.parent, |&at| tree.rows[at as usize].parent);
-        let part = match !outermost[index] && callers.any(|at| to[at as usize] == row) {
-            true => Part::Recursion,
-            false => Part::Call,
+        let part = if !outermost[index] && callers.any(|at| to[at as usize] == row) {
+            Part::Recursion
+        } else {
+            Part::Call
         };
         folded.resize(shape.tree.rows.len(), false);
         folded[row as usize] |= part == Part::Recursion;
@@ -153,8 +154,6 @@ struct Groups<'a> {
     made: u32,
 }
 
-// === impl Groups ===
-
 impl<'a> Groups<'a> {
     fn of(tree: &'a CallTree, members: Vec<Member>) -> Self {
         Self {
@@ -231,8 +230,6 @@ struct Shape<'a> {
     /// Rows, and rows of the source that are a part of them.
     pairs: Vec<(u32, u32)>,
 }
-
-// === impl Shape ===
 
 impl<'a> Shape<'a> {
     fn of(source: &'a CallTree) -> Self {
@@ -362,8 +359,6 @@ impl<'a> Shape<'a> {
 /// Mixes indices by one multiplication each: every row of a tree is looked up.
 #[derive(Clone, Copy, Default)]
 struct IndexHasher(u64);
-
-// === impl IndexHasher ===
 
 impl Hasher for IndexHasher {
     fn write_u32(&mut self, index: u32) {

@@ -18,8 +18,6 @@ pub struct Spread {
     pub total_estimated: bool,
 }
 
-// === impl Spread ===
-
 impl Spread {
     /// Adds what belongs to the self time of another.
     pub(super) fn add_self(&mut self, other: &Self) {

@@ -27,9 +27,10 @@ pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
 /// Rows are matched by thread (name and id) and path of sites. Threads that have ended since are found in the row of
 /// finished threads of their name. Nothing falls below zero, and totals remain sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    match same_epoch(later, earlier) {
-        true => less(later, earlier),
-        false => later.clone(),
+    if same_epoch(later, earlier) {
+        less(later, earlier)
+    } else {
+        later.clone()
     }
 }
 
@@ -110,8 +111,6 @@ struct Pools {
     groups: Vec<Group>,
     group_of_later: Vec<usize>,
 }
-
-// === impl Pools ===
 
 impl Pools {
     fn of(later: &Snapshot, earlier: &Snapshot) -> Self {

@@ -123,8 +123,6 @@ struct Lines<'a> {
     named_files: HashSet<usize>,
 }
 
-// === impl Lines ===
-
 impl<'a> Lines<'a> {
     fn new(functions: &'a Functions, program: String) -> Self {
         let mut files = HashMap::new();

@@ -53,8 +53,6 @@ const HOW: [&str; 14] = [
 /// The last ones, where numbers are per call.
 pub const PER: [&str; 2] = ["per", "per_calls"];
 
-// === impl Unit ===
-
 impl Unit {
     /// The names of the columns. Percentiles and errors are nanoseconds always.
     pub fn columns(self) -> Vec<&'static str> {
@@ -162,8 +160,6 @@ fn write_node<W: Write>(
 
 /// Fields that are numbers or yes and no.
 struct Numbers<'a, W: Write>(&'a mut csv::Writer<W>);
-
-// === impl Numbers ===
 
 impl<W: Write> Numbers<'_, W> {
     fn put(&mut self, value: impl ToString) -> io::Result<()> {

@@ -86,8 +86,6 @@ enum Piece {
     Name(String),
 }
 
-// === impl Run ===
-
 impl Run {
     /// What is told of a run.
     pub fn of(target: &str, snapshot: &Snapshot) -> Self {
@@ -98,8 +96,6 @@ impl Run {
         }
     }
 }
-
-// === impl Comparison ===
 
 impl Comparison<'_> {
     /// What is written of it.

@@ -47,8 +47,6 @@ pub(crate) fn shapeless(c: char) -> bool {
 /// A text as JSON that may stand in a page: nothing in it ends a script or begins a tag.
 pub(crate) struct Json<'a>(pub(crate) &'a str);
 
-// === impl Json ===
-
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;

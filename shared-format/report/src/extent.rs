@@ -14,8 +14,6 @@ pub struct Extent {
     pub focus: Vec<String>,
 }
 
-// === impl Extent ===
-
 impl Extent {
     /// How long the counters ran.
     pub(crate) fn length(&self, snapshot: &Snapshot) -> String {
@@ -35,16 +33,14 @@ impl Extent {
 
 /// The name of the fact how long the counters ran.
 pub(crate) fn name(snapshot: &Snapshot) -> &'static str {
-    match snapshot.window {
-        true => "window",
-        false => "since reset",
-    }
+    if snapshot.window { "window" } else { "since reset" }
 }
 
 /// The same for sentences: `since the reset`, `in this window`.
 pub(crate) fn words(snapshot: &Snapshot) -> &'static str {
-    match snapshot.window {
-        true => "in this window",
-        false => "since the reset",
+    if snapshot.window {
+        "in this window"
+    } else {
+        "since the reset"
     }
 }

@@ -39,8 +39,6 @@ const ASCII: Glyphs = Glyphs {
     cut: "...",
 };
 
-// === impl Glyphs ===
-
 impl Glyphs {
     /// The set for a terminal.
     pub(crate) fn of(ascii: bool) -> &'static Self {

@@ -4,7 +4,6 @@
 //! itself. What it shows is a table of numbers (`data`), and beside it stands the snapshot (`carried`), from which it
 //! can be read back to the last bit. Without scripts it shows the text report.
 
-mod base64;
 mod carried;
 mod data;
 mod options;
@@ -28,7 +27,7 @@ const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/style.css");
 
 /// In this order: what comes later uses what came before.
-const SCRIPTS: [&str; 16] = [
+const SCRIPTS: [&str; 15] = [
     include_str!("html/script/number.js"),
     include_str!("html/script/latency.js"),
     include_str!("html/script/model.js"),
@@ -44,7 +43,6 @@ const SCRIPTS: [&str; 16] = [
     include_str!("html/script/search.js"),
     include_str!("html/script/head.js"),
     include_str!("html/script/start.js"),
-    include_str!("html/script/check.js"),
 ];
 
 /// The page of a snapshot. The same snapshot always gives the same text.

@@ -12,8 +12,6 @@ pub(crate) struct Part {
     calls: Option<u64>,
 }
 
-// === impl Part ===
-
 impl Part {
     pub(crate) fn of(whole: u64, per: Option<&PerCall>) -> Self {
         Self {

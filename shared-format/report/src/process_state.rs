@@ -19,8 +19,6 @@ pub enum ProcessState {
     FromFile,
 }
 
-// === impl ProcessState ===
-
 impl ProcessState {
     /// The word in headers, JSON and reports.
     pub fn as_str(self) -> &'static str {

@@ -41,8 +41,6 @@ pub struct OwnRing {
     linked: bool,
 }
 
-// === impl OwnRing ===
-
 impl OwnRing {
     /// Makes a file without a name in `dir`, allocated, mapped and locked. Where space is short, or the ring would take
     /// more than a quarter of it, it is halved down to 1 MiB, and the coarse one may grow no larger than it.

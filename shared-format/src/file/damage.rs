@@ -19,8 +19,6 @@ pub(super) enum Loss {
     OutOfSight,
 }
 
-// === impl Loss ===
-
 impl Loss {
     /// As an error, of a file that had so many bytes.
     pub(super) fn error(self, path: &Path, bytes: u64) -> FormatError {

@@ -22,8 +22,6 @@ fn id_of(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
-// === impl Held ===
-
 impl Held {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let id = id_of(&file.metadata()?);

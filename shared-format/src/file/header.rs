@@ -41,8 +41,6 @@ pub struct Header {
     pub version: (u32, u32),
 }
 
-// === impl Header ===
-
 impl Header {
     /// Length of the file in bytes, as it is made; the coarse ring grows behind that.
     pub fn file_bytes(&self) -> u64 {

@@ -154,8 +154,6 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
     }
 }
 
-// === impl RingFile ===
-
 impl RingFile {
     /// Opens and checks a ring file.
     ///
@@ -434,8 +432,6 @@ impl RingFile {
         Ok(None)
     }
 }
-
-// === impl Slot ===
 
 impl Slot {
     /// Writes a request.

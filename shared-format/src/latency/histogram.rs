@@ -55,8 +55,6 @@ pub struct Histogram {
     pub max_ticks: u64,
 }
 
-// === impl Histogram ===
-
 impl Histogram {
     /// Finished calls.
     pub fn count(&self) -> u64 {

@@ -9,8 +9,6 @@ use super::histogram::{BUCKETS, Histogram};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed(Vec<u8>);
 
-// === impl Packed ===
-
 impl Packed {
     /// Packs a histogram in place of what it held.
     pub fn set(&mut self, histogram: &Histogram) {

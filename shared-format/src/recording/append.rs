@@ -28,8 +28,6 @@ pub struct Writer {
     sites: Option<(u64, Vec<u8>)>,
 }
 
-// === impl Writer ===
-
 impl Writer {
     /// A new file. One that is there already is replaced only by force, and not before there is a record to replace
     /// it with.

@@ -35,8 +35,6 @@ pub(super) struct Facts {
     pub(super) sites: u64,
 }
 
-// === impl Facts ===
-
 impl Facts {
     /// Those of a stored record; none where it is a payload as it is.
     pub(super) fn of(stored: &[u8]) -> Option<Self> {

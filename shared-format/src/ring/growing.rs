@@ -34,8 +34,6 @@ pub struct GrowingWriter {
     growing: Growing,
 }
 
-// === impl Growing ===
-
 impl Growing {
     /// Where the ring lies now; none before its first record.
     ///
@@ -92,8 +90,6 @@ impl Growing {
         }
     }
 }
-
-// === impl GrowingWriter ===
 
 impl GrowingWriter {
     /// A writer of a ring that has no words so far.

@@ -54,9 +54,10 @@ fn writer() {
         coarse_words: 0,
         ..example()
     };
-    let way = match std::env::var(WAY).unwrap() == WAYS[0] {
-        true => Way::Copied,
-        false => Way::Mapped,
+    let way = if std::env::var(WAY).unwrap() == WAYS[0] {
+        Way::Copied
+    } else {
+        Way::Mapped
     };
     let mut ring = OwnRing::create_by(dir.as_ref(), header, way).unwrap();
     let mut payload = Vec::new();

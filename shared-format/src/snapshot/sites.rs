@@ -25,8 +25,6 @@ pub struct Site {
 #[derive(Clone, Debug, Default, Eq, Encode, Decode)]
 pub struct Sites(Arc<Vec<Site>>);
 
-// === impl Sites ===
-
 impl Deref for Sites {
     type Target = Vec<Site>;
 

@@ -90,8 +90,6 @@ fn numbered(tree: &CallTree) -> (Vec<u32>, usize) {
     (cycle_of, made as usize)
 }
 
-// === impl Walk ===
-
 impl<'a> Walk<'a> {
     pub(super) fn of(tree: &'a CallTree) -> Self {
         let functions = tree.functions.list.len();
@@ -300,8 +298,6 @@ impl<'a> Walk<'a> {
         (entries, self.cycle_of)
     }
 }
-
-// === impl Node ===
 
 impl Node {
     fn enter(&mut self, outermost: bool, calls: u64, own: Amount, total: Amount, spread: &Spread) {

@@ -46,8 +46,6 @@ struct Ranks {
     ties: f64,
 }
 
-// === impl Ranks ===
-
 impl Ranks {
     fn of(before: &[f64], after: &[f64]) -> Self {
         let mut all: Vec<(f64, bool)> = before.iter().map(|&value| (value, false)).collect();

@@ -65,8 +65,6 @@ pub(crate) const ALL: [Target; 7] = [
     },
 ];
 
-// === impl Target ===
-
 impl Target {
     /// Runs it, and panics where it took more than four times what it may.
     pub(crate) fn check(&self, input: &[u8]) {

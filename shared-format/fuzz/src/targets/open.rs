@@ -166,8 +166,6 @@ fn read(image: &Image) {
     }
 }
 
-// === impl Image ===
-
 impl Image {
     fn new() -> Self {
         let honest = honest();
@@ -266,9 +264,10 @@ impl Image {
 
     /// Where the newest record lies that the state names, as far as it is in the file.
     fn newest(&self, coarse: bool) -> usize {
-        let (first, latest) = match coarse {
-            false => (RING_FIRST, state::LATEST),
-            true => (RING_FIRST + RING_WORDS, state::COARSE_LATEST),
+        let (first, latest) = if coarse {
+            (RING_FIRST + RING_WORDS, state::COARSE_LATEST)
+        } else {
+            (RING_FIRST, state::LATEST)
         };
         (first + self.words[latest] as usize % RING_WORDS).min(self.words.len() - record::WORDS)
     }

@@ -15,8 +15,6 @@ pub(super) struct Numbers {
     pub(super) ascii: bool,
 }
 
-// === impl Numbers ===
-
 impl Numbers {
     /// A value of one side.
     pub(super) fn value(self, what: What, value: f64) -> String {

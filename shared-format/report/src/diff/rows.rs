@@ -17,8 +17,6 @@ pub(super) struct Rest {
     pub(super) after_ns: f64,
 }
 
-// === impl Rest ===
-
 impl Rest {
     fn add(&mut self, change: &Change) {
         self.rows += 1;

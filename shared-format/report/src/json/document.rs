@@ -117,8 +117,6 @@ fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
 
-// === impl Document ===
-
 impl<'a> Document<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, per: Option<&'a PerCall>, state: ProcessState) -> Self {
         let Snapshot {

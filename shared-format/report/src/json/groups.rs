@@ -40,8 +40,6 @@ struct InThread {
     sum: Sum,
 }
 
-// === impl Sum ===
-
 impl Sum {
     fn of(sum: Inside, per: Option<&PerCall>) -> Self {
         let Inside {

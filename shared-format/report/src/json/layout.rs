@@ -21,8 +21,6 @@ pub(super) struct Lines {
     filled: bool,
 }
 
-// === impl Lines ===
-
 impl Lines {
     fn broken(&self) -> bool {
         self.depth == 1 || (self.depth == 2 && self.in_list)

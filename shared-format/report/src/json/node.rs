@@ -60,8 +60,6 @@ pub(crate) struct Estimate {
     pub(crate) timed_calls: Part,
 }
 
-// === impl Latency ===
-
 impl Latency {
     fn of(snapshot: &Snapshot, histogram: &Histogram) -> Self {
         let quantile = |share: f64| histogram.quantile(share).map(|ticks| snapshot.nanos(ticks));
@@ -76,8 +74,6 @@ impl Latency {
         }
     }
 }
-
-// === impl Estimate ===
 
 impl Estimate {
     fn of(snapshot: &Snapshot, spread: Option<&Spread>, timeable: u64, per: Option<&PerCall>) -> Self {

@@ -48,8 +48,6 @@ pub(super) fn estimates(snapshot: &Snapshot) -> Vec<Estimate> {
         .collect()
 }
 
-// === impl Estimate ===
-
 impl From<Estimate> for snapshot::Estimate {
     fn from(estimate: Estimate) -> Self {
         Self {

@@ -54,8 +54,6 @@ pub(super) struct Rule<'a> {
     off: bool,
 }
 
-// === impl SitesDocument ===
-
 impl<'a> SitesDocument<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, state: ProcessState) -> Self {
         Self {

@@ -35,8 +35,6 @@ pub(super) struct Cells {
     pub(super) errors: String,
 }
 
-// === impl Columns ===
-
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
         let (cells, gap) = page.time_cells();
@@ -81,8 +79,6 @@ impl Columns {
     }
 }
 
-// === impl Cells ===
-
 impl Cells {
     /// Nothing in any column.
     pub(super) fn nothing(page: &Page<'_>) -> Self {
@@ -125,8 +121,6 @@ impl Cells {
         }
     }
 }
-
-// === impl Page ===
 
 impl Page<'_> {
     pub(super) fn share_of(&self, time: Time) -> String {

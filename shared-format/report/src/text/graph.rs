@@ -91,8 +91,6 @@ fn cells(out: &mut String, page: &Page<'_>, [index, share, own, below, called]: 
     )
 }
 
-// === impl Printed ===
-
 impl<'a> Printed<'a> {
     fn of(page: &'a Page<'a>, graph: &'a CallGraph) -> Self {
         let sums = Sums::of(page);
@@ -267,8 +265,6 @@ impl<'a> Printed<'a> {
         Ok(())
     }
 }
-
-// === impl Sums ===
 
 impl Sums {
     fn of(page: &Page<'_>) -> Self {

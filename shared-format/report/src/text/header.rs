@@ -88,9 +88,10 @@ fn measured(page: &Page<'_>) -> String {
             .is_some_and(|spread| spread.total_estimated),
         ..page.measured()
     };
-    let seen = match time.is_unseen() {
-        true => "nobody looked while time passed".to_string(),
-        false => page.time(time),
+    let seen = if time.is_unseen() {
+        "nobody looked while time passed".to_string()
+    } else {
+        page.time(time)
     };
     format!("{seen} inside scopes, {} calls", page.count(calls))
 }
@@ -249,9 +250,10 @@ fn cost(page: &Page<'_>) -> String {
     let cost = &page.snapshot.capture.cost;
     let (lower, upper) = page.raw.cost_share();
     let (lower, upper) = (number::percent(lower), number::percent(upper));
-    let share = match lower == upper {
-        true => upper,
-        false => format!("{lower} to {upper}"),
+    let share = if lower == upper {
+        upper
+    } else {
+        format!("{lower} to {upper}")
     };
     format!(
         "{share} of all time in scopes ({:.1} to {:.1} ns each); publisher {} of a core",

@@ -18,8 +18,6 @@ pub(super) struct Time {
     pub(super) estimated: bool,
 }
 
-// === impl Time ===
-
 impl Time {
     pub(super) fn own(ns: u64, ticks: u64, spread: Option<Spread>) -> Self {
         let estimated = spread.is_some_and(|spread| spread.self_estimated);
@@ -49,8 +47,6 @@ impl Time {
         Self { ns, ticks, estimated }
     }
 }
-
-// === impl Page ===
 
 impl Page<'_> {
     /// The same, without saying how far it is known.

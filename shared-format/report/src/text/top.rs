@@ -97,8 +97,6 @@ pub(super) fn hide_small(page: &Page<'_>, rows: &mut Vec<HotRow>) -> Hidden {
     hidden
 }
 
-// === impl Hidden ===
-
 impl Hidden {
     pub(super) fn write(&self, out: &mut String, page: &Page<'_>) -> fmt::Result {
         if self.functions == 0 {

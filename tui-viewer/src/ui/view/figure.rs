@@ -13,7 +13,7 @@ use crate::ui::view::counter;
 use crate::ui::view::counter::CounterCell;
 use crate::ui::view::difference;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, timed_in_part};
-use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks};
+use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks, ticks_of};
 
 /// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
 /// the column.
@@ -68,7 +68,11 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         }),
         Value::Quantile(percent) => (quantile(f64::from(percent) / 100.0), timed_in_part(data, what)),
         Value::Longest => (longest(canvas, app, data, what), timed_in_part(data, what)),
-        Value::Cpu | Value::Outside | Value::Drawn => (None, false),
+        Value::TimeOf(read) => {
+            let ns = read(data, what);
+            time(ns, ticks_of(data, ns), false, data.per_calls)
+        }
+        Value::Drawn => (None, false),
     };
     match text {
         Some(text) if estimated => format!("{ABOUT}{text}"),

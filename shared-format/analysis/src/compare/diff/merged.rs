@@ -56,8 +56,6 @@ pub(super) struct Merged {
     whole_basis: Basis,
 }
 
-// === impl Merged ===
-
 impl Merged {
     /// Adds a run.
     pub(super) fn add(&mut self, snapshot: &Snapshot, is_after: bool) {
@@ -295,8 +293,6 @@ impl Merged {
         (side(false), side(true))
     }
 }
-
-// === impl Cell ===
 
 impl Cell {
     fn divide(&mut self, per: f64, basis: &Basis) {

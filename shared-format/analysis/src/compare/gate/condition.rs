@@ -47,8 +47,6 @@ impl fmt::Display for NotACondition {
 
 impl Error for NotACondition {}
 
-// === impl Condition ===
-
 impl Condition {
     /// Whether a count has grown too much.
     pub fn is_exceeded(&self, before: f64, after: f64) -> bool {

@@ -36,6 +36,15 @@ fn output_of(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Checks of the page by itself, which stand behind its own scripts.
+const CHECKS: &str = include_str!("check.js");
+
+/// The page with the checks behind its scripts.
+fn with_checks(html: &str) -> String {
+    let (before, after) = html.rsplit_once("</script>").unwrap();
+    format!("{before}{CHECKS}</script>{after}")
+}
+
 /// What the document holds once its scripts have run; none without a browser.
 fn document(html: &str) -> Option<String> {
     let Some(browser) = on_path(&BROWSERS) else {
@@ -44,7 +53,7 @@ fn document(html: &str) -> Option<String> {
     };
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("page.html");
-    fs::write(&file, html).unwrap();
+    fs::write(&file, with_checks(html)).unwrap();
     let document = output_of(
         Command::new(browser)
             // The page is our own; as root the browser refuses to start with its sandbox.
@@ -60,7 +69,7 @@ fn document(html: &str) -> Option<String> {
                 "--user-data-dir={}",
                 dir.path().join("profile").display()
             ))
-            .arg(format!("file://{}#test", file.display())),
+            .arg(format!("file://{}", file.display())),
     );
     if document.contains("id=\"app\"") {
         return Some(document);

@@ -1,4 +1,4 @@
-// With `#test` behind its address the page checks itself and writes the outcome at its end.
+// Stands behind the scripts of a page in tests: the page checks itself and writes the outcome at its end.
 
 function checks() {
   const { profile } = page;
@@ -237,17 +237,15 @@ function shownTable() {
   ].join("\n");
 }
 
-if (location.hash === "#test") {
-  const outcome = [];
-  for (const [name, check] of Object.entries(checks())) {
-    try {
-      check();
-      outcome.push(`ok ${name}`);
-    } catch (error) {
-      outcome.push(`FAILED ${name}: ${error.message}`);
-    }
+const outcome = [];
+for (const [name, check] of Object.entries(checks())) {
+  try {
+    check();
+    outcome.push(`ok ${name}`);
+  } catch (error) {
+    outcome.push(`FAILED ${name}: ${error.message}`);
   }
-  const report = element("pre", "", `${outcome.join("\n")}\n${shownTable()}\n`);
-  report.id = "outcome";
-  document.body.append(report);
 }
+const report = element("pre", "", `${outcome.join("\n")}\n${shownTable()}\n`);
+report.id = "outcome";
+document.body.append(report);
