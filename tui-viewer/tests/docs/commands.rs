@@ -12,7 +12,14 @@ use tickscope_cli::cli::args::Cli;
 use crate::{book, markdown, read, readme_and_book, root, shell};
 
 /// Folders at the root of the repository.
-const FOLDERS: [&str; 6] = [".ci/", "collector/", "docs/", "examples/", "shared-format/", "tui-viewer/"];
+const FOLDERS: [&str; 6] = [
+    ".ci/",
+    "collector/",
+    "docs/",
+    "examples/",
+    "shared-format/",
+    "tui-viewer/",
+];
 
 /// All commands of a page, each in words.
 fn commands_of(page: &str) -> Vec<Vec<String>> {
@@ -128,7 +135,10 @@ fn a_wrong_command_is_found() {
 #[test]
 fn every_command_has_a_row_in_the_table_of_commands() {
     let (_, text) = markdown::cut(&read("docs/commands.md"));
-    let first_cells: Vec<String> = markdown::rows(&text).into_iter().map(|row| row[0].clone()).collect();
+    let first_cells: Vec<String> = markdown::rows(&text)
+        .into_iter()
+        .map(|row| row[0].clone())
+        .collect();
     let cli = Cli::command();
     let shown = cli.get_subcommands().filter(|command| !command.is_hide_set());
     for name in shown.map(clap::Command::get_name) {
@@ -181,7 +191,11 @@ fn packages() -> HashMap<String, Package> {
         .current_dir(root())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_string();
     let package = |package: &Value| {
@@ -194,7 +208,12 @@ fn packages() -> HashMap<String, Package> {
         };
         (text(&package["name"]), known)
     };
-    metadata["packages"].as_array().unwrap().iter().map(package).collect()
+    metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(package)
+        .collect()
 }
 
 /// The options that a cargo command has in front of `--`, with their values.
@@ -218,7 +237,10 @@ fn cargo_finds_what_its_commands_name() {
                 .map(|(_, name)| name)
                 .collect();
             for name in &names {
-                assert!(packages.contains_key(*name), "{page}: no package {name}: {command:?}");
+                assert!(
+                    packages.contains_key(*name),
+                    "{page}: no package {name}: {command:?}"
+                );
             }
             let chosen: Vec<&Package> = packages
                 .iter()

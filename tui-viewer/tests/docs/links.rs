@@ -39,7 +39,10 @@ fn links_lead_to_files_and_headings() {
             assert!(root().join(&path).exists(), "{page}: no file for {link}");
             if let Some(anchor) = anchor {
                 let anchors = markdown::anchors(&read(path.to_str().unwrap()));
-                assert!(anchors.contains(&anchor), "{page}: no heading for {link}: {anchors:?}");
+                assert!(
+                    anchors.contains(&anchor),
+                    "{page}: no heading for {link}: {anchors:?}"
+                );
             }
             followed += 1;
         }

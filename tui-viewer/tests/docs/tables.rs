@@ -74,7 +74,12 @@ fn sources(folder: &Path, found: &mut String) {
 /// The variables that the program and the viewer read: those that stand in quotes in their sources.
 fn known_variables() -> BTreeSet<String> {
     let mut text = String::new();
-    for folder in ["collector/src", "shared-format/src", "shared-format/report/src", "tui-viewer/src"] {
+    for folder in [
+        "collector/src",
+        "shared-format/src",
+        "shared-format/report/src",
+        "tui-viewer/src",
+    ] {
         sources(&root().join(folder), &mut text);
     }
     let quoted = text.split('"').filter(|part| {
