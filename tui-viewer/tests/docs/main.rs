@@ -43,9 +43,9 @@ fn book() -> Vec<String> {
     pages
 }
 
-/// The README and the pages of the book.
-fn readme_and_book() -> Vec<String> {
+/// The pages whose commands, names and tables are checked: the book, and what a newcomer reads beside it.
+fn pages() -> Vec<String> {
     let mut pages = book();
-    pages.insert(0, README.into());
+    pages.extend([README, "CONTRIBUTING.md", "examples/README.md"].map(String::from));
     pages
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use tickscope_cli::cli::args::ReportFormat;
 
-use crate::{markdown, read, readme_and_book, root};
+use crate::{markdown, pages, read, root};
 
 const BEGIN: &str = "<!-- keys: begin -->\n";
 const END: &str = "<!-- keys: end -->\n";
@@ -113,7 +113,7 @@ fn the_settings_page_has_every_variable_and_setter() {
 #[test]
 fn pages_name_no_variable_that_nothing_reads() {
     let known = known_variables();
-    for page in readme_and_book() {
+    for page in pages() {
         for name in variables(&read(&page)) {
             assert!(known.contains(&name), "{page}: {name}");
         }
@@ -122,7 +122,7 @@ fn pages_name_no_variable_that_nothing_reads() {
 
 #[test]
 fn tables_have_as_many_cells_as_their_heads() {
-    for page in readme_and_book() {
+    for page in pages() {
         let (_, text) = markdown::cut(&read(&page));
         for table in text.split("\n\n") {
             let rows = markdown::rows(table);
