@@ -21,6 +21,9 @@ const FOLDERS: [&str; 6] = [
     "tui-viewer/",
 ];
 
+/// Programs that the pages speak of. Another single word as a target may be a command that is misspelt.
+const PROGRAMS: [&str; 4] = ["app", "groups", "order-book", "parse"];
+
 /// All commands of a page, each in words.
 fn commands_of(page: &str) -> Vec<Vec<String>> {
     let (fences, text) = markdown::cut(&read(page));
@@ -89,6 +92,12 @@ fn assert_parses(page: &str, command: &[String]) {
             || is_name && kind == ErrorKind::MissingRequiredArgument
     });
     assert!(is_fine, "{page}: {command:?}: {parsed:?}");
+    let target = parsed.ok().and_then(|cli| cli.target.target).unwrap_or_default();
+    let is_word = !target.is_empty() && target.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    assert!(
+        !is_word || PROGRAMS.contains(&target.as_str()),
+        "{page}: {command:?}: no such command; a program of this name is to be in `PROGRAMS`"
+    );
 }
 
 #[test]
