@@ -50,7 +50,8 @@ fn a_second_start_joins_and_a_start_after_the_last_drop_begins_anew() {
         let warnings = second.warnings();
         assert!(
             warnings.len() == 1
-                && warnings[0].contains("joined the running session \"first\"; its name and settings stay in force"),
+                && warnings[0]
+                    .contains("joined the running session \"first\"; its name and settings stay in force"),
             "{warnings:?}"
         );
         let same = Builder::new("first").try_start().unwrap();

@@ -315,9 +315,9 @@ fn a_name_that_is_taken_gets_a_number() {
     let snapshot = archive::read(&done.place().join("report.3.html")).unwrap();
     assert_eq!(calls_of(&snapshot, "work"), 1);
     assert!(
-        done.stderr
-            .contains("report.3.html, because the first name is taken (%p in a name stands for the process id)")
-            && done.stderr.lines().count() == 1,
+        done.stderr.contains(
+            "report.3.html, because the first name is taken (%p in a name stands for the process id)"
+        ) && done.stderr.lines().count() == 1,
         "{}",
         done.stderr
     );

@@ -129,9 +129,7 @@ pub(crate) fn lock() -> Option<MutexGuard<'static, CollectorState>> {
 }
 
 /// Merges the threads that have ended without the lock.
-fn with_left_threads(
-    mut state: MutexGuard<'static, CollectorState>,
-) -> MutexGuard<'static, CollectorState> {
+fn with_left_threads(mut state: MutexGuard<'static, CollectorState>) -> MutexGuard<'static, CollectorState> {
     for (block, name, cpu_ns) in registry::left() {
         // A mode may have been switched since the thread left.
         block.tree.catch_up(config::exact_path());

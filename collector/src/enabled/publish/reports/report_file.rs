@@ -193,7 +193,10 @@ fn says_no_form(path: &Path) -> bool {
 }
 
 fn no_form() -> String {
-    format!("is text: its ending names no form; endings that do: {}", endings())
+    format!(
+        "is text: its ending names no form; endings that do: {}",
+        endings()
+    )
 }
 
 fn and_kept(path: &Path) -> PathBuf {
