@@ -1,4 +1,5 @@
-//! The calling API without the feature `enable`. It is complete, and every part of it does nothing.
+//! The macros and the calling API where nothing is measured: without the feature `enable`, and on platforms that are not
+//! supported. All of it is there, none of it does anything.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,8 +7,11 @@ use std::time::Duration;
 use crate::own_thread::OwnThread;
 use crate::types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
 
-/// Does nothing, because the feature `enable` is off. The arguments are used, so that the compiler does not report them
-/// as unused.
+/// What a session says of a platform that is not supported.
+const UNSUPPORTED: &str = "nothing is measured: tickscope measures on Linux, and this program was built for another platform, \
+    or with --cfg tickscope_unsupported; build it for Linux without that flag";
+
+/// Does nothing: nothing is measured here. Its arguments are named, so that nothing turns unused.
 #[macro_export]
 macro_rules! scope {
     () => {};
@@ -20,7 +24,7 @@ macro_rules! scope {
     };
 }
 
-/// Returns an empty guard, because the feature `enable` is off.
+/// A guard of nothing: nothing is measured here.
 #[macro_export]
 macro_rules! scope_guard {
     ($($site:tt)*) => {{
@@ -29,7 +33,7 @@ macro_rules! scope_guard {
     }};
 }
 
-/// Evaluates the expression alone, because the feature `enable` is off.
+/// The expression alone: nothing is measured here.
 #[macro_export]
 macro_rules! time {
     (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
@@ -42,7 +46,7 @@ macro_rules! time {
     }};
 }
 
-/// Returns the future alone, because the feature `enable` is off.
+/// The future alone: nothing is measured here.
 #[macro_export]
 macro_rules! future {
     (group = $group:expr, $name:expr, $future:expr $(,)?) => {{
@@ -55,7 +59,7 @@ macro_rules! future {
     }};
 }
 
-/// Evaluates the amount once and counts nothing, because the feature `enable` is off.
+/// Evaluates what would be added, once, as where counters are kept; adds it to nothing.
 #[macro_export]
 macro_rules! count {
     (group = $group:expr, $($counter:tt)*) => {{
@@ -75,7 +79,30 @@ macro_rules! count {
     }};
 }
 
-/// An empty guard.
+/// The site of nothing. Where `enable` is on and the platform is not supported, `#[profile]` writes it before the body of
+/// an async function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($($site:tt)*) => {{
+        $crate::scope!($($site)*);
+        $crate::__private::Site
+    }};
+}
+
+/// What `#[profile]` needs; no promise to other callers.
+pub mod private {
+    /// The site of nothing.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Site;
+
+    /// Returns the future as it is.
+    pub fn profile_future<F: IntoFuture>(_: Site, future: F) -> F::IntoFuture {
+        future.into_future()
+    }
+}
+
+/// A guard of nothing.
 #[derive(Debug)]
 #[must_use = "the scope ends at once if its guard is not kept"]
 pub struct Scope {
@@ -128,14 +155,21 @@ impl Drop for Pause {
 }
 
 impl Session {
-    /// Returns [`Status::Off`].
+    /// [`Status::Off`] without the feature `enable`, else [`Status::Unsupported`].
     pub fn status(&self) -> Status {
-        Status::Off
+        if cfg!(feature = "enable") {
+            Status::Unsupported
+        } else {
+            Status::Off
+        }
     }
 
-    /// Returns no warnings.
+    /// On a platform that is not supported, one that says so; else none.
     pub fn warnings(&self) -> Vec<String> {
-        Vec::new()
+        match self.status() {
+            Status::Unsupported => vec![UNSUPPORTED.to_owned()],
+            Status::Starting | Status::Publishing | Status::Counting | Status::Off => Vec::new(),
+        }
     }
 
     /// Returns `None`.
@@ -165,7 +199,7 @@ impl Snapshot {
 macro_rules! setters {
     ($($name:ident: $type:ty),* $(,)?) => {
         $(
-            #[doc = concat!("Does nothing, because the feature `enable` is off (`", stringify!($name), "`).")]
+            #[doc = concat!("Without effect: nothing is measured here. `", stringify!($name), "`.")]
             pub fn $name(self, _: $type) -> Self {
                 self
             }
@@ -210,7 +244,7 @@ impl Builder {
     }
 }
 
-/// Starts a session that publishes nothing, because the feature `enable` is off.
+/// A session that publishes nothing: nothing is measured here.
 pub fn start(name: impl Into<String>) -> Session {
     Builder::new(name).start()
 }

@@ -93,6 +93,11 @@
 //! depth. [`Builder::report_at_exit`] or `TICKSCOPE_REPORT` writes one when the program ends. [`Format`] lists the
 //! forms and the feature that each one needs.
 //!
+//! # Platforms
+//! Scopes are measured on Linux. On other systems a program builds with `enable` as it does without: nothing is measured,
+//! and [`Session::status`] is [`Status::Unsupported`]. `RUSTFLAGS="--cfg tickscope_unsupported"` makes such a build on
+//! Linux, to try it there.
+//!
 //! # Limits
 //! - A signal handler may open and close scopes and use [`count!`]; nothing else here may be called from one. A scope
 //!   or a count in a handler that interrupts the begin or end of another scope, or the addition of a counter, is
@@ -104,23 +109,24 @@ mod amount;
 mod own_thread;
 mod types;
 
-#[cfg(not(feature = "enable"))]
-#[macro_use]
-mod disabled;
-#[cfg(feature = "enable")]
+// The one place that decides whether scopes are measured. Cargo.toml has the same condition: elsewhere it brings none of
+// what measuring needs. `tickscope_unsupported` shows on any machine what other platforms build.
+#[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 mod enabled;
-/// The macros with the feature `enable`.
-#[cfg(feature = "enable")]
+/// The macros where scopes are measured.
+#[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 #[macro_use]
 mod macros;
+#[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
+use enabled as implementation;
 
-#[cfg(not(feature = "enable"))]
-pub use disabled::{
-    Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, mode, pause, request_reset,
-    reset, set_histogram, set_mode, snapshot, start, thread,
-};
-#[cfg(feature = "enable")]
-pub use enabled::{
+#[cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
+#[macro_use]
+mod disabled;
+#[cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
+use disabled as implementation;
+
+pub use implementation::{
     Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, mode, pause, request_reset,
     reset, set_histogram, set_mode, snapshot, start, thread,
 };
@@ -130,6 +136,5 @@ pub use amount::Amount;
 pub use tickscope_macros::profile;
 pub use types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
 
-#[cfg(feature = "enable")]
 #[doc(hidden)]
-pub use enabled::private as __private;
+pub use implementation::private as __private;

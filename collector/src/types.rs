@@ -105,6 +105,8 @@ pub enum Status {
     Counting,
     /// Nothing is measured: `TICKSCOPE=off`, or the feature `enable` is not on.
     Off,
+    /// Nothing is measured: the feature `enable` is on, but the program was built for a platform other than Linux.
+    Unsupported,
 }
 
 /// The reason why [`Builder::try_start`](crate::Builder::try_start) could not publish.

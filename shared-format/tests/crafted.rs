@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
-//! Ring files that no program wrote: whatever stands in them, whoever reads them gets an answer.
+//! Ring files that no program wrote: whatever is in them, reading returns.
 
 mod support;
 
@@ -37,7 +37,7 @@ fn publish(ring: &mut OwnRing, number: u64, bytes: usize, coarse: bool) {
         unix_ns: number,
     };
     if coarse {
-        ring.coarse_room(payload.len() as u64).unwrap();
+        ring.coarse_space(payload.len() as u64).unwrap();
         ring.publish_coarse(stamp, &payload).unwrap();
     } else {
         ring.publish(stamp, &payload).unwrap();
@@ -200,7 +200,7 @@ proptest! {
 }
 
 #[test]
-fn a_reader_gets_whole_records_while_the_program_writes_without_pause() {
+fn a_reader_gets_complete_records_while_the_program_writes_without_pause() {
     let dir = tempfile::tempdir().unwrap();
     let mut own = made(dir.path());
     let path = own.path().to_path_buf();
@@ -215,9 +215,10 @@ fn a_reader_gets_whole_records_while_the_program_writes_without_pause() {
         let mut read = 0;
         while !ended.load(Ordering::Relaxed) || read == 0 {
             for coarse in [false, true] {
-                let newest = match coarse {
-                    false => ring.newest().map(Some),
-                    true => ring.coarse_newest(),
+                let newest = if coarse {
+                    ring.coarse_newest()
+                } else {
+                    ring.newest().map(Some)
                 };
                 let record = match newest {
                     Ok(record) => record.unwrap(),

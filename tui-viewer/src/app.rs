@@ -17,6 +17,7 @@ pub(crate) mod flame;
 pub(crate) mod flame_layout;
 pub(crate) mod function;
 pub(crate) mod help;
+pub(crate) mod help_screen;
 pub(crate) mod help_search;
 pub(crate) mod keyhash;
 pub(crate) mod layout;

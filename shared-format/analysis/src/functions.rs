@@ -1,4 +1,5 @@
-//! Functions: what the sites of a snapshot name. A function is module + name; lines change between builds.
+//! Functions: what the sites of a snapshot name. A function is identified by module and name, because lines change
+//! between builds.
 
 use std::collections::HashMap;
 
@@ -8,10 +9,10 @@ use tickscope_format::snapshot::Snapshot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
 
-/// A function or a named scope; or a group in place of its members.
+/// A function or a named scope, or a group in place of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The plain name; of a group `[group]`.
+    /// The plain name; `[group]` for a group.
     pub name: String,
     /// The path of its module.
     pub module: String,
@@ -21,9 +22,9 @@ pub struct Function {
     pub line: u32,
     /// The group it is in, empty for none: that of the first of its sites that is in one.
     pub group: String,
-    /// It stands for all members of its group.
+    /// Whether this is a group in place of its members.
     pub is_group: bool,
-    /// The same for this function in every snapshot of every run: a hash of module and name.
+    /// A hash of module and name, which is equal in all snapshots of all runs.
     pub key: u64,
 }
 
@@ -46,16 +47,12 @@ pub(crate) fn fnv1a(seed: u64, bytes: &[u8]) -> u64 {
 /// Where [`fnv1a`] starts.
 pub(crate) const FNV_SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
-// === impl FunctionId ===
-
 impl FunctionId {
     /// The function as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
-
-// === impl Function ===
 
 impl Function {
     /// Module and name: `orderbook::book::insert`.
@@ -68,16 +65,14 @@ impl Function {
     }
 }
 
-// === impl Functions ===
-
 impl Functions {
-    /// The functions of all sites of a snapshot.
+    /// Returns the functions of all sites of a snapshot.
     pub fn of(snapshot: &Snapshot) -> Self {
         Self::build(snapshot, false)
     }
 
-    /// The same with each group in place of its members: calls of one member by another are then recursion, and so time
-    /// counts once, in the outermost of them.
+    /// Like [`of`](Self::of), with each group in place of its members. Calls between members are then recursion, so
+    /// that time counts once, in the outermost member.
     pub fn grouped(snapshot: &Snapshot) -> Self {
         Self::build(snapshot, true)
     }
@@ -87,16 +82,18 @@ impl Functions {
         let mut functions = Self::default();
         for site in &snapshot.sites {
             let is_group = grouped && !site.group.is_empty();
-            let named = match is_group {
-                true => (true, "", site.group.as_str()),
-                false => (false, site.module.as_str(), site.name.as_str()),
+            let named = if is_group {
+                (true, "", site.group.as_str())
+            } else {
+                (false, site.module.as_str(), site.name.as_str())
             };
             let id = *known.entry(named).or_insert_with(|| {
                 let (_, module, name) = named;
                 // It stands in no one place.
-                let (file, line) = match is_group {
-                    true => ("", 0),
-                    false => (site.file.as_str(), site.line),
+                let (file, line) = if is_group {
+                    ("", 0)
+                } else {
+                    (site.file.as_str(), site.line)
                 };
                 // No module is called as a group's key begins.
                 let above = if is_group { "[group]" } else { module };
@@ -124,10 +121,10 @@ impl Functions {
         functions
     }
 
-    /// One function.
+    /// Returns a function.
     ///
     /// # Panics
-    /// Where the id is of another snapshot.
+    /// If the id is of another snapshot.
     pub fn get(&self, id: FunctionId) -> &Function {
         &self.list[id.index()]
     }

@@ -1,4 +1,4 @@
-//! Several snapshots of one run added up, as a snapshot again: what was counted in any of them.
+//! Adds up several snapshots of one run, as a snapshot.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -42,8 +42,6 @@ struct Beside {
     estimates: BTreeMap<u32, (u64, f64, f64)>,
     latencies: BTreeMap<u32, Histogram>,
 }
-
-// === impl Adder ===
 
 impl<'a> Adder<'a> {
     fn new(last: &'a Snapshot) -> Self {
@@ -189,8 +187,6 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
         room -= *number;
     }
 }
-
-// === impl Beside ===
 
 impl Beside {
     fn add(&mut self, part: &Snapshot, row_of: &[u32]) {

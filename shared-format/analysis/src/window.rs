@@ -1,4 +1,5 @@
-//! What happened between two snapshots, as a snapshot again: every view of one works on it unchanged.
+//! What happened between two snapshots of one epoch, as a snapshot: everything that works on snapshots works on a
+//! window.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -27,9 +28,10 @@ pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
 /// Rows are matched by thread (name and id) and path of sites. Threads that have ended since are found in the row of
 /// finished threads of their name. Nothing falls below zero, and totals remain sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    match same_epoch(later, earlier) {
-        true => less(later, earlier),
-        false => later.clone(),
+    if same_epoch(later, earlier) {
+        less(later, earlier)
+    } else {
+        later.clone()
     }
 }
 
@@ -110,8 +112,6 @@ struct Pools {
     groups: Vec<Group>,
     group_of_later: Vec<usize>,
 }
-
-// === impl Pools ===
 
 impl Pools {
     fn of(later: &Snapshot, earlier: &Snapshot) -> Self {

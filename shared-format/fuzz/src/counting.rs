@@ -37,8 +37,6 @@ pub(crate) fn most_allocated<T>(work: impl FnOnce() -> T) -> (usize, T) {
     ((BYTES.get().most - before) as usize, result)
 }
 
-// === impl Counting ===
-
 // SAFETY: all of it is the system's allocator; counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,4 +1,4 @@
-//! Text from a traced program, made safe to print: what it says must not move the cursor or turn lines around.
+//! Makes text from a traced program safe to print: it must not move the cursor, change colours or reorder a line.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -46,8 +46,6 @@ pub(crate) fn shapeless(c: char) -> bool {
 
 /// A text as JSON that may stand in a page: nothing in it ends a script or begins a tag.
 pub(crate) struct Json<'a>(pub(crate) &'a str);
-
-// === impl Json ===
 
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

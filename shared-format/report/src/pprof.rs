@@ -1,9 +1,10 @@
-//! The format of pprof: a gzipped `profile.proto`, for `go tool pprof` and all that reads its profiles.
+//! The format of pprof: a gzipped `profile.proto`, for `go tool pprof` and other readers of that format.
 //!
-//! One sample for each node of each thread, with two values: `calls`, and `time`, its own in nanoseconds. A sample
-//! carries its thread's name and id as the labels `thread` and `tid`.
+//! Each node of each thread is a sample with two values: `calls`, and `time` (self time in nanoseconds). The labels
+//! `thread` and `tid` name the thread.
 
 mod message;
+mod wire;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -11,12 +12,12 @@ use std::iter::successors;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use prost::Message;
 use tickscope_analysis::functions::Functions;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Mode, Snapshot, Thread};
 
 use self::message::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
+use self::wire::Message;
 use crate::names::{full_names, in_one_line};
 
 /// So many bytes are handed to the compressor at once.
@@ -28,7 +29,7 @@ const MAPPING: u64 = 1;
 /// Writes the profile.
 ///
 /// # Errors
-/// What writing gives.
+/// The error of writing to `out`.
 pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let mut strings = Strings::default();
     let tables = tables(snapshot, &mut strings);
@@ -42,7 +43,8 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
         ..tables
     };
     let mut out = GzEncoder::new(out, Compression::default());
-    let mut buffer = profile.encode_to_vec();
+    let mut buffer = Vec::new();
+    profile.encode(&mut buffer);
     let self_ns = snapshot.self_nanos();
     for (index, labels) in labels.iter().enumerate() {
         for row in snapshot.rows_of(ThreadId(index as u32)) {
@@ -59,7 +61,7 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
                 }],
                 ..Profile::default()
             };
-            buffer.extend(one.encode_to_vec());
+            one.encode(&mut buffer);
             if buffer.len() >= CHUNK_BYTES {
                 out.write_all(&buffer)?;
                 buffer.clear();
@@ -80,14 +82,15 @@ fn tables(snapshot: &Snapshot, strings: &mut Strings) -> Profile {
     let time = strings.value_type("time", "nanoseconds");
     let hz = snapshot.measuring.sampling_hz;
     let (period_type, period) = match capture.mode {
-        Mode::Sampled if hz > 0.0 => (time, (1e9 / hz).round() as i64),
-        Mode::Sampled | Mode::Exact | Mode::Adaptive | Mode::Off | _ => (calls, 1),
+        Mode::Sampled if hz > 0.0 => (time.clone(), (1e9 / hz).round() as i64),
+        Mode::Sampled | Mode::Exact | Mode::Adaptive | Mode::Off | _ => (calls.clone(), 1),
     };
     let comments = [
         concat!("tickscope ", env!("CARGO_PKG_VERSION")).to_string(),
         format!("mode {}", capture.mode.as_str()),
     ];
     Profile {
+        default_sample_type: time.r#type,
         sample_type: vec![calls, time],
         mapping: vec![Mapping {
             id: MAPPING,
@@ -118,7 +121,6 @@ fn tables(snapshot: &Snapshot, strings: &mut Strings) -> Profile {
         period_type: Some(period_type),
         period,
         comment: comments.map(|text| strings.number(&text)).into(),
-        default_sample_type: time.r#type,
         ..Profile::default()
     }
 }
@@ -172,8 +174,6 @@ struct Strings {
     list: Vec<String>,
     known: HashMap<String, i64>,
 }
-
-// === impl Strings ===
 
 impl Default for Strings {
     fn default() -> Self {

@@ -1,5 +1,5 @@
-//! Sites and call trees in fewer bytes, for records that are many and made seldom: each text once, and small numbers
-//! in one byte.
+//! Compact sections of sites and nodes, for the records of the coarse ring: each text is stored once, and small numbers
+//! take one byte.
 
 use std::collections::HashMap;
 
@@ -32,8 +32,6 @@ pub(super) struct NodesOut<'a>(Vec<u32>, &'a [u32], &'a [u64], &'a [u64]);
 #[derive(Decode)]
 pub(super) struct NodesIn(Vec<u32>, Vec<u32>, Vec<u64>, Vec<u64>);
 
-// === impl SitesOut ===
-
 impl<'a> SitesOut<'a> {
     pub(super) fn new(sites: &'a [Site]) -> Self {
         let mut texts = Vec::new();
@@ -53,8 +51,6 @@ impl<'a> SitesOut<'a> {
         Self(texts, rows)
     }
 }
-
-// === impl SitesIn ===
 
 impl SitesIn {
     /// # Errors
@@ -92,8 +88,6 @@ impl SitesIn {
     }
 }
 
-// === impl NodesOut ===
-
 impl<'a> NodesOut<'a> {
     pub(super) fn new(nodes: &'a Nodes) -> Self {
         let up = nodes
@@ -107,8 +101,6 @@ impl<'a> NodesOut<'a> {
         Self(up.collect(), &nodes.site, &nodes.calls, &nodes.self_ticks)
     }
 }
-
-// === impl NodesIn ===
 
 impl NodesIn {
     pub(super) fn nodes(self) -> Nodes {

@@ -3,7 +3,7 @@
 use tickscope_format::ids::ThreadId;
 
 use crate::app::command_line::CommandLine;
-use crate::app::help_search::HelpSearch;
+use crate::app::help_screen::HelpScreen;
 use crate::source::events::Request;
 
 /// What has the keyboard in place of the view. There is at most one.
@@ -29,20 +29,4 @@ pub(crate) enum Overlay {
     },
     /// Whether to ask the program for this although others watch it.
     Confirm(Request),
-}
-
-/// The help, scrolled and searched.
-#[derive(Debug, Default)]
-pub(crate) struct HelpScreen {
-    /// Lines scrolled away.
-    pub(crate) scroll: usize,
-    /// What is looked up.
-    pub(crate) search: Option<HelpSearch>,
-}
-
-impl HelpScreen {
-    /// The search whose text is being typed.
-    pub(crate) fn typed(&self) -> Option<&HelpSearch> {
-        self.search.as_ref().filter(|search| search.typing)
-    }
 }

@@ -5,6 +5,7 @@ use ratatui::layout::Size;
 use crate::app::data::Data;
 use crate::app::derived::Derived;
 use crate::app::figures::{What, share};
+use crate::app::help_screen::HelpScreen;
 use crate::app::layout::Layout;
 use crate::app::notices::Notices;
 use crate::app::overlay::Overlay;
@@ -107,6 +108,14 @@ impl App {
             // Without data there is nothing but programs to choose from.
             None if self.derived.data.is_none() => Context::Start,
             None => self.views.current.context(),
+        }
+    }
+
+    /// The help, while it is on top.
+    pub(crate) fn help(&self) -> Option<&HelpScreen> {
+        match &self.overlay {
+            Some(Overlay::Help(help)) => Some(help),
+            Some(_) | None => None,
         }
     }
 

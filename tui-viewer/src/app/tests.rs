@@ -1139,3 +1139,46 @@ proptest! {
         }
     }
 }
+
+/// How often tables, what the view shows of them, and rows were derived.
+fn derived(app: &App) -> [u64; 3] {
+    let derived = &app.derived;
+    [
+        derived.data_memo.revision(),
+        derived.seen_memo.revision(),
+        derived.rows_memo.revision(),
+    ]
+}
+
+#[test]
+fn only_what_depends_on_a_key_is_derived_again() {
+    let mut app = live(120, 30);
+    let [data, seen, rows] = derived(&app);
+    keys(&mut app, "jjk");
+    at(&mut app, 100);
+    key(&mut app, Code::F1);
+    key(&mut app, Code::Esc);
+    assert_eq!(
+        derived(&app),
+        [data, seen, rows],
+        "moving and looking derive nothing"
+    );
+    keys(&mut app, "I");
+    assert_eq!(derived(&app)[..2], [data, seen], "another order needs rows alone");
+    let rows = derived(&app)[2];
+    keys(&mut app, "2");
+    let after = derived(&app);
+    assert_eq!(after[0], data, "another view has the same tables");
+    assert!(after[1] > seen && after[2] > rows);
+    keys(&mut app, "x");
+    assert!(derived(&app)[0] > data, "what measuring costs changes the tables");
+    let before = derived(&app);
+    keys(&mut app, "p");
+    let next = snapshot(1_350);
+    events(&mut app, Status::Live, Some(next));
+    assert_eq!(
+        derived(&app),
+        before,
+        "a frozen screen derives nothing from what comes"
+    );
+}

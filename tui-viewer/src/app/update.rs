@@ -8,7 +8,6 @@ mod find;
 mod flame;
 mod focus;
 mod function;
-mod help;
 mod notice;
 mod on_event;
 mod pointer;
@@ -25,8 +24,9 @@ use crate::app::help as help_lines;
 use tickscope_format::snapshot::Mode;
 
 use crate::app::columns;
+use crate::app::help_screen::HelpScreen;
 use crate::app::message::{Effect, Message};
-use crate::app::overlay::{HelpScreen, Overlay};
+use crate::app::overlay::Overlay;
 use crate::app::program::Program;
 use crate::app::sort::{Sort, SortKey};
 use crate::app::state::App;
@@ -58,8 +58,8 @@ impl App {
             Message::Edit(request) => {
                 self.screen.touch();
                 self.notices.read();
-                if self.in_help() {
-                    self.help_edit(request);
+                if let Some(Overlay::Help(help)) = &mut self.overlay {
+                    help.edit(request, &self.screen);
                 } else if self.context() == Context::Commanding {
                     self.command_edit(request);
                 } else {
@@ -169,9 +169,9 @@ impl App {
             Action::Groups => self.group(),
             Action::OtherPlace => self.other_place(),
             Action::ToTree => self.show_in_tree(),
-            Action::Search if self.in_help() => self.help_search_begin(),
-            Action::NextMatch if self.in_help() => self.help_step(true),
-            Action::PreviousMatch if self.in_help() => self.help_step(false),
+            Action::Search | Action::NextMatch | Action::PreviousMatch if self.help().is_some() => {
+                self.search_in_help(action);
+            }
             Action::Search => self.search_begin(),
             Action::NextMatch => self.search_step(true),
             Action::PreviousMatch => self.search_step(false),
@@ -296,6 +296,26 @@ impl App {
         }
     }
 
+    /// The help comes up, or goes.
+    fn turn_help(&mut self) {
+        self.overlay = match self.overlay {
+            Some(Overlay::Help(_)) => None,
+            Some(_) | None => Some(Overlay::Help(HelpScreen::default())),
+        };
+    }
+
+    /// A key that searches, while the help is on top.
+    fn search_in_help(&mut self, action: Action) {
+        let Some(Overlay::Help(help)) = &mut self.overlay else {
+            return;
+        };
+        if action == Action::Search {
+            help.begin_search();
+        } else {
+            help.step(action == Action::NextMatch, &self.screen);
+        }
+    }
+
     /// Up and down in whatever list has the keyboard.
     pub(super) fn step(&mut self, action: Action) {
         let page = self.page().max(1);
@@ -324,8 +344,10 @@ impl App {
     }
 
     fn choose(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(Overlay::Help(help)) = &mut self.overlay {
+            return help.keep_search(&self.screen);
+        }
         match &self.overlay {
-            Some(Overlay::Help(_)) => self.help_keep(),
             Some(Overlay::CommandLine(_)) => self.command_run(effects),
             Some(Overlay::Search) => self.search_keep(),
             &Some(Overlay::Modes { index }) => {
@@ -349,7 +371,7 @@ impl App {
                 let line = self.program.found.get(self.program.chosen);
                 effects.extend(line.map(|line| Effect::Open(line.path.clone())));
             }
-            Some(Overlay::Confirm(_)) | None => {}
+            Some(Overlay::Confirm(_) | Overlay::Help(_)) | None => {}
         }
     }
 

@@ -14,7 +14,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
-    CaptureFacts, CaptureKind, ClockFacts, Cost, Lifetime, Measuring, Mode, Process, Thread,
+    CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, Process, Thread,
 };
 
 use crate::enabled::capture::baseline::Baseline;
@@ -369,14 +369,14 @@ impl CollectorState {
             uptime_ns: now.ns.saturating_sub(config.started_ns),
             warnings: self.session.warnings.clone(),
         };
-        snapshot.clock = ClockFacts {
+        snapshot.clock = ClockInfo {
             source: clock.source(),
             ticks_per_second: config::ticks_per_second(),
             reason: config.chosen.reason.into(),
             errors: lost.clock_errors,
             epoch: config::CLOCK_RATE.breaks(),
         };
-        snapshot.capture = CaptureFacts {
+        snapshot.capture = CaptureInfo {
             mode: self.switch().mode,
             kind,
             seq: self.seq,

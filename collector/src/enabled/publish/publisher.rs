@@ -108,7 +108,7 @@ pub(crate) struct Publisher {
 /// Removes old rings of ended programs in the directory of this ring.
 pub(crate) fn clean_beside(own: &Path) {
     if let Some(place) = own.parent() {
-        clean::clean(place, clean::KEPT, Some(own));
+        clean::clean(place, clean::RINGS_KEPT, Some(own));
     }
 }
 

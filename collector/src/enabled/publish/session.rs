@@ -429,7 +429,7 @@ impl Session {
                 "the publisher has not begun within a second; is the machine overloaded?".into()
             }
             Status::Off => "TICKSCOPE=off: nothing is measured; unset it".into(),
-            Status::Counting => self.warnings().join("; "),
+            Status::Counting | Status::Unsupported => self.warnings().join("; "),
         };
         Err(StartError { message })
     }

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use tickscope_format::codec;
 use tickscope_report::archive;
 use tickscope_report::html::{self, PageOptions};
@@ -17,7 +19,7 @@ static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
     let page = html::page(&Default::default(), &PageOptions::default()).unwrap();
     let (before, rest) = page.split_once("data-crc32=\"").unwrap();
     let (_, behind) = rest.split_once("</script>").unwrap();
-    // Scripts say nothing to whoever reads the snapshot.
+    // The reader of a snapshot does not look at the scripts.
     let before = &before[before.rfind("<script").unwrap()..];
     (
         format!("<!doctype html>{before}data-crc32=\""),
@@ -37,7 +39,7 @@ pub(crate) fn run(input: &[u8]) {
         // A payload in a page that holds together.
         2 => {
             let (before, behind) = &*PAGE;
-            let (sum, text) = (checksum(&[], input.0), base64(input.0));
+            let (sum, text) = (checksum(&[], input.0), STANDARD.encode(input.0));
             let page = format!("{before}{sum:08x}\">\n{text}{behind}");
             let read = html::snapshot_of(&page);
             assert_eq!(read.is_ok(), codec::decode(input.0).is_ok());
@@ -93,18 +95,4 @@ fn read(text: &str) {
         );
         follow(&snapshot, &snapshot, text.len());
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for group in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            let letter = ALPHABET[(bits >> (18 - 6 * at)) as usize & 63];
-            text.push(if at <= group.len() { letter.into() } else { '=' });
-        }
-    }
-    text
 }

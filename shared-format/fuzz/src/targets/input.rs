@@ -3,8 +3,6 @@
 /// What is left of an input.
 pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 
-// === impl Input ===
-
 impl<'a> Input<'a> {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -23,9 +21,10 @@ impl<'a> Input<'a> {
     /// Below a number above 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let number = usize::from(self.byte());
-        match end <= 256 {
-            true => number % end,
-            false => (number << 8 | usize::from(self.byte())) % end,
+        if end <= 256 {
+            number % end
+        } else {
+            (number << 8 | usize::from(self.byte())) % end
         }
     }
 

@@ -22,9 +22,10 @@ pub(crate) struct Target {
     limit: (usize, usize),
 }
 
-/// All of them.
+/// All variants.
 pub(crate) const ALL: [Target; 7] = [
-    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64 KiB.
+    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64
+    // KiB.
     Target {
         name: "decode",
         run: decode::run,
@@ -64,8 +65,6 @@ pub(crate) const ALL: [Target; 7] = [
         limit: (4 << 20, 1024),
     },
 ];
-
-// === impl Target ===
 
 impl Target {
     /// Runs it, and panics where it took more than four times what it may.

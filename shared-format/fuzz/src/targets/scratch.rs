@@ -12,8 +12,6 @@ pub(crate) struct Scratch {
     file: File,
 }
 
-// === impl Scratch ===
-
 impl Scratch {
     fn new() -> Self {
         let thread = format!("{:?}", std::thread::current().id());

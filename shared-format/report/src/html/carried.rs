@@ -1,19 +1,22 @@
-//! The snapshot that a page carries: the bytes of a record, as text, with their version and checksum.
+//! The snapshot inside a page: the payload of a record in base64, with its format version and checksum.
 
 use std::fmt::Write;
 
+use base64::engine::general_purpose::STANDARD;
+use base64::{DecodeError, Engine};
 use tickscope_format::FormatError;
 use tickscope_format::checksum::checksum;
 use tickscope_format::codec;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::snapshot::Snapshot;
 
-use super::base64;
-
 /// What stands before the version. The page's own script tags differ, and in names there is no `<`.
 const OPENING: &str = "<script type=\"application/x-tickscope\" id=\"snapshot\" data-format=\"";
 
 const CLOSING: &str = "</script>";
+
+/// A line holds so many bytes: 120 characters, so that an editor can open the page.
+const LINE_BYTES: usize = 90;
 
 /// Appends the element.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot) -> Result<(), FormatError> {
@@ -25,15 +28,19 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot) -> Result<(), FormatE
         "{OPENING}{FORMAT_MAJOR}.{FORMAT_MINOR}\" data-crc32=\"{:08x}\">",
         checksum(&[], &payload)
     );
-    base64::encode(&payload, out);
+    out.reserve(payload.len() / 3 * 4 + payload.len() / LINE_BYTES + 8);
+    for line in payload.chunks(LINE_BYTES) {
+        STANDARD.encode_string(line, out);
+        out.push('\n');
+    }
     out.push_str(CLOSING);
     Ok(())
 }
 
-/// The snapshot that a page carries, as it was measured.
+/// Returns the snapshot that a page carries, as it was measured.
 ///
 /// # Errors
-/// What is there instead of one that this build can read.
+/// What was found instead of a snapshot that this build can read.
 pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
     let not_ours = |found: String| FormatError::NotOurs {
         found,
@@ -72,7 +79,7 @@ pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
         found,
         wanted,
     };
-    let payload = base64::decode(body).map_err(|at| {
+    let payload = decode_base64(body).map_err(|at| {
         let found = body.get(at..).and_then(|rest| rest.chars().next());
         let found = found.map_or_else(|| "its end".into(), |c| format!("{c:?}"));
         damaged("snapshot", at, found, "base64".into())
@@ -87,4 +94,39 @@ pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
         ));
     }
     codec::decode(&payload)
+}
+
+/// The bytes that a text in base64 stands for. White space counts for nothing.
+///
+/// # Errors
+/// Where the text is no base64, as an offset in bytes.
+fn decode_base64(text: &str) -> Result<Vec<u8>, usize> {
+    let is_letter = |byte: &u8| !byte.is_ascii_whitespace();
+    let letters: Vec<u8> = text.bytes().filter(is_letter).collect();
+    STANDARD.decode(&letters).map_err(|error| match error {
+        DecodeError::InvalidByte(letter, _) | DecodeError::InvalidLastSymbol(letter, _) => {
+            let mut places = text.bytes().enumerate().filter(|(_, byte)| is_letter(byte));
+            places.nth(letter).map_or(text.len(), |(place, _)| place)
+        }
+        DecodeError::InvalidLength(_) | DecodeError::InvalidPadding => text.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_base64_is_refused_with_its_place() {
+        for (text, at) in [
+            ("Zg=", 3),
+            ("Zm9v*AAA", 4),
+            ("Zm\n9\n*A==", 5),
+            ("Z", 1),
+            ("Z===", 1),
+        ] {
+            assert_eq!(decode_base64(text), Err(at), "{text}");
+        }
+        assert_eq!(decode_base64(" Z m\r\n8 =\t"), Ok(b"fo".to_vec()));
+    }
 }

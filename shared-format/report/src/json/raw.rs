@@ -1,4 +1,4 @@
-//! Lists of what only some nodes have, as it was measured.
+//! Measurements that only some nodes have, as they were taken: latencies and estimates.
 
 use serde::Serialize;
 use tickscope_format::ids::NodeId;
@@ -47,8 +47,6 @@ pub(super) fn estimates(snapshot: &Snapshot) -> Vec<Estimate> {
         })
         .collect()
 }
-
-// === impl Estimate ===
 
 impl From<Estimate> for snapshot::Estimate {
     fn from(estimate: Estimate) -> Self {

@@ -1,110 +1,70 @@
-//! The messages of pprof's `profile.proto` that are written here, by the field numbers of the published schema.
-//! Fields that are always empty are left out: in this encoding an empty field is no field.
+//! The messages of pprof's `profile.proto` that are written, with the field numbers of the published schema.
 
-/// Strings are numbers of entries in `string_table`; ids are not zero.
-#[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct Profile {
-    #[prost(message, repeated, tag = "1")]
-    pub(super) sample_type: Vec<ValueType>,
-    #[prost(message, repeated, tag = "2")]
-    pub(super) sample: Vec<Sample>,
-    #[prost(message, repeated, tag = "3")]
-    pub(super) mapping: Vec<Mapping>,
-    #[prost(message, repeated, tag = "4")]
-    pub(super) location: Vec<Location>,
-    #[prost(message, repeated, tag = "5")]
-    pub(super) function: Vec<Function>,
-    #[prost(string, repeated, tag = "6")]
-    pub(super) string_table: Vec<String>,
-    /// When it began: nanoseconds since the Unix epoch.
-    #[prost(int64, tag = "9")]
-    pub(super) time_nanos: i64,
-    #[prost(int64, tag = "10")]
-    pub(super) duration_nanos: i64,
-    #[prost(message, optional, tag = "11")]
-    pub(super) period_type: Option<ValueType>,
-    #[prost(int64, tag = "12")]
-    pub(super) period: i64,
-    #[prost(int64, repeated, tag = "13")]
-    pub(super) comment: Vec<i64>,
-    /// The type of the value that is shown first.
-    #[prost(int64, tag = "14")]
-    pub(super) default_sample_type: i64,
-}
+use super::wire::messages;
 
-#[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct ValueType {
-    #[prost(int64, tag = "1")]
-    pub(super) r#type: i64,
-    #[prost(int64, tag = "2")]
-    pub(super) unit: i64,
-}
+messages! {
+    /// Strings are numbers of entries in `string_table`; ids are not zero.
+    Profile {
+        1 => sample_type: Vec<ValueType>,
+        2 => sample: Vec<Sample>,
+        3 => mapping: Vec<Mapping>,
+        4 => location: Vec<Location>,
+        5 => function: Vec<Function>,
+        6 => string_table: Vec<String>,
+        /// When it began: nanoseconds since the Unix epoch.
+        9 => time_nanos: i64,
+        10 => duration_nanos: i64,
+        11 => period_type: Option<ValueType>,
+        12 => period: i64,
+        13 => comment: Vec<i64>,
+        /// The type of the value that is shown first.
+        14 => default_sample_type: i64,
+    }
 
-#[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct Sample {
-    /// The innermost first.
-    #[prost(uint64, repeated, tag = "1")]
-    pub(super) location_id: Vec<u64>,
-    /// One for each sample type.
-    #[prost(int64, repeated, tag = "2")]
-    pub(super) value: Vec<i64>,
-    #[prost(message, repeated, tag = "3")]
-    pub(super) label: Vec<Label>,
-}
+    ValueType {
+        1 => r#type: i64,
+        2 => unit: i64,
+    }
 
-/// A string or a number, not both.
-#[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct Label {
-    #[prost(int64, tag = "1")]
-    pub(super) key: i64,
-    #[prost(int64, tag = "2")]
-    pub(super) str: i64,
-    #[prost(int64, tag = "3")]
-    pub(super) num: i64,
-}
+    Sample {
+        /// The innermost first.
+        1 => location_id: Vec<u64>,
+        /// One for each sample type.
+        2 => value: Vec<i64>,
+        3 => label: Vec<Label>,
+    }
 
-#[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct Mapping {
-    #[prost(uint64, tag = "1")]
-    pub(super) id: u64,
-    #[prost(int64, tag = "5")]
-    pub(super) filename: i64,
-    #[prost(bool, tag = "7")]
-    pub(super) has_functions: bool,
-    #[prost(bool, tag = "8")]
-    pub(super) has_filenames: bool,
-    #[prost(bool, tag = "9")]
-    pub(super) has_line_numbers: bool,
-}
+    /// A string or a number, not both.
+    Label {
+        1 => key: i64,
+        2 => str: i64,
+        3 => num: i64,
+    }
 
-#[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct Location {
-    #[prost(uint64, tag = "1")]
-    pub(super) id: u64,
-    #[prost(uint64, tag = "2")]
-    pub(super) mapping_id: u64,
-    #[prost(message, repeated, tag = "4")]
-    pub(super) line: Vec<Line>,
-}
+    Mapping {
+        1 => id: u64,
+        5 => filename: i64,
+        7 => has_functions: bool,
+        8 => has_filenames: bool,
+        9 => has_line_numbers: bool,
+    }
 
-#[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct Line {
-    #[prost(uint64, tag = "1")]
-    pub(super) function_id: u64,
-    #[prost(int64, tag = "2")]
-    pub(super) line: i64,
-}
+    Location {
+        1 => id: u64,
+        2 => mapping_id: u64,
+        4 => line: Vec<Line>,
+    }
 
-#[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(super) struct Function {
-    #[prost(uint64, tag = "1")]
-    pub(super) id: u64,
-    #[prost(int64, tag = "2")]
-    pub(super) name: i64,
-    #[prost(int64, tag = "3")]
-    pub(super) system_name: i64,
-    #[prost(int64, tag = "4")]
-    pub(super) filename: i64,
-    #[prost(int64, tag = "5")]
-    pub(super) start_line: i64,
+    Line {
+        1 => function_id: u64,
+        2 => line: i64,
+    }
+
+    Function {
+        1 => id: u64,
+        2 => name: i64,
+        3 => system_name: i64,
+        4 => filename: i64,
+        5 => start_line: i64,
+    }
 }

@@ -4,12 +4,16 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
+use prost::Message as _;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::hot;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
-use super::*;
+use self::read::{Profile, ValueType};
+use super::{Snapshot, write};
+
+mod read;
 
 fn bytes(snapshot: &Snapshot) -> Vec<u8> {
     let mut out = Vec::new();
@@ -22,7 +26,24 @@ fn decoded(snapshot: &Snapshot) -> Profile {
     GzDecoder::new(&bytes(snapshot)[..])
         .read_to_end(&mut raw)
         .unwrap();
-    Profile::decode(&raw[..]).unwrap()
+    let profile = Profile::decode(&raw[..]).unwrap();
+    assert_written_as_the_library_does(&profile, &raw);
+    profile
+}
+
+/// The tables come first, then each sample in a message of its own.
+fn assert_written_as_the_library_does(profile: &Profile, raw: &[u8]) {
+    let tables = Profile {
+        sample: Vec::new(),
+        ..profile.clone()
+    };
+    let samples = profile.sample.iter().map(|sample| Profile {
+        sample: vec![sample.clone()],
+        ..Profile::default()
+    });
+    let messages = std::iter::once(tables).chain(samples);
+    let wanted: Vec<u8> = messages.flat_map(|message| message.encode_to_vec()).collect();
+    assert!(raw == wanted, "{} bytes, {} wanted", raw.len(), wanted.len());
 }
 
 /// The profile as a text, strings in place of their numbers.

@@ -1,4 +1,4 @@
-//! The columns of numbers, the same in the tree and in the list of functions.
+//! The columns of numbers, which the call tree and the list of functions share.
 
 use std::fmt::{self, Write};
 
@@ -34,8 +34,6 @@ pub(super) struct Cells {
     pub(super) latency: [String; 3],
     pub(super) errors: String,
 }
-
-// === impl Columns ===
 
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
@@ -81,8 +79,6 @@ impl Columns {
     }
 }
 
-// === impl Cells ===
-
 impl Cells {
     /// Nothing in any column.
     pub(super) fn nothing(page: &Page<'_>) -> Self {
@@ -125,8 +121,6 @@ impl Cells {
         }
     }
 }
-
-// === impl Page ===
 
 impl Page<'_> {
     pub(super) fn share_of(&self, time: Time) -> String {

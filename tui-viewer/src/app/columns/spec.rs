@@ -1,9 +1,11 @@
 //! What is known of a column: its title, its help, its cells, and what it shows.
 
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::sort::SortKey;
 
 /// Everything about a column but the views that have it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnSpec {
     /// The words above it.
     pub(crate) title: &'static str,
@@ -38,7 +40,7 @@ pub(crate) enum Portion {
 }
 
 /// What a column shows of a row. Numbers and differences of each kind are written in one place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     /// A share of a whole.
     Share(Portion),
@@ -54,10 +56,8 @@ pub(crate) enum Value {
     Quantile(u8),
     /// The longest call.
     Longest,
-    /// Time of a thread on a CPU.
-    Cpu,
-    /// Time of a thread outside any scope.
-    Outside,
+    /// Another time that adds up over rows: this many nanoseconds.
+    TimeOf(fn(&Data, What) -> u64),
     /// Text or a chart, which the view of its table draws.
     Drawn,
 }

@@ -4,6 +4,8 @@ use crate::app::columns::place::Width::{Cells, Own, Parts};
 use crate::app::columns::place::{Place, Width, side_by_side};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::sort::SortKey;
 
 /// A column of the list.
@@ -68,7 +70,7 @@ impl ThreadColumn {
                 "time on a CPU, as the kernel counts it",
                 6,
                 SortKey::Cpu,
-                Value::Cpu,
+                Value::TimeOf(cpu_ns),
             ),
             Self::Total => spec::TOTAL,
             Self::Outside => number(
@@ -76,7 +78,7 @@ impl ThreadColumn {
                 "time outside of any scope",
                 8,
                 SortKey::Outside,
-                Value::Outside,
+                Value::TimeOf(outside_ns),
             ),
             Self::Now => text("NOW IN", "the innermost scope that is open"),
         }
@@ -86,6 +88,18 @@ impl ThreadColumn {
     pub(crate) fn is_number(self) -> bool {
         self.spec().align == Align::Right
     }
+}
+
+/// Time of a thread on a CPU; 0 where it is not known.
+fn cpu_ns(data: &Data, what: What) -> u64 {
+    what.row()
+        .map_or(0, |row| data.snapshot.threads[row as usize].cpu_ns.unwrap_or(0))
+}
+
+/// Time of a thread outside any scope.
+fn outside_ns(data: &Data, what: What) -> u64 {
+    what.row()
+        .map_or(0, |row| data.threads()[row as usize].outside_ns)
 }
 
 /// The columns of a list that is `width` cells wide, from left to right.

@@ -45,8 +45,8 @@ impl App {
         let searching = self.views.search.as_ref().is_some_and(|search| search.is_set());
         let rows = !self.list().rows.is_empty();
         match action {
-            Action::Search if self.in_help() => true,
-            Action::NextMatch | Action::PreviousMatch if self.in_help() => {
+            Action::Search if self.help().is_some() => true,
+            Action::NextMatch | Action::PreviousMatch if self.help().is_some() => {
                 self.help().is_some_and(|help| help.search.is_some())
             }
             Action::NextMatch | Action::PreviousMatch => searching,

@@ -68,72 +68,22 @@ impl App {
         }
     }
 
-    /// Tab: what all offers have in common, then one after the other.
+    /// Tab: completes the word that is being typed.
     pub(in crate::app) fn complete(&mut self, forward: bool) {
-        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
-            return;
-        };
-        let count = line.offers.list.len();
-        if let [only] = line.offers.list.as_slice() {
-            let whole = format!("{only} ");
-            line.replace(&whole);
-            return self.command_look();
+        if let Some(Overlay::CommandLine(line)) = &mut self.overlay
+            && line.complete(forward)
+        {
+            self.command_look();
         }
-        if count == 0 {
-            return;
-        }
-        // Nothing was begun: Enter must not carry out what was not typed. The list turns, so that all of it is seen.
-        if line.input.value().trim().is_empty() {
-            match forward {
-                true => line.offers.list.rotate_left(1),
-                false => line.offers.list.rotate_right(1),
-            }
-            return;
-        }
-        if let (None, true, Some(common)) = (line.chosen, forward, line.offers.common()) {
-            let common = common.to_string();
-            line.replace(&common);
-            return self.command_look();
-        }
-        let next = match (line.chosen, forward) {
-            (None, true) => 0,
-            (None, false) => count - 1,
-            (Some(at), true) => (at + 1) % count,
-            (Some(at), false) => (at + count - 1) % count,
-        };
-        let offer = line.offers.list[next].clone();
-        line.replace(&offer);
-        line.chosen = Some(next);
-        line.wrong = None;
-        line.hint = command_line::hint(line.input.value());
     }
 
     /// To an older or a newer command of this sitting.
     pub(in crate::app) fn recall(&mut self, older: bool) {
-        let commands = &self.views.commands;
-        let Some(Overlay::CommandLine(line)) = &mut self.overlay else {
-            return;
-        };
-        let to = match (line.recalled, older) {
-            (None, true) => Some(0),
-            (None, false) | (Some(0), false) => None,
-            (Some(at), true) => Some(at + 1),
-            (Some(at), false) => Some(at - 1),
-        };
-        let text = match to {
-            None if line.recalled.is_none() => return,
-            None => line.draft.clone(),
-            Some(back) => match commands.iter().rev().nth(back) {
-                Some(command) => command.clone(),
-                None => return,
-            },
-        };
-        if line.recalled.is_none() {
-            line.draft = line.input.value().to_string();
+        if let Some(Overlay::CommandLine(line)) = &mut self.overlay
+            && line.recall(&self.views.commands, older)
+        {
+            self.command_look();
         }
-        line.recalled = to;
-        line.set(text);
-        self.command_look();
     }
 
     /// Enter: carries the command out, or says what is wrong with it and leaves it there.

@@ -39,8 +39,7 @@ impl CounterCell {
             | Value::Mean
             | Value::Quantile(_)
             | Value::Longest
-            | Value::Cpu
-            | Value::Outside
+            | Value::TimeOf(_)
             | Value::Drawn => Self::Nothing,
         }
     }

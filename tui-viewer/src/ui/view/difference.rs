@@ -39,27 +39,28 @@ enum Change {
 /// The change of a column of numbers, now less then; as long as the numbers themselves.
 pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
     let there = now.counterpart(what);
-    // What was not there then had nothing.
-    let was = |read: fn(&Data, What) -> u64, parts: u128| {
-        there.map_or(Some(0), |(then, what)| per_call(then, read(then, what), parts))
+    let change = |read: &dyn Fn(&Data, What) -> u64, parts: u128| {
+        // What was not there then had nothing.
+        let was = there.map_or(Some(0), |(then, what)| per_call(then, read(then, what), parts));
+        Some(per_call(now, read(now, what), parts)? - was?)
     };
-    let change = |read: fn(&Data, What) -> u64, parts: u128| {
-        Some(per_call(now, read(now, what), parts)? - was(read, parts)?)
-    };
-    let ns = |read| change(read, 1).map_or(Change::Unknown, Change::Time);
-    let count = |read| match now.per_calls {
+    let count = |read: &dyn Fn(&Data, What) -> u64| match now.per_calls {
         None => change(read, 1).map_or(Change::Unknown, Change::Count),
         Some(_) => change(read, 100).map_or(Change::Unknown, Change::Hundredths),
     };
-    let time = |read: fn(&Data, What) -> u64, in_ticks: fn(&Data, What) -> u64| match app.query.in_ticks {
-        true => count(in_ticks),
-        false => ns(read),
+    let adds_up = |read: &dyn Fn(&Data, What) -> u64, in_ticks: bool| match in_ticks {
+        true => count(read),
+        false => change(read, 1).map_or(Change::Unknown, Change::Time),
+    };
+    let time = |in_ns: fn(&Data, What) -> u64, in_ticks: fn(&Data, What) -> u64| match app.query.in_ticks {
+        true => adds_up(&in_ticks, true),
+        false => adds_up(&in_ns, false),
     };
     if now.figures(what).sum.is_some() {
         match CounterCell::of(app.views.current, value) {
             CounterCell::Sign => return canvas.glyphs.sum.to_string(),
             CounterCell::Sum => {
-                let change = count(|data, what| data.figures(what).sum.unwrap_or(0));
+                let change = count(&|data: &Data, what| data.figures(what).sum.unwrap_or(0));
                 return written(canvas, gap(app.screen.size.width) == 1, &change, false);
             }
             CounterCell::Nothing => return UNKNOWN.to_string(),
@@ -70,9 +71,9 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         app.shares(now, what),
         there.map_or((0.0, 0.0), |(then, what)| app.shares(then, what)),
     );
-    let of_now = now.spread(what).unwrap_or_default();
+    let of_now = now.uncertainty(what).unwrap_or_default();
     let of_then = there
-        .and_then(|(then, what)| then.spread(what))
+        .and_then(|(then, what)| then.uncertainty(what))
         .unwrap_or_default();
     let total_about = of_now.total_estimated || of_then.total_estimated;
     let self_about = of_now.self_estimated || of_then.self_estimated;
@@ -109,7 +110,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
             self_about,
         ),
         Value::Calls if what == What::Outside => (Change::Unknown, false),
-        Value::Calls | Value::CallsOf => (count(|data, what| data.figures(what).calls), false),
+        Value::Calls | Value::CallsOf => (count(&|data: &Data, what| data.figures(what).calls), false),
         Value::Mean => (of_calls(average), total_about),
         Value::Quantile(percent) => {
             let part = f64::from(percent) / 100.0;
@@ -118,16 +119,14 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
             (of_both(read(now, what), then), latency_about)
         }
         Value::Longest => (of_calls(longest), latency_about),
-        Value::Outside => (
-            time(thread_outside, |data, what| {
-                ticks_of(data, thread_outside(data, what))
-            }),
-            false,
-        ),
-        Value::Cpu => (
-            time(thread_cpu, |data, what| ticks_of(data, thread_cpu(data, what))),
-            false,
-        ),
+        Value::TimeOf(read) => {
+            let in_ticks = app.query.in_ticks;
+            let unit = |data: &Data, what| match in_ticks {
+                true => ticks_of(data, read(data, what)),
+                false => read(data, what),
+            };
+            (adds_up(&unit, in_ticks), false)
+        }
         Value::Drawn => (Change::Unknown, false),
     };
     written(canvas, gap(app.screen.size.width) == 1, &change, about)
@@ -175,16 +174,6 @@ fn in_time(data: &Data, ticks: u64, in_ticks: bool) -> u64 {
 fn is_gone(data: &Data, what: What) -> bool {
     let figures = data.figures(what);
     figures.calls == 0 && figures.open == 0 && figures.total_ns == 0
-}
-
-fn thread_outside(data: &Data, what: What) -> u64 {
-    what.row()
-        .map_or(0, |row| data.threads()[row as usize].outside_ns)
-}
-
-fn thread_cpu(data: &Data, what: What) -> u64 {
-    what.row()
-        .map_or(0, |row| data.snapshot.threads[row as usize].cpu_ns.unwrap_or(0))
 }
 
 fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> String {

@@ -13,7 +13,7 @@ use crate::ui::view::counter;
 use crate::ui::view::counter::CounterCell;
 use crate::ui::view::difference;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, timed_in_part};
-use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks};
+use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks, ticks_of};
 
 /// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
 /// the column.
@@ -36,8 +36,8 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         }
     }
     let (of_total, of_self) = app.shares(data, what);
-    let spread = data.spread(what).unwrap_or_default();
-    let (total_is_estimated, self_is_estimated) = (spread.total_estimated, spread.self_estimated);
+    let uncertainty = data.uncertainty(what).unwrap_or_default();
+    let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
     let ticks = ticks(data, what);
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
@@ -68,7 +68,11 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         }),
         Value::Quantile(percent) => (quantile(f64::from(percent) / 100.0), timed_in_part(data, what)),
         Value::Longest => (longest(canvas, app, data, what), timed_in_part(data, what)),
-        Value::Cpu | Value::Outside | Value::Drawn => (None, false),
+        Value::TimeOf(read) => {
+            let ns = read(data, what);
+            time(ns, ticks_of(data, ns), false, data.per_calls)
+        }
+        Value::Drawn => (None, false),
     };
     match text {
         Some(text) if estimated => format!("{ABOUT}{text}"),

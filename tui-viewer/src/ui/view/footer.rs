@@ -5,8 +5,9 @@ use tickscope_report::number;
 use tui_input::Input;
 
 use crate::app::figures::share;
+use crate::app::help_screen::HelpScreen;
 use crate::app::layout::Layout;
-use crate::app::overlay::{HelpScreen, Overlay};
+use crate::app::overlay::Overlay;
 use crate::app::search::Search;
 use crate::app::state::App;
 use crate::app::view::View;
@@ -26,7 +27,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     let line = layout.bottom_line();
     if let (Context::Typing, Some(search)) = (context, app.help().and_then(HelpScreen::typed)) {
         canvas.clear(line);
-        let found = match app.help_found().len() {
+        let found = match app.help().map_or(0, |help| help.found(&app.screen).len()) {
             0 if search.input.value().is_empty() => String::new(),
             0 => "no match  ".into(),
             all => format!("match {}/{all}  ", search.at + 1),

@@ -1,7 +1,7 @@
 //! Golden screens: what people see, cell by cell, and how each cell looks.
 //!
 //! All of them are written anew by
-//! `rm tui-viewer/src/view/snapshots/*golden*; INSTA_UPDATE=always cargo test -p tickscope-cli --lib golden`.
+//! `rm tui-viewer/src/ui/view/snapshots/*golden*; INSTA_UPDATE=always cargo test -p tickscope-cli --lib golden`.
 
 use insta::assert_snapshot;
 use ratatui::layout::Size;

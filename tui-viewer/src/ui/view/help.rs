@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use crate::app::help;
 use crate::app::help::WORD_CELLS;
 use crate::app::help::line::HelpLine;
-use crate::app::overlay::HelpScreen;
+use crate::app::help_screen::HelpScreen;
 use crate::app::state::App;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;

@@ -154,47 +154,32 @@ fn line(
         Meaning::Plain
     };
     for (index, place) in places.iter().enumerate() {
-        let (text, meaning) = match place.column {
-            FunctionColumn::Name => {
-                name(canvas, app, data, row, *place, y, look, rest);
-                continue;
-            }
-            FunctionColumn::Bar if data.then.is_some() => {
-                difference::of_avg(canvas, data, row.what, place.width)
-            }
-            FunctionColumn::Spark => (spark::of(canvas, app, row.id, place.width), Meaning::Quiet),
-            FunctionColumn::Bar => {
-                // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
-                let cells = Rect::new(place.x, y, place.width, 1);
-                let plain = Look {
-                    selected: false,
-                    ..look
-                };
-                canvas.clear(cells);
-                canvas.put(
-                    place.x,
-                    y,
-                    place.width,
-                    &bar(main, place.width, canvas.glyphs),
-                    plain.of(weight),
-                );
-                continue;
-            }
-            FunctionColumn::Where => (place_of(canvas, data, row.what, place.width), Meaning::Quiet),
-            FunctionColumn::TotalShare
-            | FunctionColumn::OfShare
-            | FunctionColumn::CallsOf
-            | FunctionColumn::SelfShare
-            | FunctionColumn::Total
-            | FunctionColumn::SelfTime
-            | FunctionColumn::Calls
-            | FunctionColumn::Avg
-            | FunctionColumn::P50
-            | FunctionColumn::P99
-            | FunctionColumn::Max => (
-                figure::text(canvas, app, data, row.what, place.column.spec().value),
-                if index == 0 { weight } else { rest },
-            ),
+        let column = place.column;
+        if column == FunctionColumn::Name {
+            name(canvas, app, data, row, *place, y, look, rest);
+            continue;
+        }
+        if column == FunctionColumn::Bar && data.then.is_none() {
+            // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
+            let cells = Rect::new(place.x, y, place.width, 1);
+            let plain = Look {
+                selected: false,
+                ..look
+            };
+            canvas.clear(cells);
+            let text = bar(main, place.width, canvas.glyphs);
+            canvas.put(place.x, y, place.width, &text, plain.of(weight));
+            continue;
+        }
+        let (text, meaning) = if column == FunctionColumn::Bar {
+            difference::of_avg(canvas, data, row.what, place.width)
+        } else if column == FunctionColumn::Spark {
+            (spark::of(canvas, app, row.id, place.width), Meaning::Quiet)
+        } else if column == FunctionColumn::Where {
+            (place_of(canvas, data, row.what, place.width), Meaning::Quiet)
+        } else {
+            let text = figure::text(canvas, app, data, row.what, column.spec().value);
+            (text, if index == 0 { weight } else { rest })
         };
         if place.column.is_number() {
             number(canvas, place, y, &text, look.of(meaning));

@@ -106,7 +106,7 @@ fn text(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, place: Place<Th
     let cells = usize::from(place.width);
     let unknown = || UNKNOWN.to_string();
     let value = place.column.spec().value;
-    if value != Value::Drawn && data.then.is_some() {
+    if !matches!(value, Value::Drawn) && data.then.is_some() {
         return difference::text(canvas, app, data, What::Thread(index), value);
     }
     let time = |ns: u64| time(canvas, app, data, ns);

@@ -102,7 +102,7 @@ impl Coarse {
 fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
     payload.clear();
     codec::encode_small(snapshot, payload)?;
-    let longest = ring.coarse_room(payload.len() as u64)?;
+    let longest = ring.coarse_space(payload.len() as u64)?;
     record::shorten(snapshot, payload, longest, codec::encode_small)?;
     ring.publish_coarse(Stamp::from(&snapshot.capture), payload)
         .map(drop)

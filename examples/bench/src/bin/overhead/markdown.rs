@@ -1,4 +1,4 @@
-//! Tables for BENCHMARKS.md.
+//! Tables for docs/design/benchmarks.md.
 
 use crate::kernel;
 use crate::measure::Measured;

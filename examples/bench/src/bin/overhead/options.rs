@@ -11,7 +11,7 @@ pub(crate) enum Form {
     Text,
     /// One object a line, and only rows.
     Json,
-    /// Tables for BENCHMARKS.md.
+    /// Tables for docs/design/benchmarks.md.
     Markdown,
 }
 

@@ -100,7 +100,7 @@ fn parts(nodes: usize, histograms: bool, all: bool) -> Result<(), FormatError> {
         let decoded = Instant::now();
         small.clear();
         codec::encode_small(&snapshot, &mut small)?;
-        ring.coarse_room(small.len() as u64)?;
+        ring.coarse_space(small.len() as u64)?;
         ring.publish_coarse(stamp, &small)?;
         let coarse = Instant::now();
         assert_eq!((back.nodes.len(), snapshot.nodes.len()), (nodes, nodes));

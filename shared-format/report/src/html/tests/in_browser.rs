@@ -36,6 +36,15 @@ fn output_of(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Checks of the page by itself, which stand behind its own scripts.
+const CHECKS: &str = include_str!("check.js");
+
+/// The page with the checks behind its scripts.
+fn with_checks(html: &str) -> String {
+    let (before, after) = html.rsplit_once("</script>").unwrap();
+    format!("{before}{CHECKS}</script>{after}")
+}
+
 /// What the document holds once its scripts have run; none without a browser.
 fn document(html: &str) -> Option<String> {
     let Some(browser) = on_path(&BROWSERS) else {
@@ -44,7 +53,7 @@ fn document(html: &str) -> Option<String> {
     };
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("page.html");
-    fs::write(&file, html).unwrap();
+    fs::write(&file, with_checks(html)).unwrap();
     let document = output_of(
         Command::new(browser)
             // The page is our own; as root the browser refuses to start with its sandbox.
@@ -60,12 +69,12 @@ fn document(html: &str) -> Option<String> {
                 "--user-data-dir={}",
                 dir.path().join("profile").display()
             ))
-            .arg(format!("file://{}#test", file.display())),
+            .arg(format!("file://{}", file.display())),
     );
     if document.contains("id=\"app\"") {
         return Some(document);
     }
-    // Those in a box of their own (snap) do not see everybody's temporary files.
+    // Sandboxed browsers (snap) do not see the temporary files of other programs.
     eprintln!("skipped: the browser found nothing in {}", file.display());
     None
 }
@@ -134,7 +143,9 @@ fn links_of(tree: &CallTree, function: u32) -> Vec<String> {
     let found = Neighbours::of(tree, FunctionId(function)).unwrap();
     let line = |which: &str, link: &Link| {
         let other = link.function.map_or("-1".to_string(), |id| id.0.to_string());
-        let estimated = link.spread.is_some_and(|spread| spread.total_estimated);
+        let estimated = link
+            .uncertainty
+            .is_some_and(|uncertainty| uncertainty.total_estimated);
         let mark = if estimated { "~" } else { "" };
         format!(
             "graph\t{function}\t{which}\t{other}\t{}\t{}\t{mark}",

@@ -1,0 +1,110 @@
+//! The help on the screen: how far it is scrolled, and what is looked up in it.
+
+use tui_input::InputRequest;
+
+use crate::app::help;
+use crate::app::help::line::HelpLine;
+use crate::app::help_search::HelpSearch;
+use crate::app::screen_info::ScreenInfo;
+
+/// So much of a page stands above a line that was found.
+const ABOVE: usize = 4;
+
+/// The help, scrolled and searched.
+#[derive(Debug, Default)]
+pub(crate) struct HelpScreen {
+    /// Lines scrolled away.
+    pub(crate) scroll: usize,
+    /// What is looked up.
+    pub(crate) search: Option<HelpSearch>,
+}
+
+impl HelpScreen {
+    /// The search whose text is being typed.
+    pub(crate) fn typed(&self) -> Option<&HelpSearch> {
+        self.search.as_ref().filter(|search| search.typing)
+    }
+
+    /// Starts to type a search.
+    pub(super) fn begin_search(&mut self) {
+        self.search = Some(HelpSearch {
+            typing: true,
+            ..HelpSearch::default()
+        });
+    }
+
+    /// A key in the line of the search.
+    pub(super) fn edit(&mut self, request: InputRequest, screen: &ScreenInfo) {
+        let Some(search) = self.search.as_mut().filter(|search| search.typing) else {
+            return;
+        };
+        search.input.handle(request);
+        self.look_at(self.best(screen), screen);
+    }
+
+    /// The search stays, if it finds anything, and the keys go back to the help.
+    pub(super) fn keep_search(&mut self, screen: &ScreenInfo) {
+        let finds = !self.found(screen).is_empty();
+        self.search.take_if(|_| !finds);
+        if let Some(search) = &mut self.search {
+            search.typing = false;
+        }
+    }
+
+    /// To the next or the previous line that has the text, around the ends.
+    pub(super) fn step(&mut self, forward: bool, screen: &ScreenInfo) {
+        let count = self.found(screen).len();
+        let Some(search) = self.search.as_ref().filter(|_| count > 0) else {
+            return;
+        };
+        let to = (search.at + if forward { 1 } else { count - 1 }) % count;
+        self.look_at(to, screen);
+    }
+
+    /// Which of the lines found to look at first: the one that explains this very word, or else the first.
+    fn best(&self, screen: &ScreenInfo) -> usize {
+        let found = self.places(screen, HelpSearch::finds);
+        let explains = self.places(screen, HelpSearch::is_explained_by);
+        let best = explains
+            .first()
+            .and_then(|best| found.iter().position(|at| at == best));
+        best.unwrap_or(0)
+    }
+
+    /// The lines that have the text, from the first column to the last.
+    pub(crate) fn found(&self, screen: &ScreenInfo) -> Vec<usize> {
+        let found = self.places(screen, HelpSearch::finds);
+        found.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Columns and lines that a search wants.
+    fn places(&self, screen: &ScreenInfo, wanted: fn(&HelpSearch, &HelpLine) -> bool) -> Vec<(usize, usize)> {
+        let Some(search) = &self.search else {
+            return Vec::new();
+        };
+        let columns = help::columns(screen.size.width, screen.ascii);
+        let lines = columns.iter().enumerate().flat_map(|(column, lines)| {
+            let lines = lines.iter().enumerate();
+            lines.map(move |(at, line)| ((column, at), line))
+        });
+        lines
+            .filter(|(_, line)| wanted(search, line))
+            .map(|(place, _)| place)
+            .collect()
+    }
+
+    /// Looks at one of the lines found, and scrolls to it if it is not on the screen already.
+    fn look_at(&mut self, at: usize, screen: &ScreenInfo) {
+        let line = self.found(screen).get(at).copied();
+        if let Some(search) = &mut self.search {
+            search.at = at;
+        }
+        let page = help::page(screen.size);
+        let Some(line) = line.filter(|line| !(self.scroll..self.scroll + page).contains(line)) else {
+            return;
+        };
+        self.scroll = line
+            .saturating_sub(ABOVE.min(page / 2))
+            .min(help::end(screen.size));
+    }
+}
