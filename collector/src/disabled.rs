@@ -1,5 +1,5 @@
-//! The macros and the calling API where nothing is measured: without the feature `enable`, and on platforms that are not
-//! supported. All of it is there, none of it does anything.
+//! The macros and the calling API where nothing is measured: without the feature `enable`, and on platforms that are
+//! not supported. The API is complete, and every part of it does nothing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,11 +7,12 @@ use std::time::Duration;
 use crate::own_thread::OwnThread;
 use crate::types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
 
-/// What a session says of a platform that is not supported.
+/// The warning of a session on a platform that is not supported.
 const UNSUPPORTED: &str = "nothing is measured: tickscope measures on Linux, and this program was built for another platform, \
     or with --cfg tickscope_unsupported; build it for Linux without that flag";
 
-/// Does nothing: nothing is measured here. Its arguments are named, so that nothing turns unused.
+/// Does nothing, because nothing is measured here. The arguments are used, so that the compiler does not report them as
+/// unused.
 #[macro_export]
 macro_rules! scope {
     () => {};
@@ -24,7 +25,7 @@ macro_rules! scope {
     };
 }
 
-/// A guard of nothing: nothing is measured here.
+/// Returns an empty guard, because nothing is measured here.
 #[macro_export]
 macro_rules! scope_guard {
     ($($site:tt)*) => {{
@@ -33,7 +34,7 @@ macro_rules! scope_guard {
     }};
 }
 
-/// The expression alone: nothing is measured here.
+/// Evaluates the expression alone, because nothing is measured here.
 #[macro_export]
 macro_rules! time {
     (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
@@ -46,7 +47,7 @@ macro_rules! time {
     }};
 }
 
-/// The future alone: nothing is measured here.
+/// Returns the future alone, because nothing is measured here.
 #[macro_export]
 macro_rules! future {
     (group = $group:expr, $name:expr, $future:expr $(,)?) => {{
@@ -59,7 +60,7 @@ macro_rules! future {
     }};
 }
 
-/// Evaluates what would be added, once, as where counters are kept; adds it to nothing.
+/// Evaluates the amount once, as with the feature, and counts nothing.
 #[macro_export]
 macro_rules! count {
     (group = $group:expr, $($counter:tt)*) => {{
@@ -79,8 +80,8 @@ macro_rules! count {
     }};
 }
 
-/// The site of nothing. Where `enable` is on and the platform is not supported, `#[profile]` writes it before the body of
-/// an async function.
+/// Returns an empty site. On a platform that is not supported, `#[profile]` with the feature `enable` writes it before
+/// the body of an async function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
@@ -90,19 +91,19 @@ macro_rules! __site {
     }};
 }
 
-/// What `#[profile]` needs; no promise to other callers.
+/// What `#[profile]` expands to. It is not part of the public API and may change in any release.
 pub mod private {
-    /// The site of nothing.
+    /// An empty site.
     #[derive(Clone, Copy, Debug)]
     pub struct Site;
 
-    /// Returns the future as it is.
+    /// Returns the future unchanged.
     pub fn profile_future<F: IntoFuture>(_: Site, future: F) -> F::IntoFuture {
         future.into_future()
     }
 }
 
-/// A guard of nothing.
+/// An empty guard.
 #[derive(Debug)]
 #[must_use = "the scope ends at once if its guard is not kept"]
 pub struct Scope {
@@ -155,7 +156,8 @@ impl Drop for Pause {
 }
 
 impl Session {
-    /// [`Status::Off`] without the feature `enable`, else [`Status::Unsupported`].
+    /// Returns [`Status::Off`] without the feature `enable`, and [`Status::Unsupported`] on a platform that is not
+    /// supported.
     pub fn status(&self) -> Status {
         if cfg!(feature = "enable") {
             Status::Unsupported
@@ -164,7 +166,7 @@ impl Session {
         }
     }
 
-    /// On a platform that is not supported, one that says so; else none.
+    /// Returns a warning on a platform that is not supported, and none without the feature `enable`.
     pub fn warnings(&self) -> Vec<String> {
         match self.status() {
             Status::Unsupported => vec![UNSUPPORTED.to_owned()],
@@ -244,7 +246,7 @@ impl Builder {
     }
 }
 
-/// A session that publishes nothing: nothing is measured here.
+/// Starts a session that publishes nothing, because nothing is measured here.
 pub fn start(name: impl Into<String>) -> Session {
     Builder::new(name).start()
 }
@@ -304,7 +306,7 @@ pub fn enable_sites(_: &str) -> Result<usize, SitesError> {
     Ok(0)
 }
 
-/// Chooses which threads count; without the feature none do.
+/// Chooses which threads count. Here none do.
 pub mod thread {
     /// Does nothing.
     pub fn include() {}
