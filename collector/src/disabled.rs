@@ -201,7 +201,7 @@ impl Snapshot {
 macro_rules! setters {
     ($($name:ident: $type:ty),* $(,)?) => {
         $(
-            #[doc = concat!("Without effect: nothing is measured here. `", stringify!($name), "`.")]
+            #[doc = concat!("Does nothing, because nothing is measured here (`", stringify!($name), "`).")]
             pub fn $name(self, _: $type) -> Self {
                 self
             }

@@ -115,12 +115,12 @@ fn compose(rows: &Receiver<Row>) -> Result<Image, RecvError> {
 }
 
 fn wait_for_row(rows: &Receiver<Row>) -> Result<Row, RecvError> {
-    let _nobodys_time = tickscope::pause();
+    let _pause = tickscope::pause();
     rows.recv()
 }
 
 fn rest(time: Duration) {
-    let _nobodys_time = tickscope::pause();
+    let _pause = tickscope::pause();
     thread::sleep(time);
 }
 
@@ -135,7 +135,7 @@ fn render_jobs(jobs: &Receiver<Job>, rows: &Sender<Row>) {
 }
 
 fn wait_for_job(jobs: &Receiver<Job>) -> Result<Job, RecvError> {
-    let _nobodys_time = tickscope::pause();
+    let _pause = tickscope::pause();
     jobs.recv()
 }
 
