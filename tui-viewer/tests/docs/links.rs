@@ -13,9 +13,10 @@ fn resolved(page: &str, link: &str) -> (PathBuf, Option<String>) {
     }
     let mut path = Path::new(page).parent().unwrap().to_path_buf();
     for part in Path::new(file).components() {
-        match part {
-            Component::ParentDir => assert!(path.pop(), "{page}: {link} leads out of the repository"),
-            part => path.push(part),
+        if part == Component::ParentDir {
+            assert!(path.pop(), "{page}: {link} leads out of the repository");
+        } else {
+            path.push(part);
         }
     }
     (path, anchor)

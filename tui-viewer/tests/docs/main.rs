@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 //! The README and the book below `docs/`: links lead to what exists, commands parse, and tables list what the code has.
 
 mod commands;
