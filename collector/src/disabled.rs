@@ -1,4 +1,5 @@
-//! The calling API without the feature `enable`: all of it there, none of it doing anything.
+//! The macros and the calling API where nothing is measured: without the feature `enable`, and on platforms that are not
+//! supported. All of it is there, none of it does anything.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,7 +7,11 @@ use std::time::Duration;
 use crate::own_thread::OwnThread;
 use crate::types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
 
-/// Does nothing: the feature `enable` is off. Its arguments are named, so that nothing turns unused.
+/// What a session says of a platform that is not supported.
+const UNSUPPORTED: &str = "nothing is measured: tickscope measures on Linux, and this program was built for another platform, \
+    or with --cfg tickscope_unsupported; build it for Linux without that flag";
+
+/// Does nothing: nothing is measured here. Its arguments are named, so that nothing turns unused.
 #[macro_export]
 macro_rules! scope {
     () => {};
@@ -19,7 +24,7 @@ macro_rules! scope {
     };
 }
 
-/// A guard of nothing: the feature `enable` is off.
+/// A guard of nothing: nothing is measured here.
 #[macro_export]
 macro_rules! scope_guard {
     ($($site:tt)*) => {{
@@ -28,7 +33,7 @@ macro_rules! scope_guard {
     }};
 }
 
-/// The expression alone: the feature `enable` is off.
+/// The expression alone: nothing is measured here.
 #[macro_export]
 macro_rules! time {
     (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
@@ -41,7 +46,7 @@ macro_rules! time {
     }};
 }
 
-/// The future alone: the feature `enable` is off.
+/// The future alone: nothing is measured here.
 #[macro_export]
 macro_rules! future {
     (group = $group:expr, $name:expr, $future:expr $(,)?) => {{
@@ -54,7 +59,7 @@ macro_rules! future {
     }};
 }
 
-/// Does nothing but to evaluate what would be added, once, as it is with the feature: `enable` is off.
+/// Evaluates what would be added, once, as where counters are kept; adds it to nothing.
 #[macro_export]
 macro_rules! count {
     (group = $group:expr, $($counter:tt)*) => {{
@@ -74,6 +79,29 @@ macro_rules! count {
     }};
 }
 
+/// The site of nothing. Where `enable` is on and the platform is not supported, `#[profile]` writes it before the body of
+/// an async function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($($site:tt)*) => {{
+        $crate::scope!($($site)*);
+        $crate::__private::Site
+    }};
+}
+
+/// What `#[profile]` needs; no promise to other callers.
+pub mod private {
+    /// The site of nothing.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Site;
+
+    /// Returns the future as it is.
+    pub fn profile_future<F: IntoFuture>(_: Site, future: F) -> F::IntoFuture {
+        future.into_future()
+    }
+}
+
 /// A guard of nothing.
 #[derive(Debug)]
 #[must_use = "the scope ends at once if its guard is not kept"]
@@ -81,7 +109,7 @@ pub struct Scope {
     _own_thread: OwnThread,
 }
 
-/// A pause of nothing.
+/// An empty guard.
 #[derive(Debug)]
 #[must_use = "the pause ends at once if its guard is not kept"]
 pub struct Pause {
@@ -101,7 +129,7 @@ pub struct Snapshot {
     _private: (),
 }
 
-/// Settings that nothing reads.
+/// Settings that have no effect.
 #[derive(Clone, Debug)]
 #[must_use = "nothing starts before `start`"]
 pub struct Builder {
@@ -116,7 +144,7 @@ impl Scope {
 }
 
 impl Drop for Scope {
-    // As with the feature, so that `drop(scope)` is no warning.
+    // It exists, as with the feature, so that `drop(scope)` causes no warning.
     #[inline(always)]
     fn drop(&mut self) {}
 }
@@ -127,17 +155,24 @@ impl Drop for Pause {
 }
 
 impl Session {
-    /// [`Status::Off`].
+    /// [`Status::Off`] without the feature `enable`, else [`Status::Unsupported`].
     pub fn status(&self) -> Status {
-        Status::Off
+        if cfg!(feature = "enable") {
+            Status::Unsupported
+        } else {
+            Status::Off
+        }
     }
 
-    /// None.
+    /// On a platform that is not supported, one that says so; else none.
     pub fn warnings(&self) -> Vec<String> {
-        Vec::new()
+        match self.status() {
+            Status::Unsupported => vec![UNSUPPORTED.to_owned()],
+            Status::Starting | Status::Publishing | Status::Counting | Status::Off => Vec::new(),
+        }
     }
 
-    /// None.
+    /// Returns `None`.
     pub fn path(&self) -> Option<PathBuf> {
         None
     }
@@ -149,22 +184,22 @@ impl Drop for Session {
 }
 
 impl Snapshot {
-    /// 0.
+    /// Returns 0.
     pub fn calls(&self) -> u64 {
         0
     }
 
-    /// 0.
+    /// Returns 0.
     pub fn measured_ticks(&self) -> u64 {
         0
     }
 }
 
-/// The setters: each takes its value and gives the builder back.
+/// The setters. Each takes its value and returns the builder.
 macro_rules! setters {
     ($($name:ident: $type:ty),* $(,)?) => {
         $(
-            #[doc = concat!("Without effect: the feature `enable` is off. `", stringify!($name), "`.")]
+            #[doc = concat!("Without effect: nothing is measured here. `", stringify!($name), "`.")]
             pub fn $name(self, _: $type) -> Self {
                 self
             }
@@ -173,7 +208,7 @@ macro_rules! setters {
 }
 
 impl Builder {
-    /// A session that publishes nothing.
+    /// Begins a session that publishes nothing.
     pub fn new(_: impl Into<String>) -> Self {
         Self { _private: () }
     }
@@ -195,12 +230,12 @@ impl Builder {
         allow_remote_control: bool,
     }
 
-    /// A session that publishes nothing.
+    /// Starts a session that publishes nothing.
     pub fn start(self) -> Session {
         Session { _private: () }
     }
 
-    /// A session that publishes nothing.
+    /// Starts a session that publishes nothing.
     ///
     /// # Errors
     /// Never.
@@ -209,7 +244,7 @@ impl Builder {
     }
 }
 
-/// A session that publishes nothing: the feature `enable` is off.
+/// A session that publishes nothing: nothing is measured here.
 pub fn start(name: impl Into<String>) -> Session {
     Builder::new(name).start()
 }
@@ -221,7 +256,7 @@ pub fn pause() -> Pause {
     }
 }
 
-/// Gives an empty snapshot.
+/// Returns an empty snapshot.
 pub fn reset() -> Snapshot {
     Snapshot::default()
 }
@@ -229,12 +264,12 @@ pub fn reset() -> Snapshot {
 /// Does nothing.
 pub fn request_reset() {}
 
-/// Gives an empty snapshot.
+/// Returns an empty snapshot.
 pub fn snapshot() -> Snapshot {
     Snapshot::default()
 }
 
-/// Writes nothing, as there is nothing to report, and returns the path as given.
+/// Writes nothing, because there is nothing to report, and returns the path as given.
 ///
 /// # Errors
 /// Never.
@@ -245,7 +280,7 @@ pub fn dump(path: impl AsRef<Path>, _: Format) -> Result<PathBuf, DumpError> {
 /// Does nothing.
 pub fn set_mode(_: Mode) {}
 
-/// Nothing is measured.
+/// Returns [`Mode::Off`].
 pub fn mode() -> Mode {
     Mode::Off
 }
@@ -253,7 +288,7 @@ pub fn mode() -> Mode {
 /// Does nothing.
 pub fn set_histogram(_: bool) {}
 
-/// Does nothing, as there are no sites, and returns 0.
+/// Does nothing, because there are no sites, and returns 0.
 ///
 /// # Errors
 /// Never.
@@ -261,7 +296,7 @@ pub fn disable_sites(_: &str) -> Result<usize, SitesError> {
     Ok(0)
 }
 
-/// Does nothing, as there are no sites, and returns 0.
+/// Does nothing, because there are no sites, and returns 0.
 ///
 /// # Errors
 /// Never.
@@ -269,7 +304,7 @@ pub fn enable_sites(_: &str) -> Result<usize, SitesError> {
     Ok(0)
 }
 
-/// Which threads count: none.
+/// Chooses which threads count; without the feature none do.
 pub mod thread {
     /// Does nothing.
     pub fn include() {}

@@ -1,28 +1,28 @@
-//! What can be wrong with a file or its bytes: always what was found, what was wanted, and where.
+//! The error of this crate: what was found, what was wanted, and where.
 
 use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why bytes or a file could not be read as what they claim to be.
+/// Why a file or its bytes could not be read or written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The file does not begin like one of ours.
+    /// The file does not begin like a tickscope file.
     NotOurs {
         /// The first bytes, printable.
         found: String,
         /// The bytes of ours.
         wanted: String,
     },
-    /// Written by a version we cannot read.
+    /// A version that this build cannot read wrote it.
     Version {
         /// Major and minor found.
         found: String,
         /// What this build reads.
         wanted: String,
     },
-    /// Needs something this build does not know.
+    /// It needs features that this build does not know.
     Features {
         /// The unknown bits.
         found: u64,
@@ -45,19 +45,19 @@ pub enum FormatError {
     },
     /// Made from a snapshot, and not the snapshot itself.
     Derived {
-        /// What was done to it.
+        /// What was done to the file.
         found: String,
         /// What to open instead.
         wanted: String,
     },
-    /// Shorter than it says it is.
+    /// It is shorter than it says.
     Truncated {
         /// Bytes there.
         found: u64,
         /// Bytes needed.
         wanted: u64,
     },
-    /// A field holds what no writer writes.
+    /// A field contains a value that no writer writes.
     Damaged {
         /// Which field.
         what: &'static str,
@@ -73,7 +73,7 @@ pub enum FormatError {
         /// How often it was tried.
         tries: u32,
     },
-    /// No whole record is there.
+    /// There is no complete record.
     NoRecord,
     /// The snapshot does not fit into a record.
     TooLarge {
@@ -82,7 +82,7 @@ pub enum FormatError {
         /// Bytes there are.
         wanted: u64,
     },
-    /// It is not a plain file of ours.
+    /// It is not a plain file that belongs to this user.
     Unsuitable {
         /// The path.
         path: PathBuf,
@@ -103,7 +103,7 @@ pub enum FormatError {
 }
 
 impl FormatError {
-    /// An I/O error with what was tried on what.
+    /// Makes an I/O error, with the call that failed and its path.
     pub fn io(call: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io {
             call,

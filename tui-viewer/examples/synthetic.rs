@@ -18,11 +18,7 @@ use tickscope_cli::source::status::Status;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Mode, Site};
-
-#[path = "../tests/support/modes.rs"]
-mod modes;
-#[path = "../tests/support/orderbook.rs"]
-mod orderbook;
+use tickscope_testkit::{modes, orderbook};
 
 /// How old the program is when the screen starts, in tenths of a second.
 const AGE: u64 = 1_340;

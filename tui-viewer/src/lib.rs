@@ -1,5 +1,8 @@
 //! The terminal viewer of tickscope: a live call tree of a running program.
 //!
+//! This library is private to the package: it is there so that the tests and examples can reach the parts of the command
+//! `tickscope`. It is not documented outside the sources, and any release may change all of it.
+//!
 //! ```text
 //! Feed -> Events -> App -> Layout -> rows -> Buffer -> terminal
 //!                    ^                           keys
@@ -26,10 +29,6 @@ pub mod ui;
 pub use keys::keymap::markdown as key_table_markdown;
 
 #[cfg(test)]
-#[path = "../tests/support/modes.rs"]
-mod modes;
-#[cfg(test)]
-#[path = "../tests/support/orderbook.rs"]
-mod orderbook;
-#[cfg(test)]
 mod test_driver;
+#[cfg(test)]
+use tickscope_testkit::{modes, orderbook};

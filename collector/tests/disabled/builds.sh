@@ -31,7 +31,7 @@ done
 sed -E 's/^members = .*/members = ["shared-format", "collector", "collector\/macros"]/
     /^(exclude|default-members) = /d
     /^tickscope-(demo|bench) = /d
-    s/^(version = |tickscope.* version = )"[0-9.]*"/\1"0.0.1"/' Cargo.toml >"$other/Cargo.toml"
+    s/^(version = |tickscope.* version = )"(=?)[0-9.]*"/\1"\20.0.1"/' Cargo.toml >"$other/Cargo.toml"
 
 app=$work/app
 mkdir -p "$app/src"

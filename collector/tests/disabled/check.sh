@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Without the feature `enable` nothing is left of tickscope, and with it in the application the scopes of its
-# libraries live. Proves both with the two crates beside this script. Needs objdump for the last check.
+# libraries are measured, where the platform is supported. Proves it with the two crates beside this script. Needs objdump for
+# the last check.
 set -euo pipefail
 cd "$(dirname "$0")"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../../../target}/disabled"
@@ -31,7 +32,24 @@ echo "(c) without the feature nothing is built but tickscope and its macros"
 built=$("$cargo" tree --locked -p disabled-lib -e normal,build --prefix none --format "{p}" | sed 's/ .*//' | sort -u | xargs)
 [ "$built" = "disabled-lib tickscope tickscope-macros" ] || fail "built: $built"
 
-echo "(d) a function with scopes and one without are the same instructions"
+echo "(d) on a platform that is not supported the feature changes nothing but the session's status"
+(
+    export RUSTFLAGS="$RUSTFLAGS --cfg tickscope_unsupported" CARGO_TARGET_DIR="$CARGO_TARGET_DIR/unsupported"
+    rm -rf "$TICKSCOPE_DIR"
+    # The program itself asserts what the session says.
+    said=$("$cargo" run --locked --quiet -p disabled-app --features enable)
+    [ "$said" = "nothing was measured" ] || fail "unsupported: $said"
+    [ ! -e "$TICKSCOPE_DIR" ] || fail "unsupported: there are rings"
+    built=$("$cargo" tree --locked -p disabled-app --features enable -e normal,build --prefix none --format "{p}" |
+        sed 's/ .*//' | sort -u | xargs)
+    [ "$built" = "disabled-app disabled-lib tickscope tickscope-macros" ] || fail "unsupported: built: $built"
+    built=$("$cargo" tree --locked -p tickscope --features tickscope/export -e normal,build --prefix none --format "{p}" \
+        --manifest-path ../../Cargo.toml | sed 's/ .*//' | sort -u | xargs)
+    [ "$built" = "tickscope tickscope-macros" ] || fail "unsupported, with all features: built: $built"
+    "$cargo" check --locked --quiet --manifest-path ../../Cargo.toml --lib --features export
+)
+
+echo "(e) a function with scopes and one without are the same instructions"
 "$cargo" build --locked --quiet --release -p disabled-app
 if ! command -v objdump >/dev/null; then
     echo "skipped: no objdump" >&2

@@ -163,7 +163,7 @@ fn a_second_lost_ring_waits_for_its_minute() {
             "cut from outside",
             "nothing is published",
             "a minute",
-            "start the session anew",
+            "restart the session",
         ] {
             assert!(warnings.contains(says), "{says}: {warnings}");
         }

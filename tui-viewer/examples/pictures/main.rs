@@ -15,9 +15,8 @@ use anyhow::Context;
 use tickscope_cli::headless::{self, Shot, views};
 use tickscope_cli::source::events::{Events, Target};
 use tickscope_cli::source::status::Status;
+use tickscope_testkit::orderbook;
 
-#[path = "../../tests/support/orderbook.rs"]
-mod orderbook;
 mod paint;
 mod svg;
 

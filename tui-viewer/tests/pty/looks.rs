@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use portable_pty::CommandBuilder;
+use tickscope_testkit::ring;
 
-use crate::ring;
 use crate::session::{Session, example};
 
 #[test]

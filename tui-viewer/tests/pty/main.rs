@@ -12,11 +12,7 @@ mod editor;
 mod keys;
 mod leaving;
 mod looks;
-#[path = "../support/orderbook.rs"]
-mod orderbook;
 mod program;
-#[path = "../support/ring.rs"]
-mod ring;
 mod session;
 mod sizes;
 mod troubled;

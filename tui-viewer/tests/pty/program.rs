@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use portable_pty::CommandBuilder;
 use tickscope_format::file::open::RingFile;
+use tickscope_testkit::{orderbook, ring};
 
 use crate::session::{DEADLINE, Session};
-use crate::{orderbook, ring};
 
 /// Names the directory of the rings of the program below; without it the test below is none.
 const ROLE: &str = "PTY_TEST_RINGS";

@@ -183,7 +183,7 @@ impl ReportArgs {
         }
         if format == ReportFormat::Tks && self.times.compensated {
             return Err(
-                "a tks file has the times that were measured; leave out --compensated, and give it to whoever opens the file",
+                "a tks file has the times that were measured; leave out --compensated, and use it when you open the file",
             );
         }
         if self.per.is_some() {
@@ -191,7 +191,7 @@ impl ReportArgs {
                 ReportFormat::Text | ReportFormat::Html | ReportFormat::Json | ReportFormat::Csv => {}
                 ReportFormat::Tks => {
                     return Err(
-                        "a tks file has what was measured; leave out --per, and give it to whoever opens the file",
+                        "a tks file has what was measured; leave out --per, and use it when you open the file",
                     );
                 }
                 ReportFormat::Folded

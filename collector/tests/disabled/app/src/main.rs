@@ -34,7 +34,9 @@ macro_rules! run_all {
 }
 
 fn main() {
-    let on = cfg!(feature = "enable");
+    let enabled = cfg!(feature = "enable");
+    // The library's condition.
+    let on = enabled && cfg!(all(target_os = "linux", not(tickscope_unsupported)));
     run_all!(user);
     run_all!(own);
     assert_eq!(Thing(2u32).area(), 4);
@@ -71,7 +73,12 @@ fn main() {
 
     let (session, _) = user::start("disabled-app");
     drop(own::start("disabled-app"));
-    assert_eq!(session.status() == Status::Off, !on);
+    let nothing = if enabled { Status::Unsupported } else { Status::Off };
+    assert_eq!(session.status() == nothing, !on);
+    if !on {
+        let warned = session.warnings().join("; ");
+        assert_eq!(warned.contains("tickscope measures on Linux"), enabled, "{warned}");
+    }
     let joined = own::try_start("disabled-app").unwrap();
     assert_eq!(joined.path().is_some(), on);
     println!("{}", if on { "measured" } else { "nothing was measured" });

@@ -180,10 +180,11 @@ pub fn calls() -> (Snapshot, Snapshot, u64, u64) {
 }
 
 pub fn dumps(path: &std::path::Path) -> Result<(), DumpError> {
-    tickscope::dump("no/such/directory/now.html", Format::Html).or_else(|error| {
+    if let Err(error) = tickscope::dump("no/such/directory/now.html", Format::Html) {
         let error: &dyn std::error::Error = &error;
         assert!(error.to_string().contains("no/such/directory"));
-        Ok(())
-    })?;
-    tickscope::dump(path, Format::Tks)
+    }
+    let written: std::path::PathBuf = tickscope::dump(path, Format::Tks)?;
+    assert_eq!(written, path);
+    Ok(())
 }

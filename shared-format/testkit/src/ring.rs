@@ -20,7 +20,7 @@ use crate::orderbook;
 
 /// A ring and the thread that writes it, until dropped.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub struct Program {
     path: PathBuf,
     /// When each record was published.
     times: Arc<Mutex<Vec<Instant>>>,
@@ -29,7 +29,7 @@ pub(crate) struct Program {
 }
 
 /// A snapshot of so many threads with so many nodes in all, of at most so many functions.
-pub(crate) fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) -> Snapshot {
+pub fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     s = Snapshot {
         process: s.process,
@@ -82,7 +82,7 @@ impl Program {
     ///
     /// # Errors
     /// The ring cannot be made.
-    pub(crate) fn start(dir: &Path, snapshots: &[Snapshot], interval: Duration) -> Result<Self, FormatError> {
+    pub fn start(dir: &Path, snapshots: &[Snapshot], interval: Duration) -> Result<Self, FormatError> {
         let mut records = Vec::new();
         for snapshot in snapshots {
             let mut snapshot = snapshot.clone();
@@ -156,12 +156,12 @@ impl Program {
     }
 
     /// The ring's file.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// When each record was published, so far.
-    pub(crate) fn times(&self) -> Vec<Instant> {
+    pub fn times(&self) -> Vec<Instant> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

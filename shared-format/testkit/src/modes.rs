@@ -12,7 +12,7 @@ const SHORT_NS: u64 = 6_000;
 const ONE_IN: u64 = 256;
 
 /// The same program in another mode.
-pub(crate) fn in_mode(mode: Mode, exact: Snapshot) -> Snapshot {
+pub fn in_mode(mode: Mode, exact: Snapshot) -> Snapshot {
     let mut s = match mode {
         Mode::Adaptive => adaptive(exact),
         Mode::Sampled => sampled(exact),

@@ -4,11 +4,11 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of, lower_edge};
 use tickscope_format::snapshot::{
-    CaptureFacts, ClockFacts, ClockSource, Cost, Lifetime, OpenFrame, Process, Site, Thread, ThreadState,
+    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, OpenFrame, Process, Site, Thread, ThreadState,
 };
 
 /// 2026-11-20 14:00:00 UTC.
-pub(crate) const STARTED_UNIX_NS: u64 = 1_795_183_200_000_000_000;
+pub const STARTED_UNIX_NS: u64 = 1_795_183_200_000_000_000;
 
 const SITES: [(&str, &str, &str, u32); 15] = [
     (
@@ -69,7 +69,7 @@ const INGEST: [(u32, Option<usize>, u64, u64); 4] = [
 const MAIN: [(u32, Option<usize>, u64, u64); 2] = [(13, None, 1, 20), (14, Some(0), 1_340, 4_270)];
 
 /// The program after so many tenths of a second.
-pub(crate) fn snapshot(tenths: u64) -> Snapshot {
+pub fn snapshot(tenths: u64) -> Snapshot {
     let age_ns = tenths * 100_000_000;
     let mut s = Snapshot {
         process: Process {
@@ -79,14 +79,14 @@ pub(crate) fn snapshot(tenths: u64) -> Snapshot {
             uptime_ns: age_ns,
             warnings: vec![],
         },
-        clock: ClockFacts {
+        clock: ClockInfo {
             source: ClockSource::Monotonic,
             ticks_per_second: 1e9,
             reason: String::new(),
             errors: 0,
             epoch: 0,
         },
-        capture: CaptureFacts {
+        capture: CaptureInfo {
             seq: tenths,
             tick: age_ns,
             unix_ns: STARTED_UNIX_NS + age_ns,
@@ -100,7 +100,7 @@ pub(crate) fn snapshot(tenths: u64) -> Snapshot {
                 publisher_cpu_ns: 1_000_000,
                 publisher_share: 0.001,
             },
-            ..CaptureFacts::default()
+            ..CaptureInfo::default()
         },
         sites: SITES
             .iter()
