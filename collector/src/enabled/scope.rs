@@ -252,7 +252,9 @@ pub struct Pause {
 ///     let _waiting = tickscope::pause();
 ///     socket.recv().ok()
 /// }
-/// # assert_eq!(receive(&std::sync::mpsc::channel().1), None);
+/// # let (sender, socket) = std::sync::mpsc::channel();
+/// # sender.send(7).unwrap();
+/// # assert_eq!(receive(&socket), Some(7));
 /// ```
 pub fn pause() -> Pause {
     let counting = thread_lifecycle::register(session::first_scope) == Phase::Counting;

@@ -18,5 +18,5 @@ pub(crate) fn spawn_named<'scope, R: Send + 'scope>(
     Builder::new()
         .name(name)
         .spawn_scoped(scope, work)
-        .expect("the system gives a thread")
+        .expect("the system starts a thread")
 }

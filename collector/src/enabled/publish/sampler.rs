@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// The distance is this many times the cost of a look: 0.5 % of a core.
 const COST_SHARE: f64 = 200.0;
 
-/// The cost is computed anew after this many looks.
+/// The cost is recomputed after this many looks.
 const BLOCK: u32 = 8;
 
 /// Decides when to look.

@@ -86,7 +86,7 @@ impl Tree {
         for node in (1..self.nodes.len()).filter_map(|index| self.nodes.get(index)) {
             let latency = match node.latency.get() {
                 Some(latency) if wants => {
-                    // The next calls are numbered anew and would find the places taken.
+                    // The next calls have other numbers and would find the places taken.
                     latency.flush(None, &self.latencies);
                     Some(latency)
                 }

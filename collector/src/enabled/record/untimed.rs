@@ -16,8 +16,8 @@ use crate::enabled::record::tree::Tree;
 /// Calls of this many ticks (about 10 us) and more are always timed, because the clock costs little in comparison.
 const LONG_TICKS_LOG2: u64 = 15;
 
-/// The rate of a node is computed anew after this many timed calls.
-const RECKONED: u64 = 32;
+/// The rate of a node is recomputed after this many timed calls.
+const RATE_INTERVAL: u64 = 32;
 
 /// At most one call in 2^7 is timed.
 const RATE_MAX: u64 = 7;
@@ -111,7 +111,11 @@ impl Tree {
             .get()
             .map_or(0, |latency| latency.rate.load(Ordering::Relaxed));
         let mut own = latency.rate.load(Ordering::Relaxed);
-        if latency.timed.load(Ordering::Relaxed).is_multiple_of(RECKONED) {
+        if latency
+            .timed
+            .load(Ordering::Relaxed)
+            .is_multiple_of(RATE_INTERVAL)
+        {
             own = rate(node, latency);
             latency.rate.store(own, Ordering::Relaxed);
         }

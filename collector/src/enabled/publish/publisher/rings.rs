@@ -119,8 +119,8 @@ impl Rings {
             self.say("a new one was made; records from before are gone");
         } else if is_news {
             self.say(
-                "the next one is made when a minute has passed since the last; until then nothing is published for who \
-                 comes new; to have it at once start the session anew",
+                "the next one is made a minute after the last; until then new viewers find nothing; to have it at \
+                 once, restart the session",
             );
         }
         due

@@ -74,7 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     }
     let [p999, p9999, quiet, interrupted] = usual.added;
     println!(
-        "\nof all operations, whoever interrupts them: p99.9 {} ns, p99.99 {} ns",
+        "\nof all operations, with interruptions: p99.9 {} ns, p99.99 {} ns",
         text(p999),
         text(p9999)
     );
