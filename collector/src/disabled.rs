@@ -109,7 +109,7 @@ pub struct Scope {
     _own_thread: OwnThread,
 }
 
-/// A pause of nothing.
+/// An empty guard.
 #[derive(Debug)]
 #[must_use = "the pause ends at once if its guard is not kept"]
 pub struct Pause {
@@ -129,7 +129,7 @@ pub struct Snapshot {
     _private: (),
 }
 
-/// Settings that nothing reads.
+/// Settings that have no effect.
 #[derive(Clone, Debug)]
 #[must_use = "nothing starts before `start`"]
 pub struct Builder {
@@ -144,7 +144,7 @@ impl Scope {
 }
 
 impl Drop for Scope {
-    // As with the feature, so that `drop(scope)` is no warning.
+    // It exists, as with the feature, so that `drop(scope)` causes no warning.
     #[inline(always)]
     fn drop(&mut self) {}
 }
@@ -172,7 +172,7 @@ impl Session {
         }
     }
 
-    /// None.
+    /// Returns `None`.
     pub fn path(&self) -> Option<PathBuf> {
         None
     }
@@ -184,18 +184,18 @@ impl Drop for Session {
 }
 
 impl Snapshot {
-    /// 0.
+    /// Returns 0.
     pub fn calls(&self) -> u64 {
         0
     }
 
-    /// 0.
+    /// Returns 0.
     pub fn measured_ticks(&self) -> u64 {
         0
     }
 }
 
-/// The setters: each takes its value and gives the builder back.
+/// The setters. Each takes its value and returns the builder.
 macro_rules! setters {
     ($($name:ident: $type:ty),* $(,)?) => {
         $(
@@ -208,7 +208,7 @@ macro_rules! setters {
 }
 
 impl Builder {
-    /// A session that publishes nothing.
+    /// Begins a session that publishes nothing.
     pub fn new(_: impl Into<String>) -> Self {
         Self { _private: () }
     }
@@ -230,12 +230,12 @@ impl Builder {
         allow_remote_control: bool,
     }
 
-    /// A session that publishes nothing.
+    /// Starts a session that publishes nothing.
     pub fn start(self) -> Session {
         Session { _private: () }
     }
 
-    /// A session that publishes nothing.
+    /// Starts a session that publishes nothing.
     ///
     /// # Errors
     /// Never.
@@ -256,7 +256,7 @@ pub fn pause() -> Pause {
     }
 }
 
-/// Gives an empty snapshot.
+/// Returns an empty snapshot.
 pub fn reset() -> Snapshot {
     Snapshot::default()
 }
@@ -264,12 +264,12 @@ pub fn reset() -> Snapshot {
 /// Does nothing.
 pub fn request_reset() {}
 
-/// Gives an empty snapshot.
+/// Returns an empty snapshot.
 pub fn snapshot() -> Snapshot {
     Snapshot::default()
 }
 
-/// Writes nothing, as there is nothing to report, and returns the path as given.
+/// Writes nothing, because there is nothing to report, and returns the path as given.
 ///
 /// # Errors
 /// Never.
@@ -280,7 +280,7 @@ pub fn dump(path: impl AsRef<Path>, _: Format) -> Result<PathBuf, DumpError> {
 /// Does nothing.
 pub fn set_mode(_: Mode) {}
 
-/// Nothing is measured.
+/// Returns [`Mode::Off`].
 pub fn mode() -> Mode {
     Mode::Off
 }
@@ -288,7 +288,7 @@ pub fn mode() -> Mode {
 /// Does nothing.
 pub fn set_histogram(_: bool) {}
 
-/// Does nothing, as there are no sites, and returns 0.
+/// Does nothing, because there are no sites, and returns 0.
 ///
 /// # Errors
 /// Never.
@@ -296,7 +296,7 @@ pub fn disable_sites(_: &str) -> Result<usize, SitesError> {
     Ok(0)
 }
 
-/// Does nothing, as there are no sites, and returns 0.
+/// Does nothing, because there are no sites, and returns 0.
 ///
 /// # Errors
 /// Never.
@@ -304,7 +304,7 @@ pub fn enable_sites(_: &str) -> Result<usize, SitesError> {
     Ok(0)
 }
 
-/// Which threads count: none.
+/// Chooses which threads count; without the feature none do.
 pub mod thread {
     /// Does nothing.
     pub fn include() {}

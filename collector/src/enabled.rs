@@ -1,9 +1,9 @@
-//! The library with the feature `enable`, from the top down; a folder imports only those below it.
+//! The library with the feature `enable`. A folder imports only folders below it in this list.
 //!
 //! ```text
 //! scope, counter, future, builder, control    what the macros and the calling API enter
 //! publish/     the background thread: ring file, requests, reports; sessions start and end it
-//! capture/     reads all threads while they run: a snapshot, and resets
+//! capture/     reads all threads while they run: snapshots and resets
 //! runtime/     what is decided once per process: settings, clock rate, limits
 //! record/      the hot path: call trees, sites, modes; no lock and no I/O
 //! platform/    system calls, clocks, atomics
@@ -30,29 +30,36 @@ pub use {
     tickscope_format::Snapshot,
 };
 
-/// Starts publishing this program's call trees under a name, until the session is dropped. Returns at once;
-/// never fails and never stops the program (see [`Builder::start`]).
+/// Starts publishing this program's call trees under a name, until the session is dropped.
+///
+/// Returns at once, never fails and never stops the program. [`Builder::start`] says more; [`Builder`] has the
+/// settings.
+///
+/// ```
+/// let _tickscope = tickscope::start("order-book");
+/// ```
 pub fn start(name: impl Into<String>) -> Session {
     Builder::new(name).start()
 }
 
-/// Which threads count.
+/// Chooses which threads count.
 pub mod thread {
     use super::capture::thread_lifecycle;
     use super::publish::session;
 
-    /// Lets the calling thread count from now on.
+    /// Makes the calling thread count from now on. Needed with [`Threads::OptIn`](crate::Threads::OptIn), or after
+    /// [`exclude`].
     pub fn include() {
         thread_lifecycle::include(session::first_scope);
     }
 
-    /// Lets the calling thread count no more; its open scopes end here, and what it counted stays.
+    /// Stops counting on the calling thread. Its open scopes end here; what it has counted stays.
     pub fn exclude() {
         thread_lifecycle::exclude();
     }
 }
 
-/// What the macros need; no promise to anybody else.
+/// What the macros expand to. It is not part of the public API and may change in any release.
 pub mod private {
     pub use super::counter::count;
     pub use super::future::profile_future;

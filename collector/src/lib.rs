@@ -13,33 +13,97 @@
 //! }
 //! ```
 //!
-//! Run the program, and in another terminal `tickscope order-book`.
+//! Run the program, and in another terminal run `tickscope order-book`.
+//!
+//! # Features
+//! No feature is on by default. The *application* switches them on, once for itself and for all its libraries; a
+//! library depends on tickscope without features.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | (none) | Every macro expands to its input and the calling API does nothing. Only this crate and its macros are built. |
+//! | `enable` | Scopes count, and a session publishes them to viewers. Dumps and reports are written as `.tks` files, which `tickscope report FILE` converts. |
+//! | `report` | `enable`, and reports as text, HTML, folded stacks and callgrind; the log of groups. |
+//! | `export` | `report`, and reports as JSON, CSV, speedscope and pprof. |
+//!
+//! # Macros
+//! | macro | what it measures |
+//! |---|---|
+//! | [`scope!`] | the rest of the enclosing block |
+//! | [`scope_guard!`] | the time until the returned guard is dropped |
+//! | [`time!`] | one expression, whose value it returns |
+//! | [`future!`] | one future: the sum of its polls, without the waits between them |
+//! | [`count!`] | no time: it counts calls and adds up an amount |
+//! | [`#[profile]`](profile) | a function, an async function, or every function of an `impl` block, trait or inline module |
+//!
+//! All macros take `group = "..."`. The options of `#[profile]` are:
+//!
+//! | option | on | meaning |
+//! |---|---|---|
+//! | `name = "..."` | functions | the name of the row; by default the path of the function |
+//! | `group = "..."` | all items | the group of the rows |
+//! | `crate = path` | all items | the path of this crate, for crates that re-export it; `::tickscope` by default |
+//! | `skip` | all items | leaves the item unchanged; must be the only option |
+//!
+//! # Modes
+//! [`Builder::mode`], `TICKSCOPE_MODE`, [`set_mode`] and viewers choose how scopes are measured. Calls are exact in
+//! every mode but `off`.
+//!
+//! | mode | times | clock reads per scope |
+//! |---|---|---|
+//! | [`Mode::Exact`] | exact | two |
+//! | [`Mode::Adaptive`] | estimates with error bounds, from some of the calls | two for the calls that are timed, none for the others |
+//! | [`Mode::Sampled`] | estimates: the publisher looks up to 1000 times a second where each thread is | none |
+//! | [`Mode::Off`] | nothing is measured, and no calls are counted | none |
+//!
+//! # Environment variables
+//! A variable overrides the [`Builder`]. A value that is not understood is ignored, and a warning says which values are
+//! allowed. Programs that run with more rights than their caller (set-user-ID) ignore all of them.
+//!
+//! | variable | values | default | in code |
+//! |---|---|---|---|
+//! | `TICKSCOPE` | `live` publishes from the first scope on, `log` also writes the log, `report` writes a report at exit, `off` measures nothing | none of these | [`start`] |
+//! | `TICKSCOPE_REPORT` | `stderr`, `stdout` or the path of a new file | no report; `stderr` with `TICKSCOPE=report` | [`Builder::report_at_exit`] |
+//! | `TICKSCOPE_LOG_EVERY_MS` | 0 (no log), or 10 to 3600000 ms | no log; 1000 with `TICKSCOPE=log` | [`Builder::log_every`] |
+//! | `TICKSCOPE_DIR` | a directory of the user's own | `/dev/shm/tickscope-UID`, else `tickscope-UID` in the directory for temporary files | [`Builder::dir`] |
+//! | `TICKSCOPE_INTERVAL_MS` | 10 to 3600000 ms | 1000 | [`Builder::interval`] |
+//! | `TICKSCOPE_RING_BYTES` | 64K to 4G bytes (suffix K, M or G) | 16M | [`Builder::ring_bytes`] |
+//! | `TICKSCOPE_MODE` | `exact`, `adaptive`, `sampled`, `off` | `exact` | [`Builder::mode`] |
+//! | `TICKSCOPE_HISTOGRAM` | `on`, `off` | `on` | [`Builder::histogram`] |
+//! | `TICKSCOPE_CLOCK` | `tsc`, `tsc-ordered`, `monotonic` | `tsc` where it is reliable, else `monotonic` | [`Builder::clock`] |
+//! | `TICKSCOPE_THREADS` | `all`, `opt-in` | `all` | [`Builder::threads`] |
+//! | `TICKSCOPE_MAX_DEPTH` | 1 to 4096 open scopes | 512 | [`Builder::max_depth`] |
+//! | `TICKSCOPE_MAX_NODES` | 1 to 1048575 nodes a thread | 65536 | [`Builder::max_nodes`] |
+//! | `TICKSCOPE_MAX_PROCESS_NODES` | 1 to 100000000 nodes in all threads | 1048576 | [`Builder::max_process_nodes`] |
+//! | `TICKSCOPE_MAX_GAP_MS` | 0 (no limit) to 86400000 ms | 0 | [`Builder::max_gap`] |
+//! | `TICKSCOPE_ALLOW_REMOTE_CONTROL` | `on`, `off` | `on` | [`Builder::allow_remote_control`] |
 //!
 //! # Cost
-//! A scope costs two reads of the time stamp counter and a handful of loads and stores in memory that its
-//! thread owns: no system call, no lock, no allocation once its node exists. The first visit of a new place in
-//! the tree makes a node of 64 bytes. Without the feature `enable`, which the *application* switches on, every
-//! macro gives back its input, and nothing but this crate and its macros is built.
+//! A scope costs two reads of the time stamp counter and a handful of loads and stores in memory that its thread owns.
+//! It makes no system call, takes no lock, and allocates nothing once its node exists. The first visit of a new place
+//! in the tree makes a node of 64 bytes.
 //!
 //! # What is counted
-//! Each thread has a call tree of its own. A node is a scope inside the scopes around it; it counts its calls
-//! and the ticks spent in itself. A total is the sum over the subtree, made where it is shown. [`count!`] makes nodes
-//! without time, for lines, bytes, hits and misses: their calls and a sum.
+//! Each thread has its own call tree. A node is a scope inside the scopes around it; it counts its calls and the clock
+//! ticks spent in itself. A total is the sum over the subtree and is computed where it is shown. [`count!`] makes nodes
+//! without time, for lines, bytes, hits and misses: they have calls and a sum.
 //!
 //! # Reports
-//! Viewers read the program from outside. [`dump`] writes a report of now from within, from any thread at any depth;
-//! [`Builder::report_at_exit`], or the variable `TICKSCOPE_REPORT`, one when the program ends. The feature `export` adds
-//! the forms that need libraries: [`Format`] says which.
+//! Viewers read the program from outside. From inside, [`dump`] writes a report at any time, on any thread and at any
+//! depth. [`Builder::report_at_exit`] or `TICKSCOPE_REPORT` writes one when the program ends. [`Format`] lists the
+//! forms and the feature that each one needs.
 //!
 //! # Platforms
-//! Scopes are measured on Linux. Everywhere else a program builds with `enable` as it does without: nothing is measured, and
-//! [`Session::status`] is [`Status::Unsupported`]. `RUSTFLAGS="--cfg tickscope_unsupported"` makes such a build on Linux, to
-//! try it there.
+//! Scopes are measured on Linux. On other systems a program builds with `enable` as it does without: nothing is measured,
+//! and [`Session::status`] is [`Status::Unsupported`]. `RUSTFLAGS="--cfg tickscope_unsupported"` makes such a build on
+//! Linux, to try it there.
 //!
-//! # Caveats
-//! Nothing here may be called from a signal handler but what opens and closes scopes, and [`count!`]; a scope or a count
-//! in a handler that interrupts another scope's begin or end, or a counter's addition, is dropped and counted. Kernel
-//! names of threads are used, which are cut to 15 bytes. In a forked child scopes go on, unpublished.
+//! # Limits
+//! - A signal handler may open and close scopes and use [`count!`]; nothing else here may be called from one. A scope
+//!   or a count in a handler that interrupts the begin or end of another scope, or the addition of a counter, is
+//!   dropped, and the drop is counted.
+//! - Threads are shown under their kernel names, which have at most 15 bytes.
+//! - A forked child publishes nothing. Its scopes still work.
 
 mod amount;
 mod own_thread;
@@ -49,7 +113,7 @@ mod types;
 // what measuring needs. `tickscope_unsupported` shows on any machine what other platforms build.
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 mod enabled;
-/// What the macros expand to where scopes are measured.
+/// The macros where scopes are measured.
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 #[macro_use]
 mod macros;

@@ -1,11 +1,26 @@
-//! The macros, as they are with `enable`. Nothing in their bodies may depend on `cfg`: that would be evaluated
-//! in the caller's crate.
+//! The macros with the feature `enable`. Their bodies must not use `cfg`: it would be evaluated in the caller's crate.
 
-/// Opens a scope to the end of the enclosing block: `scope!("name")` with any constant string, or `scope!()`
-/// under the name of the enclosing function. `group = "g"` may stand in front.
+/// Opens a scope that lasts to the end of the enclosing block.
 ///
-/// A scope belongs to its thread and must end before the next `.await`: during a wait other tasks run on the thread. To
-/// measure what awaits there is `#[profile]` for async functions and [`future!`](crate::future!) for all other futures.
+/// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may
+/// come first.
+///
+/// ```
+/// fn insert(orders: &mut Vec<u64>, order: u64) {
+///     tickscope::scope!();
+///     {
+///         tickscope::scope!(group = "book", "search");
+///         if orders.contains(&order) {
+///             return;
+///         }
+///     }
+///     orders.push(order);
+/// }
+/// # insert(&mut Vec::new(), 1);
+/// ```
+///
+/// A scope belongs to its thread and must end before the next `.await`, because other tasks run on the thread during a
+/// wait. Use [`#[profile]`](crate::profile) for async functions and [`future!`](crate::future!) for all other futures.
 #[macro_export]
 macro_rules! scope {
     ($($site:tt)*) => {
@@ -13,8 +28,16 @@ macro_rules! scope {
     };
 }
 
-/// Opens a scope and gives its guard, so that it can end early: `let s = scope_guard!("x"); drop(s);`. The name is a
-/// constant string, as it is in `scope!`.
+/// Opens a scope and returns its guard, so that the scope can end before its block does. It takes the same arguments as
+/// [`scope!`](crate::scope!).
+///
+/// ```
+/// # fn search() -> usize { 7 }
+/// let search_scope = tickscope::scope_guard!("search");
+/// let place = search();
+/// drop(search_scope);
+/// println!("found at {place}"); // not part of "search"
+/// ```
 #[macro_export]
 macro_rules! scope_guard {
     ($($site:tt)*) => {
@@ -22,9 +45,15 @@ macro_rules! scope_guard {
     };
 }
 
-/// Measures an expression and gives its value: `time!("lookup", table.get(key))`. The name is a constant string, as it is
-/// in `scope!`. Not for an expression that awaits: [`future!`](crate::future!) is for those. `group = "g"` may stand in
-/// front.
+/// Measures an expression and returns its value. The name is any constant string, and `group = "..."` may come first.
+///
+/// ```
+/// # let prices = std::collections::HashMap::from([("tea", 3)]);
+/// let price = tickscope::time!("look up", prices.get("tea").copied());
+/// assert_eq!(price, Some(3));
+/// ```
+///
+/// The expression must not contain `.await`; use [`future!`](crate::future!) there.
 #[macro_export]
 macro_rules! time {
     (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
@@ -37,11 +66,12 @@ macro_rules! time {
     }};
 }
 
-/// Measures a future: `future!("download", async { .. })` is a future with the same output. It counts one call, at its
-/// first poll, and its time is the sum of its polls, so a wait costs nothing. The name is a constant string, as it is in
-/// `scope!`. `group = "g"` may stand in front.
+/// Measures a future. `future!("download", async { .. })` is a future with the same output.
 ///
-/// It takes whatever can be awaited, and is spawned, boxed or awaited as the future alone would be:
+/// It counts one call, at the first poll. Its time is the sum of its polls, so waiting is not charged. The name is any
+/// constant string, and `group = "..."` may come first.
+///
+/// It takes anything that can be awaited, and can be spawned, boxed or awaited like the future itself:
 ///
 /// ```
 /// # async fn get(page: u32) -> String { page.to_string() }
@@ -60,7 +90,7 @@ macro_rules! time {
 /// # assert_eq!(pages.as_mut().poll(&mut context), std::task::Poll::Ready(2));
 /// ```
 ///
-/// For a whole `async fn` write `#[profile]` instead.
+/// For a whole `async fn`, write `#[profile]` instead.
 #[macro_export]
 macro_rules! future {
     (group = $group:expr, $name:expr, $future:expr $(,)?) => {
@@ -71,9 +101,11 @@ macro_rules! future {
     };
 }
 
-/// Counts without a clock: `count!("cache miss")` adds 1, `count!("bytes", n)` adds `n`, any [`Amount`]. The counter is a
-/// row below the scope that is open, with its calls and its sum. `group = "g"` may stand in front. Names are constant
-/// strings: a counter belongs to a place in the source, and what is known only when the program runs goes into `n`.
+/// Counts without a clock: `count!("cache miss")` adds 1, and `count!("bytes", n)` adds `n`, which can be any
+/// [`Amount`].
+///
+/// The counter is a row below the open scope, with its calls and its sum. `group = "..."` may come first. The name is a
+/// constant string, because a counter belongs to a place in the source. What is known only at run time goes into `n`.
 ///
 /// ```
 /// fn find(key: &str, cached: Option<u32>) -> u32 {
@@ -93,8 +125,9 @@ macro_rules! future {
 /// # assert_eq!(find("a", None) + find("b", Some(1)), 8);
 /// ```
 ///
-/// It costs a few loads and two adds: no lock, no clock, no time of its own. It counts in every mode but off, in a pause
-/// as well, and also below calls that are not timed. `n` is evaluated in any case; a literal needs no suffix. Beyond 64 bits a sum begins again.
+/// An execution costs a few loads and two additions; it takes no lock and reads no clock. Counters count in every mode
+/// but off, also in a pause and below calls that are not timed. `n` is always evaluated, and a literal needs no suffix.
+/// A sum beyond 64 bits wraps around to zero.
 ///
 /// [`Amount`]: crate::Amount
 #[macro_export]

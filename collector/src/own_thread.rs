@@ -1,14 +1,14 @@
-//! What keeps a scope on its thread, and what the compiler says where a program would move it to another.
+//! Keeps a scope on its thread, and makes the compiler explain how to measure code that moves between threads.
 
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-/// A scope that is open at an `.await` makes the whole future one that cannot be sent to another thread. The compiler then
-/// shows the innermost type that is not `Send`, which is `dyn` of this trait; so its name says what to do.
+/// A future that holds an open scope across an `.await` is not `Send`. The compiler's error names the innermost type
+/// that is not `Send`, which is `dyn` of this trait, so the name tells the user what to do.
 #[allow(non_camel_case_types, reason = "it is a sentence, for the compiler's message")]
 pub(crate) trait a_scope_stays_on_its_thread_measure_what_awaits_with_future_or_profile {}
 
-/// Neither `Send` nor `Sync`.
+/// A marker that is neither `Send` nor `Sync`.
 #[derive(Debug)]
 pub(crate) struct OwnThread(
     PhantomData<dyn a_scope_stays_on_its_thread_measure_what_awaits_with_future_or_profile>,
@@ -18,7 +18,7 @@ impl OwnThread {
     pub(crate) const HERE: Self = Self(PhantomData);
 }
 
-// What a `dyn` alone is not.
+// `dyn Trait` implements none of these.
 impl Unpin for OwnThread {}
 impl UnwindSafe for OwnThread {}
 impl RefUnwindSafe for OwnThread {}

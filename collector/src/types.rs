@@ -1,99 +1,107 @@
-//! What the calling API takes and gives beside sessions; the same with and without `enable`.
+//! The types that the calling API takes and returns, except sessions. They are the same with and without `enable`.
 
 use std::path::PathBuf;
 
-/// A clock for scopes. The default is [`Clock::Tsc`].
+/// The clock that scopes read. The default is [`Clock::Tsc`].
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum Clock {
-    /// The CPU's time stamp counter, where it is fit to measure with; else the monotonic clock, and every
-    /// snapshot says why. A read may overlap with the work around it.
+    /// The CPU's time stamp counter, if it ticks at one rate on all CPUs. Otherwise the monotonic clock is used, and
+    /// every snapshot says why. The CPU may execute a read before the work in front of it has finished.
     #[default]
     Tsc,
-    /// The same behind a fence: a read waits for all work before it. For scopes of a few nanoseconds.
+    /// The time stamp counter behind a fence: a read waits for all work before it. It costs more and suits scopes of a
+    /// few nanoseconds.
     TscOrdered,
-    /// The operating system's monotonic clock, in nanoseconds.
+    /// The operating system's monotonic clock. One tick is one nanosecond.
     Monotonic,
-    /// A function of the program's own and how many ticks it makes in a second; where that is no positive number, it is
-    /// measured like that of the time stamp counter, and breaks are noticed. Ticks must stay below 2^63.
-    /// It is called at every begin and end, on every thread; it must not open scopes.
+    /// A function of the program, and the number of ticks it makes in a second. If that number is not positive and
+    /// finite, the rate is measured, and breaks of the clock are noticed, as for the time stamp counter.
+    ///
+    /// Ticks must stay below 2^63. The function is called at every begin and end of a scope, on every thread, and must
+    /// not open scopes.
     Custom(fn() -> u64, f64),
 }
 
-/// How scopes are measured.
+/// How scopes are measured. The default is [`Mode::Exact`]; the crate page compares the modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Two clock reads a scope.
+    /// Every call is timed, with two clock reads a scope.
     #[default]
     Exact,
-    /// Exact counts; calls of short functions are timed now and then, and their times are estimates.
+    /// All calls are counted. Calls of short functions are timed now and then, and their times are estimates.
     Adaptive,
-    /// Exact counts and no clock reads; the publisher looks where each thread is, up to 1000 times a second.
+    /// All calls are counted and none reads the clock. While a session publishes, its thread looks up to 1000 times a
+    /// second where each thread is; times are estimates from that.
     Sampled,
-    /// Nothing: one branch a scope.
+    /// Nothing is measured. A scope costs one branch.
     Off,
 }
 
-/// Which threads count.
+/// Which threads count. The default is [`Threads::All`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threads {
-    /// Each from its first scope on, but those that call [`thread::exclude`](crate::thread::exclude).
+    /// Every thread counts from its first scope on, unless it calls [`thread::exclude`](crate::thread::exclude).
     #[default]
     All,
-    /// Only those that call [`thread::include`](crate::thread::include).
+    /// Only threads that call [`thread::include`](crate::thread::include) count.
     OptIn,
 }
 
-/// Where a report at exit goes.
+/// Where a report at exit is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Destination {
-    /// Standard error, as text.
+    /// Standard error, as text. Needs the feature `report`; without it the snapshot is kept as a `.tks` file beside the
+    /// ring, and standard error says where.
     Stderr,
-    /// Standard output, as text.
+    /// Standard output, as text. Needs the feature `report`, as [`Destination::Stderr`] does.
     Stdout,
-    /// A new file, in the form that its name says ([`Format`] has the endings), else as text.
+    /// A new file. The ending of its name chooses the form ([`Format`] lists the endings); any other ending gives text.
     ///
-    /// In its name `%p` is the process's id, `%n` the program's name and `%%` a percent sign. A file that exists is not
-    /// written over: `report.html` becomes `report.2.html`, and standard error hears of it. Where the form is not built
-    /// in, the snapshot is kept as it is, with `.tks` behind the name.
+    /// In the name, `%p` stands for the process id, `%n` for the program's name and `%%` for a percent sign. An
+    /// existing file is never overwritten: `report.html` becomes `report.2.html`, and a line on standard error says so.
+    /// If the form is not built in, the snapshot is kept instead, with `.tks` appended to the name.
     File(PathBuf),
 }
 
-/// A form of a dump: see [`dump`](crate::dump). In brackets, what a file's name ends in that says this form at exit.
+/// The form of a report, for [`dump`](crate::dump) and for reports at exit. The ending in brackets chooses the form of
+/// a report at exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// For reading: the call tree and the top functions (`.txt`).
+    /// Text to read: the call tree and the top functions (`.txt`). Needs the feature `report`.
     Text,
-    /// One page to look at and to send around, which `tickscope FILE` opens again (`.html`).
+    /// One page for a browser, which `tickscope FILE` opens as well (`.html`). Needs the feature `report`.
     Html,
-    /// Every fact, for programs (`.json`). Needs the feature `export`.
+    /// Every number, for programs (`.json`). Needs the feature `export`.
     Json,
-    /// A row for each node of each thread (`.csv`). Needs the feature `export`.
+    /// One row for each node of each thread (`.csv`). Needs the feature `export`.
     Csv,
-    /// Folded stacks, for flame graphs (`.folded`).
+    /// Folded stacks, for flame graphs (`.folded`). Needs the feature `report`.
     Folded,
-    /// For speedscope (`.speedscope.json`). Needs the feature `export`.
+    /// A profile for speedscope (`.speedscope.json`). Needs the feature `export`.
     Speedscope,
-    /// For pprof and all that reads its `profile.proto`, gzipped (`.pb.gz`). Needs the feature `export`.
+    /// A profile for pprof and other readers of `profile.proto`, gzipped (`.pb.gz`). Needs the feature `export`.
     Pprof,
-    /// For `KCachegrind` and `callgrind_annotate` (`.callgrind`, or a name that begins with `callgrind.out`).
+    /// A profile for `KCachegrind` and `callgrind_annotate` (`.callgrind`, or a name that begins with `callgrind.out`).
+    /// Needs the feature `report`.
     Callgrind,
-    /// The snapshot itself, from which `tickscope report FILE` makes all the others (`.tks`).
+    /// The snapshot itself, from which `tickscope report FILE` makes all other forms (`.tks`). Needs the feature
+    /// `enable` alone.
     Tks,
 }
 
-/// How it stands with a session.
+/// The state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// The ring is being made.
+    /// The ring file is being made.
     Starting,
     /// Viewers can attach.
     Publishing,
-    /// Scopes are counted, but nothing is published; the warnings say why.
+    /// Scopes are counted, but nothing is published. [`Session::warnings`](crate::Session::warnings) says why.
     Counting,
     /// Nothing is measured: `TICKSCOPE=off`, or the feature `enable` is not on.
     Off,
@@ -101,19 +109,19 @@ pub enum Status {
     Unsupported,
 }
 
-/// Why [`Builder::try_start`](crate::Builder::try_start) did not begin to publish.
+/// The reason why [`Builder::try_start`](crate::Builder::try_start) could not publish.
 #[derive(Debug)]
 pub struct StartError {
     pub(crate) message: String,
 }
 
-/// Why [`dump`](crate::dump) has written nothing.
+/// The reason why [`dump`](crate::dump) wrote nothing.
 #[derive(Debug)]
 pub struct DumpError {
     pub(crate) message: String,
 }
 
-/// Why [`disable_sites`](crate::disable_sites) or [`enable_sites`](crate::enable_sites) has changed nothing.
+/// The reason why [`disable_sites`](crate::disable_sites) or [`enable_sites`](crate::enable_sites) changed nothing.
 #[derive(Debug)]
 pub struct SitesError {
     pub(crate) message: String,

@@ -1,4 +1,4 @@
-//! The programs run, end and say what they should.
+//! Tests that the programs run, end and print what they should.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
@@ -14,7 +14,7 @@ use tickscope_format::ids::NodeId;
 
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
 
-/// Runs a program whose session, if it starts one, keeps to a directory of its own.
+/// Runs a program. Its session, if it starts one, uses a directory of its own.
 fn run(program: &str, args: &[&str]) -> Output {
     let directory = tempfile::tempdir().unwrap();
     Command::new(program)
@@ -24,21 +24,21 @@ fn run(program: &str, args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What a program that succeeds writes to its standard output.
+/// Returns the standard output of a program that succeeds.
 fn stdout(program: &str, args: &[&str]) -> String {
     let output = run(program, args);
     assert!(output.status.success(), "{program} {args:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a program that fails writes to its standard error.
+/// Returns the standard error of a program that fails.
 fn stderr(program: &str, args: &[&str]) -> String {
     let output = run(program, args);
     assert_eq!(output.status.code(), Some(1), "{program} {args:?}: {output:?}");
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// The newest snapshot of a program that keeps to a directory of its own, and what it wrote to its standard output.
+/// Runs a program whose session uses a directory of its own. Returns its standard output and its newest snapshot.
 fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
     let directory = tempfile::tempdir().unwrap();
     let mut command = Command::new(program);
@@ -53,7 +53,7 @@ fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
     (String::from_utf8(output.stdout).unwrap(), snapshot)
 }
 
-/// The rows of the index: an example's name, and the arguments of its command.
+/// Returns the rows of the index: the name of each example, and the arguments of its command.
 fn index() -> Vec<(&'static str, Vec<&'static str>)> {
     let rows = include_str!("../README.md")
         .lines()
@@ -93,7 +93,7 @@ fn the_index_names_every_example() {
 #[test]
 fn each_example_of_the_index_runs_with_the_arguments_of_its_command() {
     for (name, arguments) in index() {
-        // For as short a time as can be: seconds, frames, pairs.
+        // The shortest useful run: in seconds, frames or pairs.
         let shorter = |word| match word {
             "60" => "0",
             "2000" => "40",

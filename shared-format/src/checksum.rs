@@ -1,4 +1,4 @@
-//! The one checksum of headers, records and slots: CRC-32 over words as they stand in the file.
+//! The checksum of headers, records and slots: CRC-32 (IEEE) over words as they are in the file.
 
 use crate::layout::WORD;
 

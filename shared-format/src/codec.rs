@@ -1,4 +1,4 @@
-//! Snapshot to bytes and back. The types that are encoded derive bincode's traits; the limits of decoding are here.
+//! Encodes a snapshot as bytes and decodes it, with limits on what decoding may allocate.
 //!
 //! A payload is a list of sections, in any order:
 //!
@@ -8,10 +8,10 @@
 //! | 8 | length of the body in bytes |
 //! | length | body: bincode, fixed-width little-endian integers |
 //!
-//! A record of the coarse ring has sites and nodes in sections of fewer bytes, and no latencies.
+//! A record of the coarse ring has sites and nodes in more compact sections, and no latencies.
 //!
-//! Unknown sections are skipped and missing ones take their defaults, so that old and new sides understand
-//! each other: a new fact gets a new section, a section's body never changes.
+//! Readers skip unknown sections and use defaults for missing ones, so that old and new versions understand each other.
+//! New data gets a new section; the body of an existing section never changes.
 
 mod section;
 mod small;
@@ -23,13 +23,13 @@ use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureFacts, ClockFacts, Count, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Sites,
+    CaptureInfo, ClockInfo, Count, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Sites,
     Snapshot, Thread,
 };
 
 pub(crate) use self::section::section_at;
 
-const FACTS: u64 = 1;
+const INFO: u64 = 1;
 const THREADS: u64 = 2;
 const SITES: u64 = 3;
 const NODES: u64 = 4;
@@ -45,10 +45,10 @@ const WINDOW: u64 = 13;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
-struct FactsOut<'a>(&'a Process, &'a ClockFacts, &'a CaptureFacts, Lifetime);
+struct InfoOut<'a>(&'a Process, &'a ClockInfo, &'a CaptureInfo, Lifetime);
 
 #[derive(Decode)]
-struct FactsIn(Process, ClockFacts, CaptureFacts, Lifetime);
+struct InfoIn(Process, ClockInfo, CaptureInfo, Lifetime);
 
 #[derive(Encode)]
 struct NodesOut<'a>(&'a [u32], &'a [u32], &'a [u64], &'a [u64]);
@@ -62,10 +62,10 @@ struct LatenciesOut<'a>(&'a [u32], &'a [u32], &'a [u8]);
 #[derive(Decode)]
 struct LatenciesIn(Vec<u32>, Vec<u32>, Vec<u8>);
 
-/// Appends the snapshot's payload to `out`.
+/// Appends the payload of a snapshot to `out`.
 ///
 /// # Errors
-/// [`FormatError::TooLarge`] where a section exceeds what a reader would accept.
+/// [`FormatError::TooLarge`] if a section exceeds what a reader accepts.
 pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
     encode_around(snapshot, &snapshot.latencies, out, |out| {
         let nodes = &snapshot.nodes;
@@ -78,7 +78,7 @@ pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError>
     })
 }
 
-/// Appends the payload of a record of the coarse ring: everything but latencies, in fewer bytes.
+/// Appends the payload for a record of the coarse ring: compact, and without latencies.
 ///
 /// # Errors
 /// As [`encode`].
@@ -115,7 +115,7 @@ fn encode_around(
         counts,
         window,
     } = snapshot;
-    section(out, FACTS, &FactsOut(process, clock, capture, *lifetime))?;
+    section(out, INFO, &InfoOut(process, clock, capture, *lifetime))?;
     section(out, THREADS, threads)?;
     columns(out)?;
     if !errors.is_empty() {
@@ -138,15 +138,15 @@ fn encode_around(
     Ok(())
 }
 
-/// Reads a payload. Every index in the result points where it may.
+/// Decodes a payload. Every index in the result is valid.
 ///
 /// # Errors
-/// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the place.
+/// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the offset.
 pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
     decode_with(bytes, read)
 }
 
-/// Reads the payloads of one program: snapshots whose sites are the same share them.
+/// Decodes the payloads of one program. Snapshots with equal sites share them.
 #[derive(Debug, Default)]
 pub struct Decoder {
     /// The section read last, and what it says.
@@ -154,7 +154,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Reads a payload. Every index in the result points where it may.
+    /// Decodes a payload. Every index in the result is valid.
     ///
     /// # Errors
     /// As [`decode`].
@@ -184,8 +184,8 @@ fn decode_with(
         let (id, body) = section_at(bytes, at)?;
         let body_at = at + 16;
         match id {
-            FACTS => {
-                let FactsIn(process, clock, capture, lifetime) = read(body, body_at)?;
+            INFO => {
+                let InfoIn(process, clock, capture, lifetime) = read(body, body_at)?;
                 snapshot.process = process;
                 snapshot.clock = clock;
                 snapshot.capture = capture;
@@ -227,11 +227,11 @@ fn decode_with(
     Ok(snapshot)
 }
 
-/// A payload in two, which one after the other are a payload again: the section of sites, and all others before it.
-/// Sites seldom change, so that many payloads kept in memory can share theirs.
+/// Splits a payload into the sections before the sites and the section of sites. Both in a row are a payload again.
+/// Sites rarely change, so payloads in memory can share them.
 ///
 /// # Errors
-/// [`FormatError::Truncated`], with the place.
+/// [`FormatError::Truncated`], with the offset.
 pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
     let (mut others, mut sites): (Vec<&[u8]>, Vec<&[u8]>) = (Vec::new(), Vec::new());
     let mut at = 0usize;
@@ -255,21 +255,21 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
     Ok((others.concat(), sites.concat()))
 }
 
-/// What a payload says of its capture, without the rest.
+/// Decodes only the capture info of a payload.
 ///
 /// # Errors
 /// As [`decode`].
-pub fn capture(payload: &[u8]) -> Result<CaptureFacts, FormatError> {
+pub fn capture(payload: &[u8]) -> Result<CaptureInfo, FormatError> {
     let mut at = 0;
     while at < payload.len() {
         let (id, body) = section_at(payload, at)?;
-        if id == FACTS {
-            let FactsIn(_, _, capture, _) = read(body, at + 16)?;
+        if id == INFO {
+            let InfoIn(_, _, capture, _) = read(body, at + 16)?;
             return Ok(capture);
         }
         at += 16 + body.len();
     }
-    Ok(CaptureFacts::default())
+    Ok(CaptureInfo::default())
 }
 
 /// Checks what later code relies on: columns of one length, parents before children and in the same thread,
@@ -416,8 +416,7 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that counters are rows, and rows of which nobody misses what a counter has not: time, children, open calls,
-/// latencies.
+/// Checks that counters are existing rows without what a counter never has: time, children, open calls, latencies.
 fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     let damaged = |found: &str, wanted: &str| {
         Err(FormatError::Damaged {
@@ -717,7 +716,8 @@ mod tests {
 
     #[test]
     fn many_short_texts_may_claim_what_they_hold() {
-        // In memory a text takes the most for its bytes where it is short. The last section is longer than `LEAST_CLAIM`.
+        // In memory a text takes the most for its bytes where it is short. The last section is longer than
+        // `LEAST_CLAIM`.
         for texts in [1, 130, 2_000, 40_000, 300_000] {
             let mut snapshot = Snapshot::default();
             let mut text = (0..texts).filter_map(char::from_u32).map(String::from);

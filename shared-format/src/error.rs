@@ -1,63 +1,40 @@
-//! What can be wrong with a file or its bytes: always what was found, what was wanted, and where.
+//! The error of this crate: what was found, what was wanted, and where.
 
 use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why bytes or a file could not be read as what they claim to be.
+/// Why a file or its bytes could not be read or written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The file does not begin like one of ours.
+    /// The file does not begin like a tickscope file.
     NotOurs {
         /// The first bytes, printable.
         found: String,
         /// The bytes of ours.
         wanted: String,
     },
-    /// Written by a version we cannot read.
+    /// A version that this build cannot read wrote it.
     Version {
         /// Major and minor found.
         found: String,
         /// What this build reads.
         wanted: String,
     },
-    /// Needs something this build does not know.
+    /// It needs features that this build does not know.
     Features {
         /// The unknown bits.
         found: u64,
     },
-    /// A JSON document of a version we cannot read.
-    DocumentVersion {
-        /// What it says.
-        found: String,
-        /// What this build reads.
-        wanted: u32,
-    },
-    /// A JSON document holds what no writer writes.
-    Document {
-        /// Where: a line, or a member.
-        place: String,
-        /// What stands there.
-        found: String,
-        /// What may stand there.
-        wanted: String,
-    },
-    /// Made from a snapshot, and not the snapshot itself.
-    Derived {
-        /// What was done to it.
-        found: String,
-        /// What to open instead.
-        wanted: String,
-    },
-    /// Shorter than it says it is.
+    /// It is shorter than it says.
     Truncated {
         /// Bytes there.
         found: u64,
         /// Bytes needed.
         wanted: u64,
     },
-    /// A field holds what no writer writes.
+    /// A field contains a value that no writer writes.
     Damaged {
         /// Which field.
         what: &'static str,
@@ -73,7 +50,7 @@ pub enum FormatError {
         /// How often it was tried.
         tries: u32,
     },
-    /// No whole record is there.
+    /// There is no complete record.
     NoRecord,
     /// The snapshot does not fit into a record.
     TooLarge {
@@ -82,7 +59,7 @@ pub enum FormatError {
         /// Bytes there are.
         wanted: u64,
     },
-    /// It is not a plain file of ours.
+    /// It is not a plain file that belongs to this user.
     Unsuitable {
         /// The path.
         path: PathBuf,
@@ -103,7 +80,7 @@ pub enum FormatError {
 }
 
 impl FormatError {
-    /// An I/O error with what was tried on what.
+    /// Makes an I/O error, with the call that failed and its path.
     pub fn io(call: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io {
             call,
@@ -127,16 +104,6 @@ impl fmt::Display for FormatError {
                 f,
                 "needs format features {found:#x} that this tickscope does not know; update tickscope"
             ),
-            Self::DocumentVersion { found, wanted } => write!(
-                f,
-                "JSON document of version {found}, this tickscope reads {wanted}; use the tickscope that wrote it, or update"
-            ),
-            Self::Document { place, found, wanted } => {
-                write!(f, "JSON report, {place}: found {found}, wanted {wanted}")
-            }
-            Self::Derived { found, wanted } => {
-                write!(f, "cannot be read as what was measured: {found}; {wanted}")
-            }
             Self::Truncated { found, wanted } => write!(f, "truncated: {found} bytes, wanted {wanted}"),
             Self::Damaged {
                 what,

@@ -1,7 +1,7 @@
-//! Ring files: where they are, how a program makes one, how others open, judge and clean them up.
+//! Ring files: where they are, and how they are created, opened, checked and cleaned up.
 //!
-//! A file is allocated, filled with its first record and locked before it gets a name, so nobody ever sees
-//! one half-made. Whether its program lives is told by that lock and nothing else.
+//! A file is allocated, filled with its first record and locked before it gets a name, so that readers never see an
+//! unfinished one. Its lock alone tells whether its program is alive.
 
 pub mod clean;
 pub mod create;

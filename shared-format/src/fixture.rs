@@ -1,11 +1,11 @@
-//! Snapshots made by hand, for the tests of all crates: `tickscope-testkit` has this file as well.
+//! Hand-made snapshots for the tests of all crates. `tickscope-testkit` publishes this file to them.
 
 #[path = "fixture/programs.rs"]
 pub mod programs;
 
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{
-    CaptureFacts, ClockFacts, ClockSource, Cost, Lifetime, NodeErrors, OpenFrame, Process, Site, Snapshot,
+    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, NodeErrors, OpenFrame, Process, Site, Snapshot,
     Thread, ThreadState,
 };
 
@@ -28,14 +28,14 @@ fn base() -> Snapshot {
             uptime_ns: 134_000_000_000,
             warnings: vec![],
         },
-        clock: ClockFacts {
+        clock: ClockInfo {
             source: ClockSource::Tsc,
             ticks_per_second: 2.5e9,
             reason: "invariant, kernel clocksource tsc".into(),
             errors: 0,
             epoch: 0,
         },
-        capture: CaptureFacts {
+        capture: CaptureInfo {
             seq: 7,
             tick: 10_000_000,
             unix_ns: 1_763_000_134_000_000_000,
@@ -48,7 +48,7 @@ fn base() -> Snapshot {
                 publisher_cpu_ns: 1_000_000,
                 publisher_share: 0.001,
             },
-            ..CaptureFacts::default()
+            ..CaptureInfo::default()
         },
         ..Snapshot::default()
     }

@@ -1,8 +1,8 @@
-//! Small typed numbers, so that a tick is never taken for a nanosecond or a row for a thread.
+//! Typed indices, so that the compiler tells a row from a thread.
 
 use bincode::{Decode, Encode};
 
-/// A row of [`Nodes`](crate::snapshot::Nodes): unique within one snapshot, parents before children.
+/// A row of [`Nodes`](crate::snapshot::Nodes). It identifies a node within one snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct NodeId(pub u32);
 
@@ -14,7 +14,7 @@ pub struct SiteId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct ThreadId(pub u32);
 
-/// What stands in a parent column where there is no parent.
+/// The value in a parent column of a row without a parent.
 pub const NO_PARENT: u32 = u32::MAX;
 
 impl NodeId {

@@ -1,4 +1,4 @@
-//! How long calls took: histograms, and those of a whole snapshot.
+//! Latencies: how long the finished calls of a node took, as histograms.
 
 mod histogram;
 pub(crate) mod packed;
@@ -8,7 +8,7 @@ pub use self::histogram::{
 };
 pub use self::packed::Packed;
 
-/// The histograms of a snapshot as columns: rows without a finished call have none.
+/// The histograms of a snapshot, as columns. Rows without a finished call have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies {
     /// Rows that have a histogram, in order.
@@ -20,7 +20,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Adds the histogram of a row behind those of all rows before it; an empty one is left out.
+    /// Adds the histogram of a row. Rows must come in order; an empty histogram is left out.
     pub fn push(&mut self, row: u32, histogram: &Histogram) {
         if !histogram.is_empty() {
             packed::append(histogram, &mut self.packed);
@@ -28,7 +28,7 @@ impl Latencies {
         }
     }
 
-    /// The same of a histogram that is packed already.
+    /// Like [`push`](Self::push), with a packed histogram.
     pub fn push_packed(&mut self, row: u32, packed: &Packed) {
         self.push_bytes(row, packed.bytes());
     }
@@ -46,12 +46,12 @@ impl Latencies {
         self.end.push(self.packed.len() as u32);
     }
 
-    /// The histogram of a row; an empty one where it has none.
+    /// Returns the histogram of a row, which is empty if it has none.
     pub fn of(&self, row: u32) -> Histogram {
         self.bytes_of(row).and_then(packed::unpack).unwrap_or_default()
     }
 
-    /// The same, still packed; none where it has none.
+    /// Returns the bytes of a row's packed histogram, or none if it has none.
     pub fn bytes_of(&self, row: u32) -> Option<&[u8]> {
         let at = self.row.binary_search(&row).ok()?;
         let begin = at.checked_sub(1).map_or(0, |before| self.end[before]);

@@ -1,4 +1,4 @@
-//! The byte layout of a ring file, in words of 8 little-endian bytes; see the table in the crate doc.
+//! The layout of a ring file, in words of 8 little-endian bytes.
 
 /// Bytes of a word.
 pub const WORD: usize = 8;
@@ -10,7 +10,7 @@ pub const PAGE_WORDS: usize = 4096 / WORD;
 pub const RING_MAGIC: u64 = u64::from_le_bytes(*b"TICKRING");
 
 /// First word of a file of kept snapshots: "TICKKEPT".
-pub const KEPT_MAGIC: u64 = u64::from_le_bytes(*b"TICKKEPT");
+pub const SNAPSHOT_FILE_MAGIC: u64 = u64::from_le_bytes(*b"TICKKEPT");
 
 /// Versions that cannot be read by each other differ in this.
 pub const FORMAT_MAJOR: u32 = 1;
@@ -57,7 +57,7 @@ pub mod header {
     pub const NAME: usize = 16;
     /// Words of the name.
     pub const NAME_WORDS: usize = 8;
-    /// First word of the coarse ring, behind the ring; 0 where there is none.
+    /// First word of the coarse ring, behind the ring; 0 if there is none.
     pub const COARSE_FIRST: usize = 24;
     /// Words that the coarse ring may grow to, a power of two.
     pub const COARSE_WORDS: usize = 25;

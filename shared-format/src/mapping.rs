@@ -1,17 +1,19 @@
-//! A file mapping as words. Nothing here ever makes a reference into the mapping: another process writes to it.
+//! A memory mapping of a file, as words. Another process writes to the file, so this module never makes a reference
+//! into the mapping.
 //!
-//! Another process may also cut the file, and a store into what is no longer there is a signal that ends the program. So
-//! stores are gathered and the kernel is asked to copy them: where there is nothing to copy to, it says so.
+//! Another process may also cut the file. A store beyond its end would then raise a signal that ends the program.
+//! Stores are therefore gathered, and the kernel copies them: if there is nothing to copy to, the call fails.
 //!
-//! **Order.** A gathered run is handed over before anything that comes behind a fence, by a call of its own. The kernel's
-//! copies are plain stores of this CPU in the order of the calls; `fence(Release)` between two calls keeps that order for
-//! whoever looks from another CPU, mapped or through `pread` (on x86-64 it costs nothing, on aarch64 it is a `dmb ish`,
-//! which orders all that this CPU stored, in the kernel or not).
+//! **Order.** A gathered run is handed over, by a call of its own, before anything that comes after a fence. The
+//! kernel's copies are plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps
+//! that order for a reader on another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64
+//! it is a `dmb ish`, which orders everything that this CPU stored, in the kernel or not.)
 //!
-//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all lengths
-//! (x86-64 with `fsrm`), of which the CPU's makers do not promise that. No reader believes a word for that reason alone:
-//! `latest` counts when two reads agree and the record there says its own position; half an `intent` is either further
-//! than a ring's size from any record, or leaves the copy to its checksum; a size that is no power of two is none.
+//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all
+//! lengths (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole words alone:
+//! `latest` counts once two reads agree and the record there names its own position; a torn `intent` is either further
+//! than a ring's size from any record, or leaves the decision to the record's checksum; a size that is not a power of
+//! two is refused.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -35,8 +37,8 @@ const READ: &str = "process_vm_readv";
 /// How stores reach the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The kernel copies them into the mapping (`process_vm_writev`); needs no descriptor. Where the kernel refuses, they
-    /// are [`Way::Mapped`].
+    /// The kernel copies them into the mapping (`process_vm_writev`); needs no descriptor. Where the kernel refuses,
+    /// they are [`Way::Mapped`].
     Copied,
     /// Stores into the mapping, which end the program where the file was cut.
     Mapped,
@@ -92,12 +94,12 @@ impl MapWords {
             .len(bytes_most.max(bytes) as usize)
             .map_raw(file)?;
         map.advise(Advice::DontFork)?;
-        let room = if way == Way::Mapped { 0 } else { GATHERED };
+        let words = if way == Way::Mapped { 0 } else { GATHERED };
         Ok(Self {
             map,
             length: bytes as usize / WORD,
             way: Cell::new(way),
-            gathered: vec![Cell::new(0); room].into_boxed_slice(),
+            gathered: vec![Cell::new(0); words].into_boxed_slice(),
             first: Cell::new(0),
             count: Cell::new(0),
             fault: Cell::new(None),
@@ -127,8 +129,9 @@ impl MapWords {
 
     fn word(&self, index: usize) -> &AtomicU64 {
         let pointer = self.place(index, 1);
-        // SAFETY: in bounds, as `length` is at most the mapping's; mappings begin at a page, so words are aligned; the mapping
-        // lives as long as `self`; all access from this process goes through here or the kernel, all of it atomic.
+        // SAFETY: in bounds, as `length` is at most the mapping's; mappings begin at a page, so words are aligned; the
+        // mapping lives as long as `self`; all access from this process goes through here or the kernel, all of it
+        // atomic.
         unsafe { AtomicU64::from_ptr(pointer) }
     }
 
@@ -169,8 +172,8 @@ impl MapWords {
         let bytes = words * WORD - done;
         let from = self.gathered[..words].as_ptr().cast::<u8>().wrapping_add(done);
         let to = self.place(first, words).cast::<u8>().wrapping_add(done);
-        // SAFETY: `from` has so many bytes, which nobody changes meanwhile; `to` lies in the mapping, of which nobody has
-        // a reference but to atomics.
+        // SAFETY: `from` has so many bytes, which do not change meanwhile; `to` lies in the mapping, of which no code
+        // has a reference but to atomics.
         match unsafe { os::write_own_memory(from, to, bytes) } {
             Ok(0) => Err(Fault {
                 call: WRITE,

@@ -1,4 +1,4 @@
-//! The few system calls that std has no safe face for.
+//! System calls that the standard library does not wrap.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fmt;
@@ -19,21 +19,21 @@ fn check(result: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// The effective user id of this process.
+/// Returns the effective user id of this process.
 pub fn user_id() -> u32 {
     // SAFETY: takes nothing, cannot fail.
     unsafe { libc::geteuid() }
 }
 
-/// Whether this program has more rights than whoever started it (setuid, setgid, file capabilities): then he does not say
-/// where it writes files.
+/// Whether this program has more rights than the user that started it (setuid, setgid, file capabilities). Its
+/// environment then does not decide where it writes files.
 pub fn has_more_rights() -> bool {
     // SAFETY: takes a number.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Programs use the lowest numbers of descriptors, and some close one once more when it is not theirs any more. From here on
-/// ours are out of their way, and below 64, beyond which the kernel would have to make a larger table of them.
+/// Programs use the lowest numbers of descriptors, and some close one once more when it is not theirs any more. From
+/// here on ours are out of their way, and below 64, beyond which the kernel would have to make a larger table of them.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
 /// An open file at a number that is out of the program's way, where there is one.
@@ -51,7 +51,7 @@ pub(crate) fn out_of_the_way(file: File) -> io::Result<File> {
     if number == -1 {
         return Err(error);
     }
-    // SAFETY: a descriptor that was just made, and nobody else's.
+    // SAFETY: a descriptor that was just made, which no other code owns.
     Ok(unsafe { File::from_raw_fd(number) })
 }
 
@@ -61,8 +61,8 @@ fn close_quietly(file: File) {
     unsafe { libc::close(file.into_raw_fd()) };
 }
 
-/// The paths in a directory, in no order; none where it cannot be read. [`std::fs::ReadDir`] panics where the program has
-/// closed its descriptor meanwhile.
+/// The paths in a directory, in no order, or none if it cannot be read. [`std::fs::ReadDir`] panics where the program
+/// has closed its descriptor meanwhile.
 pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
     let mut options = File::options();
     options
@@ -99,17 +99,17 @@ pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// What a small file of the kernel's says, with replacements for what is no UTF-8.
+/// Reads a small file of the kernel, with replacement characters for invalid UTF-8.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     let mut bytes = Vec::new();
     out_of_the_way(File::open(path)?)?.read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Which boot of the machine this is; zeros where the system does not say.
+/// Returns the id of this boot of the machine; zeros if the system does not tell.
 pub fn boot_id() -> [u64; 2] {
     let text = read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
@@ -121,8 +121,8 @@ pub fn boot_id() -> [u64; 2] {
     [half(0).unwrap_or(0), half(16).unwrap_or(0)]
 }
 
-/// When the kernel started a process, in its own ticks since boot; none where it has ended, also where nobody has asked
-/// for its exit code yet. `process` is its id, or `self`.
+/// Returns when the kernel started a process, in kernel ticks since boot, or none if it has ended (even if its parent
+/// has not collected its exit code yet). `process` is its id, or `self`.
 pub fn start_time(process: impl fmt::Display) -> Option<u64> {
     started(&read_text(format!("/proc/{process}/stat")).ok()?)
 }
@@ -136,12 +136,12 @@ fn started(stat: &str) -> Option<u64> {
     fields.get(19).filter(|_| !is_dead)?.parse().ok()
 }
 
-/// 64 random bits, by the keys that std draws for its hash maps.
+/// Returns 64 random bits, from the keys that the standard library draws for its hash maps.
 pub fn random() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// The machine's monotonic clock in nanoseconds: the same for all processes of one boot.
+/// Returns the monotonic clock in nanoseconds. It is the same for all processes of one boot.
 pub fn monotonic_ns() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -152,10 +152,10 @@ pub fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Gives a file so many bytes from an offset on, with all their blocks, so that a store into its mapping finds them.
+/// Allocates the blocks of a range of a file, so that stores into its mapping cannot fail.
 ///
 /// # Errors
-/// What the system says, `StorageFull` above all; the file may have grown in part.
+/// The system's error, most likely `StorageFull`. The file may have grown in part.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     // SAFETY: the descriptor is open; there is no pointer.
     match unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as libc::off_t, bytes as libc::off_t) } {
@@ -164,7 +164,8 @@ pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// How many bytes are free for everybody where a file is; none where the system does not say, or sets no limit.
+/// Returns how many bytes are free for unprivileged users on the file system of a file, or none if the system does not
+/// tell or sets no limit.
 pub fn free_bytes(file: &File) -> Option<u64> {
     let mut facts = std::mem::MaybeUninit::<libc::statvfs>::uninit();
     // SAFETY: the descriptor is open and `facts` is a valid place for them.
@@ -175,10 +176,10 @@ pub fn free_bytes(file: &File) -> Option<u64> {
     (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize))
 }
 
-/// Gives the blocks of a range back; the file keeps its length and reads as zeros there.
+/// Frees the blocks of a range. The file keeps its length and reads as zeros there.
 ///
 /// # Errors
-/// What the system says; not every file system can.
+/// The system's error. Not every file system supports this.
 pub fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     // SAFETY: the descriptor is open; there is no pointer.
@@ -203,8 +204,8 @@ fn own_id() -> libc::pid_t {
     unsafe { libc::gettid() }
 }
 
-/// Where the kernel shows a descriptor of this thread's; `/proc/self` shows those of the main thread, which has none once
-/// it has ended.
+/// Where the kernel shows a descriptor of this thread's; `/proc/self` shows those of the main thread, which has none
+/// once it has ended.
 pub(crate) fn path_of_open_file(file: &File) -> String {
     format!("/proc/thread-self/fd/{}", file.as_raw_fd())
 }
@@ -213,7 +214,7 @@ pub(crate) fn path_of_open_file(file: &File) -> String {
 /// store would be a signal; gives how many bytes were copied.
 ///
 /// # Safety
-/// `from` has so many bytes, and nobody relies on those at `to` but by atomics.
+/// `from` has so many bytes, and those at `to` are read by atomics alone.
 ///
 /// # Errors
 /// `EFAULT` where not even the first byte could be copied; what the system says where it does not do such a thing.
@@ -226,7 +227,7 @@ pub(crate) unsafe fn write_own_memory(from: *const u8, to: *mut u8, bytes: usize
 /// The other way round.
 ///
 /// # Safety
-/// `to` has room for so many bytes, which nobody else uses.
+/// `to` has space for so many bytes, which no other code uses.
 ///
 /// # Errors
 /// As [`write_own_memory`].
@@ -243,10 +244,10 @@ fn part(base: *mut u8, bytes: usize) -> libc::iovec {
     }
 }
 
-/// Gives a file opened with `O_TMPFILE` a name; fails where the name is taken.
+/// Gives a name to a file that was opened with `O_TMPFILE`. Fails if the name is taken.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn link_open_file(file: &File, path: &Path) -> io::Result<()> {
     let from = CString::new(path_of_open_file(file))?;
     let to = CString::new(path.as_os_str().as_bytes())?;
@@ -265,11 +266,11 @@ fn byte_range(kind: libc::c_int, offset: u64, bytes: u64) -> libc::flock {
     }
 }
 
-/// Locks a byte range for this open file; false where another holds it. The kernel frees it with the last
-/// descriptor of this open file, however the process ends.
+/// Locks a byte range for this open file. Returns false if another open file holds it. The kernel releases the lock
+/// with the last descriptor of this open file, however the process ends.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn lock_range(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     let range = byte_range(libc::F_WRLCK, offset, bytes);
     // SAFETY: the descriptor is open and `range` lives through the call.
@@ -280,10 +281,10 @@ pub fn lock_range(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Whether anybody else holds a lock on a byte range, and if so on which bytes; not always the first of several.
+/// Returns the bytes of a lock that another open file holds in a byte range, if any; not always the first of several.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Range<u64>>> {
     let mut range = byte_range(libc::F_WRLCK, offset, bytes);
     // SAFETY: the descriptor is open and `range` lives through the call.
@@ -301,7 +302,7 @@ pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Rang
 /// Another file behind a descriptor's number.
 #[cfg(test)]
 pub(crate) fn put_in_place(file: &File, number: i32) {
-    // SAFETY: whoever owns the number asks which file it is of before each use.
+    // SAFETY: the owner of the number checks which file it is of before each use.
     assert_eq!(unsafe { libc::dup2(file.as_raw_fd(), number) }, number);
 }
 

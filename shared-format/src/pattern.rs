@@ -1,19 +1,19 @@
-//! Patterns that choose sites: `parse`, `book::insert`, `alloc::*`.
+//! Patterns that select sites: `parse`, `book::insert`, `alloc::*`.
 
 use std::fmt;
 
 use crate::error::FormatError;
 use crate::snapshot::Site;
 
-/// Longest pattern in bytes: what fits into a request.
+/// The longest pattern in bytes that fits into a request.
 pub const BYTES_MAX: usize = 96;
 
 // Matching has a bit for each place in a pattern, and one for its end.
 const _: () = assert!(BYTES_MAX < u128::BITS as usize);
 
-/// Chooses sites by their path, `module::name`. A pattern matches any run of whole parts of it, so `insert` is
-/// every function of that name, `book` all in a module of that name, `book::insert` the one in the other. A `*`
-/// stands for anything, `::` included.
+/// Selects sites by their path, `module::name`. A pattern matches any sequence of whole parts of the path: `insert`
+/// selects every function of that name, `book` everything in modules of that name, `book::insert` the function in the
+/// module. A `*` matches any text, including `::`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
     bytes: [u8; BYTES_MAX],
@@ -21,10 +21,10 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// A pattern.
+    /// Checks a pattern.
     ///
     /// # Errors
-    /// [`FormatError::Damaged`] where it is empty, longer than [`BYTES_MAX`], or holds control characters.
+    /// [`FormatError::Damaged`] if it is empty, longer than [`BYTES_MAX`], or contains control characters.
     pub fn new(text: &str) -> Result<Self, FormatError> {
         let bad = |found: String| FormatError::Damaged {
             what: "pattern",
@@ -46,12 +46,12 @@ impl Pattern {
         })
     }
 
-    /// The pattern as it was given.
+    /// Returns the pattern as text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or("")
     }
 
-    /// Whether it chooses this site.
+    /// Whether the pattern selects this site.
     pub fn matches(&self, site: &Site) -> bool {
         let path = match site.module.as_str() {
             "" => site.name.clone(),
@@ -61,8 +61,8 @@ impl Pattern {
     }
 }
 
-/// Whether a pattern with `*` covers any run of whole parts of a path. All runs are tried at once, in one pass over the
-/// path whatever the pattern is: patterns come from whoever may ask the program.
+/// Whether a pattern with `*` covers any sequence of whole parts of a path. One pass over the path tries all sequences
+/// at once, whatever the pattern: any process that may send requests chooses it.
 fn covers_parts(pattern: &[u8], path: &str) -> bool {
     let (mut stars, mut places) = (0u128, [0u128; 256]);
     for (place, &byte) in pattern.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! A series of records in one file (`.tks`): a page that says what the file is, then records one after another.
+//! Recordings (`.tks`): a header page, then records one after another.
 //!
-//! Each record is whole as soon as it is written, so the beginning of a file is a file: whoever dies while writing
-//! leaves all finished records. Reading looks at the heads of records first, and at one of them when it is asked for.
-//! A file with a single kept snapshot is a series of one.
+//! A record is complete as soon as it is written, so any beginning of a file is a valid file: a writer that dies leaves
+//! all finished records. A reader looks at the heads of records first, and unpacks a record when it is asked for. A
+//! snapshot file is a recording with one record.
 
 #[cfg(feature = "deflate")]
 mod append;
@@ -14,12 +14,12 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use self::stored::Facts;
+use self::stored::RecordInfo;
 use crate::checksum::checksum;
 use crate::codec;
 use crate::error::FormatError;
 use crate::file::open::open_plain;
-use crate::layout::{FORMAT_MAJOR, KEPT_MAGIC, WORD, record};
+use crate::layout::{FORMAT_MAJOR, SNAPSHOT_FILE_MAGIC, WORD, record};
 use crate::ring::{self, Stamp};
 use crate::snapshot::Snapshot;
 use crate::words;
@@ -27,45 +27,45 @@ use crate::words;
 #[cfg(feature = "deflate")]
 pub use self::append::Writer;
 
-/// Words in front of the first record: magic, version, features, and room.
+/// Words before the first record: magic, version, features, and reserved words.
 pub(crate) const HEAD_WORDS: usize = 8;
 
-/// Required feature: records are packed, and share the sites of an earlier one.
+/// Required feature: records are packed, and may share the sites of an earlier record.
 const PACKED: u64 = 1;
 
-/// A file of records, open for reading.
+/// A recording, open for reading.
 #[derive(Debug)]
-pub struct Series {
+pub struct Recording {
     file: File,
     path: PathBuf,
     moments: Vec<Moment>,
     torn_bytes: u64,
-    /// The sites that were read last, and the position of the record that has them.
+    /// The sites read last, and the position of the record that contains them.
     sites: RefCell<Option<(u64, Rc<[u8]>)>>,
 }
 
-/// What the head of a record says of it.
+/// A record in a recording, as its head describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Why, and at which times, it was captured.
+    /// Why and when it was captured.
     pub stamp: Stamp,
     /// Counts captures of the program.
     pub seq: u64,
     /// Counts resets.
     pub reset_epoch: u64,
-    /// The reset epoch that an undo took back.
+    /// The reset epoch that an undo continues.
     pub withdraws: Option<u64>,
-    /// Where it begins, in words behind the page.
+    /// Where it begins, in words after the header page.
     position: u64,
-    /// Bytes of what stands behind its head.
+    /// The length of its body in bytes.
     bytes: u64,
 }
 
-impl Series {
-    /// Opens a file and finds its records. What stands behind the last whole one is left out.
+impl Recording {
+    /// Opens a file and finds its records. Bytes after the last complete record are ignored.
     ///
     /// # Errors
-    /// What is there instead of a file that this build can read.
+    /// What was found instead of a file that this build can read.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let file = open_plain(path, false)?;
         let length = file
@@ -89,28 +89,28 @@ impl Series {
         Ok(series)
     }
 
-    /// Where it was opened.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its records, as they were written: the oldest first.
+    /// Its records in the order in which they were written, the oldest first.
     pub fn moments(&self) -> &[Moment] {
         &self.moments
     }
 
-    /// Bytes at the end that are no whole record.
+    /// The number of bytes at the end that are not a complete record.
     pub fn torn_bytes(&self) -> u64 {
         self.torn_bytes
     }
 
-    /// The payload of a record, as the program wrote it but for the order of sections.
+    /// Reads the payload of a record. It is as the program wrote it, except for the order of its sections.
     ///
     /// # Errors
-    /// [`FormatError::Damaged`] where it is not what was written, and what reading gives.
+    /// [`FormatError::Damaged`] if the bytes are not what was written, or the error of reading.
     pub fn payload(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
         let stored = self.stored(moment)?;
-        let Some(facts) = Facts::of(&stored) else {
+        let Some(facts) = RecordInfo::of(&stored) else {
             return Ok(stored);
         };
         let mut payload = stored::unpacked(&stored)?;
@@ -118,7 +118,7 @@ impl Series {
         Ok(payload)
     }
 
-    /// The snapshot of a record.
+    /// Reads the snapshot of a record.
     ///
     /// # Errors
     /// As [`Self::payload`] and [`codec::decode`].
@@ -126,10 +126,10 @@ impl Series {
         codec::decode(&self.payload(moment)?)
     }
 
-    /// The newest record that can be read.
+    /// Reads the newest record that can be read, with its snapshot.
     ///
     /// # Errors
-    /// [`FormatError::NoRecord`] where there is none, and as [`codec::decode`].
+    /// [`FormatError::NoRecord`] if there is none, and as [`codec::decode`].
     pub fn newest(&self) -> Result<(Moment, Snapshot), FormatError> {
         for moment in self.moments.iter().rev() {
             if let Ok(payload) = self.payload(moment) {
@@ -142,7 +142,7 @@ impl Series {
     fn check_page(&self, length: u64) -> Result<(), FormatError> {
         let bytes = self.read(0, (HEAD_WORDS * WORD).min(length as usize))?;
         let found = &bytes[..bytes.len().min(WORD)];
-        if found != KEPT_MAGIC.to_le_bytes() {
+        if found != SNAPSHOT_FILE_MAGIC.to_le_bytes() {
             return Err(FormatError::NotOurs {
                 found: format!("\"{}\" ({length} bytes)", found.escape_ascii()),
                 wanted: "\"TICKKEPT\" or \"TICKRING\"".into(),
@@ -194,7 +194,7 @@ impl Series {
             position,
             bytes: payload,
         };
-        if let Some(facts) = Facts::of(&bytes[record::WORDS * WORD..]) {
+        if let Some(facts) = RecordInfo::of(&bytes[record::WORDS * WORD..]) {
             return Ok(Some(Moment {
                 seq: facts.seq,
                 reset_epoch: facts.reset_epoch,

@@ -1,13 +1,13 @@
-//! The ring: one writer publishes whole records, any number of readers copy the newest one.
+//! The ring: one writer publishes complete records, any number of readers copy the newest one.
 //!
-//! After the broadcast buffer of Agrona (Martin Thompson, Todd Montgomery). Positions count words since the
-//! first record and never go back; a position's place is its remainder by the ring's size, so records wrap.
+//! It follows the broadcast buffer of Agrona (Martin Thompson, Todd Montgomery). Positions count words since the first
+//! record and never decrease. A position maps to its remainder modulo the ring's size, so records wrap around.
 //!
-//! The writer says how far it is going to write (`intent`), writes, and says where the newest whole record
-//! begins (`latest`). A reader that has copied a record looks at `intent` again: if the writer's intent is
-//! more than a ring's size past the record's beginning, what was copied may be mixed and is thrown away.
-//! No record is longer than half the ring, so at every instruction `intent - latest` is at most the ring's
-//! size: a program that dies at any store leaves its newest finished record whole.
+//! The writer announces how far it is going to write (`intent`), writes, and then announces where the newest complete
+//! record begins (`latest`). After copying a record, a reader looks at `intent` again: if it is more than a ring's size
+//! past the beginning of the record, the copy may be mixed and is discarded. No record is longer than half the ring, so
+//! `intent - latest` never exceeds the ring's size: a program that dies between any two stores leaves its newest
+//! finished record intact.
 
 pub(crate) mod extent;
 pub mod growing;
@@ -17,20 +17,20 @@ mod lapped;
 use crate::checksum::checksum;
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
-use crate::snapshot::{CaptureFacts, CaptureKind};
+use crate::snapshot::{CaptureInfo, CaptureKind};
 use crate::words::{self, ReadWords, Words, read_one};
 
 /// How often a reader tries before it says that it is lapped on every try.
 const TRIES: u32 = 200;
 
-/// A try that copies more than this counts as several: 4 MiB. Records of many megabytes have few tries, so that no program
-/// keeps its readers busy for long, however large it makes them.
+/// A try that copies more than this counts as several: 4 MiB. Records of many megabytes have few tries, so that no
+/// program keeps its readers busy for long, however large it makes them.
 const WORDS_PER_TRY: u64 = (4 << 20) / WORD as u64;
 
 /// `previous` of the first record.
 const NONE: u64 = u64::MAX;
 
-/// Where a ring and its two state words lie, in words.
+/// Where a ring and its two state words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// First word of the ring.
@@ -43,7 +43,7 @@ pub struct Region {
     pub latest: usize,
 }
 
-/// The writing side. It alone stores into the region.
+/// The writer of a ring. Only one may write to the region.
 #[derive(Debug)]
 pub struct Writer {
     region: Region,
@@ -55,7 +55,7 @@ pub struct Writer {
     sequence: u64,
 }
 
-/// What a record says of itself, beside its payload.
+/// Why and when a record was captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Why it was taken.
@@ -66,9 +66,9 @@ pub struct Stamp {
     pub unix_ns: u64,
 }
 
-impl From<&CaptureFacts> for Stamp {
-    fn from(capture: &CaptureFacts) -> Self {
-        let &CaptureFacts {
+impl From<&CaptureInfo> for Stamp {
+    fn from(capture: &CaptureInfo) -> Self {
+        let &CaptureInfo {
             kind, tick, unix_ns, ..
         } = capture;
         Self { kind, tick, unix_ns }
@@ -86,16 +86,16 @@ struct Patience {
     lapped: u64,
 }
 
-/// A whole record, copied out of the ring and checked.
+/// A complete record, copied out of the ring and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Its stamp.
     pub stamp: Stamp,
-    /// Its place in the order of records, from 1.
+    /// Its sequence number, from 1.
     pub sequence: u64,
-    /// Where it begins.
+    /// Its position.
     pub position: u64,
-    /// Where the one before it begins, if there was one.
+    /// The position of the record before it, if there was one.
     pub previous: Option<u64>,
     /// The encoded snapshot.
     pub payload: Vec<u8>,
@@ -133,8 +133,8 @@ fn publish_words(
 
 /// Where the newest record begins; what is read next is at least as new.
 fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatError> {
-    // A read through a file is no atomic load: it counts when two agree. Whoever writes without pause keeps nobody here:
-    // what lies there is judged by its checksum.
+    // A read through a file is no atomic load: it counts when two agree. A writer without pause does not keep a reader
+    // here: what lies there is judged by its checksum.
     let mut latest = read_one(words, region.latest)?;
     for _ in 0..TRIES {
         let again = read_one(words, region.latest)?;
@@ -231,7 +231,7 @@ pub(crate) fn stamp_of(head: &[u64; 8]) -> Stamp {
     }
 }
 
-/// Takes a copied record apart; none where its head or its checksum is not what a writer writes.
+/// Takes a copied record apart, or none if its head or its checksum is not what a writer writes.
 pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
     let bytes = usize::try_from(head[record::BYTES]).ok()?;
     if head[record::MAGIC] as u32 != record::MAGIC_VALUE || bytes.div_ceil(WORD) != body.len() {
@@ -253,7 +253,7 @@ pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
 }
 
 impl Writer {
-    /// A writer of an empty region.
+    /// Makes a writer for an empty region.
     pub fn new(region: Region) -> Self {
         Self {
             region,
@@ -268,10 +268,10 @@ impl Writer {
         (self.region.longest() - record::WORDS as u64) * WORD as u64
     }
 
-    /// Publishes a record and gives its sequence number.
+    /// Publishes a record and returns its sequence number.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`]; the ring is as it was.
+    /// [`FormatError::TooLarge`] if the payload does not fit. The ring is then unchanged.
     pub fn publish(&mut self, words: &impl Words, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         let found = payload.len() as u64;
         if found > self.longest_payload() {
@@ -297,11 +297,11 @@ impl Writer {
     }
 }
 
-/// Copies the newest whole record.
+/// Copies the newest complete record.
 ///
 /// # Errors
-/// [`FormatError::Lapped`] where the writer was faster on every try, [`FormatError::NoRecord`] where there is
-/// none that is whole, and what reading gives.
+/// [`FormatError::Lapped`] if the writer was faster on every try, [`FormatError::NoRecord`] if there is no complete
+/// record, or the error of reading.
 pub fn read_newest(words: &impl ReadWords, region: &Region) -> Result<Record, FormatError> {
     read_newest_counting(words, region, &mut 0)
 }
@@ -321,11 +321,11 @@ pub fn read_newest_counting(
     newest
 }
 
-/// Copies the record at `previous`, which the one at `position` gives as its [`Record::previous`]; none where it has been
-/// written over.
+/// Copies the record at `previous`, which the record at `position` names as its [`Record::previous`]. Returns none if
+/// it has been overwritten.
 ///
 /// # Errors
-/// What reading gives.
+/// The error of reading.
 pub fn read_before(
     words: &impl ReadWords,
     region: &Region,
@@ -336,8 +336,8 @@ pub fn read_before(
     try_read(words, region, previous, position.saturating_sub(previous), &mut 0)
 }
 
-/// Copies the head of the record at a position that has at most so many words, with the words of its payload; none where
-/// it has been written over.
+/// Copies the head of the record at a position that has at most so many words, with the words of its payload, or none
+/// if it has been written over.
 fn read_head(
     words: &impl ReadWords,
     region: &Region,
@@ -355,8 +355,8 @@ fn read_head(
     Ok(fits.then_some((head, length)))
 }
 
-/// Copies the record at a position that has at most so many words; none where it has been written over. Adds to `copied`
-/// how many words that took.
+/// Copies the record at a position that has at most so many words, or none if it has been written over. Adds to
+/// `copied` how many words that took.
 fn try_read(
     words: &impl ReadWords,
     region: &Region,
@@ -444,7 +444,7 @@ pub(crate) mod tests {
         fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
             assert!(
                 out.len() <= record::WORDS,
-                "nobody reads {} words for it",
+                "a reader must not copy {} words for it",
                 out.len()
             );
             out.fill(0);
@@ -512,7 +512,8 @@ pub(crate) mod tests {
         );
     }
 
-    /// Words of a writer that comes into the newest record while its payload is copied; counts words that were copied for payloads.
+    /// Words of a writer that comes into the newest record while its payload is copied; counts words that were copied
+    /// for payloads.
     struct Huge {
         claims: Claims,
         inside: std::cell::Cell<bool>,
@@ -539,7 +540,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_writer_of_huge_records_keeps_nobody_for_long() {
+    fn a_writer_of_huge_records_delays_no_reader_for_long() {
         for (bytes, tries_most) in [(record::BYTES_MAX, 2), (256 << 20, 4), (64 << 20, 12)] {
             let words = Huge {
                 claims: Claims(bytes),
@@ -782,7 +783,7 @@ pub(crate) mod tests {
             };
             check(None, || {
                 let words = LoomWords::new(6);
-                // The first record is there before anybody can look.
+                // The first record is there before a reader can look.
                 publish_words(&words, &SMALL, 0, [10, 10].into_iter(), 2);
                 let writer = words.clone();
                 let thread = loom::thread::spawn(move || {

@@ -1,11 +1,11 @@
-//! Request slots: how a viewer asks the program for something, and hears what became of it.
+//! Request slots: a viewer asks the program for something, and the program replies.
 //!
-//! Each half of a slot has one writer. The viewer that owns a slot (by a lock on its bytes, which the kernel
-//! frees when the viewer dies) writes the request half in one go; the program writes the reply half. A
-//! request is open while its sequence number is above the reply's, so it is done exactly once; a new owner
-//! begins above both, and the reply echoes the request's checksum, so nobody takes another's answer.
+//! Each half of a slot has one writer. A viewer owns a slot by a lock on its bytes, which the kernel releases when the
+//! viewer dies. It writes the request half in one go; the program writes the reply half. A request is open while its
+//! sequence number is above that of the reply, so it is carried out exactly once. A new owner begins above both
+//! numbers, and the reply repeats the request's checksum, so that no viewer takes another's reply for its own.
 //!
-//! The program trusts no word it finds here: what does not hold is counted and left alone.
+//! The program trusts no word of a slot: an invalid request is counted and ignored.
 
 use crate::checksum::checksum;
 use crate::error::FormatError;
@@ -25,23 +25,23 @@ const CRC_AT: usize = 15;
 
 const _: () = assert!((CRC_AT - TEXT_AT) * WORD == pattern::BYTES_MAX);
 
-/// What can be asked for.
+/// What a viewer can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Op {
-    /// Publish a record captured from now on.
+    /// Publish a record that is captured after the request.
     PublishNow,
     /// Begin a new reset epoch.
     Reset,
-    /// Take the last reset back.
+    /// Undo the last reset.
     UndoReset,
-    /// The time between two records that this viewer wishes, in nanoseconds.
+    /// Use this time between two records, in nanoseconds, for this viewer.
     Interval(u64),
-    /// Measure in another way from now on; closes the reset epoch.
+    /// Switch the mode. This closes the reset epoch.
     Mode(Mode),
-    /// Switch sites off.
+    /// Disable the sites that match.
     SitesOff(Pattern),
-    /// Switch sites on again.
+    /// Enable the sites that match.
     SitesOn(Pattern),
 }
 
@@ -50,40 +50,40 @@ pub enum Op {
 pub struct Request {
     /// The slot.
     pub slot: usize,
-    /// Above all earlier ones of the slot.
+    /// The sequence number, above all earlier ones of the slot.
     pub sequence: u64,
-    /// What is asked for; none where this build does not know it.
+    /// What is asked for, or none if this build does not know it.
     pub op: Option<Op>,
-    /// Its checksum, which the reply echoes.
+    /// The checksum of the request, which the reply repeats.
     pub crc: u64,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
     /// Done.
     Done,
-    /// There is no reset to take back.
+    /// There is no reset to undo.
     NothingToUndo,
-    /// The program does not know this request: it carries an older collector.
+    /// The program does not know this request, because its collector is older.
     Unknown,
     /// The program takes no requests of this kind.
     Refused,
-    /// What a later program may answer, by its code. It is an answer: the program is not silent.
+    /// An outcome of a later version, by its code.
     Other(u64),
 }
 
-/// The program's answer.
+/// The program's reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// Which request.
+    /// The sequence number of the request.
     pub sequence: u64,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// Sequence number of the first record that shows it.
+    /// Sequence number of the first record that shows the effect.
     pub record: u64,
-    /// The reset epoch in force since.
+    /// The reset epoch since then.
     pub reset_epoch: u64,
     /// The request's checksum.
     pub crc: u64,
@@ -163,13 +163,13 @@ impl Outcome {
     }
 }
 
-/// Index of a slot's first word.
+/// Returns the index of a slot's first word.
 pub fn first_word(slot: usize) -> usize {
     FIRST + slot * WORDS
 }
 
-/// The request half of a slot, ready to be written in one go. A page of zeros is no request: its checksum would
-/// not be 0.
+/// Returns the request half of a slot, to be written in one go. A page of zeros is not a request, because its checksum
+/// would not be 0.
 pub fn request_words(sequence: u64, op: Op) -> [u64; REQUEST_WORDS] {
     let mut words = [0; REQUEST_WORDS];
     words[0] = sequence;
@@ -225,7 +225,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// The requests not yet answered, at most one a slot.
+    /// Returns the requests that have no reply yet, at most one a slot.
     pub fn look(&mut self, words: &impl ReadWords) -> Vec<Request> {
         let mut open = Vec::new();
         // All in one go, which may be a system call.
@@ -255,12 +255,12 @@ impl Server {
         }
     }
 
-    /// Requests found so far that did not hold.
+    /// Returns how many invalid requests were found so far.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Answers a request.
+    /// Replies to a request.
     pub fn answer(
         &mut self,
         words: &impl Words,
@@ -285,10 +285,10 @@ impl Server {
     }
 }
 
-/// The sequence number with which a new owner of a slot begins.
+/// Returns the sequence number with which a new owner of a slot begins.
 ///
 /// # Errors
-/// What reading gives.
+/// The error of reading.
 pub fn next_sequence(words: &impl ReadWords, slot: usize) -> Result<u64, FormatError> {
     let replied = read_reply(words, slot)?.map_or(0, |reply| reply.sequence);
     let requested = match read_request(words, slot)? {
@@ -298,10 +298,10 @@ pub fn next_sequence(words: &impl ReadWords, slot: usize) -> Result<u64, FormatE
     Ok(requested.max(replied).wrapping_add(1))
 }
 
-/// The answer to a request, once it is there.
+/// Returns the reply to a request, or none if there is none yet.
 ///
 /// # Errors
-/// What reading gives.
+/// The error of reading.
 pub fn reply_to(
     words: &impl ReadWords,
     slot: usize,
@@ -508,7 +508,7 @@ mod tests {
 
         use super::*;
 
-        /// Only the words of slot 0 that a request and a reply use; the others are zeros that nobody writes.
+        /// Only the words of slot 0 that a request and a reply use; the others stay zero.
         #[derive(Clone)]
         struct LoomSlot(LoomWords);
 

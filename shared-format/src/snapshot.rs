@@ -1,8 +1,8 @@
-//! The snapshot: everything a program says of itself at one moment, as flat columns.
+//! The data model: everything that a program publishes of itself at one moment, as flat columns.
 //!
-//! Times stay in clock ticks until they are shown; [`Snapshot::nanos`] converts, rounding once. A node holds
-//! what was counted in it *itself*; totals are sums over the subtree and are never stored, so that
-//! self + children = total holds by construction.
+//! Times are clock ticks until they are shown; [`Snapshot::nanos`] converts and rounds once. A node stores what was
+//! counted in it *itself*. Totals are sums over the subtree and are never stored, so self + children = total holds by
+//! construction.
 
 mod sites;
 
@@ -13,55 +13,55 @@ use crate::latency::Latencies;
 
 pub use self::sites::{Site, Sites};
 
-/// One whole state of a program's call trees.
+/// The state of a program's call trees at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// Which program this is.
     pub process: Process,
     /// Which clock its ticks come from.
-    pub clock: ClockFacts,
-    /// When, why and how the picture was taken.
-    pub capture: CaptureFacts,
-    /// Sums since the program's first scope, which no reset touches.
+    pub clock: ClockInfo,
+    /// When, why and how the snapshot was taken.
+    pub capture: CaptureInfo,
+    /// Sums since the program's first scope. Resets do not change them.
     pub lifetime: Lifetime,
-    /// The threads; finished ones are folded by name. A thread's index is its [`ThreadId`].
+    /// The threads, by [`ThreadId`]. Finished threads of one name share one entry.
     pub threads: Vec<Thread>,
-    /// The places in the source that nodes refer to.
+    /// The sites that nodes refer to, by [`SiteId`].
     pub sites: Sites,
-    /// The call trees of all threads, a thread's rows contiguous.
+    /// The call trees of all threads. The rows of a thread are contiguous.
     pub nodes: Nodes,
-    /// Clock errors per node, only where there were any, in row order.
+    /// The clock errors of nodes that had any, in row order.
     pub errors: Vec<NodeErrors>,
-    /// What is measured, and what is left out.
+    /// What is measured, and what is disabled.
     pub measuring: Measuring,
-    /// How long finished calls took, where histograms are on.
+    /// How long finished calls took; empty if histograms are off.
     pub latencies: Latencies,
-    /// Rows whose times are estimated, in row order.
+    /// The rows whose times are estimates, in row order.
     pub estimates: Vec<Estimate>,
-    /// Rows that count without a clock, in row order: being here is what makes a row a counter. It has no time, no
-    /// children, and is never open.
+    /// The rows that are counters, in row order. A counter has calls and a sum, but no time and no children, and is
+    /// never open.
     pub counts: Vec<Count>,
-    /// All of it is what happened in the last `since_reset_ns` of its capture, and not all since a reset; see
-    /// `between` of `tickscope-analysis`.
+    /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
+    /// reset. `tickscope-analysis` makes windows.
     pub window: bool,
 }
 
 /// The program that carries the collector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Process {
-    /// The name given to `start`, or the executable's.
+    /// The name given to `start`, by default that of the executable.
     pub name: String,
     /// Its process id, in its own namespace.
     pub pid: u32,
-    /// When the collector woke up in it: nanoseconds since the Unix epoch.
+    /// When the collector started in it, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// How long ago that is, by the monotonic clock.
+    /// The time since then by the monotonic clock, in nanoseconds.
     pub uptime_ns: u64,
-    /// What the collector wants its user to know, one sentence each with the next step.
+    /// Warnings of the collector to its user: a sentence each, with the next step.
     pub warnings: Vec<String>,
 }
 
-/// A clock that ticks are read from.
+/// A clock that counts ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum ClockSource {
@@ -72,7 +72,7 @@ pub enum ClockSource {
     /// The operating system's monotonic clock, in nanoseconds.
     #[default]
     Monotonic,
-    /// A function of the program's own.
+    /// A function that the program supplies.
     Custom,
 }
 
@@ -88,23 +88,23 @@ impl ClockSource {
     }
 }
 
-/// The clock in force, why it was chosen, and how it behaved.
+/// The clock in use, why it was chosen, and how it behaved.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct ClockFacts {
+pub struct ClockInfo {
     /// Where ticks come from.
     pub source: ClockSource,
-    /// Ticks in a second, as measured so far; above zero.
+    /// Ticks a second, as measured so far; always above 0.
     pub ticks_per_second: f64,
     /// Why this clock: "invariant, kernel clocksource tsc", or why a better one was refused.
     pub reason: String,
-    /// Gaps between two events that were not charged: the clock went backward or beyond the limit, or the mode was switched
-    /// more often in between than is remembered.
+    /// Gaps between two events that were not charged to any node: the clock went backward or jumped beyond the limit,
+    /// or the mode was switched more often in between than the collector remembers.
     pub errors: u64,
-    /// How often the clock was seen to break (suspend, migration); each closes the reset epoch.
+    /// How often the clock broke (suspend, migration). Each time closes the reset epoch.
     pub epoch: u32,
 }
 
-impl Default for ClockFacts {
+impl Default for ClockInfo {
     fn default() -> Self {
         Self {
             source: ClockSource::Monotonic,
@@ -123,9 +123,9 @@ pub enum Mode {
     /// Two clock reads a scope.
     #[default]
     Exact,
-    /// Exact counts; calls of short functions are timed now and then, and their times are estimates.
+    /// Exact counts. Calls of short functions are timed now and then, so their times are estimates.
     Adaptive,
-    /// Exact counts and no clock reads; times come from looking where each thread is, many times a second.
+    /// Exact counts and no clock reads. Times come from sampling the position of each thread many times a second.
     Sampled,
     /// Nothing is measured.
     Off,
@@ -142,46 +142,46 @@ impl Mode {
         }
     }
 
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 4] = [Self::Exact, Self::Adaptive, Self::Sampled, Self::Off];
 
-    /// The mode of this name.
+    /// Returns the mode of this name, or none if there is no such mode.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 }
 
-/// What is measured, and what is left out.
+/// What is measured, and what is disabled.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Measuring {
     /// Whether latencies are collected.
     pub histograms: bool,
-    /// How often the publisher looks where each thread is, a second; 0 unless sampled.
+    /// Samples a second; 0 unless in sampled mode.
     pub sampling_hz: f64,
-    /// How often it has looked since the reset.
+    /// Samples taken since the reset.
     pub samples: u64,
-    /// Which sites are switched off and on again, oldest first: the last that matches a site decides.
+    /// The rules that disable and enable sites, oldest first. The last rule that matches a site decides.
     pub rules: Vec<Rule>,
-    /// The sites that are switched off now.
+    /// The sites that are disabled now.
     pub off_sites: Vec<SiteId>,
 }
 
-/// Switches sites off or on.
+/// A rule that disables or enables sites.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Rule {
-    /// Which ones; see [`Pattern`](crate::pattern::Pattern).
+    /// Which sites; see [`Pattern`](crate::pattern::Pattern).
     pub pattern: String,
-    /// Off or on.
+    /// Whether the rule disables them; otherwise it enables them.
     pub off: bool,
 }
 
-/// How far the times of a row are estimates. The errors are standard errors: the true value lies within one of them
-/// two times out of three, within two of them 19 times out of 20.
+/// The uncertainty of a row's times. The errors are standard errors: the true value is within one of them two times out
+/// of three, and within two of them 19 times out of 20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Estimate {
     /// The row.
     pub node: NodeId,
-    /// Calls of it that were timed; 0 in sampled mode.
+    /// How many of its calls were timed; 0 in sampled mode.
     pub timed: u64,
     /// Standard error of its self time, in ticks.
     pub self_error: u64,
@@ -189,12 +189,12 @@ pub struct Estimate {
     pub total_error: u64,
 }
 
-/// What a counter has added up. How often it was executed are its row's calls.
+/// The sum of a counter. How often it was executed is in the calls of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Count {
     /// The row.
     pub node: NodeId,
-    /// What was added since the reset.
+    /// The sum since the reset.
     pub sum: u64,
 }
 
@@ -202,10 +202,10 @@ pub struct Count {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum CaptureKind {
-    /// The interval had passed, or somebody asked to see.
+    /// The interval had passed, or a viewer asked for a record.
     #[default]
     Periodic,
-    /// The last of its reset epoch: what it shows is what the reset took away.
+    /// The last of its reset epoch: it shows what the reset cleared.
     Closing,
     /// The last of the program.
     Final,
@@ -222,46 +222,45 @@ impl CaptureKind {
     }
 }
 
-/// When, why and how the picture was taken.
+/// When, why and how the snapshot was taken.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct CaptureFacts {
+pub struct CaptureInfo {
     /// How scopes were measured in this epoch.
     pub mode: Mode,
     /// Why it was taken.
     pub kind: CaptureKind,
-    /// Counts captures of the program, from 1; also counts those that no record shows.
+    /// The number of this capture, from 1. Captures without a record count as well.
     pub seq: u64,
     /// The program's clock at the capture, in ticks.
     pub tick: u64,
     /// The wall clock at the capture: nanoseconds since the Unix epoch.
     pub unix_ns: u64,
-    /// The time between two records in force, in nanoseconds.
+    /// The time between two records, in nanoseconds.
     pub interval_ns: u64,
-    /// Counts resets; never goes back, an undo raises it as well.
+    /// The number of resets. It never decreases; an undo increases it as well.
     pub reset_epoch: u64,
-    /// How long the counters have been running, in nanoseconds.
+    /// The time since the reset, in nanoseconds.
     pub since_reset_ns: u64,
-    /// The reset epoch that goes on, because an undo took back the reset that closed it: its closing record no longer
-    /// counts.
+    /// The reset epoch that an undo continues. The closing record of that epoch no longer counts.
     pub withdraws: Option<u64>,
-    /// Rows that were summed up in "(pruned)" rows, because the record would have been too long.
+    /// Rows that were summed up in rows called "(pruned)", because the record would have been too long.
     pub pruned: u64,
-    /// Calls that found no place: depth or node limit, re-entrance, a thread already torn down.
+    /// Calls that were not recorded: depth or node limit, re-entrance, or a thread that was already torn down.
     pub dropped: u64,
-    /// Guards that were leaked, closed out of order or on another thread.
+    /// Guards that were leaked, or closed out of order or on another thread.
     pub unbalanced: u64,
-    /// What measuring costs.
+    /// The cost of measuring.
     pub cost: Cost,
-    /// How many viewers held a request slot.
+    /// How many viewers own a request slot.
     pub viewers: u32,
 }
 
-/// What measuring costs, as calibrated in this program.
+/// The cost of measuring, as calibrated in this program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Cost {
-    /// A scope between work that overlaps with its clock reads, in nanoseconds.
+    /// The lower bound of a scope's cost in nanoseconds: between work that overlaps with its clock reads.
     pub lower_ns: f64,
-    /// A scope in an empty loop, in nanoseconds.
+    /// The upper bound of a scope's cost in nanoseconds: in an empty loop.
     pub upper_ns: f64,
     /// The publisher's CPU time so far, in nanoseconds.
     pub publisher_cpu_ns: u64,
@@ -269,13 +268,13 @@ pub struct Cost {
     pub publisher_share: f64,
 }
 
-/// Sums over everything that was ever counted, resets or not, folded threads included.
+/// Sums over everything that was ever counted, in all reset epochs and all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Lifetime {
     /// Calls of all nodes.
     pub calls: u64,
-    /// Self ticks of all nodes; time outside any scope is not in it. In adaptive mode the part of calls that were not timed
-    /// is an estimate, which later calls correct: it may become less.
+    /// Self ticks of all nodes, without time outside any scope. In adaptive mode the share of calls that were not timed
+    /// is an estimate. Later calls correct it, so the sum may decrease.
     pub ticks: u64,
 }
 
@@ -288,9 +287,9 @@ pub enum ThreadState {
     /// Alive, outside any scope.
     #[default]
     Idle,
-    /// Its clock stands still (`tickscope::pause`).
+    /// Its clock is paused (`tickscope::pause`).
     Paused,
-    /// Ended; all ended threads of one name share a row.
+    /// Ended; all finished threads of one name share an entry.
     Finished,
 }
 
@@ -305,8 +304,9 @@ impl ThreadState {
         }
     }
 
-    /// The same for reading. Whether a thread inside a scope computes or waits is not known from its state.
-    pub fn said(self) -> &'static str {
+    /// The name for people. A running thread is "in scope", because its state does not tell whether it computes or
+    /// waits.
+    pub fn words(self) -> &'static str {
         if self == Self::Running {
             return "in scope";
         }
@@ -323,11 +323,11 @@ pub struct Thread {
     pub tid: u32,
     /// What it does.
     pub state: ThreadState,
-    /// How many threads stand in this row: 1 for a live one.
+    /// How many threads this entry stands for: 1 for a live thread.
     pub count: u64,
-    /// CPU time since the reset, in nanoseconds, where the system tells.
+    /// CPU time since the reset in nanoseconds, or none if the system does not tell.
     pub cpu_ns: Option<u64>,
-    /// Ticks outside any scope since the reset; no row of the tree.
+    /// Ticks outside any scope since the reset. They belong to no row of the tree.
     pub outside_ticks: u64,
     /// First row of its call tree.
     pub first_row: u32,
@@ -337,12 +337,12 @@ pub struct Thread {
     pub open: Vec<OpenFrame>,
 }
 
-/// A scope that has begun and not ended.
+/// An open scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct OpenFrame {
     /// Its row.
     pub node: NodeId,
-    /// The program's clock when it began, in ticks, moved on by pauses since; 0 where that was not measured.
+    /// The program's clock when the scope began, in ticks, plus the pauses since; 0 if that was not measured.
     pub began_tick: u64,
 }
 
@@ -351,11 +351,11 @@ pub struct OpenFrame {
 pub struct NodeErrors {
     /// Its row.
     pub node: NodeId,
-    /// Gaps not charged.
+    /// Gaps that were not charged.
     pub count: u64,
 }
 
-/// The call trees as columns of one length, parents before children.
+/// The call trees as columns of equal length, parents before children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nodes {
     /// Row of the parent, [`NO_PARENT`] at the top of a thread.
@@ -374,12 +374,12 @@ impl Nodes {
         self.parent.len()
     }
 
-    /// True where there is no row.
+    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.parent.is_empty()
     }
 
-    /// Adds a row and gives its id.
+    /// Adds a row and returns its id.
     pub fn push(&mut self, parent: Option<NodeId>, site: SiteId, calls: u64, self_ticks: u64) -> NodeId {
         let id = NodeId(self.parent.len() as u32);
         self.parent.push(parent.map_or(NO_PARENT, |p| p.0));
@@ -389,7 +389,7 @@ impl Nodes {
         id
     }
 
-    /// Makes room for so many more rows.
+    /// Reserves memory for `rows` more rows.
     pub fn reserve(&mut self, rows: usize) {
         self.parent.reserve(rows);
         self.site.reserve(rows);
@@ -397,10 +397,10 @@ impl Nodes {
         self.self_ticks.reserve(rows);
     }
 
-    /// The parent of a row, none at the top of a thread.
+    /// Returns the parent of a row, or none at the top of a thread.
     ///
     /// # Panics
-    /// Where the row does not exist.
+    /// If the row does not exist.
     pub fn parent_of(&self, node: NodeId) -> Option<NodeId> {
         match self.parent[node.index()] {
             NO_PARENT => None,
@@ -408,7 +408,7 @@ impl Nodes {
         }
     }
 
-    /// Sums a column of self values over subtrees: the total of each row.
+    /// Returns the total of each row: the sum of a column of self values over its subtree. Sums saturate.
     pub fn totals(&self, self_values: &[u64]) -> Vec<u64> {
         let mut totals = self_values.to_vec();
         for row in (0..totals.len()).rev() {
@@ -422,14 +422,14 @@ impl Nodes {
 }
 
 impl Snapshot {
-    /// Ticks as nanoseconds, rounded to the nearest.
+    /// Converts ticks to nanoseconds, rounded to the nearest.
     pub fn nanos(&self, ticks: u64) -> u64 {
         // Products up to 2^53 are exact in f64; beyond, the error stays far below the clock's own.
         let ns = ticks as f64 * 1e9 / self.clock.ticks_per_second;
         ns.round() as u64
     }
 
-    /// Self time of each row in nanoseconds: each converted and rounded once. All totals in nanoseconds are
+    /// Returns the self time of each row in nanoseconds, each converted and rounded once. All totals in nanoseconds are
     /// sums of these.
     pub fn self_nanos(&self) -> Vec<u64> {
         self.nodes
@@ -439,26 +439,26 @@ impl Snapshot {
             .collect()
     }
 
-    /// The rows of a thread.
+    /// Returns the rows of a thread.
     ///
     /// # Panics
-    /// Where the thread does not exist.
+    /// If the thread does not exist.
     pub fn rows_of(&self, thread: ThreadId) -> std::ops::Range<usize> {
         let t = &self.threads[thread.index()];
         t.first_row as usize..(t.first_row + t.rows) as usize
     }
 
-    /// Sum of all calls since the reset.
+    /// Returns the sum of all calls since the reset.
     pub fn calls(&self) -> u64 {
         self.nodes.calls.iter().sum()
     }
 
-    /// Sum of all self ticks since the reset: the measured time, without what was outside any scope.
+    /// Returns the sum of all self ticks since the reset: the measured time, without time outside any scope.
     pub fn measured_ticks(&self) -> u64 {
         self.nodes.self_ticks.iter().sum()
     }
 
-    /// How far the times of a row are estimates; none where they are exact.
+    /// Returns the uncertainty of a row's times, or none if they are exact.
     pub fn estimate_of(&self, node: NodeId) -> Option<&Estimate> {
         let at = self
             .estimates
@@ -466,13 +466,13 @@ impl Snapshot {
         at.ok().map(|at| &self.estimates[at])
     }
 
-    /// What a row has added up; none where it is no counter.
+    /// Returns the sum of a counter, or none if the row is not a counter.
     pub fn sum_of(&self, node: NodeId) -> Option<u64> {
         let at = self.counts.binary_search_by_key(&node, |count| count.node);
         at.ok().map(|at| self.counts[at].sum)
     }
 
-    /// Sum of all calls of scopes since the reset: those that cost two looks at the clock.
+    /// Returns the sum of all calls since the reset without those of counters: calls that may read the clock.
     pub fn scope_calls(&self) -> u64 {
         let counted = self
             .counts
@@ -496,7 +496,7 @@ impl Snapshot {
         self.nodes.calls[rows].iter().sum::<u64>() - counted
     }
 
-    /// By row, what it has added up; none where it is no counter.
+    /// Returns the sum of each row, or none for rows that are not counters.
     pub fn sums(&self) -> Vec<Option<u64>> {
         let mut sums = vec![None; self.nodes.len()];
         for count in &self.counts {
@@ -505,15 +505,15 @@ impl Snapshot {
         sums
     }
 
-    /// The site of a row.
+    /// Returns the site of a row.
     ///
     /// # Panics
-    /// Where the row does not exist.
+    /// If the row does not exist.
     pub fn site_of(&self, node: NodeId) -> &Site {
         &self.sites[self.nodes.site[node.index()] as usize]
     }
 
-    /// The lower and upper bound of measuring's share in the measured time, 0 to 1.
+    /// Returns the lower and the upper bound of the share of the measured time that measuring itself took, 0 to 1.
     pub fn cost_share(&self) -> (f64, f64) {
         let measured = self.nanos(self.measured_ticks()) as f64;
         if measured <= 0.0 {
@@ -527,14 +527,15 @@ impl Snapshot {
         )
     }
 
-    /// The mean of a call in nanoseconds below which it is too short to tell much: three times what measuring one
-    /// costs at most.
+    /// Returns the mean duration in nanoseconds below which calls are doubtful: three times the upper bound of a
+    /// scope's cost.
     pub fn doubtful_below_ns(&self) -> f64 {
         3.0 * self.capture.cost.upper_ns
     }
 
-    /// Whether so many calls that took so long together are as short as that. Where nothing is measured nothing is
-    /// doubted, and where samples give the times, none says nothing of the mean.
+    /// Whether the mean of `calls` calls that took `total_ns` together is below
+    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off nothing is doubtful; in sampled mode a time of 0
+    /// says nothing about the mean.
     pub fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
         let unknown = match self.capture.mode {
             Mode::Off => true,

@@ -1,4 +1,4 @@
-//! Kept snapshots (`.tks`): a page that says what the file is, then records as in a ring, one after another.
+//! Snapshot files (`.tks`): one snapshot, as a recording with a single record.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -8,54 +8,54 @@ use std::path::{Path, PathBuf};
 use crate::codec;
 use crate::error::FormatError;
 use crate::file::open::open_plain;
-use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, KEPT_MAGIC, WORD};
-use crate::recording::{HEAD_WORDS, Series};
+use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, SNAPSHOT_FILE_MAGIC, WORD};
+use crate::recording::{HEAD_WORDS, Recording};
 use crate::ring::{Stamp, payload_words, record_head};
 use crate::snapshot::Snapshot;
 use crate::words;
 
-/// Ending of kept snapshots.
+/// The ending of snapshot files and recordings.
 pub const ENDING: &str = "tks";
 
-/// So many half-made files of one name are passed over.
+/// At most this many unfinished files of one name are skipped.
 const TEMPORARIES_MAX: u32 = 1000;
 
-/// Writes one snapshot to a file that must not exist yet: whole, or not at all.
+/// Writes one snapshot to a file that must not exist yet. The file appears complete or not at all.
 ///
 /// # Errors
-/// What the system says, "File exists" above all.
+/// The system's error, most likely "File exists".
 pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
     write_new(path, &bytes(snapshot)?)
 }
 
-/// What stands in the file of one snapshot.
+/// Returns the bytes of the file of one snapshot.
 ///
 /// # Errors
-/// A snapshot that cannot be encoded.
+/// [`FormatError::TooLarge`] if the snapshot exceeds what a reader accepts.
 pub fn bytes(snapshot: &Snapshot) -> Result<Vec<u8>, FormatError> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload)?;
     let stamp = Stamp::from(&snapshot.capture);
     let mut head = [0u64; HEAD_WORDS];
-    head[0] = KEPT_MAGIC;
+    head[0] = SNAPSHOT_FILE_MAGIC;
     head[1] = u64::from(FORMAT_MAJOR) << 32 | u64::from(FORMAT_MINOR);
     let record = record_head(stamp, 1, 0, u64::MAX, &payload);
     let words = head.into_iter().chain(record).chain(payload_words(&payload));
     Ok(words::to_bytes(words))
 }
 
-/// Writes a file that must not exist yet: whole, or not at all.
+/// Writes a file that must not exist yet. The file appears complete or not at all.
 ///
 /// # Errors
-/// What the system says, "File exists" above all.
+/// The system's error, most likely "File exists".
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
     write_new_by(path, |file| file.write_all(bytes))
 }
 
-/// The same where the bytes come one after another.
+/// Like [`write_new`], with a function that writes the contents piece by piece.
 ///
 /// # Errors
-/// What the system says, "File exists" above all, or what writing gives.
+/// The system's error, most likely "File exists", or the error of `write`.
 pub fn write_new_by(
     path: &Path,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
@@ -74,8 +74,8 @@ pub fn write_new_by(
     Ok(())
 }
 
-/// A new file beside this one, to take its name once it is whole. What has such a name already is left alone: another
-/// thread's, or left behind by a process that had the same id.
+/// Creates a temporary file next to the final one, which takes its name once it is complete. Existing temporary files
+/// are left alone: they belong to another thread, or to a process that had the same id.
 fn beside(path: &Path) -> Result<(PathBuf, File), FormatError> {
     let mut number = 0;
     loop {
@@ -95,19 +95,19 @@ fn beside(path: &Path) -> Result<(PathBuf, File), FormatError> {
     }
 }
 
-/// True where the file begins like a kept snapshot.
-pub fn is_kept(path: &Path) -> bool {
+/// Whether the file begins like a snapshot file or recording.
+pub fn is_snapshot_file(path: &Path) -> bool {
     let mut magic = [0; WORD];
     let read = open_plain(path, false).map(|mut file| file.read_exact(&mut magic));
-    matches!(read, Ok(Ok(()))) && magic == KEPT_MAGIC.to_le_bytes()
+    matches!(read, Ok(Ok(()))) && magic == SNAPSHOT_FILE_MAGIC.to_le_bytes()
 }
 
-/// Reads the newest snapshot of a file.
+/// Reads the newest snapshot of a snapshot file or recording.
 ///
 /// # Errors
-/// What is there instead of one that this build can read.
+/// What was found instead of a snapshot that this build can read.
 pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
-    Series::open(path)?.newest().map(|(_, snapshot)| snapshot)
+    Recording::open(path)?.newest().map(|(_, snapshot)| snapshot)
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
         let path = dir.path().join("a.tks");
         let snapshot = fixture::two_threads();
         write(&path, &snapshot).unwrap();
-        assert!(is_kept(&path));
+        assert!(is_snapshot_file(&path));
         assert_eq!(read(&path).unwrap(), snapshot);
         let error = write(&path, &snapshot).unwrap_err().to_string();
         assert!(error.contains("exists"), "{error}");

@@ -1,31 +1,31 @@
-//! Shared memory as 64-bit words. Ring and slots know nothing else, so that the same code runs over a mapping,
-//! over a file read with `pread`, over a recorder that cuts off after any store, and under loom.
+//! Shared memory as 64-bit words. Ring and slots use these traits alone, so the same code runs over a mapping, over a
+//! file read with `pread`, over a recorder that stops after any store, and under loom.
 
 use crate::error::FormatError;
 
-/// Words that can be read, a run at a time.
+/// Words that can be read, several at a time.
 ///
-/// A read gives each word as some store left it; words of one run may be of different moments.
+/// A read returns each word as some store left it. The words of one read may be of different moments.
 pub trait ReadWords {
     /// Copies words `first..first + out.len()`, each with a relaxed load.
     ///
     /// # Errors
-    /// Where the words do not exist (any more): a file that was cut.
+    /// If the words do not exist, for example because the file was cut.
     fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError>;
 
-    /// Orders reads before it against reads behind it.
+    /// Orders reads before it before reads after it.
     fn fence_acquire(&self);
 }
 
-/// Words that can be written as well, by one writer.
+/// Words that one writer can also write.
 pub trait Words: ReadWords {
     /// A relaxed store.
     fn store(&self, index: usize, value: u64);
 
-    /// A store that all earlier stores come before.
+    /// A store that comes after all earlier stores.
     fn store_release(&self, index: usize, value: u64);
 
-    /// Orders stores before it against stores behind it.
+    /// Orders stores before it before stores after it.
     fn fence_release(&self);
 }
 

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
-//! Ring files that no program wrote: whatever stands in them, whoever reads them gets an answer.
+//! Ring files that no program wrote: whatever is in them, reading returns.
 
 mod support;
 
@@ -37,7 +37,7 @@ fn publish(ring: &mut OwnRing, number: u64, bytes: usize, coarse: bool) {
         unix_ns: number,
     };
     if coarse {
-        ring.coarse_room(payload.len() as u64).unwrap();
+        ring.coarse_space(payload.len() as u64).unwrap();
         ring.publish_coarse(stamp, &payload).unwrap();
     } else {
         ring.publish(stamp, &payload).unwrap();
@@ -200,7 +200,7 @@ proptest! {
 }
 
 #[test]
-fn a_reader_gets_whole_records_while_the_program_writes_without_pause() {
+fn a_reader_gets_complete_records_while_the_program_writes_without_pause() {
     let dir = tempfile::tempdir().unwrap();
     let mut own = made(dir.path());
     let path = own.path().to_path_buf();

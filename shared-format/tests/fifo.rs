@@ -1,4 +1,4 @@
-//! Alone in its process: a child being started holds the locks of other tests for a moment.
+//! Runs alone in its process: a child that is being started holds the locks of other tests for a moment.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -78,7 +78,7 @@ fn hour_of(rows: usize, sites: usize) -> (usize, usize) {
         let snapshot = program(rows, sites, 86_400 + number * 10);
         payload.clear();
         codec::encode_small(&snapshot, &mut payload).unwrap();
-        assert!(ring.coarse_room(payload.len() as u64).unwrap() >= payload.len() as u64);
+        assert!(ring.coarse_space(payload.len() as u64).unwrap() >= payload.len() as u64);
         ring.publish_coarse(stamp(number), &payload).unwrap();
         written.push_front(snapshot);
     }

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
-//! Rings that were planted for whoever cleans up. Alone in its process, whose memory it measures.
+//! Rings that were planted for a program that cleans up. Alone in its process, whose memory it measures.
 
 mod support;
 

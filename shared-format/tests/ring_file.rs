@@ -64,7 +64,7 @@ fn started(dir: &Path, name: &str, nonce: u64) -> OwnRing {
     ring
 }
 
-/// Whoever holds some of the slots, in whatever order, is seen by the program, with any lock across their bounds.
+/// The program sees which slots are owned, in whatever order they were taken, with any lock across their bounds.
 #[test]
 fn held_slots_are_found_wherever_they_are() {
     let dir = tempfile::tempdir().unwrap();
@@ -178,7 +178,7 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
         let seq = ring.newest_snapshot().unwrap().1.capture.seq;
         assert_eq!(seq, if ring.header().name == "alive" { 1 } else { 399 });
     }
-    // A file that only has a ring's name is nobody's business.
+    // A file that only has a ring's name is left alone.
     let wedding = dir.path().join("wedding.ring");
     fs::write(&wedding, "a list of guests").unwrap();
     assert_eq!(clean(dir.path(), 0, None).len(), 2);
@@ -187,7 +187,7 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
 
 /// A record of so many bytes in the coarse ring, its time also its number; false where it does not fit.
 fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, bytes: usize) -> bool {
-    let room = ring.coarse_room(bytes as u64).unwrap();
+    let room = ring.coarse_space(bytes as u64).unwrap();
     let stamp = Stamp {
         kind: CaptureKind::Closing,
         tick: unix_ns,
@@ -250,7 +250,7 @@ fn a_file_without_a_coarse_ring_has_no_history() {
     plain.coarse_words = 0;
     let mut ring = OwnRing::create(dir.path(), plain).unwrap();
     publish(&mut ring, 1);
-    assert_eq!(ring.coarse_room(100).unwrap(), 0);
+    assert_eq!(ring.coarse_space(100).unwrap(), 0);
     ring.link().unwrap();
     let seen = RingFile::open(ring.path()).unwrap();
     assert!(!publish_coarse(&mut ring, 1, 100));

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
-//! The ways in which stores reach a ring file: all leave the same file, and those by the kernel say what they could not do.
+//! The ways in which stores reach a ring file: all leave the same file, and those by the kernel say what they could not
+//! do.
 
 mod support;
 
@@ -36,7 +37,7 @@ fn written(way: Way) -> Vec<u8> {
         let payload = vec![number; 3_000 * usize::from(number) + 5];
         ring.publish(STAMP, &payload).unwrap();
         assert_eq!(seen.newest().unwrap().payload, payload);
-        assert!(ring.coarse_room(payload.len() as u64).unwrap() > 0);
+        assert!(ring.coarse_space(payload.len() as u64).unwrap() > 0);
         ring.publish_coarse(STAMP, &payload).unwrap();
         assert_eq!(seen.coarse_newest().unwrap().unwrap().payload, payload);
     }
@@ -98,11 +99,11 @@ fn close(path: &Path) {
         .map(|entry| entry.unwrap().path());
     let own = open.filter(|open| facts(open) == Some(wanted)).last().unwrap();
     let number = own.file_name().unwrap().to_str().unwrap().parse().unwrap();
-    // SAFETY: whoever has it asks which file it is of before each use.
+    // SAFETY: its owner checks which file it is of before each use.
     assert_eq!(unsafe { libc::close(number) }, 0);
 }
 
-/// Nobody could tell whether the next store through the mapping is a signal.
+/// It is unknown whether the next store through the mapping raises a signal.
 #[test]
 fn a_mapped_file_that_is_out_of_sight_is_stored_to_no_more() {
     let dir = tempfile::tempdir().unwrap();

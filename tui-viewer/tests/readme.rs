@@ -1,24 +1,32 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
-//! The README says of the keys what the key table says.
+//! The README stays short, and has what a newcomer looks for.
 
-const BEGIN: &str = "<!-- keys: begin -->\n";
-const END: &str = "<!-- keys: end -->\n";
+const README: &str = include_str!("../../README.md");
 
-/// `UPDATE_README=1 cargo test -p tickscope-cli --test readme` writes it anew.
+/// In bytes: what is read in one go. The book has the rest.
+const LONGEST: usize = 10_000;
+
 #[test]
-fn the_readme_has_the_key_table() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
-    let readme = std::fs::read_to_string(path).unwrap();
-    let begin = readme.find(BEGIN).unwrap() + BEGIN.len();
-    let end = readme.find(END).unwrap();
-    let table = tickscope_cli::key_table_markdown();
-    if std::env::var_os("UPDATE_README").is_some() {
-        std::fs::write(path, format!("{}{table}{}", &readme[..begin], &readme[end..])).unwrap();
-        return;
+fn the_readme_stays_short() {
+    assert!(README.len() <= LONGEST, "{} bytes", README.len());
+}
+
+#[test]
+fn the_readme_has_two_commands_and_what_a_newcomer_looks_for() {
+    for line in [
+        "![The call tree of a running program](docs/tree.svg)",
+        "cargo run --release -- demo ",
+        "cargo test --workspace ",
+        "cargo install --path tui-viewer",
+        "profile = [\"tickscope/enable\"]",
+        "## Use it in your program",
+        "### Inside a dependency",
+        "## What you get",
+        "## What it costs",
+        "## How it compares",
+        "## Platforms",
+        "## Documents",
+    ] {
+        assert!(README.lines().any(|found| found.starts_with(line)), "{line}");
     }
-    assert_eq!(
-        &readme[begin..end],
-        table,
-        "UPDATE_README=1 cargo test -p tickscope-cli --test readme"
-    );
 }

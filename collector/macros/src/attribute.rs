@@ -1,19 +1,19 @@
-//! Attributes at the start of an item or of a body.
+//! Finds the attributes at the start of an item or of a body.
 
 use proc_macro::{Delimiter, TokenTree};
 
 use crate::tokens::{collect, group_at, is_any_word, is_path_separator, is_punct, is_word, opened};
 
-/// The attributes that open an item.
+/// The attributes at the start of an item.
 #[derive(Debug)]
 pub(crate) struct Attributes {
-    /// Where they end.
+    /// The index after the last of them.
     pub(crate) end: usize,
-    /// One of them is a `profile` attribute, or may become one by `cfg_attr`.
+    /// Whether one of them is a `profile` attribute, or may become one by `cfg_attr`.
     pub(crate) profile: bool,
 }
 
-/// Reads `#[..]` and `#![..]` from the start. Doc comments come in this form too.
+/// Reads `#[..]` and `#![..]` from the start. Doc comments have this form too.
 pub(crate) fn leading(trees: &[TokenTree]) -> Attributes {
     let mut attributes = Attributes {
         end: inner_end(trees),
@@ -29,7 +29,7 @@ pub(crate) fn leading(trees: &[TokenTree]) -> Attributes {
     attributes
 }
 
-/// Where the inner attributes `#![..]` end.
+/// Returns the index after the inner attributes `#![..]`.
 pub(crate) fn inner_end(trees: &[TokenTree]) -> usize {
     let mut at = 0;
     while is_punct(trees, at, '#')
@@ -41,8 +41,8 @@ pub(crate) fn inner_end(trees: &[TokenTree]) -> usize {
     at
 }
 
-/// Whether the attribute's path ends in `profile`. For `cfg_attr(condition, a, b)` nobody knows the condition
-/// here; being counted twice would be worse than being left out.
+/// Returns whether the path of the attribute ends in `profile`. The condition of `cfg_attr(condition, a, b)` is unknown
+/// here, so its attributes count: measuring a function twice would be worse than leaving it out.
 fn is_profile(meta: &[TokenTree]) -> bool {
     let mut last = if is_path_separator(meta, 0) { 2 } else { 0 };
     while is_any_word(meta, last) && is_path_separator(meta, last + 1) {

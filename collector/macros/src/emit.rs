@@ -8,7 +8,7 @@ use crate::item::opens_with_item;
 use crate::options::Options;
 use crate::tokens::collect;
 
-/// Writes tokens that all carry one span.
+/// Writes tokens that all have the same span.
 #[derive(Debug)]
 pub(crate) struct Writer {
     span: Span,
@@ -35,7 +35,7 @@ impl Writer {
         self.push(ident)
     }
 
-    /// Signs that belong together, such as `::`.
+    /// Writes signs that belong together, such as `::`.
     pub(crate) fn puncts(mut self, signs: &str) -> Self {
         for (at, sign) in signs.char_indices() {
             let last = at + sign.len_utf8() == signs.len();
@@ -47,7 +47,7 @@ impl Writer {
         self
     }
 
-    /// A path with its leading `::`.
+    /// Writes a path with its leading `::`.
     pub(crate) fn path(self, path: &str) -> Self {
         path.split("::")
             .skip(1)
@@ -58,13 +58,13 @@ impl Writer {
         self.push(Literal::string(text))
     }
 
-    /// Tokens that keep the spans they have.
+    /// Writes tokens that keep their own spans.
     fn kept(mut self, tokens: TokenStream) -> Self {
         self.out.extend(tokens);
         self
     }
 
-    /// A group whose delimiters have the span given.
+    /// Writes a group whose delimiters have the given span.
     pub(crate) fn group(mut self, delimiter: Delimiter, span: Span, inside: TokenStream) -> Self {
         let mut group = Group::new(delimiter, inside);
         group.set_span(span);
@@ -82,12 +82,12 @@ impl Writer {
     }
 }
 
-/// Locals are invisible to the user's code, paths resolve where the attribute stands.
+/// Returns a writer whose locals are invisible to the user's code and whose paths resolve at the attribute.
 fn writer() -> Writer {
     Writer::at(Span::mixed_site())
 }
 
-/// `::tickscope`, or what the option `crate` says.
+/// Returns `::tickscope`, or the value of the option `crate`.
 fn root(options: &Options, span: Span) -> TokenStream {
     match &options.root {
         Some(path) => path.clone(),
@@ -95,8 +95,8 @@ fn root(options: &Options, span: Span) -> TokenStream {
     }
 }
 
-/// `ROOT::NAME!(..)`, as if written where the function begins: `line!()` tells where a macro was called, and the
-/// attribute of a whole block would be the same line for all its functions.
+/// Writes `ROOT::NAME!(..)` with the span of the function's beginning. `line!()` returns the line of the macro call,
+/// and with the span of the attribute all functions of a block would have the same line.
 fn site_macro(name: &str, options: &Options, place: Span) -> Writer {
     Writer::at(place)
         .kept(root(options, place))
@@ -105,7 +105,7 @@ fn site_macro(name: &str, options: &Options, place: Span) -> Writer {
         .parentheses(site_arguments(options))
 }
 
-/// `group = "..", ".."` as far as given: what `scope!` and `__site!` take.
+/// Returns the arguments of `scope!` and `__site!`: `group = "..", ".."`, as far as given.
 fn site_arguments(options: &Options) -> TokenStream {
     let mut out = writer();
     if let Some(group) = &options.group {
@@ -123,14 +123,14 @@ fn site_arguments(options: &Options) -> TokenStream {
     out.done()
 }
 
-/// The body in two: inner attributes, which only the function's outermost braces may hold, and the rest.
+/// Splits the body into inner attributes, which only the function's outermost braces may hold, and the rest.
 ///
-/// If the rest opens with items it comes in braces of its own, else the inserted statement would stand before
-/// items, which `clippy::items_after_statements` remarks on. With braces around all others the compiler would
-/// find those of short bodies unnecessary.
+/// If the rest begins with items, it gets its own braces. Otherwise the inserted statement would come before items, to
+/// which `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler would find those of
+/// short bodies unnecessary.
 ///
-/// All braces here keep the span of the body's: the edition they were written in decides how long temporaries
-/// live, and the compiler explains a missing result as it does in a plain function.
+/// All braces here keep the span of the body's braces. Their edition decides how long temporaries live, and the
+/// compiler explains a missing result as in a plain function.
 fn split(body: &Group) -> (TokenStream, TokenStream) {
     let trees = collect(body.stream());
     let (attributes, rest) = trees.split_at(inner_end(&trees));
@@ -142,7 +142,7 @@ fn split(body: &Group) -> (TokenStream, TokenStream) {
     (attributes.iter().cloned().collect(), rest)
 }
 
-/// `{ scope!(..); BODY }` for a function that begins at `place`.
+/// Writes `{ scope!(..); BODY }` for a function that begins at `place`.
 pub(crate) fn scoped(body: &Group, options: &Options, place: Span) -> TokenStream {
     let (attributes, rest) = split(body);
     let inside = writer()
@@ -153,7 +153,7 @@ pub(crate) fn scoped(body: &Group, options: &Options, place: Span) -> TokenStrea
     writer().group(Delimiter::Brace, body.span(), inside).done()
 }
 
-/// `{ profile_future(__site!(..), async move { HINT BODY }).await }` for a function that begins at `place`.
+/// Writes `{ profile_future(__site!(..), async move { HINT BODY }).await }` for a function that begins at `place`.
 pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: Span) -> TokenStream {
     let (attributes, rest) = split(body);
     let block = writer().kept(hint(returns)).kept(rest).done();
@@ -184,11 +184,10 @@ pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: S
     writer().group(Delimiter::Brace, body.span(), inside).done()
 }
 
-/// `if let Some(value) = None::<RETURN TYPE> { return value; }`
+/// Writes `if let Some(value) = None::<RETURN TYPE> { return value; }`.
 ///
-/// An async block has no place for its return type, so `?` and `.into()` in it would have nothing to infer from.
-/// This form never runs and gives the compiler nothing to warn about; an `allow` would be refused in a crate
-/// that forbids the lint.
+/// An async block cannot declare its return type, so `?` and `.into()` in it could not be inferred. This statement
+/// never runs and causes no warning. An `allow` would be refused in a crate that forbids the lint.
 fn hint(returns: &Return) -> TokenStream {
     let written = match returns {
         Return::Opaque => return TokenStream::new(),
@@ -196,7 +195,7 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Never => writer().path("::core::convert::Infallible").done(),
         Return::Type(trees) => trees.iter().cloned().collect(),
     };
-    // Compilers point at this `return` as the place that tells the type; the written type is the better place.
+    // Compilers point at this `return` as the place that tells the type, so it gets the span of the written type.
     let span = match returns {
         Return::Type(written) => {
             let first = written.first().map_or(Span::mixed_site(), TokenTree::span);
@@ -205,7 +204,7 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Unit | Return::Opaque | Return::Never => Span::mixed_site(),
     };
     let writer = || Writer::at(span);
-    // A constant of the user's with this name would be compared with; hence not a common one.
+    // A constant of the user's with this name would be compared with, so the name is an unusual one.
     let value = || writer().word("__tickscope_return").done();
     writer()
         .word("if")

@@ -1,10 +1,10 @@
-//! What the attribute refuses, and where.
+//! The errors of the attribute, with the place of each.
 
 use proc_macro::{Delimiter, Span, TokenStream};
 
 use crate::emit::Writer;
 
-/// A refusal: found and wanted in words, at the token that is to blame.
+/// An error at the token that causes it. Its text says what was found and what was wanted.
 #[derive(Debug)]
 pub(crate) struct Error {
     span: Span,
@@ -19,7 +19,7 @@ impl Error {
         }
     }
 
-    /// `::core::compile_error! { "text" }`: braces, because those need no semicolon wherever items may stand.
+    /// Returns `::core::compile_error! { "text" }`. Braces need no semicolon wherever items may be.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let text = Writer::at(self.span).text(&self.text).done();
         Writer::at(self.span)

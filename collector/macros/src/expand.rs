@@ -1,4 +1,4 @@
-//! From the attribute's two token streams to one.
+//! Expands the attribute's two token streams into one.
 
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 
@@ -12,7 +12,7 @@ use crate::tokens::{collect, group_at};
 
 const WANTED: &str = "wanted a fn with a body, an impl block, a trait or an inline module `mod m { .. }`";
 
-/// The whole attribute. After an error the item stands there too, so that its users do not fail as well.
+/// Expands the attribute. After an error the item follows unchanged, so that code that uses it does not fail as well.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let attempt = Options::parse(options).and_then(|options| direct(item.clone(), &options));
     attempt.unwrap_or_else(|error| {
@@ -22,7 +22,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-/// The item that the attribute stands on: here whatever cannot be done is an error.
+/// Expands the item that has the attribute. Anything that cannot be profiled is an error here.
 fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> {
     let trees = collect(stream.clone());
     // The item came through a `macro_rules!` as a whole.
@@ -38,11 +38,11 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
         Kind::Fragment | Kind::Other(_) => {
             return Err(Error::new(span, format!("#[profile] found {found}, {WANTED}")));
         }
-        // Both would count each call.
+        // Both attributes would count each call.
         _ if item.speaks_for_itself => {
             return Err(Error::new(
                 Span::call_site(),
-                format!("#[profile] found another profile attribute on {found}, wanted one alone"),
+                format!("#[profile] found another profile attribute on {found}, wanted only one"),
             ));
         }
         _ if options.skip => return Ok(stream),
@@ -79,7 +79,7 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
     Ok(profiled(&item, options))
 }
 
-/// An item inside of another: what cannot be done is left as it is.
+/// Expands an item inside another one. Anything that cannot be profiled stays unchanged.
 fn member(item: &Item<'_>, options: &Options) -> TokenStream {
     let left_out = matches!(item.kind, Kind::Function { is_const: true, .. });
     if item.speaks_for_itself || left_out {
@@ -98,7 +98,7 @@ fn profiled(item: &Item<'_>, options: &Options) -> TokenStream {
             } else {
                 emit::scoped(original, options, place)
             };
-            // After an error the function stands there too, so that its callers do not fail as well.
+            // After an error the function follows unchanged, so that its callers do not fail as well.
             let refused = open_scope::across_await(original).map(Error::into_tokens);
             let head = item.trees[..*at].iter().cloned();
             refused.into_iter().flatten().chain(head).chain(body).collect()
@@ -121,7 +121,7 @@ fn profiled(item: &Item<'_>, options: &Options) -> TokenStream {
     }
 }
 
-/// The group again, with what is in it profiled.
+/// Profiles everything in a group.
 fn members(group: &Group, options: &Options) -> TokenTree {
     let inside = map_items(group.stream(), |item| member(item, options));
     let mut out = Group::new(group.delimiter(), inside);

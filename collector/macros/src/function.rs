@@ -4,28 +4,28 @@ use proc_macro::{Delimiter, Group, Ident, TokenTree};
 
 use crate::tokens::{Angles, collect, group_at, is_arrow, is_punct, is_word};
 
-/// What stands after the arrow.
+/// The return type in a signature.
 #[derive(Debug)]
 pub(crate) enum Return {
-    /// No arrow: `()`.
+    /// There is no arrow: `()`.
     Unit,
     /// `-> !`
     Never,
-    /// `-> impl Bounds`: nothing that could be written again.
+    /// `-> impl Bounds`, which cannot be written again in a body.
     Opaque,
-    /// A type as it can be written in a body, with `_` for each `impl Bounds` within.
+    /// A type as it can be written in a body, with `_` for each `impl Bounds` in it.
     Type(Vec<TokenTree>),
 }
 
 impl Return {
-    /// Reads the signature that stands between the keyword `fn` and the body.
+    /// Reads the signature between the keyword `fn` and the body.
     pub(crate) fn of(signature: &[TokenTree]) -> Self {
         let mut angles = Angles::default();
         let mut arrow = None;
         let mut arguments = false;
         let mut end = signature.len();
         for at in 0..signature.len() {
-            // The arrows before the arguments are those of bounds.
+            // Arrows before the arguments belong to bounds.
             if arguments && arrow.is_none() && is_arrow(signature, at) {
                 arrow = Some(at);
             }
@@ -53,7 +53,7 @@ impl Return {
     }
 }
 
-/// The type with `_` in place of each `impl Bounds`, which may stand in signatures alone.
+/// Replaces each `impl Bounds` by `_`, because it is only allowed in signatures.
 fn without_opaque(written: &[TokenTree]) -> Vec<TokenTree> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -77,7 +77,8 @@ fn without_opaque(written: &[TokenTree]) -> Vec<TokenTree> {
     out
 }
 
-/// Where the bounds that begin at `from` end: at what separates or closes the types around them.
+/// Returns the end of the bounds that begin at `from`, which is the token that separates or closes the types around
+/// them.
 fn bounds_end(written: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
     for at in from..written.len() {

@@ -1,4 +1,4 @@
-//! Finding items, and in them the keyword that tells what they are and the braces that are their body.
+//! Finds items, their keywords and the braces of their bodies.
 
 use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
@@ -7,7 +7,7 @@ use crate::tokens::{
     Angles, braces_at, collect, group_at, is_any_word, is_path_separator, is_punct, is_word, opened,
 };
 
-/// What an item is, as far as the attribute cares.
+/// The kind of an item, as far as the attribute needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Function {
@@ -17,14 +17,14 @@ pub(crate) enum Kind {
     Implementation,
     Trait,
     Module,
-    /// An invisible group with items in it: an `$item:item` of a `macro_rules!`.
+    /// An invisible group that contains items: an `$item:item` of a `macro_rules!`.
     Fragment,
-    /// Anything else, with its article, for messages.
+    /// Any other kind, with its article, for messages.
     Other(&'static str),
 }
 
 impl Kind {
-    /// The kind in words, for messages.
+    /// Returns the kind in words, for messages.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Kind::Function { is_const: true, .. } => "a const fn",
@@ -39,28 +39,28 @@ impl Kind {
 }
 
 const MACRO_CALL: Kind = Kind::Other("a macro call");
-/// No item at all.
+/// What is not an item.
 const STATEMENT: Kind = Kind::Other("something else");
 
 /// One item.
 #[derive(Debug)]
 pub(crate) struct Item<'a> {
-    /// The whole of it, attributes included; not empty unless nothing was there.
+    /// All its tokens, attributes included. They are empty only at the end of the input.
     pub(crate) trees: &'a [TokenTree],
     pub(crate) kind: Kind,
-    /// Where `fn`, `impl`, `struct`, .. stands; in range unless the item is cut off.
+    /// The index of `fn`, `impl`, `struct`, ..; in range unless the item is cut off.
     pub(crate) keyword: usize,
-    /// It carries a `profile` attribute of its own.
+    /// Whether it has its own `profile` attribute.
     pub(crate) speaks_for_itself: bool,
-    /// The braces that end it, and where they stand. None for `fn f();`, `mod m;` and all other kinds.
+    /// The braces at its end, and their index. `None` for `fn f();`, `mod m;` and all other kinds.
     pub(crate) body: Option<(usize, Group)>,
 }
 
-/// How an item of a kind comes to its end.
+/// How an item of a kind ends.
 enum End {
     /// At the first braces outside of `<..>`, or at a semicolon before them.
     Braces,
-    /// At the semicolon; braces on the way are part of it.
+    /// At the semicolon, after any braces.
     Semicolon,
     /// At the macro's own braces, or at the semicolon.
     Macro,
@@ -69,7 +69,7 @@ enum End {
 }
 
 impl<'a> Item<'a> {
-    /// The item that `trees` begins with.
+    /// Reads the first item of `trees`.
     pub(crate) fn first(trees: &'a [TokenTree]) -> Self {
         let attributes = attribute::leading(trees);
         let start = visibility_end(trees, attributes.end);
@@ -90,7 +90,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// `pub`, `pub(..)`, or a `$vis:vis` in its invisible group.
+/// Skips `pub`, `pub(..)`, or a `$vis:vis` in its invisible group.
 fn visibility_end(trees: &[TokenTree], at: usize) -> usize {
     if let Some(group) = group_at(trees, at, Delimiter::None) {
         return if is_visibility(group.stream()) { at + 1 } else { at };
@@ -109,7 +109,7 @@ fn is_visibility(stream: TokenStream) -> bool {
     inside.is_empty() || (is_word(&inside, 0, "pub") && visibility_end(&inside, 0) == inside.len())
 }
 
-/// What begins at `at`, where its keyword is, and how it ends.
+/// Returns the kind of the item at `at`, the index of its keyword, and how it ends.
 fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
     if let Some(sign) = macro_sign(trees, at) {
         return (MACRO_CALL, sign, End::Macro);
@@ -126,7 +126,7 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
             is_async = true;
         } else if is_word(trees, at, "extern") {
             is_extern = true;
-            // The ABI, perhaps a `$abi:literal` in its invisible group. Nothing else can stand there.
+            // This is the ABI, or a `$abi:literal` in its invisible group. Nothing else is allowed here.
             if matches!(trees.get(at + 1), Some(TokenTree::Literal(_)))
                 || group_at(trees, at + 1, Delimiter::None).is_some()
             {
@@ -150,7 +150,7 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
         "impl" => (Kind::Implementation, End::Braces),
         "trait" => (Kind::Trait, End::Braces),
         "mod" => (Kind::Module, End::Braces),
-        // A constant may have any name, `union` too.
+        // A constant may have any name, even `union`.
         _ if is_const => (Kind::Other("a const"), End::Semicolon),
         "crate" if is_extern => (Kind::Other("an extern crate"), End::Semicolon),
         _ if is_extern => (Kind::Other("an extern block"), End::Braces),
@@ -166,7 +166,7 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
     (kind, at, end)
 }
 
-/// Where the `!` of a macro call `a::b! ..` stands, if one begins at `at`.
+/// Returns the index of the `!` of a macro call `a::b! ..`, if one begins at `at`.
 fn macro_sign(trees: &[TokenTree], mut at: usize) -> Option<usize> {
     if is_path_separator(trees, at) {
         at += 2;
@@ -215,8 +215,8 @@ fn macro_end(trees: &[TokenTree], sign: usize) -> usize {
     }
 }
 
-/// Whether a body opens with an item. It may say yes to a statement that opens with the same word, such as
-/// `const { .. }`, but never no to an item; macro calls count as statements.
+/// Returns whether a body begins with an item. It may return true for a statement that begins with the same word, such
+/// as `const { .. }`, but never false for an item. Macro calls count as statements.
 pub(crate) fn opens_with_item(trees: &[TokenTree]) -> bool {
     !matches!(
         classify(trees, visibility_end(trees, attribute::leading(trees).end)).0,
@@ -224,14 +224,14 @@ pub(crate) fn opens_with_item(trees: &[TokenTree]) -> bool {
     )
 }
 
-/// Calls `each` with one item after the other and joins what it returns.
+/// Calls `each` for every item and joins what it returns.
 pub(crate) fn map_items(stream: TokenStream, mut each: impl FnMut(&Item<'_>) -> TokenStream) -> TokenStream {
     let trees = collect(stream);
     let mut rest = trees.as_slice();
     let mut out = TokenStream::new();
     while !rest.is_empty() {
         let item = Item::first(rest);
-        // An empty item would never let this loop end.
+        // An empty item would make this loop endless.
         let length = item.trees.len().max(1);
         out.extend(each(&item));
         rest = &rest[length..];

@@ -1,5 +1,5 @@
-//! The attribute `#[profile]` of [tickscope], which re-exports it: a scope around the body of a function, or
-//! of every function in an `impl` block, a trait or an inline module.
+//! The attribute `#[profile]` of [tickscope], which re-exports it. It puts a scope around the body of a function, or of
+//! every function in an `impl` block, a trait or an inline module.
 //!
 //! ```
 //! # extern crate self as tickscope;
@@ -29,45 +29,49 @@
 //! # fn main() { trade() }
 //! ```
 //!
-//! # Where it stands and what it does
+//! # Items and effects
 //!
 //! | on | effect |
 //! | --- | --- |
 //! | `fn` | `::tickscope::scope!();` becomes the first statement, after inner attributes |
-//! | `async fn` | the body becomes one profiled future: one call, counted at its first poll; its time is the sum of its polls |
+//! | `async fn` | the body becomes one profiled future: it counts one call, at its first poll, and its time is the sum of its polls |
 //! | `impl`, `trait` | each function with a body, as above |
 //! | `mod m { .. }` | each function, `impl`, `trait` and inline module inside, as above |
 //!
-//! In an `impl`, `trait` or `mod`, these are left out: every `const fn`; every item with an attribute of its own
-//! that ends in `profile`, within `cfg_attr` too, since that one speaks for itself; whatever macros make; the
-//! functions nested in other functions' bodies.
+//! In an `impl`, `trait` or `mod` the attribute leaves out:
+//!
+//! - every `const fn`;
+//! - every item with its own attribute whose path ends in `profile`, also within `cfg_attr`;
+//! - everything that macros make;
+//! - functions inside the bodies of other functions.
 //!
 //! # Options
 //!
 //! | option | on | meaning |
 //! | --- | --- | --- |
-//! | `name = "..."` | `fn` | the row's name; by default the path of the function |
-//! | `group = "..."` | all | the group of the rows, handed to each function inside |
-//! | `crate = path` | all | used where `::tickscope` would stand, for crates that re-export it; pasted as it is, so begin it with `::`, `crate` or `$crate` |
-//! | `skip` | all | leave the item as it is; stands alone |
+//! | `name = "..."` | `fn` | the name of the row; by default the path of the function |
+//! | `group = "..."` | all | the group of the rows, passed on to each function inside |
+//! | `crate = path` | all | replaces `::tickscope`, for crates that re-export it; the path is inserted as written, so begin it with `::`, `crate` or `$crate` |
+//! | `skip` | all | leaves the item unchanged; must be the only option |
 //!
 //! # The feature `enable`
 //!
-//! Without it the attribute gives back its item, token for token, and does not look at the options.
+//! Without the feature the attribute returns its item token for token and does not read the options.
 //!
 //! # Limits
 //!
-//! - A `const fn` may run in the compiler, where there is no clock: the attribute refuses it.
-//! - The scope's guard is the function's first local, so it is dropped after all others: their destructors are
-//!   part of the function's time. The arguments' destructors are not, except in an `async fn`, where the
-//!   arguments that the body mentions belong to the future that is polled.
-//! - A future that is never polled is never counted; time between polls is nobody's.
-//! - A `scope!` or `time!` that is open at an `.await` in the function is refused: other tasks run on the thread during
-//!   the wait. End the scope before it, or measure the polls of what waits: `tickscope::future!("name", future).await`.
-//! - The functions of a module in another file (`mod m;`) cannot be seen from its declaration: put the attribute on the
+//! - A `const fn` may run in the compiler, which has no clock, so the attribute refuses it.
+//! - The scope's guard is the function's first local and is dropped last, so the destructors of all other locals are
+//!   part of the function's time. The destructors of the arguments are not, except in an `async fn`: arguments that its
+//!   body uses belong to the future that is polled.
+//! - A future that is never polled is never counted. The time between polls is charged to no function.
+//! - A `scope!` or `time!` that is open at an `.await` in the function is refused, because other tasks run on the
+//!   thread during the wait. End the scope before the `.await`, or measure the polls of the future:
+//!   `tickscope::future!("name", future).await`.
+//! - The functions of a module in another file (`mod m;`) are not visible at its declaration. Put the attribute on the
 //!   functions, impl blocks and traits in that file.
-//! - `#[async_trait]` and the like rewrite an `async fn` into a plain one that returns a box. Put `#[profile]` above
-//!   them, else only the making of the box is measured.
+//! - `#[async_trait]` and similar attributes rewrite an `async fn` into a plain one that returns a box. Put
+//!   `#[profile]` above them; otherwise only the making of the box is measured.
 //! - A plain function that returns a future (`fn f() -> impl Future`) is measured until it returns that future.
 //!
 //! [tickscope]: https://docs.rs/tickscope
@@ -95,15 +99,26 @@ mod options;
 #[cfg(feature = "enable")]
 mod tokens;
 
-/// Profiles a function, or every function of an `impl` block, trait or inline module. The [crate](self) tells
-/// the rest.
+/// Profiles a function, or every function of an `impl` block, trait or inline module. The [crate page](self) has the
+/// options and the limits.
+///
+/// ```
+/// # extern crate self as tickscope;
+/// # #[macro_export] macro_rules! scope { ($($any:tt)*) => {} }
+/// # use tickscope_macros::profile;
+/// #[profile(name = "parse", group = "input")]
+/// fn parse_line(line: &str) -> usize {
+///     line.split(' ').count()
+/// }
+/// # fn main() { assert_eq!(parse_line("a b"), 2) }
+/// ```
 #[cfg(feature = "enable")]
 #[proc_macro_attribute]
 pub fn profile(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::expand(options, item)
 }
 
-/// Gives back its item: the feature `enable` is off.
+/// Returns its item unchanged, because the feature `enable` is off.
 #[cfg(not(feature = "enable"))]
 #[proc_macro_attribute]
 pub fn profile(_options: TokenStream, item: TokenStream) -> TokenStream {

@@ -1,26 +1,27 @@
 //! Finds scopes that are still open at an `.await`.
 //!
-//! Their guards belong to the thread that opened them, and other tasks run on it during the wait. Only what is certain
-//! counts: the arguments of macros that are not ours, and the statements behind an async closure, are not looked at.
+//! The guard of a scope belongs to the thread that opened it, and other tasks run on that thread during the wait. Only
+//! certain cases are reported: the arguments of other crates' macros, and the statements after an async closure, are
+//! not searched.
 
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 
 use crate::error::Error;
 use crate::tokens::{collect, group_at, is_any_word, is_path_separator, is_punct, is_word};
 
-/// A macro of ours whose scope is open.
+/// A call of `scope!` or `time!` whose scope is open.
 #[derive(Clone, Copy)]
 struct Open {
-    /// The macro's name.
+    /// The span of the macro's name.
     place: Span,
     kind: Kind,
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
-    /// `scope!(..)`: to the end of its block.
+    /// `scope!(..)`, which is open to the end of its block.
     Scope,
-    /// `time!(.., expression)`: while the expression is evaluated.
+    /// `time!(.., expression)`, which is open while the expression is evaluated.
     Time,
 }
 
@@ -28,11 +29,11 @@ enum Kind {
 struct Call<'a> {
     open: Open,
     arguments: &'a Group,
-    /// Where it begins.
+    /// The index where the call begins.
     start: usize,
 }
 
-/// The first scope in a body that is open at an `.await`.
+/// Returns the first scope in a body that is open at an `.await`.
 pub(crate) fn across_await(body: &Group) -> Option<Error> {
     search(&collect(body.stream()), None).map(Open::refusal)
 }
@@ -54,7 +55,7 @@ impl Open {
     }
 }
 
-/// Searches what stands between two delimiters, or behind the `|` of a closure. `open` is a scope around it.
+/// Searches the tokens between two delimiters, or after the `|` of a closure. `open` is a scope around them.
 fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
     let mut at = 0;
     while let Some(tree) = trees.get(at) {
@@ -63,7 +64,7 @@ fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
             continue;
         }
         if is_word(trees, at, "async") {
-            // What it waits for is waited for when it is polled.
+            // The future waits only when it is polled, which is not here.
             let body = at + 1 + usize::from(is_word(trees, at + 1, "move"));
             if let Some(block) = group_at(trees, body, Delimiter::Brace) {
                 if let Some(found) = search(&collect(block.stream()), None) {
@@ -106,7 +107,7 @@ fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
     None
 }
 
-/// Behind a function's body, or behind the type `fn(..) -> T` of a local.
+/// Returns the index after a function's body, or after the type `fn(..) -> T` of a local.
 fn behind_function(trees: &[TokenTree], keyword: usize) -> usize {
     (keyword..trees.len())
         .find(|&at| group_at(trees, at, Delimiter::Brace).is_some() || is_punct(trees, at, ';'))
@@ -119,7 +120,8 @@ fn statement_end(trees: &[TokenTree], from: usize) -> usize {
         .unwrap_or(trees.len())
 }
 
-/// Whether a statement begins at `start`. One with an attribute may be left out by `cfg`, so it does not count.
+/// Returns whether a statement begins at `start`. `cfg` may leave out a statement with an attribute, so that one does
+/// not count.
 fn is_statement(trees: &[TokenTree], start: usize) -> bool {
     match start.checked_sub(1) {
         None => true,
@@ -128,8 +130,8 @@ fn is_statement(trees: &[TokenTree], start: usize) -> bool {
 }
 
 impl<'a> Call<'a> {
-    /// The call whose `!` stands at `sign`. Without `tickscope::` in front its arguments have to be such as ours take: other
-    /// crates have macros with these names.
+    /// Returns the call whose `!` is at `sign`. Without `tickscope::` in front, its arguments must fit our macros,
+    /// because other crates have macros with the same names.
     fn of(trees: &'a [TokenTree], sign: usize) -> Option<Self> {
         let name = sign.checked_sub(1)?;
         let kind = if is_word(trees, name, "scope") {
@@ -170,12 +172,12 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether `word::` stands before `at`.
+/// Returns whether `word::` comes before `at`.
 fn is_path_before(trees: &[TokenTree], at: usize) -> bool {
     at >= 3 && is_path_separator(trees, at - 2) && is_any_word(trees, at - 3)
 }
 
-/// Nothing, one literal or constant, or `group = ..`.
+/// Returns whether the arguments are empty, one literal or constant, or `group = ..`.
 fn is_name_of_scope(arguments: TokenStream) -> bool {
     let trees = collect(arguments);
     trees.len() <= 1 || (is_word(&trees, 0, "group") && is_punct(&trees, 1, '='))

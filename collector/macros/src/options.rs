@@ -1,4 +1,4 @@
-//! What stands in the parentheses of `#[profile(..)]`.
+//! The options in the parentheses of `#[profile(..)]`.
 
 use proc_macro::{Ident, Literal, Span, TokenStream, TokenTree};
 
@@ -10,20 +10,20 @@ const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path`
 /// The options of one attribute.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
-    /// The name of the row, with the word `name` for messages.
+    /// The name of the row, with the token `name` for messages.
     pub(crate) name: Option<(Ident, Literal)>,
     pub(crate) group: Option<Literal>,
-    /// What stands in place of `::tickscope`.
+    /// The path in place of `::tickscope`.
     pub(crate) root: Option<TokenStream>,
     pub(crate) skip: bool,
 }
 
 impl Options {
-    /// Reads them.
+    /// Reads the options.
     ///
     /// # Errors
     ///
-    /// Whatever is not in the table of the crate's documentation, at the token that is to blame.
+    /// Everything that is not in the table of the crate's documentation, at the token that causes it.
     pub(crate) fn parse(stream: TokenStream) -> Result<Self, Error> {
         // Fragments of a `macro_rules!` (`name = $name`) come in invisible groups.
         let trees = opened(stream);
@@ -32,7 +32,7 @@ impl Options {
         let comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
 
         let mut parts: Vec<&[TokenTree]> = trees.split(comma).collect();
-        // After a trailing comma, and when nothing is given.
+        // The last part is empty after a trailing comma, and if there are no options.
         if parts.last().is_some_and(|part| part.is_empty()) {
             parts.pop();
         }
@@ -43,7 +43,7 @@ impl Options {
                 None => {
                     return Err(Error::new(
                         Span::call_site(),
-                        format!("found a comma too many, {WANTED}"),
+                        format!("found an extra comma, {WANTED}"),
                     ));
                 }
             };
@@ -51,7 +51,7 @@ impl Options {
             if given.iter().any(|earlier| earlier.to_string() == key) {
                 return Err(Error::new(
                     word.span(),
-                    format!("found `{key}` twice, wanted it once at most"),
+                    format!("found `{key}` twice, wanted it at most once"),
                 ));
             }
             match key.as_str() {
@@ -80,7 +80,7 @@ impl Options {
             Some(other) if options.skip => Err(Error::new(
                 other.span(),
                 format!(
-                    "found `{other}` beside `skip`, wanted `skip` alone: nothing is emitted that could use it"
+                    "found `{other}` beside `skip`, wanted `skip` alone, because the item stays unchanged"
                 ),
             )),
             _ => Ok(options),
@@ -88,7 +88,7 @@ impl Options {
     }
 }
 
-/// The value of `word = ..`: what follows the `=`.
+/// Returns the value of `word = ..`: what follows the `=`.
 fn value<'a>(word: &Ident, rest: &'a [TokenTree], wanted: &str) -> Result<&'a [TokenTree], Error> {
     let wanted = format!("wanted `{word} = {wanted}`");
     match rest {
@@ -152,7 +152,7 @@ fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
         at += 3;
     }
     if !is_any_word(trees, at) {
-        // At the end of the path there is no token to blame but the word.
+        // At the end of the path there is no token but the word to point at.
         let span = trees.get(at).map_or(word.span(), TokenTree::span);
         let found = trees
             .get(at)

@@ -1,28 +1,28 @@
-//! Small questions about token trees.
+//! Small helpers for token trees.
 
 use proc_macro::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
-/// Whether the tree at `at` is the word `word`. `r#fn` is not `fn`.
+/// Returns whether the tree at `at` is the word `word`. `r#fn` is not `fn`.
 pub(crate) fn is_word(trees: &[TokenTree], at: usize, word: &str) -> bool {
     matches!(trees.get(at), Some(TokenTree::Ident(ident)) if ident.to_string() == word)
 }
 
-/// Whether the tree at `at` is any word.
+/// Returns whether the tree at `at` is a word.
 pub(crate) fn is_any_word(trees: &[TokenTree], at: usize) -> bool {
     matches!(trees.get(at), Some(TokenTree::Ident(_)))
 }
 
-/// Whether the tree at `at` is the sign `sign`.
+/// Returns whether the tree at `at` is the sign `sign`.
 pub(crate) fn is_punct(trees: &[TokenTree], at: usize, sign: char) -> bool {
     matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
 }
 
-/// Whether `::` begins at `at`.
+/// Returns whether `::` begins at `at`.
 pub(crate) fn is_path_separator(trees: &[TokenTree], at: usize) -> bool {
     is_punct(trees, at, ':') && is_joint(trees, at) && is_punct(trees, at + 1, ':')
 }
 
-/// Whether `->` begins at `at`.
+/// Returns whether `->` begins at `at`.
 pub(crate) fn is_arrow(trees: &[TokenTree], at: usize) -> bool {
     is_punct(trees, at, '-') && is_joint(trees, at) && is_punct(trees, at + 1, '>')
 }
@@ -31,7 +31,7 @@ fn is_joint(trees: &[TokenTree], at: usize) -> bool {
     matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.spacing() == Spacing::Joint)
 }
 
-/// The group at `at`, if it has this delimiter.
+/// Returns the group at `at` if it has this delimiter.
 pub(crate) fn group_at(trees: &[TokenTree], at: usize, delimiter: Delimiter) -> Option<&Group> {
     match trees.get(at) {
         Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
@@ -39,8 +39,8 @@ pub(crate) fn group_at(trees: &[TokenTree], at: usize, delimiter: Delimiter) -> 
     }
 }
 
-/// The braces at `at`. A `macro_rules!` fragment such as `$body:block` comes in an invisible group, which is
-/// looked through.
+/// Returns the braces at `at`. A `macro_rules!` fragment such as `$body:block` comes in an invisible group, which this
+/// looks through.
 pub(crate) fn braces_at(trees: &[TokenTree], at: usize) -> Option<Group> {
     if let Some(braces) = group_at(trees, at, Delimiter::Brace) {
         return Some(braces.clone());
@@ -53,8 +53,8 @@ pub(crate) fn braces_at(trees: &[TokenTree], at: usize) -> Option<Group> {
     }
 }
 
-/// The trees with every invisible group opened. Good for reading; writing them back would lose the precedence
-/// that such groups hold.
+/// Opens every invisible group. The result is only for reading: written back, it would lose the precedence that such
+/// groups hold.
 pub(crate) fn opened(stream: TokenStream) -> Vec<TokenTree> {
     let mut trees = Vec::new();
     for tree in stream {
@@ -69,17 +69,17 @@ pub(crate) fn opened(stream: TokenStream) -> Vec<TokenTree> {
     trees
 }
 
-/// The trees of a stream, to look ahead in.
+/// Collects the trees of a stream, to look ahead in.
 pub(crate) fn collect(stream: TokenStream) -> Vec<TokenTree> {
     stream.into_iter().collect()
 }
 
-/// The depth in `<..>`, fed one tree after the other. Comparisons do not occur where this is used: between a
-/// keyword and a body, expressions stand in braces.
+/// The depth in `<..>`, fed one tree after the other. Comparisons do not occur here, because expressions between a
+/// keyword and a body are in braces.
 #[derive(Debug, Default)]
 pub(crate) struct Angles {
     depth: usize,
-    /// The next `>` belongs to an arrow.
+    /// Whether the next `>` belongs to an arrow.
     arrow: bool,
 }
 
@@ -96,12 +96,12 @@ impl Angles {
         }
     }
 
-    /// Between the two signs of an arrow.
+    /// Returns whether the position is between the two signs of an arrow.
     pub(crate) fn in_arrow(&self) -> bool {
         self.arrow
     }
 
-    /// Outside all angle brackets.
+    /// Returns whether the position is outside of all angle brackets.
     pub(crate) fn closed(&self) -> bool {
         self.depth == 0
     }

@@ -1,4 +1,4 @@
-//! Settings in code.
+//! Settings of a session, in code.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,58 @@ use crate::enabled::publish::session::{self, Session};
 use crate::enabled::runtime::settings::Settings;
 use crate::types::{Clock, Destination, Mode, StartError, Threads};
 
-/// How a session is to be; each setting has a default, and the environment wins (see the crate's table).
+/// Configures a session. Every setting has a default; the matching `TICKSCOPE_*` environment variable overrides it.
+///
+/// A session may be started several times in a process. Later starts join the session that runs and share its settings.
+///
+/// # Publishing
+/// ```
+/// use std::time::Duration;
+///
+/// let _tickscope = tickscope::Builder::new("order-book")
+///     .interval(Duration::from_millis(200))
+///     .ring_bytes(64 << 20)
+///     .dir(std::env::temp_dir())
+///     .allow_remote_control(false)
+///     .start();
+/// ```
+///
+/// # Measuring
+/// ```
+/// use tickscope::{Clock, Mode};
+///
+/// let _tickscope = tickscope::Builder::new("order-book")
+///     .mode(Mode::Adaptive)
+///     .histogram(false)
+///     .clock(Clock::Monotonic)
+///     .start();
+/// ```
+///
+/// # Threads and limits
+/// ```
+/// use std::time::Duration;
+/// use tickscope::Threads;
+///
+/// let _tickscope = tickscope::Builder::new("order-book")
+///     .threads(Threads::OptIn)
+///     .max_depth(1024)
+///     .max_nodes(100_000)
+///     .max_process_nodes(1_000_000)
+///     .max_gap(Duration::from_secs(60))
+///     .start();
+/// tickscope::thread::include();
+/// ```
+///
+/// # Reports and the log
+/// ```no_run
+/// use std::time::Duration;
+/// use tickscope::Destination;
+///
+/// let _tickscope = tickscope::Builder::new("order-book")
+///     .report_at_exit(Destination::File("order-book.%p.html".into()))
+///     .log_every(Duration::from_secs(1))
+///     .start();
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing starts before `start`"]
 pub struct Builder {
@@ -16,8 +67,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A session under this name: 1 to 64 of `A-Z a-z 0-9 . _ -`, not digits alone; anything else is mended
-    /// and said so in [`Session::warnings`].
+    /// Begins a session with this name: 1 to 64 of the characters `A-Z a-z 0-9 . _ -`, and not only digits. Any other
+    /// name is corrected, and [`Session::warnings`] says so.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -25,117 +76,135 @@ impl Builder {
         }
     }
 
-    /// Time between two records while no viewer watches: 10 ms to 1 h, by default 1 s.
+    /// Sets the time between two records while no viewer watches: 10 ms to 1 h, 1 s by default. A value out of range is
+    /// clamped, with a warning. With the default or more, records that cost over 0.1 % of a core come less often, but
+    /// at least every 10 s. A viewer gets up to ten records a second. Variable: `TICKSCOPE_INTERVAL_MS`.
     pub fn interval(mut self, interval: Duration) -> Self {
         self.settings.interval = interval;
         self
     }
 
-    /// Size of the ring in bytes, rounded up to a power of two: 64 KiB to 4 GiB, by default 16 MiB. A record
-    /// takes half of it at most. Behind it the file grows, in a program that runs for more than ten seconds, by up to
-    /// as much again: a record each ten seconds, an hour of a thousand nodes in 16 MiB, a quarter of an hour of ten
-    /// thousand.
+    /// Sets the size of the ring in bytes: 64 KiB to 4 GiB, rounded up to a power of two, 16 MiB by default. One record
+    /// takes at most half of it; larger ones are cut down to their most expensive rows. Variable:
+    /// `TICKSCOPE_RING_BYTES`.
+    ///
+    /// After ten seconds the file also keeps a history, one record every ten seconds, and may grow to twice this size.
+    /// 16 MiB hold about an hour of 1 000 nodes, or a quarter of an hour of 10 000.
     pub fn ring_bytes(mut self, bytes: u64) -> Self {
         self.settings.ring_bytes = bytes;
         self
     }
 
-    /// The directory for the ring file, by default `/dev/shm/tickscope-UID`, else `tickscope-UID` in the
-    /// directory for temporary files.
+    /// Sets the directory of the ring file. The default is `/dev/shm/tickscope-UID`, or `tickscope-UID` in the
+    /// directory for temporary files. It must belong to this user. Variable: `TICKSCOPE_DIR`.
     pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.settings.dir = Some(dir.into());
         self
     }
 
-    /// How scopes are measured from this start on, by default as they are: exact at first. See
-    /// [`set_mode`](crate::set_mode).
+    /// Sets how scopes are measured from this start on. Without it the mode stays as it is, which is exact at first.
+    /// [`set_mode`](crate::set_mode) changes it later. Variable: `TICKSCOPE_MODE`.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.settings.mode = Some(mode);
         self
     }
 
-    /// Whether latency histograms are collected from this start on, by default as they are: on at first. They take
-    /// some 1 KiB a node.
+    /// Sets whether latency histograms are collected from this start on. Without it they stay as they are, which is on
+    /// at first. They take about 1 KiB a node. [`set_histogram`](crate::set_histogram) changes it later. Variable:
+    /// `TICKSCOPE_HISTOGRAM`.
     pub fn histogram(mut self, on: bool) -> Self {
         self.settings.histogram = Some(on);
         self
     }
 
-    /// Where ticks come from, by default the time stamp counter. Config at the first scope or start.
+    /// Sets the clock; the time stamp counter by default. It is fixed at the first scope or start of the process.
+    /// Variable: `TICKSCOPE_CLOCK`.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.settings.clock = clock;
         self
     }
 
-    /// Which threads count, by default all. Config at the first scope or start.
+    /// Sets which threads count; all by default. It is fixed at the first scope or start of the process. Variable:
+    /// `TICKSCOPE_THREADS`.
     pub fn threads(mut self, threads: Threads) -> Self {
         self.settings.threads = threads;
         self
     }
 
-    /// Scopes inside each other that are told apart: 1 to 4096, by default 512. Config at the first scope or
-    /// start.
+    /// Sets how many nested scopes are told apart: 1 to 4096, 512 by default. Deeper calls are dropped and counted as
+    /// dropped. It is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_DEPTH`.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.settings.max_depth = depth;
         self
     }
 
-    /// Nodes a thread may have: 1 to 1048575, by default 65536. Config at the first scope or start.
+    /// Sets how many nodes a thread may have: 1 to 1048575, 65536 by default. A node takes 64 bytes. Calls that need
+    /// more are dropped and counted as dropped. It is fixed at the first scope or start of the process. Variable:
+    /// `TICKSCOPE_MAX_NODES`.
     pub fn max_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_nodes = nodes;
         self
     }
 
-    /// Nodes that all threads together may have, by default 1048576. Config at the first scope or start.
+    /// Sets how many nodes all threads together may have, 1048576 by default. It is fixed at the first scope or start
+    /// of the process. Variable: `TICKSCOPE_MAX_PROCESS_NODES`.
     pub fn max_process_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_process_nodes = nodes;
         self
     }
 
-    /// A longer gap between two events of a thread is not charged but counted as a clock error. By default
-    /// there is no limit. Config at the first scope or start.
+    /// Sets the longest gap between two events of a thread that is charged. A longer one is not charged but counted as
+    /// a clock error. There is no limit by default. It is fixed at the first scope or start of the process. Variable:
+    /// `TICKSCOPE_MAX_GAP_MS`.
     pub fn max_gap(mut self, limit: Duration) -> Self {
         self.settings.max_gap = Some(limit);
         self
     }
 
-    /// Writes a report when the program ends by returning from `main`, by a panic out of it, or by
-    /// [`std::process::exit`] on any thread, with scopes open or not; a file's name says the form.
+    /// Writes a report when the program ends: when `main` returns, when a panic leaves it, or when any thread calls
+    /// [`std::process::exit`], with or without open scopes. The ending of a file's name chooses the form. A relative
+    /// path starts at the present working directory. Variable: `TICKSCOPE_REPORT`.
     ///
-    /// There is none where the process ends without running its exit handlers: `abort` (so also a panic with
-    /// `panic = "abort"`), `_exit`, a signal, and a child that was forked. Then the ring is left, up to its newest
-    /// record, and `tickscope report NAME` reads it. A relative path begins where the program stands now.
+    /// No report is written if the process ends without running its exit handlers: by `abort` (and so by a panic with
+    /// `panic = "abort"`), by `_exit`, by a signal, or in a forked child. The ring file then stays, up to its newest
+    /// record, and `tickscope report NAME` reads it.
     pub fn report_at_exit(mut self, destination: Destination) -> Self {
         self.settings.report_at_exit = Some(destination);
         self
     }
 
-    /// Writes a line for each thread and each group that it was inside of to standard error, each so often: 10 ms to
-    /// 1 h. The publisher's thread does it; scopes cost the same. `tickscope log` prints the same lines of a program that
-    /// runs, and those of functions.
+    /// Writes a log to standard error: at this interval, 10 ms to 1 h, one line for each thread and each group it was
+    /// in. There is no log by default. Needs the feature `report`; without it [`Session::warnings`] says that there is
+    /// none. Variable: `TICKSCOPE_LOG_EVERY_MS`.
+    ///
+    /// The publisher's thread writes the log, so scopes cost the same. `tickscope log` prints the same lines, and those
+    /// of functions, for a running program.
     pub fn log_every(mut self, every: Duration) -> Self {
         self.settings.log_every = Some(every);
         self
     }
 
-    /// Whether viewers may reset and ask for records, by default yes.
+    /// Sets whether viewers may reset counters, change the mode and ask for records; they may by default. Variable:
+    /// `TICKSCOPE_ALLOW_REMOTE_CONTROL`.
     pub fn allow_remote_control(mut self, allowed: bool) -> Self {
         self.settings.allow_remote_control = allowed;
         self
     }
 
-    /// Starts the session, or joins the one that runs. Returns at once (but where the session before is still
-    /// writing its last record: then after that, at most a second). Never fails and never stops the program:
-    /// trouble gives a session that counts and does not publish, and says why in [`Session::warnings`].
+    /// Starts the session, or joins the one that runs.
+    ///
+    /// Returns at once, unless the session before is still writing its last record; it then waits for that, at most a
+    /// second. It never fails and never stops the program: if there is a problem, the session counts without
+    /// publishing, and [`Session::warnings`] says why.
     pub fn start(self) -> Session {
         session::start(&self.name, self.settings)
     }
 
-    /// Starts like [`Self::start`] and waits, at most a second, until viewers can attach.
+    /// Starts like [`Self::start`], and waits until viewers can attach, at most a second.
     ///
     /// # Errors
-    /// Why they cannot; the session has ended.
+    /// The reason why they cannot. The session has then ended.
     pub fn try_start(self) -> Result<Session, StartError> {
-        self.start().settled()
+        self.start().wait_for_outcome()
     }
 }

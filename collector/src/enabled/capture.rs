@@ -1,4 +1,4 @@
-//! Reads all threads' trees while they run, and makes snapshots and resets of what it finds.
+//! Reads the trees of all threads while they run, and makes snapshots and resets from them.
 
 pub(crate) mod baseline;
 pub(crate) mod collector_state;

@@ -1,4 +1,4 @@
-//! What a program may change while it runs: the mode, histograms, which sites count.
+//! What a program may change while it runs: the mode, histograms, and which sites count.
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot;
@@ -8,31 +8,38 @@ use crate::enabled::record::mode_switch;
 use crate::enabled::record::site_table::RULES_MAX;
 use crate::types::{Mode, SitesError};
 
-/// Measures in another way from now on, in all threads and with scopes open. Begins a new reset epoch: the closing
-/// snapshot goes into the ring. In [`Mode::Sampled`] times need a session that publishes.
+/// Measures in another mode from now on, in all threads and with scopes open.
+///
+/// Begins a new reset epoch; the snapshot that closes the old one goes into the ring. [`Mode::Sampled`] finds times
+/// only while a session publishes. Does nothing in a forked child.
+///
+/// ```
+/// tickscope::set_mode(tickscope::Mode::Adaptive);
+/// ```
 pub fn set_mode(mode: Mode) {
     if let Some(mut state) = collector_state::lock() {
         state.switch_by_program(mode.into(), mode_switch::newest().histograms);
     }
 }
 
-/// How scopes are measured now.
+/// Returns how scopes are measured now.
 pub fn mode() -> Mode {
     Mode::from(mode_switch::newest().mode)
 }
 
-/// Collects latency histograms or not, from now on. Begins a new reset epoch.
+/// Starts or stops collecting latency histograms. Begins a new reset epoch. Does nothing in a forked child.
 pub fn set_histogram(on: bool) {
     if let Some(mut state) = collector_state::lock() {
         state.switch_by_program(mode_switch::newest().mode, on);
     }
 }
 
-/// Disables all sites that a pattern matches, such as `parse`, `book::insert` or `alloc::*`, and returns how many sites
-/// known so far match. A disabled scope costs one branch, and its time belongs to its parent. Sites met later are looked at
-/// ten times a second while a session publishes.
+/// Disables all sites that a pattern matches, such as `parse`, `book::insert` or `alloc::*`, and returns how many known
+/// sites match.
 ///
-/// Of all patterns given to this function and to [`enable_sites`], the last that matches a site decides.
+/// A disabled scope costs one branch, and its time is charged to its parent. Sites that are met later are checked ten
+/// times a second while a session publishes. Of all patterns given to this function and to [`enable_sites`], the last
+/// one that matches a site decides.
 ///
 /// ```
 /// let _tickscope = tickscope::start("app");
@@ -41,17 +48,17 @@ pub fn set_histogram(on: bool) {
 /// ```
 ///
 /// # Errors
-/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), 256 patterns are in force already, or this is
-/// a forked child.
+/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), 256 patterns are in force already, or
+/// this is a forked child.
 pub fn disable_sites(pattern: &str) -> Result<usize, SitesError> {
     rule(pattern, true)
 }
 
-/// Enables sites again and returns how many sites known so far match: see [`disable_sites`]. `*` enables all sites and
-/// forgets the patterns before it.
+/// Enables all sites that a pattern matches, and returns how many known sites match: see [`disable_sites`]. The pattern
+/// `*` enables all sites and forgets all earlier patterns.
 ///
 /// # Errors
-/// As [`disable_sites`].
+/// The same as those of [`disable_sites`].
 pub fn enable_sites(pattern: &str) -> Result<usize, SitesError> {
     rule(pattern, false)
 }

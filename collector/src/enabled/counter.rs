@@ -1,7 +1,7 @@
-//! Counters: an add without a clock, below the scope that is open.
+//! Counters: additions without a clock, below the open scope.
 //!
-//! A counter's node is never open, so nothing is charged to it and nothing is below it. A capture may see an execution's amount before its call; the
-//! next one sees both.
+//! A counter's node is never open, so no time is charged to it and no node is below it. A capture may see the amount of
+//! an execution before its call; the next capture sees both.
 
 use crate::enabled::platform::sync::{ADDS_IN_ONE, add};
 use crate::enabled::record::current_thread;
@@ -10,12 +10,12 @@ use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::tree::Tree;
 use crate::enabled::scope::{may_count, new_child};
 
-/// Adds an amount to the counter of a site, below the scope that is open.
+/// Adds an amount to the counter of a site, below the open scope.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn count(site: &'static Site, amount: u64) {
     if site.is(SiteState::Enabled) {
-        // Which mode is in force is all the same: where nothing counts the gate is shut.
+        // The mode does not matter here: in the mode off the site is disabled.
         if let Some(tree) = current_thread::hot()
             && let Some(current) = tree.current.get()
             && let Some(counter) = Tree::recent_child(current, site)
@@ -28,7 +28,7 @@ pub fn count(site: &'static Site, amount: u64) {
     count_otherwise(site, amount);
 }
 
-/// Another child than the one looked at first.
+/// Looks for the counter among all children of the open scope.
 #[inline(never)]
 fn count_otherwise(site: &'static Site, amount: u64) {
     if let Some(tree) = current_thread::hot()
@@ -40,7 +40,7 @@ fn count_otherwise(site: &'static Site, amount: u64) {
     count_first(site, amount);
 }
 
-/// Something new, or nothing that counts.
+/// Handles the first execution of a counter, and threads and sites that do not count.
 #[cold]
 #[inline(never)]
 fn count_first(site: &'static Site, amount: u64) {
@@ -51,7 +51,7 @@ fn count_first(site: &'static Site, amount: u64) {
         return;
     };
     let Some(current) = tree.current.get() else {
-        // An event of this thread is at work: this is a signal handler, or an allocator.
+        // An event of this thread is in progress: this is a signal handler or an allocator.
         return add(&tree.dropped, 1);
     };
     if let Some(counter) = new_child(tree, current, site) {

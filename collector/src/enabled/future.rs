@@ -1,4 +1,4 @@
-//! Profiled futures: one call a future, its time the sum of its polls.
+//! Profiled futures: each counts one call, and its time is the sum of its polls.
 
 use std::fmt;
 use std::pin::Pin;
@@ -7,20 +7,20 @@ use std::task::{Context, Poll};
 use crate::enabled::record::site::Site;
 use crate::enabled::scope;
 
-/// A future whose first poll counts a call and whose polls are each charged to a site. Between polls no scope of it is
-/// open, so the time of a wait is not charged, and the future may move to another thread.
+/// A future that counts a call at its first poll and charges each poll to a site. Between polls it holds no open scope,
+/// so waiting is not charged, and the future may move to another thread.
 ///
-/// An async function in its place would hold the future twice, once as its argument and once pinned: each level of
-/// profiled functions that await each other would double the size of the whole.
+/// This is a type and not an async function, which would hold the future twice: as its argument and pinned. Each level
+/// of profiled functions that await each other would then double the size.
 #[must_use = "futures do nothing unless they are awaited or polled"]
 pub struct Profiled<F> {
     site: &'static Site,
-    /// How many calls the next poll counts: 1 for the first, then 0.
+    /// The calls that the next poll counts: 1 for the first, then 0.
     calls: u64,
     future: F,
 }
 
-/// Profiles a future, or what `.await` turns into one.
+/// Profiles a future, or the future that `.await` makes of a value.
 pub fn profile_future<F: IntoFuture>(site: &'static Site, future: F) -> Profiled<F::IntoFuture> {
     Profiled {
         site,

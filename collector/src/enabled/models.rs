@@ -1,6 +1,6 @@
-//! What threads do to each other, run under loom: the code that programs run, in all interleavings and with all
-//! reorderings that the memory model allows. What is a thread's alone (thread-locals, the clock's instructions) is no
-//! part of it; `tests/threads.rs` runs that with real threads.
+//! Models of how threads affect each other, run under loom: the same code as in programs, in all interleavings and with
+//! all reorderings that the memory model allows. They leave out what belongs to one thread (thread-locals, clock
+//! reads); `tests/it/threads.rs` tests that with real threads.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 static OUTER: Site = Site::named("outer", "models", "f.rs", 1);
 static INNER: Site = Site::named("inner", "models", "f.rs", 2);
 
-/// An open tree of a model's own, with a node for a site.
+/// Makes an open tree with a node for a site.
 fn tree() -> &'static Tree {
     let tree: &'static Tree = Box::leak(Box::new(Tree::new()));
     assert!(tree.open(0, NO_LIMIT, 10, 10));

@@ -1,4 +1,4 @@
-//! The machine and the system: clocks, atomics, system calls.
+//! The interface to the machine and the system: clocks, atomics, system calls.
 
 pub(crate) mod clock;
 pub(crate) mod os;

@@ -1,4 +1,5 @@
-//! What a program runs at each scope: the thread's call tree and what it stands on. No lock, no I/O, no allocator.
+//! The code that a program runs at each scope: the thread's call tree and what it is made of. It takes no lock, does no
+//! I/O and does not use the allocator.
 
 pub(crate) mod arena;
 pub(crate) mod catch_up;

@@ -1,4 +1,4 @@
-//! What is decided once for the whole process.
+//! Decisions that are made once for the whole process.
 
 pub(crate) mod clock_rate;
 pub(crate) mod config;

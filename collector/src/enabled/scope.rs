@@ -1,6 +1,6 @@
-//! Scopes: the guard, its enter and its exit. The only code that a program runs at every call.
+//! Scopes: the guard, its begin and its end. Only this code runs at every call of a measured function.
 //!
-//! Enter finds the child first and reads the clock then; exit reads the clock first. So finding is charged to
+//! A begin finds the child first and then reads the clock; an end reads the clock first. So the search is charged to
 //! the node that was current, and nothing is charged twice.
 
 use std::fmt;
@@ -18,15 +18,15 @@ use crate::enabled::record::tree::{Path, Tree};
 use crate::enabled::runtime::config;
 use crate::own_thread::OwnThread;
 
-/// An open scope; it ends when this is dropped.
+/// An open scope. It ends when this guard is dropped.
 ///
-/// It belongs to the thread that opened it. Dropping scopes out of order or leaking one leaves the call tree
+/// A scope belongs to the thread that opened it. Dropping scopes out of order, or leaking one, leaves the call tree
 /// intact and is counted as unbalanced.
 #[must_use = "the scope ends at once if its guard is not kept"]
 pub struct Scope {
-    /// None where it does not count.
+    /// `None` if the scope does not count.
     node: Option<&'static Node>,
-    /// The node is in this thread's tree.
+    /// The node is in this thread's tree, so the guard must not move to another thread.
     _own_thread: OwnThread,
 }
 
@@ -39,15 +39,15 @@ impl fmt::Debug for Scope {
 }
 
 /// Opens a scope at a site.
-// In a debug build what is inlined is compiled with the program, without optimisation. Called instead, it is
-// compiled here, and a program that optimises this crate alone has cheap scopes in its debug build as well.
+// A debug build compiles inlined code with the program, without optimisation. As a call it is compiled with this crate,
+// so a program that optimises this crate alone has cheap scopes in its debug build as well.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn enter(site: &'static Site) -> Scope {
     enter_counting(site, 1)
 }
 
-/// Opens a scope that counts as `calls` calls: 0 for one that goes on.
+/// Opens a scope that counts as `calls` calls: 0 if it continues an earlier one.
 #[inline(always)]
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
     if site.is(SiteState::Enabled) {
@@ -74,7 +74,7 @@ fn guard(node: Option<&'static Node>) -> Scope {
     }
 }
 
-/// Another child than the one entered last, or a mode without a clock.
+/// Handles a child other than the one entered last, and modes that skip the clock.
 #[inline(never)]
 fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
     if let Some(tree) = current_thread::hot()
@@ -98,7 +98,7 @@ fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
     enter_rarely(site, calls)
 }
 
-/// Another clock, a switch of modes, or something new.
+/// Handles other clocks, mode switches and new children.
 #[inline(never)]
 fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     let Some(tree) = current_thread::hot().filter(|_| !site.is(SiteState::New)) else {
@@ -106,7 +106,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     };
     tree.catch_up_if_alarmed(config::exact_path());
     let Some(current) = tree.current.get() else {
-        // An event of this thread is at work: this is a signal handler, or an allocator.
+        // An event of this thread is in progress: this is a signal handler or an allocator.
         add(&tree.dropped, 1);
         return None;
     };
@@ -123,7 +123,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
                 tree.begin_timed(current, child, calls, config::now);
             }
         }
-        // Alarmed again just now: as so far, and made up for at the next event.
+        // After another alarm the old mode still applies; the next event catches up.
         Path::Fast | Path::Exact | Path::Alarm => {
             tree.mark();
             tree.begin(current, child, config::now(), calls);
@@ -134,7 +134,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     Some(child)
 }
 
-/// The child does not exist yet.
+/// Adds a child that does not exist yet.
 pub(crate) fn new_child(
     tree: &'static Tree,
     current: &'static Node,
@@ -149,7 +149,7 @@ pub(crate) fn new_child(
     child
 }
 
-/// The first scope of a site or of a thread, or one of a thread that does not count.
+/// Handles the first scope of a site or of a thread, and threads that do not count.
 #[cold]
 #[inline(never)]
 fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
@@ -160,15 +160,15 @@ fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
     }
 }
 
-/// Meets a site or a thread of which nothing is known yet; whether it counts.
+/// Registers a site or a thread that is new, and returns whether it counts.
 #[cold]
 pub(crate) fn may_count(site: &'static Site) -> bool {
     if site.is(SiteState::New) {
-        if config::is_settling() {
+        if config::is_being_decided() {
             current_thread::drop_call();
             return false;
         }
-        // What is in force is settled before anything counts.
+        // The configuration is decided before anything counts.
         config::get();
         site_table::meet(site);
         if site.is(SiteState::Disabled) {
@@ -202,7 +202,7 @@ impl Drop for Scope {
     }
 }
 
-/// A timed call in adaptive mode: the clock before all else, as what comes before it is charged to the call.
+/// Ends a timed call in adaptive mode. The clock is read first, because work before that would be charged to the call.
 #[inline(never)]
 fn exit_otherwise(node: &'static Node) {
     if let Some(tree) = current_thread::hot()
@@ -215,7 +215,7 @@ fn exit_otherwise(node: &'static Node) {
     exit_rarely(node);
 }
 
-/// Another clock, a switch of modes, or not the innermost scope.
+/// Handles other clocks, mode switches and scopes that are not the innermost.
 #[inline(never)]
 fn exit_rarely(node: &'static Node) {
     // A thread that is excluded or gone has closed all its calls already.
@@ -233,18 +233,29 @@ fn exit_rarely(node: &'static Node) {
     }
 }
 
-/// This thread's clock stands still until it is dropped.
+/// Keeps this thread's clock stopped until it is dropped. [`pause`] makes one.
 #[must_use = "the pause ends at once if its guard is not kept"]
 #[derive(Debug)]
 pub struct Pause {
-    /// Whether there was a clock to stop.
+    /// Whether a clock was stopped.
     stopped: bool,
-    /// Not `Send`: it is this thread's clock.
+    /// Not `Send`, because it holds this thread's clock.
     _of_this_thread: PhantomData<*mut ()>,
 }
 
-/// Lets this thread's clock stand still: the time until the guard is dropped is charged to nobody. Nests.
-/// Calls are counted all the same.
+/// Stops this thread's clock. The time until the guard is dropped is charged to no scope; calls are still counted.
+/// Pauses nest.
+///
+/// ```
+/// fn receive(socket: &std::sync::mpsc::Receiver<u8>) -> Option<u8> {
+///     tickscope::scope!();
+///     let _waiting = tickscope::pause();
+///     socket.recv().ok()
+/// }
+/// # let (sender, socket) = std::sync::mpsc::channel();
+/// # sender.send(7).unwrap();
+/// # assert_eq!(receive(&socket), Some(7));
+/// ```
 pub fn pause() -> Pause {
     let counting = thread_lifecycle::register(session::first_scope) == Phase::Counting;
     let tree = current_thread::hot().filter(|_| counting);
@@ -260,9 +271,9 @@ pub fn pause() -> Pause {
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        // Also where the thread has been excluded since: it may be included again.
+        // The thread may have been excluded since, but it may also be included again.
         if let Some(tree) = current_thread::own().filter(|_| self.stopped) {
-            // What was switched meanwhile found the clock standing still.
+            // The clock stood still during all switches since.
             tree.catch_up_if_alarmed(config::exact_path());
             tree.resume(config::now());
         }

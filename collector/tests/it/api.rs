@@ -50,7 +50,8 @@ fn a_second_start_joins_and_a_start_after_the_last_drop_begins_anew() {
         let warnings = second.warnings();
         assert!(
             warnings.len() == 1
-                && warnings[0].contains("joined the running session \"first\"; its name and settings hold"),
+                && warnings[0]
+                    .contains("joined the running session \"first\"; its name and settings stay in force"),
             "{warnings:?}"
         );
         let same = Builder::new("first").try_start().unwrap();
@@ -682,7 +683,7 @@ fn settings_out_of_range_are_mended_and_late_ones_refused() {
             .unwrap();
         let warnings = session.warnings().join("\n");
         assert!(
-            warnings.contains("interval (ms) 0 is out of range; allowed: 10 to 3600000; taken: 10"),
+            warnings.contains("interval (ms) 0 is out of range; allowed: 10 to 3600000; used: 10"),
             "{warnings}"
         );
         assert!(

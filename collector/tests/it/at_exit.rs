@@ -11,7 +11,6 @@ use crate::support::{self, Done, Isolated, calls_of, check, newest, tell, test_n
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_report::archive;
-use tickscope_report::form::Form;
 
 /// Set in the child that is to come back to `main`.
 const RETURNS: &str = "RETURNS_FROM_MAIN";
@@ -222,7 +221,7 @@ fn a_files_name_says_the_form() {
         let test = Isolated::new(test_name!());
         let place = test.place().join(name);
         let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
-        let is_kept_instead = without != name && !Form::Json.is_built_in();
+        let is_kept_instead = without != name && !cfg!(feature = "export");
         let (file, begins) = if is_kept_instead {
             (without, "TICKKEPT")
         } else {
@@ -255,7 +254,7 @@ fn a_form_that_is_not_there_is_said_at_the_start() {
             let session = tickscope::start("starts");
             let warnings = session.warnings().join("\n");
             let warns = warnings.contains("report.json needs the feature `export`; it will be ");
-            assert_eq!(warns, !Form::Json.is_built_in(), "{warnings}");
+            assert_eq!(warns, !cfg!(feature = "export"), "{warnings}");
         })
         .succeeded();
 }
@@ -271,7 +270,7 @@ fn an_ending_that_says_no_form_is_text_and_told() {
                 .unwrap()
                 .contains("Call tree")
         );
-        let told = "report.svg is text: its ending says no form; those that do: .txt .html .json ";
+        let told = "report.svg is text: its ending names no form; endings that do: .txt .html .json ";
         assert_eq!(done.stderr.contains(told), is_told, "{}", done.stderr);
         assert_eq!(
             done.stderr.lines().count(),
@@ -287,7 +286,7 @@ fn an_ending_that_says_no_form_is_text_and_told() {
             let warnings = tickscope::start("starts").warnings().join("\n");
             for part in [
                 "the report at exit /",
-                "report.svg is text: its ending says no form",
+                "report.svg is text: its ending names no form",
             ] {
                 assert!(warnings.contains(part), "{warnings}");
             }
@@ -316,9 +315,9 @@ fn a_name_that_is_taken_gets_a_number() {
     let snapshot = archive::read(&done.place().join("report.3.html")).unwrap();
     assert_eq!(calls_of(&snapshot, "work"), 1);
     assert!(
-        done.stderr
-            .contains("report.3.html: the name before it is taken (%p in it is the process's id)")
-            && done.stderr.lines().count() == 1,
+        done.stderr.contains(
+            "report.3.html, because the first name is taken (%p in a name stands for the process id)"
+        ) && done.stderr.lines().count() == 1,
         "{}",
         done.stderr
     );
@@ -437,7 +436,7 @@ fn a_name_that_is_no_regular_file_gets_no_report_beside_it() {
         fs::create_dir_all(&inside).unwrap();
         let done = test.env("TICKSCOPE_REPORT", &path).run(work).succeeded();
         let said = format!(
-            "tickscope: no report at exit: {} is no regular file: give the name of a new one, or `stderr` or `stdout`\n",
+            "tickscope: no report at exit: {} is not a regular file: give the name of a new one, or `stderr` or `stdout`\n",
             path.display()
         );
         assert_eq!(done.stderr, said);

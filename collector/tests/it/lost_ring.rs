@@ -161,9 +161,9 @@ fn a_second_lost_ring_waits_for_its_minute() {
         for says in [
             "lost: 2; the last: ",
             "cut from outside",
-            "nothing is published",
+            "new viewers find nothing",
             "a minute",
-            "start the session anew",
+            "restart the session",
         ] {
             assert!(warnings.contains(says), "{says}: {warnings}");
         }

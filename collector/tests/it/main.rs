@@ -15,6 +15,7 @@
 )]
 
 mod api;
+#[cfg(feature = "report")]
 mod at_exit;
 mod baseline;
 mod clock_rate;
@@ -22,11 +23,15 @@ mod clocks;
 mod conservation;
 mod counters;
 mod daemons;
+#[cfg(feature = "report")]
 mod dumps;
 mod environment;
 mod exits;
 mod flood;
+#[cfg(not(feature = "report"))]
+mod kept_reports;
 mod libraries;
+#[cfg(feature = "report")]
 mod log;
 mod lost_ring;
 mod modes;
@@ -47,12 +52,14 @@ mod threads;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "report")]
     // One test is about a program that returns from `main`: this is the place.
     if at_exit::returns_from_main() {
         return at_exit::returning();
     }
     support::main(&[
         api::TESTS,
+        #[cfg(feature = "report")]
         at_exit::TESTS,
         baseline::TESTS,
         clock_rate::TESTS,
@@ -60,11 +67,15 @@ fn main() -> ExitCode {
         conservation::TESTS,
         counters::TESTS,
         daemons::TESTS,
+        #[cfg(feature = "report")]
         dumps::TESTS,
         environment::TESTS,
         exits::TESTS,
         flood::TESTS,
+        #[cfg(not(feature = "report"))]
+        kept_reports::TESTS,
         libraries::TESTS,
+        #[cfg(feature = "report")]
         log::TESTS,
         lost_ring::TESTS,
         modes::TESTS,

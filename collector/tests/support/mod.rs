@@ -575,14 +575,14 @@ fn filter(program: Vec<libc::sock_filter>, all_threads: bool) {
 
 /// Calls on 4096 paths, four deep: a snapshot of them has some 100 kB.
 pub(crate) fn call_many_paths() {
-    fn spread(path: u64, depth: u32) {
+    fn uncertainty(path: u64, depth: u32) {
         macro_rules! one_of {
             ($($digit:literal)*) => {
                 match path % 8 {
                     $($digit => {
                         tickscope::scope!(concat!("digit ", $digit));
                         if depth > 0 {
-                            spread(path / 8, depth - 1);
+                            uncertainty(path / 8, depth - 1);
                         }
                     })*
                     _ => {}
@@ -591,5 +591,5 @@ pub(crate) fn call_many_paths() {
         }
         one_of!(0 1 2 3 4 5 6 7);
     }
-    (0..8u64.pow(4)).for_each(|path| spread(path, 3));
+    (0..8u64.pow(4)).for_each(|path| uncertainty(path, 3));
 }

@@ -1,14 +1,15 @@
-//! The least that a scope could cost.
+//! A probe with the least cost that a scope could have.
 
 use std::hint::black_box;
 
 use tickscope_demo::Probe;
 
-/// Reads the time stamp counter at the beginning and the end, and forgets what it read: the floor of what a scope costs.
+/// Reads the time stamp counter at the beginning and the end, and drops the values. This is the lower limit for the
+/// cost of a scope.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
-/// Reads the clock when it goes.
+/// Reads the clock when it is dropped.
 #[derive(Debug)]
 pub struct Read;
 

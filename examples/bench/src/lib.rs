@@ -1,8 +1,9 @@
-//! What the benchmarks share: [`workloads`], how they are timed ([`timing`]), what is made of the times ([`statistics`]),
+//! What the benchmarks share: [`workloads`], their timing ([`timing`]), the statistics of the times ([`statistics`]),
 //! and the probes that they compare.
 //!
-//! A [`Probe`] says what a scope of a workload costs: [`Scoped`] opens a real one, [`Plain`] none, [`Floor`] reads the clock
-//! twice. The ray tracer of the demo ([`Scene`], [`Frame`], [`render`]) is the workload that stands for real programs.
+//! A [`Probe`] decides what a scope of a workload does: [`Scoped`] opens a real scope, [`Plain`] does nothing,
+//! [`Floor`] reads the clock twice. The ray tracer of the demo ([`Scene`], [`Frame`], [`render`]) stands for real
+//! programs.
 
 #![forbid(unsafe_code)]
 

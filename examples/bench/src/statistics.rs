@@ -1,13 +1,13 @@
-//! Medians and how sure they are.
+//! Medians and their confidence intervals.
 
-/// Values from the least to the greatest.
+/// Sorts values in ascending order.
 pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     values
 }
 
-/// The middle of sorted values; not a number if there is none.
+/// Returns the median of sorted values; NaN if there are none.
 pub fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     match sorted {
@@ -17,8 +17,8 @@ pub fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// The 95 % interval of the median by order statistics: the ranks are those of a binomial distribution, near
-/// enough n/2 -+ 0.98 sqrt(n).
+/// Returns the 95 % interval of the median by order statistics. The ranks are those of a binomial distribution, about
+/// n/2 -+ 0.98 sqrt(n).
 pub fn interval(sorted: &[f64]) -> (f64, f64) {
     let n = sorted.len() as f64;
     let half = 0.98 * n.sqrt();

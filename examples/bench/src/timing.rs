@@ -1,16 +1,15 @@
-//! How long something takes on a machine that has other work as well.
+//! Times code on a machine that runs other work as well.
 
 use std::time::Instant;
 
-/// Nanoseconds that `run` takes, less those that this thread stood ready and no core was free: others build and
-/// test on the same machine.
+/// Returns the nanoseconds that `run` takes, without the time in which this thread was ready and no core was free.
 pub fn timed(run: impl FnOnce()) -> f64 {
     let waited_before = waited_for_core();
     let begin = Instant::now();
     run();
     let elapsed = begin.elapsed().as_nanos() as f64;
     let waited = waited_for_core() - waited_before;
-    // More than there was: it waited beside the run, while the kernel was asked.
+    // The thread can have waited longer than the run took, while the kernel was asked.
     if waited < elapsed {
         elapsed - waited
     } else {
@@ -18,8 +17,8 @@ pub fn timed(run: impl FnOnce()) -> f64 {
     }
 }
 
-/// Nanoseconds that this thread has stood ready and had no core so far, as the kernel counts them; 0 where it does not
-/// say.
+/// Returns the nanoseconds so far in which this thread was ready and had no core, as the kernel counts them; 0 if it
+/// does not.
 fn waited_for_core() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let waited = text.split_whitespace().nth(1);

@@ -1,4 +1,5 @@
-//! What stands inside and around the scopes in benchmarks: each opens `scopes` of them, or the most that come out even.
+//! What is inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the largest number below
+//! that is possible.
 
 use std::hint::black_box;
 
@@ -8,13 +9,13 @@ use crate::{Probe, probe};
 #[inline(never)]
 pub fn empty<P: Probe>(scopes: u64) {
     for scope in 0..scopes {
-        // Without it the plain loop would be none.
+        // Without this the plain loop would be removed.
         black_box(scope);
         probe!(P, "empty");
     }
 }
 
-/// Steps of a generator, each needing the one before (Marsaglia's xorshift).
+/// Runs steps of a generator, each of which needs the one before (Marsaglia's xorshift).
 #[inline(always)]
 pub fn work(steps: u32, seed: u64) -> u64 {
     (0..steps).fold(seed | 1, |x, _| {
@@ -24,7 +25,7 @@ pub fn work(steps: u32, seed: u64) -> u64 {
     })
 }
 
-/// Some 20 ns of work in each scope.
+/// About 20 ns of work in each scope.
 #[inline(never)]
 pub fn work20ns<P: Probe>(scopes: u64) {
     for seed in 0..scopes {
@@ -33,7 +34,7 @@ pub fn work20ns<P: Probe>(scopes: u64) {
     }
 }
 
-/// Some 1 us of work in each scope.
+/// About 1 us of work in each scope.
 #[inline(never)]
 pub fn body1us<P: Probe>(scopes: u64) {
     for seed in 0..scopes {
@@ -42,7 +43,7 @@ pub fn body1us<P: Probe>(scopes: u64) {
     }
 }
 
-/// One of many functions that take turns.
+/// Defines functions that are called in turn.
 macro_rules! turns {
     ($probe:ty, $($name:literal)*) => {
         $({
@@ -60,7 +61,7 @@ pub fn sites8<P: Probe>(scopes: u64) {
     }
 }
 
-/// Eight scopes inside each other.
+/// Eight nested scopes.
 #[inline(never)]
 pub fn nested8<P: Probe>(scopes: u64) {
     fn level<P: Probe>() {
@@ -79,7 +80,7 @@ pub fn nested8<P: Probe>(scopes: u64) {
     }
 }
 
-/// A function that calls itself, twenty deep.
+/// A function that calls itself, twenty levels deep.
 #[inline(never)]
 pub fn recursion<P: Probe>(scopes: u64) {
     #[inline(never)]
@@ -96,7 +97,8 @@ pub fn recursion<P: Probe>(scopes: u64) {
     }
 }
 
-/// Seventeen functions, all of which call all: what the digits of `path` to the base 17 say, so many levels deep.
+/// Seventeen functions, each of which calls all of them. The digits of `path` in base 17 choose the functions on
+/// `levels` levels.
 pub fn deep<P: Probe>(path: u64, levels: u32) {
     macro_rules! pick {
         ($($digit:literal $name:literal)*) => {

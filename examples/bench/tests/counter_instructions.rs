@@ -3,7 +3,7 @@
     clippy::print_stderr,
     reason = "a test, which says why it is skipped"
 )]
-//! How many instructions a counter takes, as callgrind counts them: none of them is a look at the clock.
+//! Counts the instructions of a counter by callgrind. None of them reads the clock.
 
 use std::hint::black_box;
 
@@ -16,10 +16,11 @@ mod callgrind;
 const BESIDE: &str = "COUNT_INSTRUCTIONS_BESIDE_A_SCOPE";
 const COUNTERS: &str = "COUNT_INSTRUCTIONS_OF_COUNTERS";
 
-/// Counters that are counted.
+/// The number of counters that are executed.
 const COUNTED: u64 = 100_000;
 
-/// Counters beside a scope that is a child of the same: none of them is the child looked at first.
+/// Executes counters, beside a scope with the same parent if wanted. The scope is then the child that is looked at
+/// first.
 #[inline(never)]
 fn counters(count: u64, beside_a_scope: bool) {
     tickscope::scope!("around");
@@ -43,7 +44,8 @@ fn a_counter_takes_as_many_instructions_as_before() {
         return;
     }
     let mut wrong = Vec::new();
-    // A debug build takes the mark out and puts it back: an addition may be more than one instruction there.
+    // In a debug build an addition may take more than one instruction, so `current` is taken out and put back around
+    // it.
     for (beside, name, release, debug) in [("0", "alone", 23.0, 41.0), ("1", "beside a scope", 75.0, 93.0)] {
         let [few, many] = [10_000, 10_000 + COUNTED].map(|count: u64| {
             let environment = [(BESIDE, beside), (COUNTERS, &count.to_string())];

@@ -1,4 +1,4 @@
-//! What the slowest operations lose to a publisher and a viewer is measured; times are no test's to judge.
+//! Tests that the harm to the slowest operations is measured. It does not judge times.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ fn what_the_slowest_operations_lose_is_measured() {
         "{said}{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    // Records were made all the while, and most operations are no longer than their slowest.
+    // Records were made all the time, and the percentiles are in order.
     let row = said.lines().find(|line| line.contains(" with ")).unwrap();
     let numbers: Vec<f64> = row.split_whitespace().flat_map(str::parse).collect();
     let [nodes, records, middle, p999, p9999, most, ..] = numbers[..] else {

@@ -3,7 +3,7 @@
     clippy::print_stderr,
     reason = "a test, which says why it is skipped"
 )]
-//! How many instructions a scope takes, as callgrind counts them: the same every time, whatever the machine does.
+//! Counts the instructions of a scope by callgrind. The count is the same every time, whatever the machine does.
 
 use std::hint::black_box;
 
@@ -12,17 +12,17 @@ use tickscope::Mode;
 #[path = "../src/bin/overhead/callgrind.rs"]
 mod callgrind;
 
-/// A way to measure, and what it should take.
+/// A way to measure, and the expected result.
 struct Expected {
     name: &'static str,
     mode: Mode,
     histogram: bool,
-    /// Instructions of an enter and an exit where the child is the one entered last, with the loop around them
-    /// (rustc 1.95): in a release build, and in a debug build that optimises tickscope. A compiler may change it
-    /// a little; whoever changes the code says here why it grew.
+    /// Instructions of a begin and an end with the loop around them (rustc 1.95), if the child is the one entered last:
+    /// in a release build, and in a debug build that optimises tickscope. Another compiler may change them a little. A
+    /// change of the code that raises them must explain here why.
     release: f64,
     debug: f64,
-    /// Scopes before those that are counted: adaptive mode times one call in 128 after two million and a half.
+    /// Scopes before those that are counted: adaptive mode times one call in 128 after two and a half million calls.
     before: u64,
 }
 
@@ -31,7 +31,7 @@ const EXPECTED: [Expected; 5] = [
         name: "exact",
         mode: Mode::Exact,
         histogram: true,
-        // A few more than with durations sorted 32 at a time, for a shorter longest call.
+        // This is a little more than with durations sorted 32 at a time, in exchange for a shorter longest call.
         release: 111.1,
         debug: 133.1,
         before: 10_000,
@@ -70,11 +70,11 @@ const EXPECTED: [Expected; 5] = [
     },
 ];
 
-/// Set in the process that callgrind watches: the place in `EXPECTED`, and how many scopes to open.
+/// Set in the process that callgrind watches: the index in `EXPECTED`, and how many scopes to open.
 const WHICH: &str = "COUNT_INSTRUCTIONS_OF";
 const SCOPES: &str = "COUNT_INSTRUCTIONS_OF_SCOPES";
 
-/// Scopes that are counted.
+/// The number of scopes that are counted.
 const COUNTED: u64 = 100_000;
 
 #[inline(never)]
@@ -98,7 +98,7 @@ fn a_scope_takes_as_many_instructions_as_before() {
     }
     let mut wrong = Vec::new();
     for (which, expected) in EXPECTED.iter().enumerate() {
-        // What differs between the two is the scopes alone.
+        // The two runs differ in the scopes alone.
         let [few, many] = [expected.before, expected.before + COUNTED].map(|count| {
             let this = "a_scope_takes_as_many_instructions_as_before";
             callgrind::instructions(

@@ -1,4 +1,4 @@
-//! The benchmarks run, end and say what they should.
+//! Tests that the benchmarks run, end and print what they should.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
 
-/// Runs a program whose session, if it starts one, keeps to a directory of its own.
+/// Runs a program. Its session, if it starts one, uses a directory of its own.
 fn run(program: &str, args: &[&str]) -> Output {
     let directory = tempfile::tempdir().unwrap();
     Command::new(program)
@@ -16,14 +16,14 @@ fn run(program: &str, args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What a program that succeeds writes to its standard output.
+/// Returns the standard output of a program that succeeds.
 fn stdout(program: &str, args: &[&str]) -> String {
     let output = run(program, args);
     assert!(output.status.success(), "{program} {args:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a program that fails writes to its standard error.
+/// Returns the standard error of a program that fails.
 fn stderr(program: &str, args: &[&str]) -> String {
     let output = run(program, args);
     assert_eq!(output.status.code(), Some(1), "{program} {args:?}: {output:?}");
@@ -64,7 +64,7 @@ fn overhead_writes_an_object_for_each_mode() {
         assert!(line.starts_with(&begin) && line.ends_with('}'), "{line}");
         let [low, ratio, high] = ["ratio_lo", "ratio_to_plain", "ratio_hi"].map(|key| number(line, key));
         assert!(low <= ratio && ratio <= high, "{line}");
-        // Whatever the machine does, two clock reads take longer than a turn of an empty loop.
+        // On any machine, two clock reads take longer than one round of an empty loop.
         assert!(!["floor", "exact"].contains(&mode) || low > 1.0, "{line}");
     }
 }

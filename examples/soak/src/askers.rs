@@ -1,4 +1,4 @@
-//! Ask the second program for resets and their undo, and count what must come of it.
+//! Ask the second program for resets and their undo, and count the epochs that must result.
 
 use std::thread;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::over::Over;
 use crate::random::Random;
 use crate::tally::{Count, Tally};
 
-/// Between two looks for an answer.
+/// The time between two looks for an answer.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// What was asked of one program.
@@ -18,19 +18,19 @@ const LOOK: Duration = Duration::from_millis(1);
 pub(crate) struct Asked {
     /// Answered requests that began an epoch.
     begun: Count,
-    /// Requests that may have begun one, and nobody waited for the answer.
+    /// Requests that may have begun one, whose answer was not awaited.
     open: Count,
 }
 
 impl Asked {
-    /// The reset epochs that the program can be in, if it does each request once.
+    /// Returns the reset epochs that the program can be in if it carries out each request once.
     pub(crate) fn epochs(&self) -> std::ops::RangeInclusive<u64> {
         let begun = self.begun.get();
         begun..=begun + self.open.get()
     }
 }
 
-/// Asks until it is `over`; waits for the last answer unless the program is `gone`.
+/// Asks until it is `over`. Waits for the last answer unless the program is `gone`.
 pub(crate) fn ask(
     ring: &RingFile,
     mut random: Random,
@@ -45,11 +45,11 @@ pub(crate) fn ask(
             .map_or_else(|| ring.take_slot(), |slot| Ok(Some(slot)))
         {
             Ok(Some(held)) => held,
-            // The file may be gone or cut by now, and the program with it.
+            // The file may be gone or truncated by now, and the program gone with it.
             Ok(None) | Err(_) => continue,
         };
         let op = *random.of(&[Op::Reset, Op::Reset, Op::UndoReset, Op::PublishNow]);
-        // Who is killed waits for no answer.
+        // An asker that is killed waits for no answer.
         let patient = !random.one_in(10);
         match request(&mut held, op, patient.then_some(gone)) {
             Some(reply) => {
@@ -72,12 +72,12 @@ pub(crate) fn ask(
     }
 }
 
-/// Asks, and waits for the answer unless the program is gone; without `gone` not at all.
+/// Asks, and waits for the answer unless the program is gone. Without `gone` it does not wait.
 fn request(slot: &mut Slot, op: Op, gone: Option<&Over>) -> Option<Reply> {
     let sent = slot.send(op).ok()?;
     let gone = gone?;
     loop {
-        // What was answered before the program went counts.
+        // An answer from before the program ended counts.
         let last = gone.is_set();
         if let Ok(Some(reply)) = slot.reply(&sent) {
             return Some(reply);

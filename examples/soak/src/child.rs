@@ -1,21 +1,21 @@
-//! This program again, as the load that is watched, and as what stands between a terminal and a viewer.
+//! Runs this program again, as the load that is watched, and as the process between a terminal and a viewer.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::load;
 
-/// Says that this process is a child; what it is to do follows.
+/// The argument that makes this process a child; its task follows.
 pub(crate) const FLAG: &str = "--child";
-/// The load: its name, and whether it resets itself, follow.
+/// The load. Its name, and whether it resets itself, follow.
 pub(crate) const LOAD: &str = "load";
-/// A program in the terminal that standard input is: the program and its arguments follow.
+/// A program in the terminal that standard input is. The program and its arguments follow.
 pub(crate) const TERMINAL: &str = "terminal";
 
-/// The child's part.
+/// Runs the task of a child.
 ///
 /// # Errors
-/// Why it could not do it.
+/// The reason why it failed.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     match words {
         [what, name, by_itself] if what == LOAD => load::run(name, by_itself == "true"),
@@ -24,7 +24,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
 }
 
-/// Becomes a program whose terminal standard input is; gives why it could not.
+/// Becomes a program whose terminal is standard input. Returns the reason if that fails.
 fn become_program(program: &str, arguments: &[String]) -> String {
     let taken = rustix::process::setsid().and_then(|_| rustix::process::ioctl_tiocsctty(std::io::stdin()));
     match taken {

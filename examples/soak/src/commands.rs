@@ -1,4 +1,4 @@
-//! Commands at random, on the program that is watched; some are killed before they are done.
+//! Runs random commands on the program that is watched; some are killed before they end.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -10,10 +10,10 @@ use crate::random::Random;
 use crate::tally::Tally;
 use crate::viewers::Viewing;
 
-/// Between two looks whether a command is done.
+/// The time between two looks whether a command has ended.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What is typed behind `tickscope`: `PID` stands for the program's, `NEW` for a file that is not there.
+/// The arguments of `tickscope`: `PID` stands for the program's id, `NEW` for a file that does not exist.
 const COMMANDS: [&str; 18] = [
     "report --pid PID",
     "report --pid PID -f json -o NEW.json",
@@ -35,7 +35,7 @@ const COMMANDS: [&str; 18] = [
     "mode exact --pid PID",
 ];
 
-/// Runs one after another until it is over.
+/// Runs one command after another until it is over.
 pub(crate) fn run(viewing: &Viewing, pid: u32, mut random: Random, over: &Over, tally: &Tally) {
     let mut number = 0;
     while !over.sleep(random.ms(50, 400)) {
@@ -80,18 +80,18 @@ fn start(viewing: &Viewing, line: &str) -> std::io::Result<Child> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
-        // ctrl-C is for us.
+        // Ctrl-C is for the soak itself.
         .process_group(0)
         .spawn()
 }
 
 fn kill(mut child: Child) {
-    // One that is gone needs none.
+    // A command that has ended cannot be killed.
     _ = child.kill();
     _ = child.wait();
 }
 
-/// Waits for its end, or kills it when all is over.
+/// Waits for the end of a command, or kills it when the run is over.
 fn wait(mut child: Child, over: &Over, tally: &Tally) -> Result<(), String> {
     loop {
         match child.try_wait() {

@@ -1,5 +1,5 @@
-//! The records of one program in their order: what was counted up to one is what it shows, and what the epochs before
-//! it showed at their ends.
+//! Checks the records of one program in order: everything counted up to a record is what the record shows, plus what
+//! the epochs before it showed at their ends.
 
 use tickscope_format::snapshot::CaptureKind;
 
@@ -8,18 +8,18 @@ use crate::moment::{Moment, Sum};
 /// Adds up epochs, record by record.
 #[derive(Debug, Default)]
 pub(crate) struct Epochs {
-    /// Epochs that have ended and count, the oldest first, each with the sum up to its end.
+    /// Epochs that have ended and count, oldest first, each with the sum up to its end.
     ends: Vec<(u64, Sum)>,
     last: Option<Moment>,
-    /// Records that were not seen: the sum is not known from there on.
+    /// Records that were not seen. The sum is unknown from there on.
     missed: u64,
 }
 
 impl Epochs {
-    /// Goes on to the next record, and to the epoch that an undo took back if this is the first record after one.
+    /// Takes the next record. `withdraws` is the epoch that an undo withdrew, if this is the first record after one.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the record.
     pub(crate) fn take(&mut self, now: Moment, withdraws: Option<u64>) -> Result<(), String> {
         let before = self.last.replace(now);
         let expected = before.map_or(1, |before| before.sequence + 1);
@@ -41,12 +41,12 @@ impl Epochs {
         Ok(())
     }
 
-    /// Records that were not seen.
+    /// Returns how many records were not seen.
     pub(crate) fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// One epoch more, or an undo that takes back the one before it and all since.
+    /// Ends an epoch, or handles an undo that withdraws the epoch before and all since.
     fn end(&mut self, before: &Moment, now: &Moment, withdraws: Option<u64>) -> Result<(), String> {
         let ended = self.ended();
         let sum = (ended.0 + before.shown.0, ended.1 + before.shown.1);
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// A record: its number, epoch, what it shows, and all that was counted.
+    /// Makes a record from its number, its epoch, what it shows, and everything that was counted.
     fn moment(sequence: u64, epoch: u64, kind: CaptureKind, shown: u64, ever: u64) -> Moment {
         Moment {
             sequence,
@@ -97,7 +97,7 @@ mod tests {
             (moment(1, 0, open, 3, 3), None),
             (moment(2, 0, closing, 5, 5), None),
             (moment(3, 1, open, 1, 6), None),
-            // The reset is taken back.
+            // The reset is withdrawn.
             (moment(4, 2, open, 7, 7), Some(0)),
             (moment(5, 2, closing, 8, 8), Some(0)),
             (moment(6, 3, open, 0, 8), None),

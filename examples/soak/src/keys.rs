@@ -1,10 +1,10 @@
-//! Keys as somebody might press them who looks around, and never those that end the viewer, stop it, or have the
-//! program count no more calls.
+//! Keys as a user presses them who explores the viewer, without those that end or stop the viewer or make the program
+//! count no calls.
 
 use crate::random::Random;
 
-/// Everything that is one key: views, moving, folding, sorting, windows, moments, marks, resets and their undo, dumps,
-/// kept snapshots, rates, themes. Not here: quitting, the list of modes, switching sites, the editor.
+/// Everything that is a single key: views, moving, folding, sorting, windows, moments, marks, resets and their undo,
+/// dumps, kept snapshots, rates, themes. It leaves out quitting, the list of modes, switching sites, and the editor.
 const KEYS: [&str; 79] = [
     "1", "2", "3", "4", "5", "6", "1", "2", "3", "4", "5", "\t", "\x1b[Z", "?", "\x1b[A", "\x1b[B", "k", "j",
     "j", "j", "\x1b[5~", "\x1b[6~", "g", "G", "z", "h", "l", "l", "l", "\r", "K", "J", "E", "C", "H", "t",
@@ -13,7 +13,7 @@ const KEYS: [&str; 79] = [
     "/wide\r", "/c1\r", "\x1b",
 ];
 
-/// Some keys in one go; at their end what is on top is left, and the program is followed again.
+/// Returns some keys at once. The last ones close what is on top and follow the program again.
 pub(crate) fn burst(random: &mut Random) -> Vec<u8> {
     let mut keys = Vec::new();
     for _ in 0..=random.below(6) {

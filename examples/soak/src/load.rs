@@ -1,5 +1,5 @@
-//! The program that is watched: threads that come and go, deep and wide trees, panics, counters, pauses, and a program
-//! that switches modes and resets by itself. It ends when its standard input does, and says how many calls it made.
+//! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, mode
+//! switches and resets by the program. It ends when its standard input does, and prints how many calls it made.
 
 use std::any::Any;
 use std::io;
@@ -14,15 +14,15 @@ use tickscope_bench::{Scoped, workloads};
 use crate::over::Over;
 use crate::random::Random;
 
-/// Calls that the threads made, counted by themselves: counters as well.
+/// Calls that the threads made, including counters, counted by the threads themselves.
 static MADE: AtomicU64 = AtomicU64::new(0);
 
-/// What a scope panics with.
+/// The payload of the panics in scopes.
 struct OnPurpose;
 
-/// Leaves below "wide", and levels. The program that stays has some 80 nodes in all: what it writes fifty times a second
-/// must not take more than the hundredth of a core that a publisher allows itself, and viewers keep an hour of it. The
-/// one that is killed has more.
+/// The leaves below "wide", and the levels. The program that stays has about 80 nodes. What it writes fifty times a
+/// second must not take more than the 1 % of a core that a publisher may use, and viewers keep an hour of it. The
+/// program that is killed has more nodes.
 const SMALL: (u64, u32) = (17, 1);
 const LARGE: (u64, u32) = (500, 3);
 
@@ -35,13 +35,13 @@ enum Kind {
     Errand,
 }
 
-/// Modes that count all calls.
+/// The modes that count all calls.
 const MODES: [Mode; 3] = [Mode::Exact, Mode::Adaptive, Mode::Sampled];
 
-/// The child's part; `by_itself`: resets itself and switches modes.
+/// Runs the child. With `by_itself` it resets itself and switches modes.
 ///
 /// # Errors
-/// No ring, or no thread.
+/// There is no ring, or no thread.
 pub(crate) fn run(name: &str, by_itself: bool) -> Result<(), String> {
     let session = tickscope::Builder::new(name)
         .try_start()
@@ -90,7 +90,7 @@ fn made(calls: u64) {
     MADE.fetch_add(calls, Ordering::Relaxed);
 }
 
-/// Bursts of work with rests between them: the machine has other things to do.
+/// Works in bursts with rests between them, because the machine has other work.
 fn work(random: &mut Random, kind: Kind, over: &Over) {
     while !over.is_set() {
         for _ in 0..40 {
@@ -100,7 +100,7 @@ fn work(random: &mut Random, kind: Kind, over: &Over) {
     }
 }
 
-/// Threads that live for some rounds, of two names.
+/// Starts threads that live for some rounds, with two names.
 fn errands(over: &Over) {
     let mut random = Random::new(2, 0);
     while !over.is_set() {
@@ -112,7 +112,7 @@ fn errands(over: &Over) {
             let mut random = Random::new(seed, 0);
             (0..5).for_each(|_| round(&mut random, Kind::Errand));
             if random.one_in(4) {
-                // Threads end in the middle of their scopes, too.
+                // Threads also end in the middle of their scopes.
                 made(1);
                 std::mem::forget(tickscope::scope_guard!("left open"));
             }
@@ -124,7 +124,7 @@ fn errands(over: &Over) {
     }
 }
 
-/// One thing that a program does, of those that this kind of thread does; panics are caught here.
+/// Does one of the things that this kind of thread does. Panics are caught here.
 fn round(random: &mut Random, kind: Kind) {
     let caught = panic::catch_unwind(AssertUnwindSafe(|| {
         made(1);
@@ -157,32 +157,32 @@ fn rethrow_unless_meant(payload: Box<dyn Any + Send>) {
     }
 }
 
-/// One of many leaves: always the same ones, so that the trees have an end.
+/// Calls one of many leaves. The leaves are always the same, so that the trees stop growing.
 fn wide(leaf: u64, levels: u32) {
     made(1 + u64::from(levels));
     tickscope::scope!("wide");
     workloads::deep::<Scoped>(leaf, levels);
 }
 
-/// Twenty scopes inside each other.
+/// Opens twenty nested scopes.
 fn deep() {
     made(1 + 20);
     tickscope::scope!("deep");
     workloads::recursion::<Scoped>(20);
 }
 
-/// A panic some scopes down.
+/// Panics some scopes deep.
 fn fails(left: u32) {
     made(1);
     tickscope::scope!("fails");
     if left == 0 {
-        // Unlike a panic it prints nothing, and needs no hook.
+        // Unlike a panic, this prints nothing and needs no hook.
         panic::resume_unwind(Box::new(OnPurpose));
     }
     fails(left - 1);
 }
 
-/// What the program does with its own profile.
+/// Does what a program does with its own profile.
 fn control(random: &mut Random, over: &Over) {
     while !over.sleep(random.ms(200, 2000)) {
         made(1);
@@ -190,7 +190,7 @@ fn control(random: &mut Random, over: &Over) {
         match random.below(8) {
             0 | 1 => drop(tickscope::reset()),
             2 => tickscope::request_reset(),
-            // Most of the time it is exact.
+            // It is exact most of the time.
             3 => tickscope::set_mode(*random.of(&MODES)),
             4 => tickscope::set_mode(Mode::Exact),
             5 => tickscope::set_histogram(random.one_in(2)),
@@ -198,6 +198,6 @@ fn control(random: &mut Random, over: &Over) {
             _ => drop(tickscope::snapshot()),
         }
     }
-    // What the last wish was must not decide how the run ends.
+    // The last request must not decide in which mode the run ends.
     tickscope::set_mode(Mode::Exact);
 }

@@ -1,10 +1,11 @@
-//! A long run: a program that is watched, asked, recorded and killed all the while, and what of the promises held.
+//! A long run: a program is watched, asked, recorded and killed all the time, and the result says which of the promises
+//! held.
 //!
 //! `soak [--minutes N] [--viewers N] [--hz N] [--seed N]`
 //!
-//! One program stays for the whole run and publishes `--hz` records a second; `--viewers` viewers stay with it, another
-//! one is killed and replaced all the time, commands come and go. A second program is killed, has its ring cut, and
-//! begins again. Ctrl-C ends the run early, with the same table. The exit code is 1 where a goal was missed.
+//! One program stays for the whole run and publishes `--hz` records a second. `--viewers` viewers stay with it, another
+//! one is killed and replaced all the time, and commands run on it. A second program is killed, has its ring truncated,
+//! and is started again. Ctrl-C ends the run early, with the same table. The exit code is 1 if a goal was missed.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -48,7 +49,7 @@ use table::Run;
 use tally::Tally;
 use viewers::Viewing;
 
-/// Threads that read the newest snapshot.
+/// The number of threads that read the newest snapshot.
 const READERS: usize = 2;
 
 fn main() -> ExitCode {
@@ -66,7 +67,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A whole run; whether all goals were reached.
+/// Does a whole run. Returns whether all goals were reached.
 fn begin(words: Vec<String>) -> Result<bool, String> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let options = Options::new(words.into_iter(), now.map_or(1, |now| now.as_secs()))?;
@@ -106,7 +107,7 @@ fn begin(words: Vec<String>) -> Result<bool, String> {
     Ok(run.holds_all())
 }
 
-/// The run itself: its length in seconds, and the memory of the program and of the viewers that stayed.
+/// Runs the load. Returns the length in seconds, and the memory of the program and of the viewers that stayed.
 fn watch(
     options: &Options,
     viewing: &Viewing,
@@ -175,7 +176,7 @@ fn watch(
     Ok((seconds, memory, viewers))
 }
 
-/// What was reached so far.
+/// Prints what was reached so far.
 fn line(minute: u32, tally: &Tally, memory: &Memory, viewers: &[Memory]) -> String {
     let viewers: Vec<String> = viewers
         .iter()

@@ -1,4 +1,4 @@
-//! Memory of the program and its viewers over the run: where it stood when it had settled, and where it stands now.
+//! The memory of the program and its viewers over the run: its size once it has settled, and its size now.
 
 use std::fs;
 
@@ -6,30 +6,30 @@ use tickscope_bench::statistics::{median, sorted};
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// Settled is who has run for this share of the run.
+/// A process counts as settled after this share of the run.
 pub(crate) const SETTLED: f64 = 0.5;
 
-/// In less than this, in minutes, nothing settles.
+/// In runs shorter than this, in minutes, nothing settles.
 pub(crate) const LEAST_MINUTES: f64 = 5.0;
 
 /// A process that is watched.
 #[derive(Debug)]
 pub(crate) struct Memory {
     pid: u32,
-    /// Seconds since the beginning, and bytes of its own (`RssAnon`).
+    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`).
     samples: Vec<(f64, f64)>,
-    /// The same less what it is meant to keep.
+    /// The same without what the process is meant to keep.
     net: Vec<(f64, f64)>,
 }
 
-/// How the memory of a process went on once it had settled.
+/// How the memory of a process grew once it had settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Drift {
-    /// From the first tenth of the settled part to the last, medians, in MiB.
+    /// The difference between the medians of the first and the last tenth of the settled part, in MiB.
     pub(crate) gross: f64,
-    /// The same less what it is meant to keep.
+    /// The same without what the process is meant to keep.
     pub(crate) net: f64,
-    /// The line through all net samples of that part, in KiB a minute.
+    /// The slope of the line through all net samples of that part, in KiB a minute.
     pub(crate) kib_a_minute: f64,
 }
 
@@ -42,7 +42,8 @@ impl Memory {
         }
     }
 
-    /// Looks now, so many seconds after the beginning; it was meant to keep so many bytes, at most.
+    /// Takes a sample, so many seconds after the beginning. `kept` is the number of bytes, at most, that the process is
+    /// meant to keep.
     pub(crate) fn look(&mut self, seconds: f64, kept: usize) {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
@@ -53,12 +54,12 @@ impl Memory {
         }
     }
 
-    /// The last look, in MiB.
+    /// Returns the last sample in MiB.
     pub(crate) fn mib(&self) -> f64 {
         self.samples.last().map_or(0.0, |(_, bytes)| bytes / MIB)
     }
 
-    /// How it went on from so many seconds after the beginning.
+    /// Returns the growth from so many seconds after the beginning.
     pub(crate) fn drift(&self, settled: f64) -> Option<Drift> {
         let from = self.samples.partition_point(|(seconds, _)| *seconds < settled);
         let (part, net) = (&self.samples[from..], &self.net[from..]);
@@ -70,14 +71,14 @@ impl Memory {
     }
 }
 
-/// From the first tenth to the last.
+/// Returns the growth from the first tenth to the last.
 fn growth(samples: &[(f64, f64)]) -> f64 {
     let tenth = samples.len().div_ceil(10);
     let middle = |part: &[(f64, f64)]| median(&sorted(part.iter().map(|(_, bytes)| *bytes)));
     middle(&samples[samples.len() - tenth..]) - middle(&samples[..tenth])
 }
 
-/// The slope of the line that is nearest to all points.
+/// Returns the slope of the least-squares line through all points.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
@@ -96,7 +97,7 @@ mod tests {
         let mut memory = Memory::of(std::process::id());
         memory.look(0.0, 0);
         assert!(memory.mib() > 0.1, "of this very process");
-        // Fast until 10 s, then 1 KiB a second.
+        // It grows fast until 10 s, then by 1 KiB a second.
         let bytes = |second: u32| {
             if second < 10 {
                 1e6 * f64::from(second)

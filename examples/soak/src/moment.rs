@@ -1,4 +1,4 @@
-//! One record in a few numbers, and whether they hold.
+//! Reduces a record to a few numbers, and checks them.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ring::{Record, Stamp};
@@ -20,10 +20,10 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// The moment of a record.
+    /// Makes the moment of a record.
     ///
     /// # Errors
-    /// How record and snapshot contradict each other.
+    /// How the record and the snapshot contradict each other.
     pub(crate) fn of(record: &Record, snapshot: &Snapshot) -> Result<Self, String> {
         let capture = &snapshot.capture;
         let moment = Self {
@@ -51,10 +51,10 @@ impl Moment {
         Ok(moment)
     }
 
-    /// Whether a program can have said this after the other.
+    /// Checks whether a program can have written this record after the other.
     ///
     /// # Errors
-    /// What it says.
+    /// What contradicts that.
     pub(crate) fn follows(&self, before: &Self) -> Result<(), String> {
         let same = self.sequence == before.sequence && self.capture == before.capture;
         let later = self.sequence > before.sequence && self.capture > before.capture;

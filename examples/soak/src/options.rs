@@ -1,24 +1,24 @@
-//! What the command line asks for.
+//! The options of the command line.
 
 use std::time::Duration;
 
 pub(crate) const USAGE: &str = "usage: soak [--minutes N] [--viewers N] [--hz N] [--seed N]";
 
-/// A run.
+/// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Options {
     /// How long the load runs.
     pub(crate) length: Duration,
-    /// Viewers that stay from beginning to end.
+    /// The viewers that stay from beginning to end.
     pub(crate) viewers: usize,
-    /// Records a second of the program that is watched.
+    /// The records a second of the program that is watched.
     pub(crate) hz: u64,
-    /// What everything random begins with.
+    /// The seed of all random decisions.
     pub(crate) seed: u64,
 }
 
 impl Options {
-    /// Reads the words behind the program's name; `seed` holds where they give none.
+    /// Reads the arguments. `seed` is used if they contain none.
     ///
     /// # Errors
     /// What is wrong with them.
@@ -37,7 +37,7 @@ impl Options {
                     options.length = Duration::from_secs_f64(60.0 * minutes);
                 }
                 "--viewers" => options.viewers = whole(&word, &value()?, 0, 8)? as usize,
-                // More often than each 10 ms no program publishes.
+                // No program publishes more often than every 10 ms.
                 "--hz" => options.hz = whole(&word, &value()?, 1, 100)?,
                 "--seed" => options.seed = whole(&word, &value()?, 1, u64::MAX)?,
                 _ => return Err(format!("what is {word}? {USAGE}")),

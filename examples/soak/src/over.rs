@@ -1,4 +1,4 @@
-//! The end of a run: by its time, or by ctrl-C.
+//! The end of a run: after its time, or by Ctrl-C.
 
 use std::io;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::TERM_SIGNALS;
 
-/// So long a sleeper takes at most to find that it is over.
+/// The longest time that a sleeper needs to notice the end.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Whether it is over.
+/// Whether the run is over.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Over(Arc<AtomicBool>);
 
 impl Over {
-    /// Also set by the signals that end programs.
+    /// Makes a flag that the signals that end programs set as well.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub(crate) fn by_signal() -> io::Result<Self> {
         let over = Self::default();
         for &signal in TERM_SIGNALS {
-            // The second one ends us as if we were not here.
+            // The second signal ends the process as if there were no handler.
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&over.0))?;
             signal_hook::flag::register(signal, Arc::clone(&over.0))?;
         }
@@ -38,7 +38,7 @@ impl Over {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Sleeps so long, or until it is over; true where it is.
+    /// Sleeps for so long, or until the run is over. Returns whether it is over.
     pub(crate) fn sleep(&self, time: Duration) -> bool {
         let begin = Instant::now();
         while !self.is_set() {

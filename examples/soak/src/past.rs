@@ -1,9 +1,9 @@
-//! What a viewer keeps of the past, and therefore grows by until it has run for an hour: all moments of the last half
-//! minute, one a second of the last ten minutes, one each ten seconds of the last hour.
+//! What a viewer keeps of the past, and by which it therefore grows until it has run for an hour: all moments of the
+//! last half minute, one a second of the last ten minutes, and one every ten seconds of the last hour.
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Moments in their order: when, and bytes.
+/// The moments in order: time and bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Past(Vec<(u64, usize)>);
 
@@ -13,7 +13,7 @@ impl Past {
         self.0.push((unix_ns, bytes));
     }
 
-    /// Lets go of what is not kept any more, and gives the bytes of what is.
+    /// Drops what is not kept any more, and returns the bytes of what is.
     pub(crate) fn bytes(&mut self) -> usize {
         let newest = self.0.last().map_or(0, |(unix_ns, _)| *unix_ns);
         let mut former = None;
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn an_hour_is_kept_ever_sparser() {
         let mut past = Past::default();
-        // Ten a second for two hours.
+        // Ten moments a second for two hours.
         for tenth in 0..72_000 {
             past.take(tenth * SECOND_NS / 10, 1);
             if tenth % 100 == 0 {

@@ -1,23 +1,25 @@
-//! The directory of a run: rings, and what viewers and commands write. It goes with the run.
+//! The directory of a run, with the rings and with what viewers and commands write. It is removed after the run.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Memory where there is some: rings that are written 50 times a second need no disk.
+/// Memory, if there is such a directory: rings that are written 50 times a second need no disk.
 const MEMORY: &str = "/dev/shm";
 
-/// What was written longer ago nobody reads any more.
+/// Files older than this have no reader any more.
 const STALE: Duration = Duration::from_secs(10);
 
-/// Removed when dropped.
+/// The directory is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place(PathBuf);
 
 impl Place {
+    /// Makes the directory.
+    ///
     /// # Errors
-    /// What the system says, of which directory.
+    /// The system's error, with the directory.
     pub(crate) fn new() -> Result<Self, String> {
         let memory = Path::new(MEMORY);
         let parent = if memory.is_dir() {
@@ -33,17 +35,17 @@ impl Place {
         Ok(place)
     }
 
-    /// Where the rings are.
+    /// Returns the directory of the rings.
     pub(crate) fn rings(&self) -> PathBuf {
         self.0.join("rings")
     }
 
-    /// Where viewers and commands write.
+    /// Returns the directory in which viewers and commands write.
     pub(crate) fn written(&self) -> PathBuf {
         self.0.join("written")
     }
 
-    /// Removes reports and recordings that have been lying there for a while; gives how many.
+    /// Removes old reports and recordings, and returns how many.
     pub(crate) fn tidy(&self) -> u64 {
         let files = fs::read_dir(self.written()).into_iter().flatten().flatten();
         let stale = files.filter(|file| {
@@ -60,7 +62,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Whoever was faster has done it.
+        // Another process may already have removed it.
         _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! A program that carries the collector, as a process of its own.
+//! A program with the collector, in its own process.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -12,10 +12,11 @@ use tickscope_format::file::open::RingFile;
 use crate::child;
 use crate::over::Over;
 
-/// How long a program may take until it publishes, or ends: others build and test on the same machine.
+/// How long a program may take to publish or to end. It is long, because other builds and tests may run on the same
+/// machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Killed when dropped.
+/// The program is killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Program {
     child: Child,
@@ -24,10 +25,10 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts it; `by_itself`: it resets itself and switches modes.
+    /// Starts the program. With `by_itself` it resets itself and switches modes.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub(crate) fn start(
         name: &str,
         rings: &Path,
@@ -42,7 +43,7 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // ctrl-C is for us; a program ends when its input does.
+            // Ctrl-C is for the soak itself; the program ends when its input does.
             .process_group(0)
             .spawn()
             .map_err(|error| format!("{name} does not start: {error}"))?;
@@ -57,10 +58,10 @@ impl Program {
         self.child.id()
     }
 
-    /// Waits for its ring; none when it is over before.
+    /// Waits for the ring; returns `None` if the run is over before.
     ///
     /// # Errors
-    /// It has ended without one, or takes too long.
+    /// The program has ended without a ring, or takes too long.
     pub(crate) fn ring(&mut self, over: &Over) -> Result<Option<RingFile>, String> {
         let begin = Instant::now();
         while begin.elapsed() < PATIENCE {
@@ -91,14 +92,14 @@ impl Program {
         self.child.try_wait().ok().flatten()
     }
 
-    /// SIGKILL; the program is gone when this returns.
+    /// Sends SIGKILL, and returns when the program is gone.
     pub(crate) fn kill(&mut self) {
-        // One that is gone needs none.
+        // A program that has ended cannot be killed.
         _ = self.child.kill();
         _ = self.child.wait();
     }
 
-    /// Lets it end, and gives the calls that it made and those that were counted.
+    /// Ends the program, and returns the calls that it made and those that were counted.
     ///
     /// # Errors
     /// How it ended instead.
@@ -129,7 +130,7 @@ impl Program {
         }
     }
 
-    /// What it wrote to standard error; once it has ended.
+    /// Returns what it wrote to standard error, once it has ended.
     fn said(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut errors) = self.child.stderr.take() {

@@ -1,4 +1,4 @@
-//! Chance that can be repeated: by the seed that was printed.
+//! Random numbers that can be repeated with the seed that was printed.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use std::time::Duration;
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Another sequence for each seed and `part`.
+    /// Makes a sequence that differs for each seed and `part`.
     pub(crate) fn new(seed: u64, part: u64) -> Self {
         let mut random = Self((seed ^ part.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1);
-        // The first ones of small seeds are small.
+        // The first numbers of small seeds are small.
         for _ in 0..8 {
             random.next();
         }
@@ -24,22 +24,22 @@ impl Random {
         self.0
     }
 
-    /// Below `limit`, which is not 0.
+    /// Returns a number below `limit`, which must not be 0.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         (self.next() >> 11) % limit
     }
 
-    /// True once in so many times.
+    /// Returns true once in `times` times on average.
     pub(crate) fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// One of these; there is at least one.
+    /// Returns one of these; there must be at least one.
     pub(crate) fn of<'a, T>(&mut self, things: &'a [T]) -> &'a T {
         &things[self.below(things.len() as u64) as usize]
     }
 
-    /// A time between two, in milliseconds.
+    /// Returns a time between two limits in milliseconds.
     pub(crate) fn ms(&mut self, least: u64, most: u64) -> Duration {
         Duration::from_millis(least + self.below(most - least + 1))
     }

@@ -1,4 +1,5 @@
-//! Read the snapshots of the program that is watched: one thread all of them, others the newest as often as they can.
+//! Read the snapshots of the program that is watched: one thread reads all of them, others read the newest as often as
+//! they can.
 
 use std::time::Duration;
 
@@ -13,12 +14,12 @@ use crate::moment::Moment;
 use crate::over::Over;
 use crate::tally::Tally;
 
-/// Between two looks for records that have not been added up.
+/// The time between two looks for records that have not been added up.
 const LOOK: Duration = Duration::from_millis(100);
-/// Between two reads of the newest snapshot.
+/// The time between two reads of the newest snapshot.
 const REST: Duration = Duration::from_millis(2);
 
-/// Adds up all records until it is over and the last one is read.
+/// Adds up all records until the run is over and the last one is read.
 pub(crate) fn follow(ring: &RingFile, over: &Over, tally: &Tally) {
     let mut epochs = Epochs::default();
     let mut decoder = Decoder::default();
@@ -40,7 +41,7 @@ pub(crate) fn follow(ring: &RingFile, over: &Over, tally: &Tally) {
                 tally.off.add(1);
                 tally.error(why);
             }
-            // They stay in all snapshots after the first.
+            // The warnings stay in all snapshots after the first.
             if moment.kind == CaptureKind::Final {
                 for warning in &snapshot.process.warnings {
                     tally.error(format!("the program says: {warning}"));
@@ -54,7 +55,7 @@ pub(crate) fn follow(ring: &RingFile, over: &Over, tally: &Tally) {
     }
 }
 
-/// The records behind number `done`, the oldest first.
+/// Returns the records after number `done`, oldest first.
 fn since(ring: &RingFile, done: u64, tally: &Tally) -> Vec<Record> {
     let newest = match ring.newest() {
         Ok(newest) => newest,
@@ -69,7 +70,7 @@ fn since(ring: &RingFile, done: u64, tally: &Tally) -> Vec<Record> {
     records
 }
 
-/// Reads the newest snapshot again and again, until it is over.
+/// Reads the newest snapshot repeatedly until the run is over.
 pub(crate) fn read(ring: &RingFile, over: &Over, tally: &Tally) {
     let mut decoder = Decoder::default();
     let mut last: Option<Moment> = None;
@@ -92,7 +93,7 @@ pub(crate) fn read(ring: &RingFile, over: &Over, tally: &Tally) {
     }
 }
 
-/// A record that holds, counted.
+/// Returns a record if it is consistent, and counts it.
 fn checked(record: &Record, decoder: &mut Decoder, tally: &Tally) -> Option<(Moment, Snapshot)> {
     let decoded = decoder.decode(&record.payload).map_err(|error| error.to_string());
     let checked = decoded.and_then(|snapshot| Ok((Moment::of(record, &snapshot)?, snapshot)));
@@ -109,7 +110,7 @@ fn checked(record: &Record, decoder: &mut Decoder, tally: &Tally) -> Option<(Mom
     }
 }
 
-/// Counts a read that gave no record: to be overtaken is no error.
+/// Counts a read that gave no record. Being overtaken by the writer is not an error.
 fn failed(error: &FormatError, tally: &Tally) {
     if matches!(error, FormatError::Lapped { .. }) {
         tally.lapped.add(1);

@@ -1,5 +1,5 @@
-//! A second program that lives for a second or two, again and again: it publishes as fast as it may, is asked all the
-//! while, and is killed, has its ring cut or removed, or ends by itself.
+//! A second program that lives for a second or two, again and again. It publishes as fast as it may, gets requests all
+//! the time, and then is killed, has its ring truncated or removed, or ends by itself.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -18,13 +18,12 @@ use crate::tally::Tally;
 use crate::terminal::Terminal;
 use crate::viewers::Viewing;
 
-/// Its name.
 const NAME: &str = "soak-second";
 
-/// It publishes as often as a program may; its ring is small, because many are left behind.
+/// It publishes as often as a program may. Its ring is small, because many are left behind.
 const SETTINGS: [(&str, &str); 2] = [("TICKSCOPE_INTERVAL_MS", "10"), ("TICKSCOPE_RING_BYTES", "1M")];
 
-/// What becomes of it.
+/// What happens to the program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
     Killed,
@@ -33,7 +32,7 @@ enum Fate {
     Ends,
 }
 
-/// How often which.
+/// How often each fate happens.
 const FATES: [Fate; 10] = [
     Fate::Killed,
     Fate::Killed,
@@ -47,7 +46,7 @@ const FATES: [Fate; 10] = [
     Fate::Ends,
 ];
 
-/// Life after life, until it is over.
+/// Runs life after life until the run is over.
 pub(crate) fn live(viewing: &Viewing, mut random: Random, over: &Over, tally: &Tally) {
     while !over.is_set() {
         if let Err(why) = life(viewing, &mut random, over, tally) {
@@ -66,7 +65,7 @@ fn life(viewing: &Viewing, random: &mut Random, over: &Over, tally: &Tally) -> R
     let by_hand = matches!(fate, Fate::RingCut | Fate::RingRemoved);
     let watched = by_hand || random.one_in(3);
     let mut viewer = watched.then(|| viewing.of(program.pid())).transpose()?;
-    // One that comes too late would say that there is no such program. Attached, it has the ring open twice.
+    // A viewer that is too late would report that there is no such program. An attached viewer has the ring open twice.
     while let Some(viewer) = &mut viewer
         && viewer.has_open(ring.path()) < 2
         && viewer.has_ended().is_none()
@@ -95,7 +94,7 @@ fn life(viewing: &Viewing, random: &mut Random, over: &Over, tally: &Tally) -> R
             Fate::Ends => {}
         }
         enough.set();
-        // All that was asked of one that lives is answered first.
+        // Everything that was asked of a program that lives is answered first.
         while !askers.iter().all(|asker| asker.is_finished()) && program.has_ended().is_none() {
             thread::sleep(Duration::from_millis(1));
         }
@@ -111,7 +110,7 @@ fn life(viewing: &Viewing, random: &mut Random, over: &Over, tally: &Tally) -> R
         Fate::RingCut | Fate::RingRemoved => {
             let well = ended(program, tally);
             tally.cut_dead.add(u64::from(!well));
-            // Nobody would ever take it away.
+            // No other process would ever remove it.
             _ = fs::remove_file(ring.path());
         }
         Fate::Ends => {
@@ -126,7 +125,7 @@ fn life(viewing: &Viewing, random: &mut Random, over: &Over, tally: &Tally) -> R
     Ok(())
 }
 
-/// Cuts its ring somewhere, or removes it.
+/// Truncates the ring somewhere, or removes it.
 fn damage(ring: &RingFile, fate: Fate, random: &mut Random, tally: &Tally) {
     let done = if fate == Fate::RingRemoved {
         fs::remove_file(ring.path())
@@ -143,7 +142,7 @@ fn damage(ring: &RingFile, fate: Fate, random: &mut Random, tally: &Tally) {
     }
 }
 
-/// What a killed program left must open, say that it crashed, and show its newest snapshot.
+/// Checks the ring of a killed program: it must open, show that the program crashed, and contain the newest snapshot.
 fn killed(ring: &RingFile, asked: &Asked, tally: &Tally) {
     tally.kills.add(1);
     let left = RingFile::open(ring.path()).and_then(|left| {
@@ -170,7 +169,7 @@ fn killed(ring: &RingFile, asked: &Asked, tally: &Tally) {
     }
 }
 
-/// A program that ends by itself ends well, and has lost no call; whether it did.
+/// Checks that a program that ends by itself succeeds and has lost no call. Returns whether that is so.
 fn ended(program: Program, tally: &Tally) -> bool {
     match program.end() {
         Ok((made, counted)) => {
@@ -187,7 +186,7 @@ fn ended(program: Program, tally: &Tally) -> bool {
     }
 }
 
-/// Each request of a program that has answered all was done once.
+/// Checks that each request was carried out once, for a program that has answered all.
 fn once(ring: &Path, asked: &Asked, tally: &Tally) {
     match RingFile::open(ring).and_then(|ring| ring.newest_snapshot()) {
         Ok((_, snapshot)) => {
@@ -206,7 +205,7 @@ fn count_epochs(begun: u64, asked: &Asked, tally: &Tally) {
     }
 }
 
-/// A viewer whose program is gone stays, until it is told to go.
+/// Checks that a viewer whose program is gone stays until it is told to leave.
 fn left_behind(mut viewer: Terminal, by_hand: bool, tally: &Tally) {
     if let Some(status) = viewer.has_ended() {
         tally.cut_dead_viewers.add(u64::from(by_hand));

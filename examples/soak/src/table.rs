@@ -1,19 +1,19 @@
-//! What a run has reached: a line now and then, and a table at its end.
+//! What a run has reached: a line now and then, and a table at the end.
 
 use std::fmt;
 
 use crate::memory::{Drift, LEAST_MINUTES, SETTLED};
 use crate::tally::Tally;
 
-/// What memory may have grown by, in MiB.
+/// The largest allowed growth of memory, in MiB.
 const DRIFT_MOST: f64 = 1.0;
 
-/// How a figure stands.
+/// How a figure compares to its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Reached,
     Missed,
-    /// Too little of it to tell.
+    /// There is too little data to tell.
     Open,
 }
 
@@ -32,9 +32,9 @@ pub(crate) struct Run<'a> {
     pub(crate) tally: &'a Tally,
     pub(crate) minutes: f64,
     pub(crate) hz: u64,
-    /// The program's, where there was time to look.
+    /// The growth of the program, if there was time to measure it.
     pub(crate) program: Option<Drift>,
-    /// Those of the viewers that stayed.
+    /// The growth of each viewer that stayed.
     pub(crate) viewers: Vec<Option<Drift>>,
 }
 
@@ -146,12 +146,12 @@ impl Run<'_> {
         !self.settles(drift) || drift.is_some_and(|drift| drift.net <= DRIFT_MOST)
     }
 
-    /// Whether no goal was missed.
+    /// Returns whether no goal was missed.
     pub(crate) fn holds_all(&self) -> bool {
         self.rows().iter().all(|row| row.verdict != Verdict::Missed)
     }
 
-    /// Growth of the viewers with the past that they keep.
+    /// Prints the growth of the viewers including the past that they keep.
     fn with_past(&self) -> String {
         let viewers = self.viewers.iter().flatten();
         viewers.map(|drift| format!(" {:.2}", drift.gross)).collect()

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::past::Past;
 
-/// So many errors are kept in words; all are counted.
+/// The number of errors that are kept as text; all are counted.
 const KEPT: usize = 20;
 
 /// A number that only grows.
@@ -15,35 +15,35 @@ pub(crate) struct Count(AtomicU64);
 /// All numbers of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// Programs killed that had published.
+    /// Programs that were killed after they had published.
     pub(crate) kills: Count,
-    /// Of those, without an intact newest snapshot.
+    /// Those of them without an intact newest snapshot.
     pub(crate) lost: Count,
-    /// Ring files cut or removed while the program published.
+    /// Ring files that were truncated or removed while the program published.
     pub(crate) cuts: Count,
     /// Programs that died of it.
     pub(crate) cut_dead: Count,
     /// Viewers that died of it.
     pub(crate) cut_dead_viewers: Count,
-    /// Whole snapshots read.
+    /// Complete snapshots read.
     pub(crate) reads: Count,
     /// Times that a reader was overtaken and tried again later.
     pub(crate) lapped: Count,
-    /// Snapshots that contradict themselves or one before.
+    /// Snapshots that contradict themselves or an earlier one.
     pub(crate) inconsistent: Count,
     /// Requests sent and answered.
     pub(crate) answered: Count,
     /// Requests whose asker or program was gone before the answer.
     pub(crate) unanswered: Count,
-    /// Requests done twice or not at all, though answered.
+    /// Requests that were carried out twice or not at all, though answered.
     pub(crate) not_once: Count,
     /// Records that were added up.
     pub(crate) records: Count,
-    /// Of those, the ends of epochs.
+    /// Those of them that end an epoch.
     pub(crate) epochs: Count,
     /// Records at which the epochs did not add up to the total.
     pub(crate) off: Count,
-    /// Records that came and went between two looks.
+    /// Records that were overwritten between two looks.
     pub(crate) missed: Count,
     /// Bursts of keys pressed.
     pub(crate) keys: Count,
@@ -72,7 +72,7 @@ impl Count {
 }
 
 impl Tally {
-    /// Counts an error, and says it at once.
+    /// Counts an error, and prints it at once.
     #[allow(clippy::print_stderr, reason = "a program that speaks to its user")]
     pub(crate) fn error(&self, what: String) {
         self.all_errors.add(1);

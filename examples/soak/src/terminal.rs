@@ -1,4 +1,4 @@
-//! A program in a pseudo terminal: keys in, and what it draws is read and forgotten.
+//! A program in a pseudo terminal: it gets keys, and its output is read and dropped.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -12,22 +12,24 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::child;
 
-/// Of what it wrote last, so much is kept: why it ended.
+/// How many bytes of its last output are kept, to find out why it ended.
 const TAIL: usize = 2000;
 
-/// Killed when dropped.
+/// The program is killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     child: Child,
-    /// None once the terminal has been taken away.
+    /// `None` once the terminal has been taken away.
     keyboard: Option<File>,
     reader: Option<JoinHandle<()>>,
     tail: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Terminal {
+    /// Starts the program.
+    ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub(crate) fn start(
         program: &Path,
         arguments: &[&str],
@@ -38,7 +40,7 @@ impl Terminal {
         let keyboard = File::from(openpt(flags)?);
         grantpt(&keyboard)?;
         unlockpt(&keyboard)?;
-        // Opened here: a terminal that nobody has opened never ends for who reads it.
+        // The terminal is opened here, because a reader never sees the end of one that was never opened.
         let inside = File::from(ioctl_tiocgptpeer(&keyboard, flags)?);
         resize(&keyboard, 100, 30)?;
         let child = Command::new(std::env::current_exe()?)
@@ -58,7 +60,7 @@ impl Terminal {
         let (mut screen, kept) = (keyboard.try_clone()?, Arc::clone(&tail));
         let reader = thread::spawn(move || {
             let mut buffer = [0; 16 << 10];
-            // The end of the program is an error here.
+            // When the program ends, reading gives an error.
             while let Ok(read @ 1..) = screen.read(&mut buffer) {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.extend_from_slice(&buffer[..read]);
@@ -78,7 +80,7 @@ impl Terminal {
         self.child.id()
     }
 
-    /// Types. A program that is gone hears nothing.
+    /// Types keys. They are lost if the program is gone.
     pub(crate) fn send(&mut self, keys: &[u8]) {
         if let Some(keyboard) = &mut self.keyboard {
             _ = keyboard.write_all(keys);
@@ -95,7 +97,7 @@ impl Terminal {
         self.child.try_wait().ok().flatten()
     }
 
-    /// How often it has a file open.
+    /// Returns how often it has a file open.
     pub(crate) fn has_open(&self, path: &Path) -> usize {
         let files = fs::read_dir(format!("/proc/{}/fd", self.pid()));
         let files = files.into_iter().flatten().flatten();
@@ -103,14 +105,14 @@ impl Terminal {
         targets.filter(|target| target == path).count()
     }
 
-    /// SIGKILL; the program is gone when this returns.
+    /// Sends SIGKILL, and returns when the program is gone.
     pub(crate) fn kill(&mut self) {
-        // One that is gone needs none.
+        // A program that has ended cannot be killed.
         _ = self.child.kill();
         _ = self.child.wait();
     }
 
-    /// The last line that it wrote which is not about the screen.
+    /// Returns its last line of output that is not part of the screen.
     pub(crate) fn said(&self) -> String {
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&tail);

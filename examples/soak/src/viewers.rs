@@ -1,4 +1,4 @@
-//! Viewers in terminals: those that stay and are pressed keys on, and one that is killed and replaced all the time.
+//! Viewers in terminals: those that stay and get keys, and one that is killed and replaced all the time.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,24 @@ use crate::random::Random;
 use crate::tally::Tally;
 use crate::terminal::Terminal;
 
-/// How long a viewer may take to leave: others build and test on the same machine.
+/// How long a viewer may take to leave. It is long, because other builds and tests may run on the same machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How viewers are started.
 #[derive(Clone, Debug)]
 pub(crate) struct Viewing {
-    /// The viewer's program.
+    /// The path of the viewer.
     pub(crate) program: PathBuf,
     pub(crate) rings: PathBuf,
-    /// Where what they write goes.
+    /// The directory in which viewers write.
     pub(crate) directory: PathBuf,
 }
 
 impl Viewing {
-    /// A viewer of the program with this process id.
+    /// Starts a viewer of the program with this process id.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub(crate) fn of(&self, pid: u32) -> Result<Terminal, String> {
         let pid = pid.to_string();
         let viewer = Terminal::start(&self.program, &["--pid", &pid], &self.rings, &self.directory);
@@ -36,7 +36,7 @@ impl Viewing {
     }
 }
 
-/// Presses keys until it is over, and has the viewer leave by itself.
+/// Presses keys until the run is over, and then lets the viewer leave.
 pub(crate) fn stay(mut viewer: Terminal, mut random: Random, over: &Over, tally: &Tally) {
     while !over.sleep(random.ms(100, 1500)) {
         if let Some(status) = viewer.has_ended() {
@@ -52,7 +52,7 @@ pub(crate) fn stay(mut viewer: Terminal, mut random: Random, over: &Over, tally:
     leave(viewer, tally);
 }
 
-/// Ctrl-C, which quits from anywhere: behind an Esc that was pressed just before it is part of another key.
+/// Presses Ctrl-C, which quits from everywhere. Directly after an Esc it would be read as part of another key.
 fn leave(mut viewer: Terminal, tally: &Tally) {
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
@@ -99,7 +99,7 @@ fn guest(mut viewer: Terminal, random: &mut Random, over: &Over, tally: &Tally) 
     }
 }
 
-/// The viewer's program: beside ours, or made by cargo.
+/// Returns the path of the viewer, which is beside this program or made by cargo.
 ///
 /// # Errors
 /// Where it should be, and how to make it.
@@ -107,7 +107,7 @@ pub(crate) fn program() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let directory = own.parent().unwrap_or(Path::new("."));
     let viewer = directory.join("tickscope");
-    // `cargo run` has built us; what stands beside may be of last week.
+    // `cargo run` has built this program; a viewer beside it may be older.
     let cargo = std::env::var_os("CARGO");
     if viewer.is_file() && cargo.is_none() {
         return Ok(viewer);

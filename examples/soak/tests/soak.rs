@@ -1,4 +1,4 @@
-//! A short run of the long one: the table is there, no goal is missed, and nothing stays behind.
+//! Tests a short run: the table is printed, no goal is missed, and nothing is left behind.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ impl Soak {
     fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_soak"))
             .args(arguments)
-            // The viewer beside it is of this build.
+            // The viewer beside it belongs to this build.
             .env_remove("CARGO")
             .stdout(Stdio::piped())
             .spawn()
@@ -31,7 +31,7 @@ impl Soak {
         Self { child, lines, first }
     }
 
-    /// Where its rings are.
+    /// Returns the directory of its rings.
     fn place(&self) -> Option<PathBuf> {
         let places = [PathBuf::from("/dev/shm"), std::env::temp_dir()];
         let name = format!("tickscope-soak-{}", self.child.id());

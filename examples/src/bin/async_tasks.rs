@@ -1,9 +1,9 @@
-//! Async functions: a call counts once, at its first poll, and its time is the sum of its polls. What it waits for between
-//! them is charged to no function, so four clients that wait at the same time on one thread do not count the same second
+//! Async functions: a call counts once, at its first poll, and its time is the sum of its polls. Waiting between polls
+//! is charged to no function, so four clients that wait at the same time on one thread do not count the same second
 //! four times.
 //!
-//! The executor below is as small as one can be, so that this example needs no runtime. With tokio or any other, the
-//! profiled functions look the same.
+//! The executor below is minimal, so that this example needs no runtime. With tokio or any other, the profiled
+//! functions look the same.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::cell::{Cell, RefCell};
@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Clients that are served at the same time, each by a future of its own.
+/// The number of clients that are served at the same time, each by its own future.
 const CLIENTS: u64 = 4;
 
 /// Waits for the network; here for a timer.
@@ -45,7 +45,7 @@ async fn answer(request: &str) -> u64 {
     found ^ checked ^ checksum(request)
 }
 
-/// Serves one client until `end`, and one request at least.
+/// Serves one client until `end`, but at least one request.
 #[tickscope::profile]
 async fn serve(client: u64, end: Instant, served: &Cell<u64>) {
     for number in 0.. {
@@ -61,10 +61,10 @@ async fn serve(client: u64, end: Instant, served: &Cell<u64>) {
 /// A future that an executor owns.
 type Task<'t> = Pin<Box<dyn Future<Output = ()> + 't>>;
 
-/// The indices of the tasks that can go on.
+/// The indices of the tasks that can continue.
 type Ready = Arc<Mutex<VecDeque<usize>>>;
 
-/// Puts its task back among those that can go on.
+/// Puts its task back among those that can continue.
 struct TaskWaker {
     index: usize,
     ready: Ready,
@@ -78,11 +78,11 @@ impl Wake for TaskWaker {
 }
 
 thread_local! {
-    /// What the tasks of this thread wait for.
+    /// The timers that the tasks of this thread wait for.
     static TIMERS: RefCell<Vec<(Instant, Waker)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Is ready at `until`.
+/// A future that is ready at `until`.
 struct Sleep {
     until: Instant,
 }
@@ -119,7 +119,7 @@ fn wait_for_a_timer() -> bool {
     true
 }
 
-/// Runs the tasks on the calling thread until none of them can go on or waits for a timer.
+/// Runs the tasks on the calling thread until no task can continue and no timer is left.
 fn run(tasks: Vec<Task<'_>>) {
     let ready: Ready = Arc::new(Mutex::new((0..tasks.len()).collect()));
     let wakers = (0..tasks.len()).map(|index| {

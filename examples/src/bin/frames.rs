@@ -1,13 +1,14 @@
-//! Frames of a small game, and the change that makes them slower: `--linear` looks names up one after the other where
-//! a binary search did. Two builds to compare, in one program: `tickscope diff` finds the difference by its calls.
+//! Frames of a small game, and a change that makes them slower: with `--linear` names are found by a linear search and
+//! not by a binary one. The program stands for two builds to compare; `tickscope diff` finds the difference by its
+//! calls.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::cmp::Ordering;
 
-/// So many things move in a frame.
+/// The number of things that move in a frame.
 const MOVED: usize = 40;
 
-/// So many there are.
+/// The number of things.
 const THINGS: usize = 160;
 
 /// How things are found by their names.
@@ -17,14 +18,14 @@ enum Search {
     Linear,
 }
 
-/// Something with a place, found by its name.
+/// Something with a position and a name.
 struct Thing {
     name: String,
     place: f64,
 }
 
 struct World {
-    /// In the order of their names.
+    /// The things, sorted by name.
     things: Vec<Thing>,
     search: Search,
 }

@@ -1,5 +1,5 @@
-//! Groups: what reading and writing take, and what text takes, wherever they are done. `TICKSCOPE=log groups` writes it
-//! down second by second; `tickscope log groups` does so for one that runs.
+//! Groups: the time of reading and writing, and of work on text, wherever it happens. `TICKSCOPE=log groups` logs it
+//! second by second; `tickscope log groups` does the same for a running program.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::error::Error;
@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-/// The next line; none at the end. Most of the time it waits, and that is time in the group as well.
+/// Reads the next line; returns `None` at the end. Most of the time it waits, and waiting is part of the group's time.
 #[tickscope::profile(group = "io")]
 fn read_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = String::new();
@@ -17,7 +17,7 @@ fn read_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
 
 #[tickscope::profile(group = "io")]
 fn write_lines(to: &mut impl Write, lines: &[String]) -> io::Result<()> {
-    // Members inside each other count once.
+    // Calls inside each other in one group count once.
     lines
         .iter()
         .try_for_each(|line| tickscope::time!(group = "io", "write_line", to.write_all(line.as_bytes())))

@@ -1,4 +1,4 @@
-//! The README's lines: a session, and functions with one attribute each.
+//! The example of the README: a session, and functions with one attribute each.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::time::{Duration, Instant};

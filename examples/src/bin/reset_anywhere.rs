@@ -1,4 +1,4 @@
-//! Resets at any moment lose no call and count none twice: what the epochs show adds up to what was called.
+//! Resets at any moment lose no call and count none twice: the epochs add up to all calls.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::process::ExitCode;
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 const THREADS: u64 = 4;
 const ROUNDS: u64 = 200_000;
-/// A thread resets each time it has done this many rounds, from within all its scopes.
+/// Each thread resets after this many rounds, from inside all its scopes.
 const ROUNDS_AN_EPOCH: u64 = 40_000;
-/// `round`, one `branch`, two `leaf`s.
+/// One `round`, one `branch`, two `leaf`s.
 const CALLS_A_ROUND: u64 = 4;
-/// How often the main thread resets meanwhile, within no scope at all.
+/// How many times the main thread resets meanwhile, outside of all scopes.
 const RESETS_OUTSIDE: u64 = 10;
 
-/// The calls of each epoch that was closed, by whoever closed it.
+/// The calls of each closed epoch, from all threads.
 static EPOCHS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 fn reset() {
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
             reset();
         }
     });
-    // All threads are done: this closes the last epoch.
+    // All threads have ended: this closes the last epoch.
     reset();
 
     let epochs = EPOCHS.lock().unwrap_or_else(PoisonError::into_inner);

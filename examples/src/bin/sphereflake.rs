@@ -1,4 +1,4 @@
-//! Times the reference workload, with scopes or without, or both in turns.
+//! Times the reference workload: with scopes, without scopes, or both in turns.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command's output")]
 
 use std::fs::File;
@@ -23,20 +23,20 @@ Usage: sphereflake [OPTIONS]
   --help         this text
 ";
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     threads: usize,
     level: u32,
     size: usize,
     frames: usize,
     plain: bool,
-    /// How many pairs, if at all.
+    /// The number of pairs, if frames are compared.
     compare: Option<usize>,
     pgm: Option<String>,
 }
 
 impl Options {
-    /// `None` when all that is asked for is help.
+    /// Parses the arguments. Returns `None` if only help is asked for.
     fn parse(mut args: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
         let mut options = Self {
             threads: 1,
@@ -67,7 +67,7 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// Builds the scene, renders it once and says how many seconds that took.
+    /// Builds the scene and renders it once. Returns the time in seconds and the picture.
     fn frame<P: Probe>(&self) -> (f64, Image) {
         let begin = Instant::now();
         let scene = Scene::build::<P>(self.level);
@@ -75,7 +75,7 @@ impl Options {
         (begin.elapsed().as_secs_f64(), image)
     }
 
-    /// Renders the frames asked for and gives back the last one.
+    /// Renders the frames asked for, and returns the last one.
     fn frames(&self) -> Image {
         let mut number = 1;
         loop {
@@ -95,10 +95,10 @@ impl Options {
         }
     }
 
-    /// Renders plain and scoped in turns; every other pair the other way round, so that a machine that gets
-    /// slower or faster all the while favours neither.
+    /// Renders plain and scoped frames in turns. Every other pair has the reverse order, so that a machine that becomes
+    /// slower or faster favours neither.
     fn compare(&self, pairs: usize) -> Result<Image, String> {
-        // The first frame pays for pages and caches that all others find ready.
+        // The first frame is not counted, because it makes the pages and fills the caches that all others find ready.
         let (_, mut last) = self.frame::<Plain>();
         let mut ratios = Vec::with_capacity(pairs);
         for pair in 0..pairs {
@@ -127,7 +127,7 @@ impl Options {
     }
 }
 
-/// The whole number `text`, if it lies from `least` to `most`.
+/// Parses `text` as a whole number from `least` to `most`.
 fn within(flag: &str, text: &str, least: usize, most: usize) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| match most {
@@ -136,7 +136,7 @@ fn within(flag: &str, text: &str, least: usize, most: usize) -> Result<usize, St
     })
 }
 
-/// The value below which `share` of the sorted values lie, between neighbours in proportion.
+/// Returns the value below which `share` of the sorted values lie, interpolated between neighbours.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = (sorted.len() - 1) as f64 * share;
     let below = sorted[place.floor() as usize];

@@ -1,4 +1,4 @@
-//! Threads of all sorts: a pool with names, short-lived ones that share a name, and one without any.
+//! Threads of several kinds: a pool with names, short-lived threads that share a name, and one without a name.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::error::Error;
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-/// The sum of the primes below `limit`.
+/// Returns the sum of the primes below `limit`.
 #[tickscope::profile]
 fn sum_primes(limit: u64) -> u64 {
     (2..limit).filter(|&number| is_prime(number)).sum()
@@ -20,7 +20,7 @@ fn is_prime(number: u64) -> bool {
         .all(|factor| !number.is_multiple_of(factor))
 }
 
-/// The next job of the pool; none when there will be no more.
+/// Returns the next job of the pool; `None` when there are no more.
 #[tickscope::profile]
 fn wait_for_job(jobs: &Mutex<Receiver<u64>>) -> Option<u64> {
     jobs.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (sender, jobs) = mpsc::channel();
     let jobs = Mutex::new(jobs);
     thread::scope(|scope| {
-        // Owned here, so that an error below ends the pool as well.
+        // The sender is owned here, so that an error below also ends the pool.
         let sender = sender;
         let work = || std::iter::from_fn(|| wait_for_job(&jobs)).for_each(|limit| _ = sum_primes(limit));
         for index in 0..3 {
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
         while Instant::now() < end {
             (1..=3).try_for_each(|size| sender.send(size * 1000))?;
-            // Short-lived, one after another: finished threads of one name share a tree.
+            // These threads are short-lived and run one after another. Finished threads of one name share a tree.
             Builder::new()
                 .name("errand".to_owned())
                 .spawn_scoped(scope, || sum_primes(2000))?;

@@ -1,4 +1,4 @@
-//! Two snapshots with the same rows, so that they can be compared row by row.
+//! Gives two snapshots the same rows, so that they can be compared row by row.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -71,11 +71,11 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     let mut now = renumbered(later, &nodes, &rows_of_later);
     now.threads = threads_of(&|index| match pairs[index].0 {
         Some(thread) => moved(&later.threads[thread.index()], &rows_of_later),
-        None => nobody(name_of(index)),
+        None => absent(name_of(index)),
     });
     let mut then = renumbered(earlier, &nodes, &rows_of_earlier);
     then.threads = threads_of(&|index| {
-        let mut merged = nobody(name_of(index));
+        let mut merged = absent(name_of(index));
         for &thread in &pairs[index].1 {
             add_thread(
                 &mut merged,
@@ -98,8 +98,8 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     (now, then)
 }
 
-/// What one of the two has not is a counter there where its path is one: in other threads of the same, or else in the other
-/// of the two. `functions` are those of the rows.
+/// What one of the two has not is a counter there where its path is one: in other threads of the same, or else in the
+/// other of the two. `functions` are those of the rows.
 fn share_counters(sides: [(&mut Snapshot, &[u32]); 2], functions: &[u32]) {
     if sides.iter().all(|(side, _)| side.counts.is_empty()) {
         return;
@@ -204,7 +204,7 @@ fn push(nodes: &mut Nodes, parent: u32, site: u32) -> u32 {
 }
 
 /// A thread of this name in which nothing was counted.
-fn nobody(thread: &Thread) -> Thread {
+fn absent(thread: &Thread) -> Thread {
     Thread {
         name: thread.name.clone(),
         tid: thread.tid,

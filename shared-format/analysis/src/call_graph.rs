@@ -1,8 +1,8 @@
-//! The call graph of a whole tree, as gprof draws it: every function between those that call it and those that it
-//! calls, and every cycle of mutual recursion as a whole. The numbers are those of [`Neighbours`], found for all
-//! functions in one walk.
+//! The call graph of a whole tree, as gprof shows it: every function with its callers and callees, and every cycle of
+//! mutual recursion as one entry. The numbers equal those of [`Neighbours`], but one walk computes them for all
+//! functions.
 //!
-//! Callers' times add up to an entry's total; so do an entry's self time and its callees' times.
+//! The times of an entry's callers add up to its total; so do its self time and the times of its callees.
 //!
 //! [`Neighbours`]: crate::callers::Neighbours
 
@@ -12,19 +12,19 @@ mod walk;
 use self::walk::Walk;
 use crate::call_tree::CallTree;
 
-pub use self::entry::{Amount, Entry, Line, Subject};
+pub use self::entry::{Amount, Edge, Entry, Subject};
 
-/// All entries of a tree, functions in the order of their ids, cycles behind them.
+/// The call graph of a tree.
 #[derive(Clone, Debug, Default)]
 pub struct CallGraph {
-    /// The entries; functions without a call have none.
+    /// The functions in the order of their ids, then the cycles. Functions without a call have no entry.
     pub entries: Vec<Entry>,
-    /// By function, the number of its cycle, from 1; 0 where it is in none.
+    /// The number of each function's cycle, from 1; 0 if it is in none.
     pub cycle_of: Vec<u32>,
 }
 
 impl CallGraph {
-    /// That of a tree.
+    /// Computes the call graph of a tree.
     pub fn of(tree: &CallTree) -> Self {
         let mut walk = Walk::of(tree);
         // A stack of our own: trees may be deep.

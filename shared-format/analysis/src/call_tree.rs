@@ -1,4 +1,4 @@
-//! The call tree as people read it: the threads in scope merged by path of functions, totals summed up.
+//! The call tree: the chosen threads merged by path of functions, with totals.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,23 +9,23 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
 use crate::parts::Parts;
-use crate::uncertainty::{Spread, spreads};
+use crate::uncertainty::{Uncertainty, uncertainties};
 
 /// The sum of two parts of a row: none where either is no counter.
 pub(super) fn both_sums(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.zip(other).map(|(one, other)| one.saturating_add(other))
 }
 
-/// A path of functions from the top of a thread, hashed: the same in every snapshot of every run.
+/// A hash of a path of functions from the top of a thread, which is equal in all snapshots of all runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u64);
 
-/// One function in one place of the tree.
+/// A row of the tree: a function on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeRow {
-    /// What it is, whatever the snapshot.
+    /// Its path, which identifies it in other snapshots as well.
     pub path: PathId,
-    /// Its parent's row, none at the top.
+    /// The row of its parent, or none at the top.
     pub parent: Option<u32>,
     /// Its function.
     pub function: FunctionId,
@@ -33,7 +33,7 @@ pub struct TreeRow {
     pub depth: u32,
     /// Calls begun since the reset.
     pub calls: u64,
-    /// What it has added up where it is a counter, which has no time; none where any part of it is a scope.
+    /// The sum of a counter, which has no time; none if any part of the row is a scope.
     pub sum: Option<u64>,
     /// Ticks in itself.
     pub self_ticks: u64,
@@ -41,15 +41,15 @@ pub struct TreeRow {
     pub total_ticks: u64,
     /// Nanoseconds in itself.
     pub self_ns: u64,
-    /// Nanoseconds in itself and all below: the sum of their self nanoseconds.
+    /// Nanoseconds in itself and all below: the sum of their self times.
     pub total_ns: u64,
-    /// In how many threads it is open now.
+    /// The number of threads in which it is open.
     pub open: u32,
     /// Clock errors.
     pub errors: u64,
 }
 
-/// The merged call tree of one snapshot: rows, parents before children.
+/// The merged call tree of a snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct CallTree {
     /// The functions that rows name.
@@ -61,9 +61,9 @@ pub struct CallTree {
     /// Its row by node, [`NO_PARENT`] where its thread is not in scope: of the tree as it was built.
     row_of_node: Arc<Vec<u32>>,
     pub(super) parts: Parts,
-    /// By row; empty where all times are exact.
-    pub(super) spreads: Vec<Spread>,
-    /// By row, whether recursive calls were folded into it; empty where none were.
+    /// By row; empty if all times are exact.
+    pub(super) uncertainties: Vec<Uncertainty>,
+    /// By row, whether recursive calls were folded into it; empty if none were.
     pub(super) folded: Vec<bool>,
     children: Vec<u32>,
     child_ranges: Vec<(u32, u32)>,
@@ -104,15 +104,15 @@ impl TreeRow {
 impl CallTree {
     /// Merges the threads that `in_scope` chooses.
     ///
-    /// Rows come in the order in which they are first met; sorting is the reader's choice.
+    /// Rows are in the order of their first node. They are not sorted.
     pub fn build(snapshot: &Snapshot, in_scope: impl FnMut(ThreadId) -> bool) -> Self {
         Self::build_of(snapshot, Arc::new(Functions::of(snapshot)), in_scope)
     }
 
-    /// The same, where the functions are known: those of a snapshot with the same sites.
+    /// Like [`build`](Self::build), with the functions of a snapshot that has the same sites.
     ///
     /// # Panics
-    /// Where they are those of other sites.
+    /// If they are of other sites.
     pub fn build_of(
         snapshot: &Snapshot,
         functions: Arc<Functions>,
@@ -213,15 +213,15 @@ impl CallTree {
     }
 
     fn merge_spreads(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
-        let of_nodes = spreads(snapshot);
+        let of_nodes = uncertainties(snapshot);
         if of_nodes.is_empty() {
             return;
         }
-        self.spreads = vec![Spread::default(); self.rows.len()];
-        for (spread, &row) in of_nodes.iter().zip(row_of_node) {
-            if let Some(merged) = self.spreads.get_mut(row as usize) {
-                merged.add_self(spread);
-                merged.add_total(spread);
+        self.uncertainties = vec![Uncertainty::default(); self.rows.len()];
+        for (uncertainty, &row) in of_nodes.iter().zip(row_of_node) {
+            if let Some(merged) = self.uncertainties.get_mut(row as usize) {
+                merged.add_self(uncertainty);
+                merged.add_total(uncertainty);
             }
         }
     }
@@ -273,13 +273,13 @@ impl CallTree {
         }
     }
 
-    /// The rows without a parent.
+    /// Returns the rows without a parent.
     pub fn top(&self) -> &[u32] {
         &self.top
     }
 
-    /// Visits every row, each before those below it, and says whether no row above it is of the same function: recursion
-    /// counts once in totals by function.
+    /// Visits every row, parents first, and tells whether it is the outermost of its function on its path. Totals by
+    /// function count the outermost rows only.
     pub fn visit(&self, mut visit: impl FnMut(u32, bool)) {
         let mut depth_of = vec![0u32; self.functions.list.len()];
         let mut stack: Vec<(u32, bool)> = self.top().iter().map(|&row| (row, false)).collect();
@@ -296,16 +296,16 @@ impl CallTree {
         }
     }
 
-    /// The rows right below a row.
+    /// Returns the children of a row.
     ///
     /// # Panics
-    /// Where the row does not exist.
+    /// If the row does not exist.
     pub fn children(&self, row: u32) -> &[u32] {
         let (start, end) = self.child_ranges[row as usize];
         &self.children[start as usize..end as usize]
     }
 
-    /// How long the finished calls of a row took; empty where none has finished, or histograms are off.
+    /// Returns the latencies of a row's finished calls; empty if none has finished or histograms are off.
     pub fn latency(&self, row: u32) -> &Histogram {
         self.parts.latency(row)
     }
@@ -314,7 +314,7 @@ impl CallTree {
     /// from the bottom up they are those of the row's topmost function when called so.
     ///
     /// # Panics
-    /// Where the row does not exist.
+    /// If the row does not exist.
     pub fn nodes_of(&self, rows: impl IntoIterator<Item = u32>) -> impl Fn(NodeId) -> bool {
         let mut is_part = vec![
             false;
@@ -341,26 +341,26 @@ impl CallTree {
         self.folded.get(row as usize).copied().unwrap_or(false)
     }
 
-    /// How far the times of a row are estimates; none where they are exact.
-    pub fn spread(&self, row: u32) -> Option<Spread> {
-        self.merged_spread(row)?.if_estimated()
+    /// Returns the uncertainty of a row's times, or none if they are exact.
+    pub fn uncertainty(&self, row: u32) -> Option<Uncertainty> {
+        self.merged_uncertainty(row)?.if_estimated()
     }
 
-    /// How far the sum of the totals of some rows is an estimate; none where it is exact.
-    pub fn sum_of(&self, rows: &[u32]) -> Option<Spread> {
-        let mut sum = Spread::default();
-        for row in rows.iter().filter_map(|&row| self.spread(row)) {
+    /// Returns the uncertainty of the sum of the totals of some rows, or none if it is exact.
+    pub fn sum_of(&self, rows: &[u32]) -> Option<Uncertainty> {
+        let mut sum = Uncertainty::default();
+        for row in rows.iter().filter_map(|&row| self.uncertainty(row)) {
             sum.add_total(&row);
         }
         sum.if_estimated()
     }
 
-    /// The same, also of an exact row among estimated ones.
-    pub(super) fn merged_spread(&self, row: u32) -> Option<Spread> {
-        self.spreads.get(row as usize).copied()
+    /// Like [`uncertainty`](Self::uncertainty), but also for an exact row of a tree with estimates.
+    pub(super) fn merged_uncertainty(&self, row: u32) -> Option<Uncertainty> {
+        self.uncertainties.get(row as usize).copied()
     }
 
-    /// All measured time of the threads in scope in nanoseconds: the sum of the top rows' totals.
+    /// Returns the measured time of the chosen threads in nanoseconds: the sum of the totals of the top rows.
     pub fn measured_ns(&self) -> u64 {
         self.top.iter().map(|&row| self.rows[row as usize].total_ns).sum()
     }
@@ -400,16 +400,19 @@ mod tests {
             .unwrap();
         let latency = tree.latency(leaf);
         assert_eq!((latency.count(), latency.max()), (100, Some((9_000, true))));
-        let spread = tree.spread(leaf).unwrap();
+        let uncertainty = tree.uncertainty(leaf).unwrap();
         assert_eq!(
-            (spread.timed, spread.self_error, spread.total_error),
+            (uncertainty.timed, uncertainty.self_error, uncertainty.total_error),
             (50, 50.0, 50.0)
         );
         let above = tree.rows[leaf as usize].parent.unwrap();
-        assert_eq!(tree.spread(above), None, "nothing was stated of it");
+        assert_eq!(tree.uncertainty(above), None, "nothing was stated of it");
         let main = tree.top().iter().find(|&&row| tree.children(row).is_empty());
         let main = *main.unwrap();
-        assert_eq!((tree.spread(main), tree.latency(main).is_empty()), (None, true));
+        assert_eq!(
+            (tree.uncertainty(main), tree.latency(main).is_empty()),
+            (None, true)
+        );
 
         let one = CallTree::build(&snapshot, |thread| thread == ThreadId(1));
         assert_eq!(one.latency(2).count(), 10, "only of the threads in scope");

@@ -1,27 +1,27 @@
-//! The call graph around a function, with the arithmetic of gprof: who calls it and for how much of its time, and what
-//! it calls. Unlike gprof's, no time is guessed from counts: it was measured by path.
+//! The callers and callees of one function, by gprof's arithmetic. Unlike gprof, which estimates times from call
+//! counts, it has times that were measured by path.
 //!
-//! - The callers' times are the function's total, each counting outermost calls only.
-//! - The function's self time and its callees' times are its total. What a recursive call costs belongs to the callees
-//!   of that call, not to the function between the two once more.
+//! - The callers' times add up to the function's total; each counts outermost calls only.
+//! - The function's self time and the callees' times add up to its total. The cost of a recursive call belongs to the
+//!   callee through which it came, and is not counted again for the function itself.
 
 use std::collections::HashMap;
 
 use crate::call_tree::{CallTree, both_sums};
 use crate::functions::FunctionId;
 use crate::transform;
-use crate::uncertainty::Spread;
+use crate::uncertainty::Uncertainty;
 
-/// A function with those that call it and those that it calls.
+/// A function with its callers and callees.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
     /// The function.
     pub function: FunctionId,
-    /// Its calls that are not inside of another call of it.
+    /// Its calls that are not inside another call of it.
     pub outermost_calls: u64,
-    /// Its calls inside of another call of it.
+    /// Its calls inside another call of it.
     pub recursive_calls: u64,
-    /// What it has added up where it is a counter, which has no time.
+    /// The sum of a counter, which has no time; none for a function.
     pub sum: Option<u64>,
     /// Ticks in its outermost calls and all below.
     pub total_ticks: u64,
@@ -31,42 +31,42 @@ pub struct Neighbours {
     pub total_ns: u64,
     /// Nanoseconds in itself.
     pub self_ns: u64,
-    /// In how many threads it is open now.
+    /// The number of threads in which it is open.
     pub open: u32,
     /// Clock errors.
     pub errors: u64,
-    /// How far its times are estimates; none where they are exact.
-    pub spread: Option<Spread>,
-    /// It calls itself, through others or not.
+    /// The uncertainty of its times, or none if they are exact.
+    pub uncertainty: Option<Uncertainty>,
+    /// Whether it calls itself, directly or through others.
     pub recursive: bool,
-    /// Who calls it, in the order first met; it itself is not among them.
+    /// Its callers without itself, in the order of their first call.
     pub callers: Vec<Link>,
-    /// What it calls, in the order first met; it itself is not among them.
+    /// Its callees without itself, in the order of their first call.
     pub callees: Vec<Link>,
 }
 
 /// All calls from one function to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// The function at the other end; none where the calls stand at the top of a thread.
+    /// The function at the other end, or none for calls from the top of a thread.
     pub function: Option<FunctionId>,
-    /// Calls from the one to the other, recursive ones too.
+    /// All calls from one to the other, including recursive ones.
     pub calls: u64,
-    /// Of a caller: those of them that are not inside of another call of the function. Of a callee: all.
+    /// For a caller, those calls that are not inside another call of the function; for a callee, all of them.
     pub outermost_calls: u64,
-    /// All calls of the function that is called, whoever calls it.
+    /// All calls of the callee, from all its callers.
     pub of_calls: u64,
-    /// What was added in these calls where a counter is called, which has no time.
+    /// The sum of these calls if the callee is a counter, which has no time.
     pub sum: Option<u64>,
     /// Ticks of the function on behalf of this caller, or of this callee on behalf of the function.
     pub ticks: u64,
     /// The same in nanoseconds.
     pub ns: u64,
-    /// So many of these calls are open now; of a caller, of its outermost ones.
+    /// How many of these calls are open; for a caller, of its outermost ones.
     pub open: u32,
-    /// How far its time is an estimate, as that of a total; none where it is exact.
-    pub spread: Option<Spread>,
-    /// Both call each other, through others or not.
+    /// The uncertainty of its total, or none if it is exact.
+    pub uncertainty: Option<Uncertainty>,
+    /// Whether both call each other, directly or through others.
     pub in_cycle: bool,
 }
 
@@ -82,20 +82,20 @@ enum Place {
 }
 
 impl Neighbours {
-    /// Those of a function; none where the tree has no call of it.
+    /// Finds the callers and callees of a function. Returns none if the tree has no call of it.
     pub fn of(tree: &CallTree, function: FunctionId) -> Option<Self> {
         let mut calls_of = vec![0u64; tree.functions.list.len()];
         let mut own = Self::nothing(function);
         let (mut callers, mut callees) = (Links::default(), Links::default());
         let mut places = vec![Place::Outside; tree.rows.len()];
         let mut found = false;
-        let mut spread = Spread::default();
+        let mut uncertainty = Uncertainty::default();
         for (index, row) in tree.rows.iter().enumerate() {
             calls_of[row.function.index()] += row.calls;
             let above = row
                 .parent
                 .map_or(Place::Outside, |parent| places[parent as usize]);
-            let row_spread = tree.merged_spread(index as u32).unwrap_or_default();
+            let row_spread = tree.merged_uncertainty(index as u32).unwrap_or_default();
             if row.function == function {
                 found = true;
                 places[index] = Place::Own;
@@ -103,14 +103,14 @@ impl Neighbours {
                 own.self_ticks += row.self_ticks;
                 own.self_ns += row.self_ns;
                 own.errors += row.errors;
-                spread.add_self(&row_spread);
+                uncertainty.add_self(&row_spread);
                 let caller = row.parent.map(|parent| tree.rows[parent as usize].function);
                 if above == Place::Outside {
                     own.outermost_calls += row.calls;
                     own.total_ticks += row.total_ticks;
                     own.total_ns += row.total_ns;
                     own.open += row.open;
-                    spread.add_total(&row_spread);
+                    uncertainty.add_total(&row_spread);
                     let link = callers.link(caller);
                     link.calls += row.calls;
                     link.sum = both_sums(link.sum, row.sum);
@@ -118,7 +118,7 @@ impl Neighbours {
                     link.ticks += row.total_ticks;
                     link.ns += row.total_ns;
                     link.open += row.open;
-                    link.spread.get_or_insert_default().add_total(&row_spread);
+                    link.uncertainty.get_or_insert_default().add_total(&row_spread);
                 } else {
                     own.recursive_calls += row.calls;
                     own.recursive = true;
@@ -128,7 +128,7 @@ impl Neighbours {
                         link.sum = both_sums(link.sum, row.sum);
                         // The time of this call is none of the callee's: the error of both is that of the difference.
                         let link = &mut callees.list[place];
-                        link.spread.get_or_insert_default().add_total(&row_spread);
+                        link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     }
                 }
                 continue;
@@ -141,7 +141,7 @@ impl Neighbours {
                     link.sum = both_sums(link.sum, row.sum);
                     link.outermost_calls += row.calls;
                     link.open += row.open;
-                    link.spread.get_or_insert_default().add_total(&row_spread);
+                    link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     Place::Callee(place)
                 }
                 Place::Outside | Place::Callee(_) => above,
@@ -158,13 +158,13 @@ impl Neighbours {
         let cycles = cycles(tree);
         let finish = |mut link: Link, called: Option<FunctionId>| {
             link.of_calls = called.map_or(0, |called| calls_of[called.index()]);
-            link.spread = link.spread.and_then(Spread::if_estimated);
+            link.uncertainty = link.uncertainty.and_then(Uncertainty::if_estimated);
             link.in_cycle = link
                 .function
                 .is_some_and(|other| cycles[other.index()] == cycles[function.index()]);
             link
         };
-        own.spread = spread.if_estimated();
+        own.uncertainty = uncertainty.if_estimated();
         own.callers = callers
             .list
             .into_iter()
@@ -193,7 +193,7 @@ impl Neighbours {
             self_ns: 0,
             open: 0,
             errors: 0,
-            spread: None,
+            uncertainty: None,
             recursive: false,
             callers: Vec::new(),
             callees: Vec::new(),
@@ -221,7 +221,7 @@ impl Links {
                 ticks: 0,
                 ns: 0,
                 open: 0,
-                spread: None,
+                uncertainty: None,
                 in_cycle: false,
             });
             list.len() - 1

@@ -1,4 +1,4 @@
-//! The runs of two builds against each other.
+//! Compares the runs of two builds.
 
 pub mod change;
 pub mod diff;

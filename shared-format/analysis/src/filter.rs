@@ -1,4 +1,4 @@
-//! A part of a snapshot, as a snapshot of its own: chosen threads, or what has a share worth showing.
+//! Parts of a snapshot, as snapshots: chosen threads, or the rows above a share of the time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,12 +6,12 @@ use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Thread};
 
 use crate::functions::{FunctionId, Functions};
-use crate::uncertainty::{Spread, spreads};
+use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// The row below each parent that has what [`above`] leaves out there.
+/// The name of the row in which [`above`] sums up what it leaves out.
 pub const SMALL: &str = "(small)";
 
-/// The same snapshot with some of its threads only. What is said of the whole program (cost, losses, lifetime) stays.
+/// Returns the snapshot with some of its threads only. Data of the whole program (cost, losses, lifetime) stays.
 pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Snapshot {
     Part::of(snapshot, chosen, &vec![true; snapshot.nodes.len()], Left::Summed)
 }
@@ -21,8 +21,8 @@ pub(super) fn of_rows(snapshot: &Snapshot, kept: &[bool]) -> Snapshot {
     Part::of(snapshot, |_| true, kept, Left::Out)
 }
 
-/// The same snapshot without the paths that have less than a share (0 to 1) of the measured time, all threads
-/// together. What they have stands in a row called [`SMALL`] below the same parent, so every total is what it was.
+/// Returns the snapshot without the paths that have less than a share (0 to 1) of the measured time of all threads.
+/// They are summed up in a row called [`SMALL`] below the same parent, so that all totals stay the same.
 pub fn above(snapshot: &Snapshot, share: f64) -> Snapshot {
     let (path_of, ns_of) = paths(snapshot);
     let measured: u64 = snapshot.self_nanos().iter().sum();
@@ -89,7 +89,7 @@ struct Part<'a> {
     /// Of the whole.
     total_ticks: Vec<u64>,
     total_calls: Vec<u64>,
-    spreads: Vec<Spread>,
+    uncertainties: Vec<Uncertainty>,
     errors: HashMap<NodeId, u64>,
 }
 
@@ -98,7 +98,7 @@ struct Part<'a> {
 struct Small {
     calls: u64,
     ticks: u64,
-    spread: Spread,
+    uncertainty: Uncertainty,
     errors: u64,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Part<'a> {
             row_of: vec![NO_PARENT; whole.nodes.len()],
             total_ticks: whole.nodes.totals(&whole.nodes.self_ticks),
             total_calls: whole.nodes.totals(&whole.nodes.calls),
-            spreads: spreads(whole),
+            uncertainties: uncertainties(whole),
             errors,
         };
         for (index, thread) in whole.threads.iter().enumerate() {
@@ -203,9 +203,9 @@ impl<'a> Part<'a> {
         small.ticks = small.ticks.saturating_add(self.total_ticks[row]);
         let errors = self.errors.get(&NodeId(row as u32));
         small.errors = small.errors.saturating_add(errors.copied().unwrap_or(0));
-        if let Some(spread) = self.spreads.get(row) {
-            small.spread.add_self(spread);
-            small.spread.add_total(spread);
+        if let Some(uncertainty) = self.uncertainties.get(row) {
+            small.uncertainty.add_self(uncertainty);
+            small.uncertainty.add_total(uncertainty);
         }
     }
 
@@ -219,12 +219,12 @@ impl<'a> Part<'a> {
                 count: small.errors,
             });
         }
-        if small.spread.self_estimated || small.spread.total_estimated {
+        if small.uncertainty.self_estimated || small.uncertainty.total_estimated {
             // What was the total of the rows left out is this row's own time.
-            let error = small.spread.total_error.round() as u64;
+            let error = small.uncertainty.total_error.round() as u64;
             self.part.estimates.push(Estimate {
                 node,
-                timed: small.spread.timed.min(small.calls),
+                timed: small.uncertainty.timed.min(small.calls),
                 self_error: error,
                 total_error: error,
             });

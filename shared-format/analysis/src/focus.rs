@@ -1,4 +1,4 @@
-//! The calls in focus as a snapshot again: only a function, or only what stands in one place of the tree.
+//! A snapshot of the calls in focus alone: of a function, or of one path of the tree.
 
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::Snapshot;
@@ -7,7 +7,7 @@ use crate::call_tree::PathId;
 use crate::filter;
 use crate::functions::Functions;
 
-/// What can be in focus, by what it is whatever the snapshot.
+/// What is in focus, in a form that holds for other snapshots as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     /// A function wherever it is called, by its key.
@@ -16,11 +16,11 @@ pub enum Focus {
     Subtree(PathId),
 }
 
-/// The same snapshot with the calls in focus only; each focus is looked for in what the one before it leaves.
+/// Returns the snapshot with the calls in focus only. Each focus applies to the result of the one before it.
 ///
-/// What is in focus stands at the top of its thread, with the rows below it as they were. Time outside any scope is
-/// none of it. What is said of the whole program (cost, losses, lifetime) stays. What the focus is on was chosen among
-/// functions, or where they were `grouped`.
+/// The rows in focus move to the top of their thread; the rows below them stay as they were. Time outside any scope is
+/// left out. Data of the whole program (cost, losses, lifetime) stays. `grouped` tells whether the focus was chosen in
+/// a tree with groups in place of their members.
 pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot {
     let nodes = &snapshot.nodes;
     let functions = if grouped {

@@ -1,4 +1,5 @@
-//! Functions: what the sites of a snapshot name. A function is module + name; lines change between builds.
+//! Functions: what the sites of a snapshot name. A function is identified by module and name, because lines change
+//! between builds.
 
 use std::collections::HashMap;
 
@@ -8,10 +9,10 @@ use tickscope_format::snapshot::Snapshot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
 
-/// A function or a named scope; or a group in place of its members.
+/// A function or a named scope, or a group in place of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The plain name; of a group `[group]`.
+    /// The plain name; `[group]` for a group.
     pub name: String,
     /// The path of its module.
     pub module: String,
@@ -21,9 +22,9 @@ pub struct Function {
     pub line: u32,
     /// The group it is in, empty for none: that of the first of its sites that is in one.
     pub group: String,
-    /// It stands for all members of its group.
+    /// Whether this is a group in place of its members.
     pub is_group: bool,
-    /// The same for this function in every snapshot of every run: a hash of module and name.
+    /// A hash of module and name, which is equal in all snapshots of all runs.
     pub key: u64,
 }
 
@@ -65,13 +66,13 @@ impl Function {
 }
 
 impl Functions {
-    /// The functions of all sites of a snapshot.
+    /// Returns the functions of all sites of a snapshot.
     pub fn of(snapshot: &Snapshot) -> Self {
         Self::build(snapshot, false)
     }
 
-    /// The same with each group in place of its members: calls of one member by another are then recursion, and so time
-    /// counts once, in the outermost of them.
+    /// Like [`of`](Self::of), with each group in place of its members. Calls between members are then recursion, so
+    /// that time counts once, in the outermost member.
     pub fn grouped(snapshot: &Snapshot) -> Self {
         Self::build(snapshot, true)
     }
@@ -120,10 +121,10 @@ impl Functions {
         functions
     }
 
-    /// One function.
+    /// Returns a function.
     ///
     /// # Panics
-    /// Where the id is of another snapshot.
+    /// If the id is of another snapshot.
     pub fn get(&self, id: FunctionId) -> &Function {
         &self.list[id.index()]
     }

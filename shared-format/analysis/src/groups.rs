@@ -1,4 +1,4 @@
-//! Groups: the time inside the outermost of their members, wherever they are called.
+//! The time of groups: that of the outermost calls of their members.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::functions::{FunctionId, Functions};
-use crate::inclusive_time::{Inside, SetId, inside};
+use crate::inclusive_time::{InclusiveTime, SetId, inclusive_times};
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,14 +14,15 @@ pub struct GroupRow {
     /// Its name.
     pub name: String,
     /// What its members have together, in all threads in scope.
-    pub sum: Inside,
+    pub sum: InclusiveTime,
     /// The same in each thread that was in it.
-    pub threads: Vec<(ThreadId, Inside)>,
+    pub threads: Vec<(ThreadId, InclusiveTime)>,
     /// Its functions, in the order of their ids.
     pub members: Vec<FunctionId>,
 }
 
-/// The names of the groups that a snapshot's sites are in, in the order of their first site, and the group of each site.
+/// The names of the groups that a snapshot's sites are in, in the order of their first site, and the group of each
+/// site.
 pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
     let mut known: HashMap<&str, SetId> = HashMap::new();
     let mut names = Vec::new();
@@ -40,8 +41,8 @@ pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
 
 /// The groups with a row in the threads that `in_scope` chooses: those with most time first, equal ones by name.
 ///
-/// Members of groups are functions like any other, and a function may be below the members of several groups: the totals
-/// of groups do not add up to anything.
+/// Members of groups are functions like any other, and a function may be below the members of several groups: the
+/// totals of groups do not add up to anything.
 pub fn groups(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -> Vec<GroupRow> {
     let (names, of_site) = names(snapshot);
     if names.is_empty() {
@@ -51,7 +52,7 @@ pub fn groups(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -
         .iter()
         .map(|name| GroupRow {
             name: (*name).to_owned(),
-            sum: Inside::default(),
+            sum: InclusiveTime::default(),
             threads: Vec::new(),
             members: Vec::new(),
         })
@@ -62,7 +63,7 @@ pub fn groups(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -
             rows[*group as usize].members.push(function);
         }
     }
-    for (index, sums) in inside(snapshot, &of_site).into_iter().enumerate() {
+    for (index, sums) in inclusive_times(snapshot, &of_site).into_iter().enumerate() {
         let thread = ThreadId(index as u32);
         if in_scope(thread) {
             for (group, sum) in sums {
@@ -139,7 +140,7 @@ mod tests {
         fn totals_are_those_of_outermost_members(snapshot in any_grouped()) {
             let measured: u64 = snapshot.self_nanos().iter().sum();
             for row in groups(&snapshot, all) {
-                let Inside { calls, outermost_calls, self_ns, total_ns, .. } = row.sum;
+                let InclusiveTime { calls, outermost_calls, self_ns, total_ns, .. } = row.sum;
                 prop_assert_eq!((calls, outermost_calls, self_ns, total_ns), slowly(&snapshot, &row.name));
                 prop_assert!(self_ns <= total_ns && total_ns <= measured);
                 prop_assert!(outermost_calls <= calls);

@@ -1,36 +1,36 @@
-//! What happened between two moments of a run with resets between them: nothing that a reset took away is lost, and
-//! nothing that an undo gave back counts twice.
+//! What happened between two moments of a run, across resets. Nothing that a reset took away is lost, and nothing that
+//! an undo restored counts twice.
 //!
-//! All that a program has counted up to a moment is what the moment shows, and what each epoch before it showed at its
-//! end. An undo goes on with the counts of the epoch that it takes back, and of those after it: their ends count no
-//! more. So what happened between two moments is a sum of snapshots less a sum of snapshots.
+//! Everything that a program has counted up to a moment is what the moment shows, plus what each earlier epoch showed
+//! at its end. An undo continues the counts of the epoch that it restores, so the ends of that epoch and of those after
+//! it no longer count. What happened between two moments is therefore one sum of snapshots minus another.
 
 use tickscope_format::snapshot::{CaptureKind, Snapshot};
 
 use crate::merge::sum;
 use crate::window::less;
 
-/// What is known of a record without its rows.
+/// The reset epoch of a record, which can be read without its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct RecordEpoch {
     /// Its reset epoch.
     pub reset_epoch: u64,
-    /// The epoch that an undo took back.
+    /// The reset epoch that an undo continues.
     pub withdraws: Option<u64>,
     /// Why it was captured.
     pub kind: CaptureKind,
 }
 
-/// Which records to add up, and which to take from that.
+/// Which records to add, and which to subtract.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct Terms {
     /// The oldest first.
     pub plus: Vec<usize>,
     /// The oldest first.
     pub minus: Vec<usize>,
-    /// An epoch without its last record: what it counted after the one that is there is missing.
+    /// Whether the closing record of an epoch is missing, so that its last counts are not included.
     pub unclosed: bool,
-    /// An undo took back what happened before the first record: that is in it as well.
+    /// Whether an undo restored counts from before the first record, so that they are included as well.
     pub more: bool,
 }
 
@@ -45,7 +45,7 @@ struct Ends {
 
 impl Ends {
     /// Goes on to the record at `at`.
-    fn step(&mut self, records: &[Facts], at: usize) {
+    fn step(&mut self, records: &[RecordEpoch], at: usize) {
         let (before, now) = (records[at - 1], records[at]);
         if now.reset_epoch == before.reset_epoch {
             return;
@@ -63,10 +63,10 @@ impl Ends {
     }
 }
 
-/// Which records make up what happened between two of them.
+/// Returns which records make up what happened between two of them.
 ///
-/// The records are those of one run in their order, and `from` stands before `to`.
-pub fn parts(records: &[Facts], from: usize, to: usize) -> Parts {
+/// The records are of one run, in order, and `from` is before `to`.
+pub fn terms(records: &[RecordEpoch], from: usize, to: usize) -> Terms {
     let mut ends = Ends::default();
     let mut then = Ends::default();
     for at in 1..=to.min(records.len().saturating_sub(1)) {
@@ -80,7 +80,7 @@ pub fn parts(records: &[Facts], from: usize, to: usize) -> Parts {
         let own = one.ends.iter().filter(|end| !other.ends.contains(end));
         own.map(|(_, at)| *at).chain([shown]).collect()
     };
-    Parts {
+    Terms {
         plus: of(&ends, &then, to),
         minus: of(&then, &ends, from),
         unclosed: ends.unclosed,
@@ -88,7 +88,7 @@ pub fn parts(records: &[Facts], from: usize, to: usize) -> Parts {
     }
 }
 
-/// What happened between two moments, of the snapshots that [`parts`] names.
+/// Returns what happened between two moments, from the snapshots that [`terms`] names.
 pub fn across(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     less(&sum(plus), &sum(minus))
 }
@@ -103,7 +103,7 @@ mod tests {
     /// A program that counts calls of one row, and its records.
     #[derive(Default)]
     struct Program {
-        records: Vec<Facts>,
+        records: Vec<RecordEpoch>,
         shown: Vec<u64>,
         /// All it ever counted, at each record.
         ever: Vec<u64>,
@@ -115,7 +115,7 @@ mod tests {
 
     impl Program {
         fn record(&mut self, kind: CaptureKind) {
-            self.records.push(Facts {
+            self.records.push(RecordEpoch {
                 reset_epoch: self.epoch,
                 withdraws: self.withdraws,
                 kind,
@@ -170,7 +170,7 @@ mod tests {
             let count = program.records.len();
             let (a, b) = (a.index(count), b.index(count));
             let (from, to) = (a.min(b), a.max(b));
-            let parts = parts(&program.records, from, to);
+            let parts = terms(&program.records, from, to);
             let of = |at: &[usize]| at.iter().map(|&at| program.snapshot(at)).collect::<Vec<_>>();
             let (plus, minus) = (of(&parts.plus), of(&parts.minus));
             let window = across(&plus.iter().collect::<Vec<_>>(), &minus.iter().collect::<Vec<_>>());
@@ -186,16 +186,16 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said() {
-        let record = |reset_epoch, withdraws, kind| Facts {
+        let record = |reset_epoch, withdraws, kind| RecordEpoch {
             reset_epoch,
             withdraws,
             kind,
         };
         let periodic = CaptureKind::Periodic;
         let records = [record(2, None, periodic), record(3, None, periodic)];
-        assert!(parts(&records, 0, 1).unclosed);
+        assert!(terms(&records, 0, 1).unclosed);
         let records = [record(2, None, periodic), record(3, Some(1), periodic)];
-        let undone = parts(&records, 0, 1);
+        let undone = terms(&records, 0, 1);
         assert_eq!((undone.more, undone.unclosed), (true, false));
         assert_eq!((undone.plus, undone.minus), (vec![1], vec![0]));
         let records = [
@@ -203,8 +203,8 @@ mod tests {
             record(3, None, periodic),
             record(3, None, periodic),
         ];
-        let before = parts(&records, 1, 2);
+        let before = terms(&records, 1, 2);
         assert_eq!((before.plus, before.minus), (vec![2], vec![1]));
-        assert_eq!(parts(&records, 0, 2).plus, [0, 2]);
+        assert_eq!(terms(&records, 0, 2).plus, [0, 2]);
     }
 }

@@ -1,10 +1,10 @@
-//! Hotspots: what each function costs itself, wherever it is called; recursion counts once in totals.
+//! Hotspots: the self time of each function over all its call sites. Recursion counts once in totals.
 
 use tickscope_format::latency::Histogram;
 
 use crate::call_tree::{CallTree, both_sums};
 use crate::functions::FunctionId;
-use crate::uncertainty::Spread;
+use crate::uncertainty::Uncertainty;
 
 /// One function over the whole tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct HotRow {
     pub function: FunctionId,
     /// Its calls, recursive ones too.
     pub calls: u64,
-    /// What it has added up where it is a counter, which has no time.
+    /// The sum of a counter, which has no time; none for a function.
     pub sum: Option<u64>,
     /// Ticks in itself.
     pub self_ticks: u64,
@@ -27,10 +27,10 @@ pub struct HotRow {
     pub open: u32,
     /// Clock errors.
     pub errors: u64,
-    /// How long its finished calls took, recursive ones too; empty where none has finished, or histograms are off.
+    /// How long its finished calls took, recursive ones too; empty if none has finished, or histograms are off.
     pub latency: Histogram,
-    /// How far its times are estimates; none where they are exact.
-    pub spread: Option<Spread>,
+    /// The uncertainty of its times, or none if they are exact.
+    pub uncertainty: Option<Uncertainty>,
     /// Rows of the tree in which it stands.
     pub rows: Vec<u32>,
 }
@@ -49,7 +49,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             open: 0,
             errors: 0,
             latency: Histogram::default(),
-            spread: None,
+            uncertainty: None,
             rows: Vec::new(),
         })
         .collect();
@@ -71,17 +71,17 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             entry.total_ns += row.total_ns;
             entry.open += row.open;
         }
-        if let Some(spread) = tree.merged_spread(index) {
-            let sum = entry.spread.get_or_insert_default();
-            sum.add_self(&spread);
+        if let Some(uncertainty) = tree.merged_uncertainty(index) {
+            let sum = entry.uncertainty.get_or_insert_default();
+            sum.add_self(&uncertainty);
             if outermost {
-                sum.add_total(&spread);
+                sum.add_total(&uncertainty);
             }
         }
     });
     table.retain(|row| !row.rows.is_empty());
     for row in &mut table {
-        row.spread = row.spread.and_then(Spread::if_estimated);
+        row.uncertainty = row.uncertainty.and_then(Uncertainty::if_estimated);
     }
     table
 }
@@ -123,11 +123,14 @@ mod tests {
         };
         let fib = of("fib");
         assert_eq!((fib.latency.count(), fib.latency.max()), (7, Some((600, true))));
-        let spread = fib.spread.unwrap();
-        assert_eq!(spread.timed, 3);
-        assert!((spread.self_error - 1_400f64.sqrt()).abs() < 1e-9, "{spread:?}");
-        assert_eq!(spread.total_error, 100.0, "of the outermost calls alone");
-        assert_eq!(of("main").spread, None);
+        let uncertainty = fib.uncertainty.unwrap();
+        assert_eq!(uncertainty.timed, 3);
+        assert!(
+            (uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9,
+            "{uncertainty:?}"
+        );
+        assert_eq!(uncertainty.total_error, 100.0, "of the outermost calls alone");
+        assert_eq!(of("main").uncertainty, None);
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Time inside some sites, by thread: of those that belong together only the outermost call counts, so that nothing is
+//! The time inside sets of sites, by thread. Of nested calls of one set only the outermost counts, so that no time is
 //! counted twice.
 
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::Snapshot;
 
-use crate::uncertainty::spreads;
+use crate::uncertainty::uncertainties;
 
 /// A set of sites that belong together: an index into a table of the caller's.
 pub type SetId = u32;
 
 /// What some sites have together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Inside {
+pub struct InclusiveTime {
     /// Their calls, those below one another too.
     pub calls: u64,
     /// Their calls below none of them.
@@ -30,7 +30,7 @@ pub struct Inside {
     pub estimated: bool,
 }
 
-impl Inside {
+impl InclusiveTime {
     /// Adds what is of another thread, or of another stretch of time.
     pub fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
@@ -46,12 +46,15 @@ impl Inside {
 
 /// By thread, the sets that have a row in it, in the order of their ids. `set_of_site` says to which set each site
 /// belongs, if to any.
-pub fn inside(snapshot: &Snapshot, set_of_site: &[Option<SetId>]) -> Vec<Vec<(SetId, Inside)>> {
+pub fn inclusive_times(
+    snapshot: &Snapshot,
+    set_of_site: &[Option<SetId>],
+) -> Vec<Vec<(SetId, InclusiveTime)>> {
     let nodes = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
     let total_ns = nodes.totals(&self_ns);
     let total_ticks = nodes.totals(&nodes.self_ticks);
-    let spreads = spreads(snapshot);
+    let uncertainties = uncertainties(snapshot);
     let set_of = |row: usize| set_of_site.get(nodes.site[row] as usize).copied().flatten();
     let children = Children::of(&nodes.parent);
     let sets = set_of_site
@@ -65,7 +68,7 @@ pub fn inside(snapshot: &Snapshot, set_of_site: &[Option<SetId>]) -> Vec<Vec<(Se
     let mut stack: Vec<(u32, bool)> = Vec::new();
     let mut threads = Vec::with_capacity(snapshot.threads.len());
     for (index, thread) in snapshot.threads.iter().enumerate() {
-        let mut sums: Vec<(SetId, Inside)> = Vec::new();
+        let mut sums: Vec<(SetId, InclusiveTime)> = Vec::new();
         let rows = snapshot.rows_of(ThreadId(index as u32));
         stack.extend(
             rows.filter(|&row| nodes.parent[row] == NO_PARENT)
@@ -83,22 +86,24 @@ pub fn inside(snapshot: &Snapshot, set_of_site: &[Option<SetId>]) -> Vec<Vec<(Se
                 let place = &mut place[set as usize];
                 if *place == usize::MAX {
                     *place = sums.len();
-                    sums.push((set, Inside::default()));
+                    sums.push((set, InclusiveTime::default()));
                 }
                 let outermost = depth[set as usize] == 0;
-                sums[*place].1.add(&Inside {
+                sums[*place].1.add(&InclusiveTime {
                     calls: nodes.calls[at],
                     self_ticks: nodes.self_ticks[at],
                     self_ns: self_ns[at],
-                    ..Inside::default()
+                    ..InclusiveTime::default()
                 });
                 if outermost {
-                    sums[*place].1.add(&Inside {
+                    sums[*place].1.add(&InclusiveTime {
                         outermost_calls: nodes.calls[at],
                         total_ticks: total_ticks[at],
                         total_ns: total_ns[at],
-                        estimated: spreads.get(at).is_some_and(|spread| spread.total_estimated),
-                        ..Inside::default()
+                        estimated: uncertainties
+                            .get(at)
+                            .is_some_and(|uncertainty| uncertainty.total_estimated),
+                        ..InclusiveTime::default()
                     });
                 }
                 depth[set as usize] += 1;

@@ -1,7 +1,8 @@
-//! What each thread spent inside groups or functions, interval by interval, from the snapshots of a program as they come.
+//! The time that each thread spent inside groups or functions, interval by interval, from the snapshots of a running
+//! program.
 //!
-//! The time of calls that are still open is in it: a call that is open through three intervals fills each of them.
-//! Resets and their undoing go unnoticed where the closing snapshots come as well.
+//! Calls that are still open count: a call that is open through three intervals fills each of them. Resets and undos do
+//! not disturb the numbers if the closing snapshots are given as well.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread};
 
 use crate::functions::Functions;
 use crate::groups;
-use crate::inclusive_time::{Inside, SetId, inside};
+use crate::inclusive_time::{InclusiveTime, SetId, inclusive_times};
 use crate::window::{between, same_epoch};
 
 /// What is followed.
@@ -238,7 +239,7 @@ impl Intervals {
         snapshot.nanos(snapshot.capture.tick.saturating_sub(self.began_tick))
     }
 
-    /// What happened since the last snapshot; none where that cannot be told.
+    /// What happened since the last snapshot, or none if that cannot be told.
     fn window(&self, now: &Snapshot) -> Option<Snapshot> {
         let last = self.last.as_ref()?;
         let as_of = |snapshot: &Snapshot, other: &Snapshot| {
@@ -263,7 +264,8 @@ impl Intervals {
         Some(between(&as_of(&since, last), last))
     }
 
-    /// The id of a thread, also of the one that is the only one of its name to have ended since the last snapshot; else 0.
+    /// The id of a thread, also of the one that is the only one of its name to have ended since the last snapshot; else
+    /// 0.
     fn tid_of(&self, thread: &Thread, window: &Snapshot) -> u32 {
         let Some(last) = self.last.as_ref().filter(|_| thread.tid == 0) else {
             return thread.tid;
@@ -292,7 +294,7 @@ impl Intervals {
             if !of_site.iter().any(Option::is_some) {
                 continue;
             }
-            for (thread, sums) in window.threads.iter().zip(inside(window, &of_site)) {
+            for (thread, sums) in window.threads.iter().zip(inclusive_times(window, &of_site)) {
                 let tid = self.tid_of(thread, window);
                 for (set, sum) in sums {
                     let who = (tid == 0, tid, thread.name.clone());
@@ -324,7 +326,7 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
 }
 
 impl Sum {
-    fn add(&mut self, inside: &Inside) {
+    fn add(&mut self, inside: &InclusiveTime) {
         self.calls = self.calls.saturating_add(inside.calls);
         self.ticks = self.ticks.saturating_add(inside.total_ticks);
         self.estimated |= inside.estimated;

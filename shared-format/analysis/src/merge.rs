@@ -1,4 +1,4 @@
-//! Several snapshots of one run added up, as a snapshot again: what was counted in any of them.
+//! Adds up several snapshots of one run, as a snapshot.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,14 +1,14 @@
-//! The compensated view: what measuring costs at least, taken off the times.
+//! Subtracts the minimal cost of measuring from the times of a snapshot.
 
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::{Mode, Snapshot};
 
-/// The same snapshot with the lower bound of a scope's cost taken off self times, never below zero. Totals remain
-/// sums of self times. What is shown is what measuring cost *at least*: the true times may be shorter still.
+/// Returns the snapshot with the lower bound of a scope's cost subtracted from self times, never below zero. Totals
+/// remain sums of self times. This subtracts what measuring costs *at least*: the true times may be shorter still.
 ///
-/// Of each call, one half comes off the scope and the other off its parent: a clock read has a moment at which it
-/// takes the time, what comes before it in an enter and after it in an exit passes in the parent. At the top of a
-/// thread that is the time outside any scope.
+/// Half of the cost of a call comes off the scope and the other half off its parent: a clock is read at one moment, and
+/// what an enter does before it and an exit does after it passes in the parent. At the top of a thread the parent's
+/// half comes off the time outside any scope.
 ///
 /// In adaptive mode calls that were not timed passed in their parent, and what the scope is given for them is free of
 /// measuring: their whole cost comes off the parent. Latencies, errors and lifetime totals stay as they were measured.
@@ -48,7 +48,7 @@ pub fn compensated(snapshot: &Snapshot) -> Snapshot {
     compensated
 }
 
-/// Half of a scope's cost; 0 where it is not known.
+/// Half of a scope's cost; 0 if it is not known.
 fn half_in_ticks(snapshot: &Snapshot) -> f64 {
     let ticks = snapshot.capture.cost.lower_ns / 2.0 * snapshot.clock.ticks_per_second / 1e9;
     if ticks.is_finite() { ticks.max(0.0) } else { 0.0 }

@@ -1,5 +1,5 @@
-//! What holds of any two snapshots: windows are never negative and add up, and two that are aligned have the same
-//! rows with their own counts.
+//! Properties of any two snapshots: windows are never negative and add up, and aligned snapshots have the same rows
+//! with their own counts.
 
 use std::collections::BTreeMap;
 

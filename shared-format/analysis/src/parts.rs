@@ -1,5 +1,5 @@
-//! Which rows of the tree as it was built a row was made of, and the histograms of those. They are summed up when first
-//! asked for: few rows of a large tree are ever looked at.
+//! Which rows of the original tree a derived row was made of, and their histograms. Histograms are merged when they are
+//! first asked for, because few rows of a large tree are ever looked at.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,9 +8,9 @@ use tickscope_format::latency::Histogram;
 /// What the rows of a tree were made of, and their latencies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
-    /// By row of the tree as it was built; empty where no node has a histogram.
+    /// By row of the tree as it was built; empty if no node has a histogram.
     built: Arc<Vec<Histogram>>,
-    /// Which of those belong to a row; none where they are the rows themselves.
+    /// Which of those belong to a row, or none if they are the rows themselves.
     merged: Option<Merged>,
 }
 
@@ -29,7 +29,7 @@ static EMPTY: Histogram = Histogram {
 };
 
 impl Parts {
-    /// By row; empty where no node has a histogram.
+    /// By row; empty if no node has a histogram.
     pub(super) fn built(histograms: Vec<Histogram>) -> Self {
         Self {
             built: Arc::new(histograms),

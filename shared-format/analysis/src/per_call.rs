@@ -1,4 +1,4 @@
-//! How often one function or scope was called, by its name: what numbers are divided by (per frame, per request).
+//! How often a function or scope was called, by its name: the divisor of numbers per frame or per request.
 
 use std::error::Error;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::functions::{FunctionId, Functions};
 /// So many names are told where one does not say enough.
 const NAMED: usize = 4;
 
-/// Whose calls numbers are divided by.
+/// The divisor of numbers per call: a function or scope, and its calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerCall {
     /// The name of the function or scope, as it was asked for.
@@ -19,17 +19,17 @@ pub struct PerCall {
     pub calls: u64,
 }
 
-/// Why a name gives no calls to divide by.
+/// Why numbers cannot be divided by the calls of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PerError {
-    /// Nothing is called so.
+pub enum PerCallError {
+    /// No function or scope has this name.
     None {
         /// The name.
         name: String,
         /// What there is instead.
         there: String,
     },
-    /// A group is called so.
+    /// The name is that of a group.
     Group {
         /// The name.
         name: String,
@@ -41,7 +41,7 @@ pub enum PerError {
         /// The name.
         name: String,
     },
-    /// Several functions are called so.
+    /// Several functions have this name.
     Several {
         /// The name.
         name: String,
@@ -50,7 +50,7 @@ pub enum PerError {
     },
 }
 
-impl fmt::Display for PerError {
+impl fmt::Display for PerCallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None { name, there } => {
@@ -69,14 +69,14 @@ impl fmt::Display for PerError {
     }
 }
 
-impl Error for PerError {}
+impl Error for PerCallError {}
 
 impl PerCall {
-    /// The one of this name; see [`calls_of`].
+    /// Finds the divisor of this name; see [`calls_of`].
     ///
     /// # Errors
     /// As [`calls_of`].
-    pub fn of(snapshot: &Snapshot, name: &str) -> Result<Self, PerError> {
+    pub fn of(snapshot: &Snapshot, name: &str) -> Result<Self, PerCallError> {
         Ok(Self {
             name: name.to_owned(),
             calls: calls_of(snapshot, name)?,
@@ -84,12 +84,12 @@ impl PerCall {
     }
 }
 
-/// The calls of the function that is called `name`: its plain name, or any number of the last parts of its path
+/// Returns the calls of the function with this name: its plain name, or any number of the last parts of its path
 /// (`frame`, `app::frame`).
 ///
 /// # Errors
-/// None or several are called so, or the one that is was never called.
-pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerError> {
+/// No function or several have this name, or it was never called.
+pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerCallError> {
     let functions = Functions::of(snapshot);
     let mut calls = vec![0u64; functions.list.len()];
     for (&site, &node) in snapshot.nodes.site.iter().zip(&snapshot.nodes.calls) {
@@ -109,7 +109,7 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerError> {
     let name = name.to_owned();
     match called[..] {
         [one] if calls[one.index()] > 0 => Ok(calls[one.index()]),
-        [_] => Err(PerError::NoCalls { name }),
+        [_] => Err(PerCallError::NoCalls { name }),
         [] if snapshot.sites.iter().any(|site| site.group == name) => {
             let sites = snapshot.sites.iter().zip(&functions.of_site);
             let mut members: Vec<FunctionId> = sites
@@ -119,24 +119,24 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerError> {
             members.sort();
             members.dedup();
             let there = told(&members);
-            Err(PerError::Group { name, there })
+            Err(PerCallError::Group { name, there })
         }
         [] => {
             let mut others: Vec<FunctionId> = (0..functions.list.len() as u32).map(FunctionId).collect();
             others.sort_by_key(|id| std::cmp::Reverse(calls[id.index()]));
             others.truncate(NAMED);
             let there = told(&others);
-            Err(PerError::None { name, there })
+            Err(PerCallError::None { name, there })
         }
         _ => {
             let there = told(&called);
-            Err(PerError::Several { name, there })
+            Err(PerCallError::Several { name, there })
         }
     }
 }
 
-/// The functions that are called `name`: its plain name, or any number of the last parts of its path. Where one is called
-/// just so, at the top of a crate, those that end alike are not meant.
+/// Returns the functions with this name: the plain name, or any number of the last parts of the path. If the whole path
+/// of a function equals the name, functions whose path only ends in it are left out.
 pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
     let mut called = Vec::new();
     for id in (0..functions.list.len() as u32).map(FunctionId) {

@@ -1,21 +1,21 @@
-//! The places in the source that were met: how often, and whether they are switched off.
+//! The sites of a snapshot with their calls, and whether they are disabled.
 
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::Snapshot;
 
-/// A place in the source over all threads and all places of the tree.
+/// A site, over all threads and all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SiteRow {
     /// The site.
     pub site: SiteId,
     /// Calls begun since the reset.
     pub calls: u64,
-    /// Whether it is switched off now.
+    /// Whether it is disabled now.
     pub off: bool,
 }
 
-/// Every site of a snapshot, in its order. Rows that sum up others, such as "(pruned)", stand nowhere in the source and
-/// are none.
+/// Returns every site of a snapshot, in its order. Rows that sum up others, such as "(pruned)", are not in the source
+/// and are left out.
 pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
     let mut rows: Vec<SiteRow> = (0..snapshot.sites.len() as u32)
         .map(|site| SiteRow {

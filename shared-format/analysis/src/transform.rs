@@ -1,7 +1,7 @@
-//! Other shapes of a call tree, each a tree again: only one function, only one subtree, recursion folded, bottom-up.
+//! Other views of a call tree, each a tree again: one function, one subtree, recursion folded, bottom-up.
 //!
-//! In all of them a row's total is its own time and that of its children. Focusing keeps what it shows as it was;
-//! folding and turning round keep the sum of all self times.
+//! In all of them the total of a row is its self time plus the totals of its children. Focus keeps the numbers of the
+//! rows that it shows; folding and bottom-up keep the sum of all self times.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -11,7 +11,7 @@ use tickscope_format::ids::NO_PARENT;
 
 use crate::call_tree::{CallTree, PathId, TreeRow, both_sums};
 use crate::functions::{FunctionId, fnv1a};
-use crate::uncertainty::Spread;
+use crate::uncertainty::Uncertainty;
 
 /// Only one function, wherever it is called: its outermost calls become the top, merged over all their places.
 ///
@@ -261,8 +261,8 @@ impl<'a> Shape<'a> {
         let parent = (above != NO_PARENT).then_some(above);
         let depth = parent.map_or(0, |parent| self.tree.rows[parent as usize].depth + 1);
         self.tree.rows.push(TreeRow::new(path, parent, function, depth));
-        if !self.source.spreads.is_empty() {
-            self.tree.spreads.push(Spread::default());
+        if !self.source.uncertainties.is_empty() {
+            self.tree.uncertainties.push(Uncertainty::default());
         }
         index
     }
@@ -289,24 +289,24 @@ impl<'a> Shape<'a> {
         row.self_ns += source.self_ns;
         row.errors += source.errors;
         if part == Part::Call {
-            // Whoever is in a recursive call is in the outermost one as well.
+            // A thread in a recursive call is in the outermost one as well.
             row.open += source.open;
         }
-        if let Some((sum, spread)) = self
+        if let Some((sum, uncertainty)) = self
             .tree
-            .spreads
+            .uncertainties
             .get_mut(to as usize)
-            .zip(self.source.merged_spread(from))
+            .zip(self.source.merged_uncertainty(from))
         {
-            sum.add_self(&spread);
+            sum.add_self(&uncertainty);
             if part == Part::Call {
-                sum.add_total(&spread);
+                sum.add_total(&uncertainty);
             }
         }
         self.pairs.push((to, from));
     }
 
-    /// The self time of a row of the source as a part of a row's total, and where nobody called it of its own.
+    /// The self time of a row of the source as a part of a row's total, and by itself where it has no caller.
     fn add_self(&mut self, to: u32, from: u32, is_outermost: bool, at_top: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize];
@@ -322,18 +322,18 @@ impl<'a> Shape<'a> {
             row.self_ticks += source.self_ticks;
             row.self_ns += source.self_ns;
         }
-        if let Some((sum, spread)) = self
+        if let Some((sum, uncertainty)) = self
             .tree
-            .spreads
+            .uncertainties
             .get_mut(to as usize)
-            .zip(self.source.merged_spread(from))
+            .zip(self.source.merged_uncertainty(from))
         {
-            let of_self = Spread {
-                total_error: spread.self_error,
-                total_estimated: spread.self_estimated,
-                self_error: if at_top { spread.self_error } else { 0.0 },
-                self_estimated: at_top && spread.self_estimated,
-                ..spread
+            let of_self = Uncertainty {
+                total_error: uncertainty.self_error,
+                total_estimated: uncertainty.self_estimated,
+                self_error: if at_top { uncertainty.self_error } else { 0.0 },
+                self_estimated: at_top && uncertainty.self_estimated,
+                ..uncertainty
             };
             sum.add_self(&of_self);
             sum.add_total(&of_self);

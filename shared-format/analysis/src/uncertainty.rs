@@ -5,7 +5,7 @@ use tickscope_format::snapshot::{Mode, Snapshot};
 /// How far the times of a node, a row or a function are estimates. Those of several together are the root of the
 /// sum of squares: nodes are timed independently.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
+pub struct Uncertainty {
     /// Calls that were timed.
     pub timed: u64,
     /// Standard error of the self time, in ticks.
@@ -18,7 +18,7 @@ pub struct Spread {
     pub total_estimated: bool,
 }
 
-impl Spread {
+impl Uncertainty {
     /// Adds what belongs to the self time of another.
     pub(super) fn add_self(&mut self, other: &Self) {
         self.timed = self.timed.saturating_add(other.timed);
@@ -38,29 +38,29 @@ impl Spread {
     }
 }
 
-/// The spread of every node; empty where all times are exact.
+/// The uncertainty of every node; empty if all times are exact.
 ///
 /// A total may be exact though what is below is not: in adaptive mode the time of calls that were not timed is handed
 /// from a parent to its children.
-pub fn spreads(snapshot: &Snapshot) -> Vec<Spread> {
+pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
     let sampled = snapshot.capture.mode == Mode::Sampled;
     if snapshot.estimates.is_empty() && !sampled {
         return Vec::new();
     }
     let calls = &snapshot.nodes.calls;
-    let mut spreads: Vec<Spread> = calls
+    let mut uncertainties: Vec<Uncertainty> = calls
         .iter()
-        .map(|&calls| Spread {
+        .map(|&calls| Uncertainty {
             timed: if sampled { 0 } else { calls },
             self_estimated: sampled,
             total_estimated: sampled,
-            ..Spread::default()
+            ..Uncertainty::default()
         })
         .collect();
     for estimate in &snapshot.estimates {
         let row = estimate.node.index();
         let untimed = sampled || estimate.timed < calls[row];
-        spreads[row] = Spread {
+        uncertainties[row] = Uncertainty {
             timed: estimate.timed,
             self_error: estimate.self_error as f64,
             total_error: estimate.total_error as f64,
@@ -70,9 +70,9 @@ pub fn spreads(snapshot: &Snapshot) -> Vec<Spread> {
     }
     // Counters have no time to be wrong about.
     for count in &snapshot.counts {
-        spreads[count.node.index()] = Spread::default();
+        uncertainties[count.node.index()] = Uncertainty::default();
     }
-    spreads
+    uncertainties
 }
 
 #[cfg(test)]
@@ -93,15 +93,15 @@ mod tests {
     }
 
     fn flags(snapshot: &Snapshot) -> Vec<(bool, bool)> {
-        spreads(snapshot)
+        uncertainties(snapshot)
             .iter()
-            .map(|spread| (spread.self_estimated, spread.total_estimated))
+            .map(|uncertainty| (uncertainty.self_estimated, uncertainty.total_estimated))
             .collect()
     }
 
     #[test]
     fn exact_times_have_none() {
-        assert_eq!(spreads(&fixture::two_threads()), []);
+        assert_eq!(uncertainties(&fixture::two_threads()), []);
     }
 
     #[test]
@@ -111,7 +111,10 @@ mod tests {
         snapshot.estimates = vec![estimate(1, 400, 40, 0), estimate(2, 7, 40, 40)];
         let (exact, own, both) = ((false, false), (true, false), (true, true));
         assert_eq!(flags(&snapshot)[..4], [exact, own, both, exact]);
-        let timed: Vec<u64> = spreads(&snapshot).iter().map(|spread| spread.timed).collect();
+        let timed: Vec<u64> = uncertainties(&snapshot)
+            .iter()
+            .map(|uncertainty| uncertainty.timed)
+            .collect();
         assert_eq!(timed[..4], [1, 400, 7, 1]);
     }
 

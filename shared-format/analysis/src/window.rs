@@ -1,4 +1,5 @@
-//! What happened between two snapshots, as a snapshot again: every view of one works on it unchanged.
+//! What happened between two snapshots of one epoch, as a snapshot: everything that works on snapshots works on a
+//! window.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,4 +1,4 @@
-//! Files that carry a snapshot: kept ones (`.tks`), and reports as HTML pages.
+//! Reads a snapshot from a file that carries one: a snapshot file or recording (`.tks`), or an HTML page.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -17,16 +17,18 @@ const PAGE: &[u8] = b"<!doctype html>";
 /// A longer page is not read: one of 100 000 nodes has some 12 MB.
 const LONGEST_PAGE: u64 = 1 << 30;
 
-/// Whether a file begins like one that carries a snapshot, or is called like one.
+/// Whether a file carries a snapshot, by its first bytes or its ending.
 pub fn is_archive(path: &Path) -> bool {
     let ending = path.extension();
-    ending == Some(OsStr::new(snapshot_file::ENDING)) || snapshot_file::is_kept(path) || is_page(path)
+    ending == Some(OsStr::new(snapshot_file::ENDING))
+        || snapshot_file::is_snapshot_file(path)
+        || is_page(path)
 }
 
 /// Reads the snapshot of a file, as it was measured.
 ///
 /// # Errors
-/// What is there instead of one that this build can read.
+/// What was found instead of a snapshot that this build can read.
 pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     if !is_page(path) {
         return snapshot_file::read(path);

@@ -1,12 +1,12 @@
-//! The callgrind format: functions and who calls whom, for KCachegrind and `callgrind_annotate`.
+//! The callgrind format, for KCachegrind and `callgrind_annotate`: functions, and which calls which.
 //!
-//! Two events: `Ns`, nanoseconds, and `Calls`. All functions hang below one that stands for the program, so that what
-//! is called from the top of a thread has a caller as well: readers find a function's inclusive cost by adding up its
-//! calls. Inside of itself a function's calls are counted but cost nothing, as valgrind itself writes recursion, so
-//! inclusive costs are our totals.
+//! There are two events: `Ns` (nanoseconds) and `Calls`. All functions are below one function that stands for the
+//! program, because readers compute a function's inclusive cost from the calls to it, and a function at the top of a
+//! thread would otherwise have no caller. As valgrind does, calls of a function from within itself are counted but cost
+//! nothing, so that inclusive costs equal the totals of other reports.
 //!
-//! A call that was open at the reset has begun before it and is not counted. Where an arc has nothing but such calls
-//! it is written with one, since the format takes cost without a call for the caller's own.
+//! A call that was open at a reset began before it and is not counted. An arc that has only such calls is written with
+//! one call, because the format takes a cost without a call for the caller's own.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
@@ -39,7 +39,7 @@ struct Arc {
 /// Writes the program, then its functions in the order of their first site.
 ///
 /// # Errors
-/// What writing gives.
+/// The error of writing to `out`.
 pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let tree = CallTree::build(snapshot, |_| true);
     let (program, functions) = graph(&tree);

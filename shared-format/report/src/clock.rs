@@ -1,4 +1,4 @@
-//! Moments as people write them, without asking the system for its time zone.
+//! Dates and times in UTC. The crate does not ask the system for its time zone.
 
 const DAY_S: i64 = 86_400;
 

@@ -1,8 +1,8 @@
 //! The nodes as comma-separated values (RFC 4180): a header, then one row for each node of each thread.
 //!
-//! The columns and their order are fixed; the numbers are those of the JSON document. Names stand in quotes where they
-//! have a comma or a quote; what has no shape of its own, line ends above all, is written as an escape (`\n`), so that
-//! a row is a line.
+//! The columns and their order are fixed. The numbers are those of the JSON document. Names that contain a comma or a
+//! quote are quoted. Control characters, line ends above all, are written as escapes (`\n`), so that each row is one
+//! line.
 
 use std::io::{self, Write};
 
@@ -54,7 +54,7 @@ const HOW: [&str; 14] = [
 pub const PER: [&str; 2] = ["per", "per_calls"];
 
 impl Unit {
-    /// The names of the columns. Percentiles and errors are nanoseconds always.
+    /// Returns the names of the columns. Percentiles and errors are always in nanoseconds.
     pub fn columns(self) -> Vec<&'static str> {
         let ns = NANOS.iter().filter(|_| self != Self::Ticks);
         let ticks = TICKS.iter().filter(|_| self != Self::Ns);
@@ -65,16 +65,16 @@ impl Unit {
 /// Writes the header and the rows, parents before children.
 ///
 /// # Errors
-/// What writing gives.
+/// The error of writing to `out`.
 pub fn write(snapshot: &Snapshot, unit: Unit, out: &mut impl Write) -> io::Result<()> {
     write_per(snapshot, unit, None, out)
 }
 
-/// The same with times and calls divided by those of one function, which stands with its calls in columns behind the
+/// Like [`write()`], with times and calls divided by the calls of a function. Its name and calls are in columns after the
 /// others.
 ///
 /// # Errors
-/// What writing gives.
+/// The error of writing to `out`.
 pub fn write_per(
     snapshot: &Snapshot,
     unit: Unit,

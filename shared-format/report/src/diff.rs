@@ -1,4 +1,4 @@
-//! A comparison of two builds as something to read: text, markdown for pull requests, JSON, and a page.
+//! Reports of a comparison of two builds: text, Markdown for pull requests, JSON, and an HTML page.
 
 mod doubts;
 #[cfg(feature = "json")]
@@ -14,7 +14,7 @@ mod tests;
 
 use std::fmt;
 
-use tickscope_analysis::compare::diff::{Change, Diff, What};
+use tickscope_analysis::compare::diff::{Change, Diff, Quantity};
 use tickscope_analysis::compare::gate::{Failure, Judged, LEVEL, Verdict};
 use tickscope_format::snapshot::{Mode, Snapshot};
 
@@ -50,7 +50,7 @@ pub enum Tables {
 /// A run that was compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// What was typed for it.
+    /// The target as its user typed it.
     pub target: String,
     /// The program's name.
     pub program: String,
@@ -58,7 +58,7 @@ pub struct Run {
     pub mode: Mode,
 }
 
-/// A comparison and what was made of it.
+/// A comparison, its verdicts, and how to show it.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
     /// The numbers.
@@ -87,7 +87,7 @@ enum Piece {
 }
 
 impl Run {
-    /// What is told of a run.
+    /// Describes a run.
     pub fn of(target: &str, snapshot: &Snapshot) -> Self {
         Self {
             target: target.into(),
@@ -196,7 +196,7 @@ impl Comparison<'_> {
     /// What a gate says, and why.
     fn sentence(&self, verdict: &Verdict, labels: &[String]) -> Vec<Piece> {
         let numbers = self.numbers();
-        let of_times = verdict.condition.what != What::Calls;
+        let of_times = verdict.condition.what != Quantity::Calls;
         let judged = verdict.judged;
         if verdict.is_passed() {
             let how = if of_times {
@@ -239,14 +239,14 @@ impl Comparison<'_> {
         let whole = &self.diff.whole;
         let grown = condition.is_exceeded(whole.before.total_ns, whole.after.total_ns);
         let is_failure = |failure: &Failure| failure.of == Judged::Whole;
-        if condition.what != What::Total
+        if condition.what != Quantity::Total
             || condition.function.is_some()
             || !grown
             || verdict.failures.iter().any(is_failure)
         {
             return None;
         }
-        let change = self.numbers().change(whole, What::Total);
+        let change = self.numbers().change(whole, Quantity::Total);
         let why = match verdict.whole.and_then(|whole| whole.chance) {
             Some(chance) => format!("not significant, p = {}", numbers::three_digits(chance)),
             None => "not judged: it has time outside of the scope as well".into(),
@@ -261,7 +261,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// What the gates that failed say, a line each, for logs.
+    /// Returns the verdicts of the gates that failed, a line each, for logs.
     pub fn failures(&self) -> Vec<String> {
         let labels = self.labels();
         let failed = self.verdicts.iter().filter(|verdict| !verdict.is_passed());

@@ -1,4 +1,4 @@
-//! Text from a traced program, made safe to print: what it says must not move the cursor or turn lines around.
+//! Makes text from a traced program safe to print: it must not move the cursor, change colours or reorder a line.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};

@@ -1,13 +1,13 @@
-//! Which part of a run a report is of, in words.
+//! Describes which part of a run a report covers.
 
 use tickscope_format::snapshot::Snapshot;
 
 use crate::number;
 
-/// What the snapshot itself does not say of it.
+/// The part of a run that a report covers, as far as the snapshot does not tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Which moment it is of, or for a window how long and between which; none where nobody asked for one.
+    /// The moment, or the length and the bounds of a window, in words; none if no moment was chosen.
     pub when: Option<String>,
     /// Short names of what is in focus, each looked for in the one before it; see
     /// [`in_focus`](tickscope_analysis::focus::in_focus).
@@ -25,7 +25,7 @@ impl Extent {
         }
     }
 
-    /// What is in focus, in so many words; none where all is shown.
+    /// What is in focus, in so many words, or none if all is shown.
     pub(crate) fn focus_words(&self) -> Option<String> {
         (!self.focus.is_empty()).then(|| format!("only {}", self.focus.join(", in it ")))
     }

@@ -1,11 +1,12 @@
-//! Folded stacks: a line for each path with time of its own, for flame graphs.
+//! Folded stacks, for flame graphs: one line for each path that has self time.
 //!
-//! `worker;book::insert 1234567`: the path from the top of the threads, a blank, self nanoseconds as an integer. The
-//! threads are merged by path. In names `;` becomes `:`, what would break the line is written as an escape (`\n`), and
-//! a blank before a number at a name's end becomes `_`, because readers would take the number for another column.
+//! A line is `worker;book::insert 1234567`: the path from the top of the thread, a blank, and the self time in
+//! nanoseconds. Threads are merged by path. In names `;` becomes `:`, characters that would break the line become
+//! escapes (`\n`), and a blank before a number at the end of a name becomes `_`, because readers would take that number
+//! for another column.
 //!
-//! Each line has its whole path, so the length of a tree of chains is their depth squared. What lies deeper than a
-//! program's scopes do by default is summed up in one frame, `(deeper)`.
+//! Each line repeats its whole path, so the output of a chain of calls grows with the square of its depth. Frames below
+//! the default depth limit of the collector are therefore summed up in one frame, `(deeper)`.
 
 use std::io::{self, Write};
 
@@ -14,16 +15,16 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::names::full_names;
 
-/// So many frames a path has, the collector's depth limit where nobody sets another.
+/// The deepest path, in frames: the collector's default depth limit.
 const FRAMES_MAX: u32 = 512;
 
 /// The frame of all that lies deeper.
 const DEEPER: &str = "(deeper)";
 
-/// Writes the stacks, in the order in which the program first met them.
+/// Writes the stacks, in the order of their first nodes.
 ///
 /// # Errors
-/// What writing gives.
+/// The error of writing to `out`.
 pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let tree = CallTree::build(snapshot, |_| true);
     let names = full_names(&tree.functions, tame);

@@ -1,8 +1,8 @@
 //! The forms of a report, in one table: names, endings, help, and how each is written.
 //!
-//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take from the entry what `-f` accepts and what
-//! `--help` says; the collector takes from it which feature has the form. The files of the crate that write a form know
-//! nothing of the table.
+//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take from the entry what `-f` accepts and
+//! what `--help` says; the collector takes from it which feature has the form. The files of the crate that write a form
+//! know nothing of the table.
 
 mod input;
 
@@ -63,13 +63,13 @@ struct Entry {
     help: &'static str,
     /// The feature of the crate `tickscope` that has this form.
     feature: &'static str,
-    /// Why numbers per call cannot be asked for, and what to do instead; none where they can.
+    /// Why numbers per call cannot be asked for, and what to do instead, or none if they can.
     refuses_per: Option<&'static str>,
     /// The same of a unit of times.
     refuses_unit: Option<&'static str>,
     /// The same of times without what measuring costs.
     refuses_compensated: Option<&'static str>,
-    /// Writes it; none where this build has not the form.
+    /// Writes it, or none if this build has not the form.
     write: Option<Writer>,
 }
 
@@ -245,11 +245,11 @@ below one function called [PROGRAM]. Recursion is counted once in inclusive cost
         help: "The snapshot itself, the smallest that can be opened again: tickscope FILE.tks.",
         feature: "report",
         refuses_per: Some(
-            "a tks file has what was measured; leave out --per, and give it to whoever opens the file",
+            "a tks file has what was measured; leave out --per, and use it when you open the file",
         ),
         refuses_unit: Some("--unit is for text and csv; a tks file has ticks and their length: leave it out"),
         refuses_compensated: Some(
-            "a tks file has the times that were measured; leave out --compensated, and give it to whoever opens the file",
+            "a tks file has the times that were measured; leave out --compensated, and use it when you open the file",
         ),
         write: Some(|input, out| {
             let measured = input.of_thread();
@@ -360,8 +360,8 @@ impl Form {
     /// Writes the form of a snapshot.
     ///
     /// # Errors
-    /// What `out` returns; `Unsupported` if this build has not the form; `Other` if the snapshot is larger than a reader
-    /// accepts.
+    /// What `out` returns; `Unsupported` if this build has not the form; `Other` if the snapshot is larger than a
+    /// reader accepts.
     pub fn write(self, snapshot: &Snapshot, options: &FormOptions, out: &mut dyn Write) -> io::Result<()> {
         match self.entry().write {
             Some(write) => write(&Input { snapshot, options }, out),

@@ -1,4 +1,4 @@
-//! The few characters that are not letters, once for UTF-8 and once for ASCII.
+//! The symbols in reports, for UTF-8 and for ASCII.
 
 /// One set of tree lines and marks.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
-//! The report as one HTML file that needs nothing else: no network, no other file, no framework.
+//! The report as one self-contained HTML file: no network, no other file, no framework.
 //!
-//! The page shows the call tree, its icicle and the functions that cost most; it merges threads, sorts and searches
-//! itself. What it shows is a table of numbers (`data`), and beside it stands the snapshot (`carried`), from which it
-//! can be read back to the last bit. Without scripts it shows the text report.
+//! The page shows the call tree, its flame graph and the functions with the most self time. Its scripts merge threads,
+//! sort and search. They read a table of numbers (`data`). The page also carries the snapshot itself (`carried`), which
+//! can be read back without loss. Without scripts the page shows the text report.
 
 mod carried;
 mod data;
@@ -45,10 +45,10 @@ const SCRIPTS: [&str; 15] = [
     include_str!("html/script/start.js"),
 ];
 
-/// The page of a snapshot. The same snapshot always gives the same text.
+/// Returns the page of a snapshot. It is a function of its arguments alone.
 ///
 /// # Errors
-/// [`FormatError::TooLarge`] where the snapshot exceeds what a reader would accept.
+/// [`FormatError::TooLarge`] if the snapshot exceeds what a reader accepts.
 pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, FormatError> {
     let less = options.compensated.then(|| compensated(snapshot));
     let shown = less.as_ref().unwrap_or(snapshot);

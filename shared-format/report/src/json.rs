@@ -1,6 +1,6 @@
-//! The snapshot as JSON: every fact, threads apart, one thread or node a line.
+//! The snapshot as JSON: all data of each thread, one thread or node on a line.
 //!
-//! Members keep their order and meaning within version 1; new ones come after the old.
+//! Members keep their order and meaning within version 1; new members are added at the end.
 
 mod document;
 mod groups;
@@ -18,14 +18,14 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::{Extent, ProcessState};
 
-/// The JSON text of a snapshot, ending in a newline. The same snapshot always gives the same text.
+/// Returns the JSON document of a snapshot, ending in a newline. It is a function of its arguments alone.
 pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
     of_part(snapshot, None, None, state, &Extent::default())
 }
 
 /// The same of a part of a run, times and calls divided by those of one function where that is given; `raw` is the
-/// snapshot as it was measured, where `shown` was [`compensated`]. What is compensated or divided says so, and cannot be
-/// read back.
+/// snapshot as it was measured, where `shown` was [`compensated`]. What is compensated or divided says so, and cannot
+/// be read back.
 ///
 /// [`compensated`]: tickscope_analysis::overhead_correction::compensated
 pub fn of_part(
@@ -42,7 +42,7 @@ pub fn of_part(
     written(&document.within(extent), shown.nodes.len())
 }
 
-/// The sites of a snapshot and the rules that switch them off and on, ending in a newline.
+/// Returns the JSON document of the sites of a snapshot and the rules that disable them, ending in a newline.
 pub fn sites(snapshot: &Snapshot, state: ProcessState) -> String {
     let document = sites::SitesDocument::new(snapshot, state);
     written(&document, snapshot.sites.len())

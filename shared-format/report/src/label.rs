@@ -1,4 +1,4 @@
-//! Short names for functions: `book::insert` rather than the whole path, and no two alike.
+//! Short, unique names for functions: `book::insert` instead of the whole path.
 
 use std::collections::HashMap;
 

@@ -36,11 +36,11 @@ pub mod label;
 pub mod log;
 mod names;
 pub mod number;
-#[cfg(feature = "json")]
-mod part;
 #[cfg(feature = "export")]
 pub mod pprof;
 pub mod process_state;
+#[cfg(feature = "json")]
+mod quotient;
 pub mod sites;
 #[cfg(feature = "export")]
 pub mod speedscope;

@@ -1,5 +1,5 @@
-//! The log: a line for each thread and each group or function that it was inside of in an interval; one for an interval
-//! in which there was nothing, so that one sees that it goes on.
+//! The log: one line for each thread and each group or function that it ran in an interval. An interval without any has
+//! one line as well, which shows that the log goes on.
 //!
 //! ```text
 //! TIME              TID  THREAD           INSIDE / INTERVAL ms        %      CALLS  NAME
@@ -13,16 +13,16 @@ use tickscope_analysis::intervals::{Interval, Line, Subject};
 use crate::clock;
 use crate::escape::{Json, visible};
 
-/// How lines are to look.
+/// The options of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogOptions {
-    /// Seconds from UTC to local time; none for times in UTC, which end in a Z.
+    /// The offset of local time from UTC in seconds; by default times are in UTC and end in a Z.
     pub utc_offset_s: Option<i32>,
-    /// Nothing but ASCII.
+    /// Whether to use ASCII characters only.
     pub ascii: bool,
 }
 
-/// The line above all others, ending in a newline; says how far the times are from UTC where they do not end in a Z.
+/// Returns the header line, ending in a newline. It states the offset from UTC unless times end in a Z.
 pub fn header(options: &LogOptions) -> String {
     let [tid, thread] = ["TID", "THREAD"];
     let time = match options.utc_offset_s.map(|seconds| seconds / 60) {
@@ -39,7 +39,7 @@ pub fn header(options: &LogOptions) -> String {
     )
 }
 
-/// The lines of an interval, each ending in a newline.
+/// Returns the lines of an interval, each ending in a newline.
 pub fn lines(interval: &Interval, options: &LogOptions) -> String {
     let mut out = String::new();
     // Writing into a String does not fail.
@@ -86,7 +86,7 @@ fn nothing(interval: &Interval) -> &'static str {
     }
 }
 
-/// The same as JSON: an object a line, in an interval without anything one without a thread.
+/// Returns an interval as JSON: one object a line. An interval without any entry has one object without a thread.
 pub fn json_lines(interval: &Interval) -> String {
     let mut out = String::new();
     let _ = write_json(&mut out, interval);

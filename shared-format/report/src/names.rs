@@ -1,4 +1,4 @@
-//! Names of functions and files for formats of plain lines, which cannot hold every letter.
+//! Names of functions and files for line-based formats, which do not allow every character.
 
 use std::collections::HashSet;
 

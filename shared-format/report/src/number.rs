@@ -1,6 +1,6 @@
-//! Numbers as short texts that never outgrow their column: durations 6 cells, counts 5, percents 6.
+//! Formats numbers so that they fit their column: durations take up to 6 cells, counts 5, percentages 6.
 //!
-//! Integers only, so that rounding is exact: a value that would round up to `1000µs` is shown in the next
+//! The arithmetic is in integers, so rounding is exact: a value that would round up to `1000µs` is shown in the next
 //! unit, as `1.00ms`.
 
 const US: u64 = 1_000;
@@ -14,7 +14,8 @@ const YEAR: u64 = 365 * DAY;
 /// Up to here seconds keep their three digits (`201s`); from here on minutes are easier to read (`9m21s`).
 const LAST_SECONDS: u64 = 299;
 
-/// A duration in at most 6 cells: `412ns`, `1.90µs`, `41.3s`, `9m21s`, `3h04m`, `12d3h`, `128d`, `2.50y`.
+/// Formats a duration in nanoseconds in at most 6 cells: `412ns`, `1.90µs`, `41.3s`, `9m21s`, `3h04m`, `12d3h`, `128d`,
+/// `2.50y`.
 pub fn duration(ns: u64) -> String {
     if ns < US {
         return format!("{ns}ns");
@@ -70,7 +71,7 @@ fn long_duration(ns: u64) -> String {
     three_digits(ns, YEAR, "y", 584).unwrap_or_else(|| "584y".to_string())
 }
 
-/// A count in at most 5 cells: `999`, `1.34k`, `8.41M`, `18.4E`.
+/// Formats a count in at most 5 cells: `999`, `1.34k`, `8.41M`, `18.4E`.
 pub fn count(n: u64) -> String {
     const UNITS: [(u64, &str); 6] = [
         (1_000, "k"),
@@ -89,7 +90,7 @@ pub fn count(n: u64) -> String {
         .unwrap_or_else(|| n.to_string())
 }
 
-/// A share of 0 to 1 in at most 6 cells: `0.0%` to `100.0%`. Not a number and below zero are `0.0%`.
+/// Formats a share of 0 to 1 in at most 6 cells: `0.0%` to `100.0%`. NaN and negative shares are `0.0%`.
 pub fn percent(share: f64) -> String {
     if share > 0.0 {
         format!("{:.1}%", share.min(1.0) * 100.0)
@@ -98,7 +99,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A quotient in at most 5 cells: `0`, `<0.01`, `0.25`, `1.00`, `12.3`, and from 100 on as a count.
+/// Formats a quotient in at most 5 cells: `0`, `<0.01`, `0.25`, `1.00`, `12.3`, and from 100 on as a count.
 pub fn quotient(n: u64, per: u64) -> String {
     // Wide enough for hundredths of all that 64 bits hold.
     let times = |parts: u128| (u128::from(n) * parts + u128::from(per) / 2) / u128::from(per.max(1));
@@ -111,7 +112,7 @@ pub fn quotient(n: u64, per: u64) -> String {
     }
 }
 
-/// The same text for terminals without UTF-8: `22.1us`.
+/// Converts a formatted number for terminals without UTF-8: `22.1us`.
 pub fn ascii(text: String) -> String {
     // Both the micro sign and the Greek letter, which look alike.
     text.replace(['\u{b5}', '\u{3bc}'], "u")
@@ -131,10 +132,10 @@ fn three_digits(value: u64, unit: u64, name: &str, last: u64) -> Option<String> 
     (whole <= last).then(|| format!("{whole}{name}"))
 }
 
-/// The quotient rounded to the nearest, halves up, without overflow.
+/// Divides and rounds to the nearest, halves up, without overflow.
 ///
 /// # Panics
-/// Where `unit` is 0.
+/// If `unit` is 0.
 pub fn rounded(value: u64, unit: u64) -> u64 {
     value / unit + u64::from(value % unit >= unit - unit / 2)
 }

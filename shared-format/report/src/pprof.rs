@@ -1,7 +1,7 @@
-//! The format of pprof: a gzipped `profile.proto`, for `go tool pprof` and all that reads its profiles.
+//! The format of pprof: a gzipped `profile.proto`, for `go tool pprof` and other readers of that format.
 //!
-//! One sample for each node of each thread, with two values: `calls`, and `time`, its own in nanoseconds. A sample
-//! carries its thread's name and id as the labels `thread` and `tid`.
+//! Each node of each thread is a sample with two values: `calls`, and `time` (self time in nanoseconds). The labels
+//! `thread` and `tid` name the thread.
 
 mod message;
 mod wire;
@@ -29,7 +29,7 @@ const MAPPING: u64 = 1;
 /// Writes the profile.
 ///
 /// # Errors
-/// What writing gives.
+/// The error of writing to `out`.
 pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let mut strings = Strings::default();
     let tables = tables(snapshot, &mut strings);

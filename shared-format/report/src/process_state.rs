@@ -1,9 +1,9 @@
-//! How the program of a snapshot is doing.
+//! The state of the program that a snapshot is of.
 
 use std::fmt;
 
-/// What is known of the program besides its snapshot: the reader of the ring file learns it from the lock and
-/// the heartbeat, so it is handed to every rendering from outside.
+/// The state of a program. It is not part of the snapshot: the reader of the ring file derives it from the lock and the
+/// heartbeat, and hands it to the reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ProcessState {
     /// It holds the lock and its heartbeat is fresh.
@@ -15,7 +15,7 @@ pub enum ProcessState {
     Exited,
     /// It ended without a final snapshot; the newest one is shown.
     Crashed,
-    /// The snapshot was kept in a file; whether the program still runs is not asked.
+    /// The snapshot is from a file, so the state of the program is unknown.
     FromFile,
 }
 

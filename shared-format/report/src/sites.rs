@@ -1,4 +1,4 @@
-//! The places in the source that were met, which of them are switched off, and the rules that say so.
+//! A list of all known sites, which of them are disabled, and the rules that disable them.
 
 use std::fmt::{self, Write};
 
@@ -9,10 +9,10 @@ use crate::escape::visible;
 use crate::label::place;
 use crate::{ProcessState, number};
 
-/// A longer path pushes its own place to the right rather than everybody's.
+/// A longer path only shifts the rest of its own line.
 const MAX_PATH_COLUMN: usize = 60;
 
-/// The list of sites by their paths, ending in a newline.
+/// Returns the list of sites by path, ending in a newline.
 pub fn sites(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     let mut out = String::new();
     // Writing into a String does not fail.

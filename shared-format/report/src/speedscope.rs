@@ -1,8 +1,8 @@
 //! The file format of speedscope: one profile for each thread, in nanoseconds.
 //!
-//! A snapshot knows how long, and not when. The profiles are *evented*: each function opens, has its own time first
-//! and then its callees one after another, in the order in which they were first called. So the length of the file
-//! grows with the number of nodes and not with their depth.
+//! A snapshot knows how long calls took, but not when they ran. Each profile is of type *evented*: a function opens,
+//! spends its self time first, and then its callees follow one after another, in the order of their first calls. The
+//! length of the file grows with the number of nodes and not with their depth.
 
 use std::io::{self, Write};
 
@@ -58,7 +58,7 @@ struct Event {
 /// Writes one profile for each thread that has entered a scope; the busiest is the one that is shown first.
 ///
 /// # Errors
-/// What writing gives.
+/// The error of writing to `out`.
 pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let functions = Functions::of(snapshot);
     let self_ns = snapshot.self_nanos();

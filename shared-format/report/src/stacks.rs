@@ -1,4 +1,4 @@
-//! Where every live thread is right now: its open scopes, outermost first, and how long they have been open.
+//! The stack of every live thread: its open scopes, outermost first, and how long each has been open.
 
 use std::fmt::{self, Write};
 
@@ -10,21 +10,21 @@ use crate::escape::visible;
 use crate::label::{labels, place};
 use crate::{ProcessState, number};
 
-/// A longer name pushes its own place to the right rather than everybody's.
+/// A longer name only shifts the rest of its own line.
 const MAX_NAME_COLUMN: usize = 48;
 
 /// What the list of stacks shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StacksOptions {
-    /// How the program is doing.
+    /// The state of the program.
     pub state: ProcessState,
     /// The one thread to show; none shows all that live.
     pub thread: Option<ThreadId>,
-    /// Nothing but ASCII.
+    /// Whether to use ASCII characters only.
     pub ascii: bool,
 }
 
-/// The open scopes of every live thread, ending in a newline.
+/// Returns the open scopes of every live thread, ending in a newline.
 pub fn stacks(snapshot: &Snapshot, options: &StacksOptions) -> String {
     let mut out = String::new();
     // Writing into a String does not fail.
@@ -98,7 +98,7 @@ fn thread_stack<'a>(
         "\n{}, tid {}, {}{}",
         visible(&thread.name, ascii),
         thread.tid,
-        thread.state.said(),
+        thread.state.words(),
         if thread.open.is_empty() {
             ": in no scope"
         } else {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_lives() {
+    fn all_threads_have_ended() {
         insta::assert_snapshot!(stacks(&fixtures::empty(), &StacksOptions::default()));
     }
 }

@@ -1,7 +1,7 @@
-//! The report: what people read in a terminal and paste into an issue.
+//! The text report, for a terminal or a bug report.
 //!
-//! A header with everything that tells how far to trust the numbers, the call tree, the functions that cost
-//! most themselves. Columns of fixed width come first, names last, so that it stays aligned at 100 columns.
+//! A header says what was measured and how far the numbers can be trusted. The call tree and the functions with the
+//! most self time follow. Columns have fixed widths and names come last, so that lines stay aligned at 100 columns.
 
 mod columns;
 mod flat;
@@ -27,7 +27,7 @@ use self::page::Page;
 
 pub use self::options::{TextOptions, View};
 
-/// The report on a snapshot, ending in a newline.
+/// Returns the report of a snapshot, ending in a newline.
 pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
     let less = options.compensated.then(|| compensated(snapshot));
     let page = Page::new(less.as_ref().unwrap_or(snapshot), snapshot, options);

@@ -1,4 +1,4 @@
-//! In what times are given.
+//! The unit of times in a report.
 
 /// Nanoseconds, ticks of the program's clock, or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

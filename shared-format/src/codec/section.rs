@@ -1,4 +1,4 @@
-//! Sections: the parts of a payload, each with its id and its length; and the limits of reading one.
+//! Sections: the parts of a payload. Writes and reads them, and limits what reading one may allocate.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use crate::error::FormatError;
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
 pub(super) const DECODE_LIMIT: usize = 256 << 20;
 
-/// Shorter sections may claim so much for each of their bytes: a number may take eight times the bytes that it is written
-/// in. bincode reserves memory for a length before it looks for the bytes behind it.
+/// Shorter sections may claim so much for each of their bytes: a number may take eight times the bytes that it is
+/// written in. bincode reserves memory for a length before it looks for the bytes behind it.
 pub(super) const CLAIM_PER_BYTE: usize = 8;
 
 /// What the shortest sections may claim: a few short texts take more than eight times their bytes.

@@ -1,5 +1,5 @@
-//! Sites and call trees in fewer bytes, for records that are many and made seldom: each text once, and small numbers
-//! in one byte.
+//! Compact sections of sites and nodes, for the records of the coarse ring: each text is stored once, and small numbers
+//! take one byte.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Rings whose program has ended: the newest few are kept, emptied of all but their last record and, of the very
-//! newest, the history in their coarse ring.
+//! Cleans up rings of programs that have ended. The newest of them are kept with their last record only; the very
+//! newest also keep the history in their coarse ring.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -19,21 +19,22 @@ const OLDEST_START: Duration = Duration::from_secs(60);
 /// shares.
 const EMPTIED: u64 = 32 << 10;
 
-/// How many dead rings of a user stay.
-pub const KEPT: usize = 16;
+/// How many rings of programs that have ended are kept for each user.
+pub const RINGS_KEPT: usize = 16;
 
 /// How many of those keep their coarse ring.
 pub const HISTORIES_KEPT: usize = 2;
 
-/// Whether a directory has so many rings that cleaning it should not wait.
+/// Whether a directory has so many rings that it should be cleaned at once.
 pub fn is_crowded(place: &Path) -> bool {
-    ring_paths(place).len() > 2 * KEPT
+    ring_paths(place).len() > 2 * RINGS_KEPT
 }
 
-/// Removes the dead rings of a directory beyond the newest `keep`, punches holes into those that stay, and
-/// removes what a program left that died while making its file; `spare` stays as it is. Gives the paths removed.
+/// Removes the rings of programs that have ended, except for the newest `keep`, frees most of the space of those that
+/// stay, and removes unfinished files. `spare` is left alone. Returns the paths that were removed.
 ///
-/// Living rings are told by their lock and never touched. Trouble with one file is no trouble for the others.
+/// The rings of live programs are recognised by their lock and never touched. A failure with one file does not affect
+/// the others.
 pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
     let mut dead: Vec<(Option<u64>, PathBuf)> = Vec::new();
     let all = ring_paths(place).into_iter().chain(left_overs(place));
@@ -43,7 +44,7 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
                 let newest = ring.newest_extent()?;
                 Ok(empty_but_last(&ring, file, newest))
             });
-            // A file that only has such a name is somebody else's.
+            // A file that only has such a name belongs to another program.
             is_ours(file).then_some(newest.ok())
         });
         if let Some(newest) = looked.flatten() {
@@ -75,9 +76,9 @@ fn is_ours(file: &File) -> bool {
     read.is_ok() && (magic == RING_MAGIC.to_le_bytes() || magic == [0; WORD])
 }
 
-/// Does something with a file of this user, under no other name as well, that no living program holds; none for any
-/// other. The lock is shared, as that of a viewer's probe, and held for one file at a time: nobody takes the file for a
-/// living one's.
+/// Calls a function with a file that belongs to this user, has no other name and is not held by a live program; returns
+/// none for any other file. The lock is shared, like that of a viewer's probe, and held for one file at a time, so that
+/// no viewer takes the file for that of a live program.
 fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
     let file = open_plain(path, true).ok()?;
     let facts = file.metadata().ok()?;

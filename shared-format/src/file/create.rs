@@ -1,4 +1,4 @@
-//! The program's side: a ring file that gets its name only when it holds a record.
+//! The program's side of a ring file. The file gets its name once it holds a record.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -6,8 +6,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::FormatError;
-use crate::file::damage::Loss;
-use crate::file::descriptor::Held;
+use crate::file::damage::Damage;
+use crate::file::descriptor::Descriptor;
 use crate::file::header::Header;
 use crate::file::places::{self, RING_ENDING};
 use crate::file::space::{LEAST_RING_BYTES, allocate_some, halve, is_shortage, leave_room};
@@ -21,7 +21,7 @@ use crate::words::{Words, read_one};
 
 pub use crate::mapping::Way;
 
-/// The ring file of this process. Dropping it frees the lock by which others see that the program lives.
+/// The ring file of this process. Dropping it releases the lock by which viewers see that the program is alive.
 #[derive(Debug)]
 pub struct OwnRing {
     words: MapWords,
@@ -33,20 +33,20 @@ pub struct OwnRing {
     dir: PathBuf,
     /// A second open file, without the lock: for giving the file its name and for asking who holds a slot.
     /// The lock itself is held by the mapping alone, which a forked child does not inherit.
-    file: Held,
+    file: Descriptor,
     /// What was done to the file; then it is not touched any more.
-    lost: Option<Loss>,
+    damage: Option<Damage>,
     /// Its path; before it has a name, that of the temporary one where the file system needs one.
     path: PathBuf,
     linked: bool,
 }
 
 impl OwnRing {
-    /// Makes a file without a name in `dir`, allocated, mapped and locked. Where space is short, or the ring would take
-    /// more than a quarter of it, it is halved down to 1 MiB, and the coarse one may grow no larger than it.
+    /// Creates a file without a name in `dir`: allocated, mapped and locked. If space is short, or the ring would take
+    /// more than a quarter of it, its size is halved down to 1 MiB; the coarse ring never grows larger than that size.
     ///
     /// # Errors
-    /// The directory is unfit, or what the system says; nothing is left behind.
+    /// The directory is unsuitable, or the system's error. Nothing is left behind.
     pub fn create(dir: &Path, header: Header) -> Result<Self, FormatError> {
         Self::create_by(dir, header, Way::Copied)
     }
@@ -95,14 +95,14 @@ impl OwnRing {
             file,
             path: temporary.unwrap_or_default(),
             linked: false,
-            lost: None,
+            damage: None,
         })
     }
 
-    /// Gives the file its name. Call it when the first record is in.
+    /// Gives the file its name. Call this once the first record is in it.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn link(&mut self) -> Result<(), FormatError> {
         let Header { name, pid, nonce, .. } = &self.header;
         let path = self.dir.join(format!("{name}.{pid}.{nonce:016x}.{RING_ENDING}"));
@@ -128,50 +128,48 @@ impl OwnRing {
         self.check().is_ok()
     }
 
-    /// Whether the file still is as long as it was made, and no store has failed. Every use looks first, and once lost
-    /// the file is never touched again: nothing is written behind a cut, and a mapped store into what is not there would
-    /// be a signal that ends the program.
+    /// Checks that the file still has its length and that no store has failed. Every use checks first. A damaged file
+    /// is never touched again, because a mapped store beyond its end would raise a signal that ends the program.
     ///
     /// # Errors
-    /// What was done to it.
+    /// What was done to the file.
     pub fn check(&mut self) -> Result<(), FormatError> {
-        self.lost = self.lost.or_else(|| self.find_loss());
-        self.lost
-            .map_or(Ok(()), |loss| Err(loss.error(&self.path, self.file_bytes())))
+        self.damage = self.damage.or_else(|| self.find_damage());
+        self.damage
+            .map_or(Ok(()), |damage| Err(damage.error(&self.path, self.file_bytes())))
     }
 
-    /// The same, and whether its first pages are those that were written: a file that was cut and made longer again is
-    /// as long as before.
+    /// Like [`Self::check`], and also checks the first pages: a file that was cut and then extended has its old length.
     ///
     /// # Errors
-    /// What was done to it.
+    /// What was done to the file.
     pub fn look(&mut self) -> Result<(), FormatError> {
         self.check()?;
         let coarse_words = self.coarse.as_ref().map_or(0, GrowingWriter::size);
         let found = [at::MAGIC, state::COARSE_WORDS].map(|index| read_one(&self.words, index).ok());
         if self.words.fault().is_none() && found != [Some(RING_MAGIC), Some(coarse_words)] {
-            self.lost = Some(Loss::Emptied);
+            self.damage = Some(Damage::Emptied);
         }
-        match (self.lost, self.words.fault()) {
+        match (self.damage, self.words.fault()) {
             (None, None) => Ok(()),
             _ => self.check(),
         }
     }
 
-    /// Whether nobody finds the file any more: it was removed, with its directory or alone, or another one took its name.
-    /// Where the program has closed our descriptor, also whether it was moved away.
+    /// Whether the file can no longer be found: it or its directory was removed, or another file took its name. If the
+    /// program has closed the descriptor, also whether it was moved.
     pub fn is_removed(&mut self) -> bool {
         let found = self.file.get_again(&self.path);
         self.linked && found.is_none_or(|(_, facts)| facts.nlink() == 0)
     }
 
-    fn find_loss(&mut self) -> Option<Loss> {
+    fn find_damage(&mut self) -> Option<Damage> {
         let bytes = self.file_bytes();
         let length = self.file.get_again(&self.path).map(|(_, facts)| facts.len());
         match (self.words.fault(), length) {
-            (_, Some(found)) if found < bytes => Some(Loss::Cut(found)),
-            (Some(fault), _) => Some(Loss::Fault(fault)),
-            (None, None) if self.way() == Way::Mapped => Some(Loss::OutOfSight),
+            (_, Some(found)) if found < bytes => Some(Damage::Cut(found)),
+            (Some(fault), _) => Some(Damage::Fault(fault)),
+            (None, None) if self.way() == Way::Mapped => Some(Damage::OutOfSight),
             (None, _) => None,
         }
     }
@@ -197,10 +195,10 @@ impl OwnRing {
         self.writer.longest_payload()
     }
 
-    /// Publishes a record and gives its sequence number.
+    /// Publishes a record and returns its sequence number.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`], and the ring is as it was; or as [`Self::check`].
+    /// [`FormatError::TooLarge`], and the ring is unchanged; or as [`Self::check`].
     pub fn publish(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         self.check()?;
         let sequence = self.writer.publish(&self.words, stamp, payload)?;
@@ -218,12 +216,12 @@ impl OwnRing {
         self.coarse.as_ref().is_some_and(|coarse| coarse.size() > 0)
     }
 
-    /// Lets the coarse ring grow for a payload of so many bytes, as far as it may and there is space, and gives the
-    /// longest payload that fits into its next record, in bytes; 0 where there is no coarse ring.
+    /// Lets the coarse ring grow for a payload of this many bytes, within its limit and the free space. Returns the
+    /// longest payload in bytes that fits into its next record; 0 if there is no coarse ring.
     ///
     /// # Errors
-    /// What the system says where not even the smallest fits; the next call tries again. And as [`Self::check`].
-    pub fn coarse_room(&mut self, payload_bytes: u64) -> Result<u64, FormatError> {
+    /// The system's error if not even the smallest ring fits; the next call tries again. Also as [`Self::check`].
+    pub fn coarse_space(&mut self, payload_bytes: u64) -> Result<u64, FormatError> {
         self.check()?;
         let before = self.file_bytes();
         let Some(coarse) = &mut self.coarse else {
@@ -252,10 +250,11 @@ impl OwnRing {
         Ok(longest)
     }
 
-    /// Publishes a record in the coarse ring and gives its sequence number there.
+    /// Publishes a record in the coarse ring and returns its sequence number there.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`] beyond what [`Self::coarse_room`] gave, and the ring is as it was; or as [`Self::check`].
+    /// [`FormatError::TooLarge`] if the payload is longer than [`Self::coarse_space`] returned, and the ring is
+    /// unchanged; or as [`Self::check`].
     pub fn publish_coarse(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         self.check()?;
         let found = payload.len() as u64;
@@ -267,7 +266,7 @@ impl OwnRing {
         Ok(sequence)
     }
 
-    /// A sign of life: the monotonic clock now, and the time between records in force, in nanoseconds.
+    /// Writes the heartbeat: the monotonic clock, and the time between two records, both in nanoseconds.
     pub fn beat(&mut self, monotonic_ns: u64, interval_ns: u64) {
         if !self.is_whole() {
             return;
@@ -276,27 +275,28 @@ impl OwnRing {
         self.words.store_release(state::HEARTBEAT, monotonic_ns);
     }
 
-    /// Says how many records could not be published.
+    /// Writes how many records could not be published.
     pub fn fault(&mut self, faults: u64) {
         if self.is_whole() {
             self.words.store_release(state::FAULTS, faults);
         }
     }
 
-    /// Says goodbye, at the given nanoseconds since the Unix epoch.
+    /// Writes that the program has ended, at this time in nanoseconds since the Unix epoch.
     pub fn exit(&mut self, unix_ns: u64) {
         if self.is_whole() {
             self.words.store_release(state::EXIT_UNIX_NS, unix_ns);
         }
     }
 
-    /// Which slots a viewer holds.
+    /// Returns the slots that viewers own.
     pub fn watched_slots(&self) -> Vec<usize> {
         let Some((file, _)) = self.file.get() else {
             return Vec::new();
         };
         let mut held = Vec::new();
-        // Mostly nobody watches, and one call says so; each slot that is found leaves those on either side of it to ask for.
+        // Mostly no viewer is there, and one call says so. Each slot that is found leaves a range on either side of it
+        // to ask for.
         let mut unknown = vec![(0, slot::COUNT)];
         while let Some((first, end)) = unknown.pop() {
             let [from, to] = [first, end].map(|index| (first_word(index) * WORD) as u64);
@@ -314,7 +314,7 @@ impl OwnRing {
         held
     }
 
-    /// The requests not yet answered.
+    /// Returns the requests that have no reply yet.
     pub fn requests(&mut self) -> Vec<Request> {
         if !self.is_whole() {
             return Vec::new();
@@ -322,7 +322,7 @@ impl OwnRing {
         self.server.look(&self.words)
     }
 
-    /// Answers a request: the first record that shows it, and the reset epoch since.
+    /// Replies to a request: with the first record that shows its effect, and the reset epoch since then.
     pub fn answer(&mut self, request: &Request, outcome: Outcome, record: u64, reset_epoch: u64) {
         if !self.is_whole() {
             return;
@@ -347,7 +347,7 @@ fn lock_and_map(
     locked: File,
     header: &Header,
     way: Way,
-) -> Result<(MapWords, Held), FormatError> {
+) -> Result<(MapWords, Descriptor), FormatError> {
     let unlocked = OpenOptions::new()
         .read(true)
         .write(true)
@@ -360,7 +360,7 @@ fn lock_and_map(
     let (bytes, most) = (header.file_bytes(), header.file_bytes_with(header.coarse_words));
     let words = MapWords::new(&locked, bytes, most, way);
     let words = words.map_err(|error| FormatError::io("mmap", dir, error))?;
-    let unlocked = Held::new(unlocked).map_err(|error| FormatError::io("stat", dir, error))?;
+    let unlocked = Descriptor::new(unlocked).map_err(|error| FormatError::io("stat", dir, error))?;
     Ok((words, unlocked))
 }
 

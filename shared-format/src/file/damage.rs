@@ -1,26 +1,27 @@
-//! What others may do to a ring file while its program writes it.
+//! Damage that other processes can do to a ring file while its program writes it.
 
 use std::path::Path;
 
 use crate::error::FormatError;
 use crate::mapping::Fault;
 
-/// Why a ring is not to be written any more.
+/// Why a ring must no longer be written.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Loss {
-    /// Somebody has cut the file to so many bytes.
+pub(super) enum Damage {
+    /// The file was cut to this many bytes.
     Cut(u64),
-    /// Somebody has emptied its first pages, or written over them.
+    /// Its first pages were emptied or overwritten.
     Emptied,
-    /// The kernel could not carry out a call: the file was cut and has grown again, or there is no space for a block of
-    /// it any more.
+    /// The kernel could not carry out a call: the file was cut and has grown again, or there is no space left for one
+    /// of its blocks.
     Fault(Fault),
-    /// The descriptor was closed and the path leads elsewhere: nobody could tell whether a store is a signal.
+    /// The descriptor was closed and the path leads to another file, so that it is unknown whether a store would raise
+    /// a signal.
     OutOfSight,
 }
 
-impl Loss {
-    /// As an error, of a file that had so many bytes.
+impl Damage {
+    /// Makes an error of it, for a file that had this many bytes.
     pub(super) fn error(self, path: &Path, bytes: u64) -> FormatError {
         let (found, wanted) = match self {
             Self::Fault(fault) => return FormatError::io(fault.call, path, fault.source()),

@@ -1,5 +1,5 @@
-//! A descriptor inside somebody else's program. Some programs close all descriptors that they do not know, and the next
-//! file they open gets the same number: so nothing is done with it before it has been asked which file it is of.
+//! A descriptor inside a program that is not ours. Some programs close every descriptor that they do not recognise, and
+//! the next file they open reuses the number. Device and inode are therefore checked before each use.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -9,10 +9,10 @@ use std::path::Path;
 
 use crate::file::open::open_plain;
 
-/// An open file, as long as its descriptor is its own.
+/// An open file whose number may have been reused for another file.
 #[derive(Debug)]
-pub(super) struct Held {
-    /// None once the descriptor was closed by others.
+pub(super) struct Descriptor {
+    /// None once the program has closed the descriptor.
     file: Option<File>,
     /// Device and inode.
     id: (u64, u64),
@@ -22,18 +22,18 @@ fn id_of(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
-impl Held {
+impl Descriptor {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let id = id_of(&file.metadata()?);
         Ok(Self { file: Some(file), id })
     }
 
-    /// The file and what the system says of it; none where the descriptor is not its any more.
+    /// Returns the file and its metadata, or none if the descriptor now belongs to another file.
     pub(super) fn get(&self) -> Option<(&File, Metadata)> {
         Some((self.file.as_ref()?, self.facts()?))
     }
 
-    /// The same; where the descriptor was closed, by a new one if the path still leads to the file.
+    /// Like [`get`](Self::get), but reopens a file that was closed if the path still leads to it.
     pub(super) fn get_again(&mut self, path: &Path) -> Option<(&File, Metadata)> {
         let mut facts = self.facts();
         if facts.is_none() {
@@ -53,14 +53,14 @@ impl Held {
         (id_of(&facts) == self.id).then_some(facts)
     }
 
-    /// Cuts the file to a length where it is longer: one that others have cut stays as they left it.
+    /// Cuts the file to a length if it is longer. A file that another process has cut stays as it is.
     pub(super) fn shorten(&self, length: u64) {
         if let Some((file, _)) = self.get().filter(|(_, facts)| facts.len() > length) {
             let _ = file.set_len(length);
         }
     }
 
-    /// Leaves the descriptor to whoever has it now.
+    /// Gives up the number without closing it, because it belongs to another file.
     fn forget(&mut self) {
         if let Some(file) = self.file.take() {
             let _ = file.into_raw_fd();
@@ -68,7 +68,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for Descriptor {
     fn drop(&mut self) {
         if self.get().is_none() {
             self.forget();
@@ -86,20 +86,20 @@ mod tests {
     #[test]
     fn a_file_that_was_cut_or_exchanged_meanwhile_was_given_the_old_length() {
         let file = tempfile::tempfile().unwrap();
-        let held = Held::new(file.try_clone().unwrap()).unwrap();
+        let descriptor = Descriptor::new(file.try_clone().unwrap()).unwrap();
         for (found, left) in [(5000, 4096), (4096, 4096), (100, 100), (0, 0)] {
             file.set_len(found).unwrap();
-            held.shorten(4096);
+            descriptor.shorten(4096);
             assert_eq!(file.metadata().unwrap().len(), left);
         }
         let other = tempfile::tempfile().unwrap();
         other.set_len(9000).unwrap();
-        let number = held.file.as_ref().unwrap().as_raw_fd();
+        let number = descriptor.file.as_ref().unwrap().as_raw_fd();
         // As where the program closes all, and opens its own.
         crate::os::put_in_place(&other, number);
-        held.shorten(4096);
+        descriptor.shorten(4096);
         assert_eq!(other.metadata().unwrap().len(), 9000);
         // It is not closed: it is another file's.
-        drop(held);
+        drop(descriptor);
     }
 }

@@ -1,4 +1,4 @@
-//! The header page: who wrote the file, and where its parts lie. Never changes once the file has a name.
+//! The header page: which program wrote the file, and where its parts are. It never changes once the file has a name.
 
 use crate::checksum::checksum;
 use crate::error::FormatError;

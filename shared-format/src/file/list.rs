@@ -1,4 +1,4 @@
-//! The rings that can be seen from here.
+//! Lists the rings that this process can see.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct Listed {
 }
 
 /// All files that end like rings in these directories, living ones first, then the newest first. Directories
-/// that are missing or may not be read give nothing; one that was planted by somebody else is listed itself, with that
+/// that are missing or may not be read give nothing; one that another user planted is listed itself, with that
 /// reason.
 pub fn list(places: &[PathBuf]) -> Vec<Listed> {
     let look_into = |place: &PathBuf| match places::check_owner(place) {

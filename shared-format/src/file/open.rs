@@ -1,4 +1,5 @@
-//! The reading side: a ring file read with `pread`, so that one cut under our feet is a short read and no signal.
+//! The reader's side of a ring file. It reads with `pread`: if another process cuts the file, that is a short read and
+//! not a signal.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -60,7 +61,7 @@ pub enum Liveness {
     },
 }
 
-/// A request slot that this process owns; given back when dropped.
+/// A request slot that this process owns. Dropping it releases the slot.
 #[derive(Debug)]
 pub struct Slot {
     /// An open file of its own, which carries the lock.
@@ -69,7 +70,7 @@ pub struct Slot {
     next_sequence: u64,
 }
 
-/// A request on its way.
+/// A request that was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent([u64; slot::REQUEST_WORDS]);
 
@@ -102,10 +103,10 @@ impl ReadWords for FileWords<'_> {
     }
 }
 
-/// Opens a plain file of ours without following a symbolic link and without waiting at a FIFO.
+/// Opens a plain file of this user. It does not follow symbolic links and does not wait at a FIFO.
 ///
 /// # Errors
-/// [`FormatError::Unsuitable`] with what is there instead, or what the system says.
+/// [`FormatError::Unsuitable`] with what was found instead, or the system's error.
 pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
     let unsuitable = |found: String, wanted: &str| FormatError::Unsuitable {
         path: path.to_path_buf(),
@@ -143,7 +144,7 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
         .open(path)
         .and_then(os::out_of_the_way)
         .map_err(|error| FormatError::io("open", path, error))?;
-    // Between the look and the opening somebody may have put something else there.
+    // Another process may have put something else there between the two calls.
     match file.metadata() {
         Ok(facts) if facts.is_file() => Ok(file),
         Ok(_) => Err(unsuitable(
@@ -158,7 +159,7 @@ impl RingFile {
     /// Opens and checks a ring file.
     ///
     /// # Errors
-    /// What is there instead of a ring file that this build can read.
+    /// What was found instead of a ring file that this build can read.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let (file, writable) = match open_plain(path, true) {
             Ok(file) => (file, true),
@@ -192,7 +193,7 @@ impl RingFile {
         let mut page = [0; PAGE_WORDS];
         FileWords(&file).read(0, &mut page)?;
         let header = Header::decode(&page, facts.len())?;
-        // Whoever made the other name can reach what is done through this one.
+        // The process that made the other name can reach the file as well.
         if facts.nlink() > 1 {
             return Err(FormatError::Unsuitable {
                 path: path.to_path_buf(),
@@ -221,7 +222,7 @@ impl RingFile {
         &self.path
     }
 
-    /// Who wrote it.
+    /// Its header.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -234,15 +235,15 @@ impl RingFile {
         read_one(&self.words(), word)
     }
 
-    /// Where the newest record begins: changes with every record.
+    /// Returns the position of the newest record, which changes with every record.
     ///
     /// # Errors
-    /// What reading gives.
+    /// The error of reading.
     pub fn latest(&self) -> Result<u64, FormatError> {
         self.state(state::LATEST)
     }
 
-    /// The newest whole record.
+    /// Reads the newest complete record.
     ///
     /// # Errors
     /// As [`ring::read_newest`].
@@ -258,12 +259,13 @@ impl RingFile {
         extent::find_newest(&self.words(), &self.header.region())
     }
 
-    /// How often the program has written over the newest record while it was read here, so that it was read again.
+    /// Returns how often the program overwrote the newest record while it was being read, so that it had to be read
+    /// again.
     pub fn lapped(&self) -> u64 {
         self.lapped.load(Ordering::Relaxed)
     }
 
-    /// The newest whole snapshot, with its record.
+    /// Reads the newest complete record and its snapshot.
     ///
     /// # Errors
     /// As [`ring::read_newest`] and [`codec::decode`].
@@ -273,10 +275,10 @@ impl RingFile {
         Ok((record, snapshot))
     }
 
-    /// The record before another one; none where it has been written over or there was none.
+    /// Reads the record before another one. Returns none if it has been overwritten or there was none.
     ///
     /// # Errors
-    /// What reading gives.
+    /// The error of reading.
     pub fn before(&self, record: &Record) -> Result<Option<Record>, FormatError> {
         match record.previous {
             Some(previous) => {
@@ -286,8 +288,8 @@ impl RingFile {
         }
     }
 
-    /// The records before one down to that behind number `after`, newest first. One that has been written over is not
-    /// there any more, and none before it.
+    /// Returns the records before one down to number `after`, newest first. It ends at the first record that has been
+    /// overwritten.
     pub fn between(&self, after: u64, newest: &Record) -> impl Iterator<Item = Record> {
         let (mut sequence, mut position, mut previous) = (newest.sequence, newest.position, newest.previous);
         std::iter::from_fn(move || {
@@ -300,11 +302,11 @@ impl RingFile {
         })
     }
 
-    /// The newest record of the coarse ring, which reaches back further than the ring; none where the file has none
-    /// (its program is older or young), or it was emptied after its program's end.
+    /// Reads the newest record of the coarse ring, which reaches back further than the ring. Returns none if there is
+    /// none yet, if an older collector wrote the file, or if the ring was emptied after the end of the program.
     ///
     /// # Errors
-    /// [`FormatError::Lapped`], and what reading gives.
+    /// [`FormatError::Lapped`], or the error of reading.
     pub fn coarse_newest(&self) -> Result<Option<Record>, FormatError> {
         match self.header.coarse() {
             Some(coarse) => coarse.read_newest(&self.words()),
@@ -312,10 +314,11 @@ impl RingFile {
         }
     }
 
-    /// The record of the coarse ring before another one of it; none where it has been written over or there was none.
+    /// Reads the record before another one of the coarse ring. Returns none if it has been overwritten or there was
+    /// none.
     ///
     /// # Errors
-    /// What reading gives.
+    /// The error of reading.
     pub fn coarse_before(&self, record: &Record) -> Result<Option<Record>, FormatError> {
         match self.header.coarse() {
             Some(coarse) => coarse.read_before(&self.words(), record),
@@ -323,10 +326,10 @@ impl RingFile {
         }
     }
 
-    /// How it stands with the program.
+    /// Finds out whether the program is alive.
     ///
     /// # Errors
-    /// [`FormatError::Truncated`], and what the system says.
+    /// [`FormatError::Truncated`], or the system's error.
     pub fn liveness(&self) -> Result<Liveness, FormatError> {
         let facts = self.file.metadata();
         let found = facts
@@ -372,7 +375,8 @@ impl RingFile {
             }
         };
         let is_fresh = age <= STALE_NS.max(interval.saturating_mul(3));
-        // Whoever holds the lock of a file from an earlier boot is not the program, and its clock was another one.
+        // A process that holds the lock of a file from an earlier boot is not its program, and the clock was another
+        // one.
         let held = held && (past.is_some() && is_fresh || self.is_of_this_boot());
         let exit = self.state(state::EXIT_UNIX_NS)?;
         if !held && exit != 0 {
@@ -407,10 +411,10 @@ impl RingFile {
         Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()))
     }
 
-    /// Takes a free request slot; none where all are taken or the program takes no requests from us.
+    /// Takes a free request slot. Returns none if all are taken, or if the program takes no requests from this user.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn take_slot(&self) -> Result<Option<Slot>, FormatError> {
         if !self.writable || !self.header.control {
             return Ok(None);
@@ -434,10 +438,10 @@ impl RingFile {
 }
 
 impl Slot {
-    /// Writes a request.
+    /// Sends a request.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn send(&mut self, op: Op) -> Result<Sent, FormatError> {
         let request = slots::request_words(self.next_sequence, op);
         // Where it begins is what the page says, and that may be anything.
@@ -462,10 +466,10 @@ impl Slot {
         Ok(Sent(request))
     }
 
-    /// The answer, once it is there.
+    /// Returns the reply, or none if there is none yet.
     ///
     /// # Errors
-    /// What reading gives.
+    /// The error of reading.
     pub fn reply(&self, sent: &Sent) -> Result<Option<Reply>, FormatError> {
         slots::reply_to(&self.ring.words(), self.index, &sent.0)
     }

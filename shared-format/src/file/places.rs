@@ -1,4 +1,4 @@
-//! The directories where rings lie, in the order in which a program tries them.
+//! The directories for rings, in the order in which a program tries them.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Metadata};
@@ -12,13 +12,13 @@ use crate::os;
 /// The environment variable that names the directory.
 pub const DIR_VARIABLE: &str = "TICKSCOPE_DIR";
 
-/// Ending of ring files.
+/// The ending of ring files.
 pub const RING_ENDING: &str = "ring";
 
-/// The directories to look in: the given one, that of `TICKSCOPE_DIR`, then the two that always are.
-/// A program takes the first that works; a viewer looks in all of them.
+/// Returns the directories for rings: the given one, that of `TICKSCOPE_DIR`, then the two default directories. A
+/// program takes the first that works; a viewer looks in all of them.
 ///
-/// `$XDG_RUNTIME_DIR` is none of them: a service and a shell disagree on it, and logging out deletes it.
+/// `$XDG_RUNTIME_DIR` is not among them, because a service and a shell disagree on it, and logging out deletes it.
 pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
     let candidates = given.map(Path::to_path_buf).into_iter().chain(named());
@@ -30,8 +30,8 @@ pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-/// Where something is removed: in the given directory alone, else in that of `TICKSCOPE_DIR` alone, else in the two that
-/// always are.
+/// Returns the directories in which files may be removed: the given one alone, else that of `TICKSCOPE_DIR` alone, else
+/// the two default directories.
 pub fn chosen(given: Option<&Path>) -> Vec<PathBuf> {
     match given.map(Path::to_path_buf).or_else(named) {
         Some(one) => vec![one],
@@ -39,14 +39,15 @@ pub fn chosen(given: Option<&Path>) -> Vec<PathBuf> {
     }
 }
 
-/// The directory that the environment names; none where whoever set it has fewer rights than this program.
+/// The directory that the environment names. It is ignored if this program has more rights than the user that started
+/// it.
 fn named() -> Option<PathBuf> {
     std::env::var_os(DIR_VARIABLE)
         .filter(|dir: &OsString| !dir.is_empty() && !os::has_more_rights())
         .map(PathBuf::from)
 }
 
-/// This user's own, where nobody has chosen another.
+/// The default directory of this user.
 fn usual() -> [PathBuf; 2] {
     let own = format!("tickscope-{}", os::user_id());
     // `TMPDIR` is the environment's word as well.
@@ -58,10 +59,10 @@ fn usual() -> [PathBuf; 2] {
     [Path::new("/dev/shm").join(&own), temporary.join(&own)]
 }
 
-/// Whether one of the two that always are is somebody else's: planted there, so nothing in it is believed.
+/// Checks that a default directory does not belong to another user, who could have planted it.
 ///
 /// # Errors
-/// [`FormatError::Unsuitable`] with whose it is.
+/// [`FormatError::Unsuitable`] with its owner.
 pub(super) fn check_owner(place: &Path) -> Result<(), FormatError> {
     let Ok(facts) = fs::symlink_metadata(place) else {
         return Ok(());
@@ -79,11 +80,11 @@ pub(super) fn check_owner(place: &Path) -> Result<(), FormatError> {
     })
 }
 
-/// Makes sure that a directory is there and fit to hold rings: a real directory of this user that nobody
-/// else may write to. Makes it, for this user alone, where it is missing.
+/// Makes sure that a directory can hold rings: a real directory of this user, which no other user may write to. Creates
+/// it, for this user alone, if it is missing.
 ///
 /// # Errors
-/// [`FormatError::Unsuitable`] with what was found, or what the system says.
+/// [`FormatError::Unsuitable`] with what was found, or the system's error.
 pub fn prepare(dir: &Path) -> Result<(), FormatError> {
     match DirBuilder::new().mode(0o700).create(dir) {
         Ok(()) => {}

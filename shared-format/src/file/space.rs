@@ -1,19 +1,19 @@
-//! How much room rings may take: a quarter of what is free, and less where blocks are short.
+//! Limits the space that rings may take: a quarter of what is free, and less if blocks cannot be allocated.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use crate::error::FormatError;
-use crate::file::descriptor::Held;
+use crate::file::descriptor::Descriptor;
 use crate::file::header::Header;
 use crate::layout::{RING_WORDS_RANGE, WORD};
 use crate::os;
 
-/// Halving a ring that finds no space ends here, in bytes.
+/// A ring that finds no space is halved down to this many bytes.
 pub(super) const LEAST_RING_BYTES: u64 = 1 << 20;
 
-/// One in so many of the bytes that are free in a place may become a ring: others need it as well, `/dev/shm` above all.
+/// A ring may take one in this many of the free bytes, because others need space as well, above all in `/dev/shm`.
 const SHARE: u64 = 4;
 
 pub(super) fn halve(header: &mut Header) {
@@ -21,7 +21,7 @@ pub(super) fn halve(header: &mut Header) {
     header.coarse_words = header.coarse_words.min(header.ring_words);
 }
 
-/// Halves a ring until it is a quarter of what is free where the file is.
+/// Halves a ring until it takes at most a quarter of the free space.
 pub(super) fn leave_room(
     file: &File,
     header: &mut Header,
@@ -47,17 +47,17 @@ pub(super) fn leave_room(
     Ok(())
 }
 
-/// Gives the coarse ring blocks for `wanted` words where it has those for `size`, or for half as many and half of
-/// that while that is more than it has, and says for how many; none where the file is out of sight, or was cut. It takes
-/// a quarter of what is free at most, and leaves what another program's ring needs.
+/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words, or to half of that and half again as
+/// long as that is more than it has. Returns the new size, or none if the file cannot be reached or was cut. It takes a
+/// quarter of the free space at most, and leaves what another program's ring needs.
 pub(super) fn allocate_some(
-    held: &Held,
+    descriptor: &Descriptor,
     header: &Header,
     size: u64,
     mut wanted: u64,
 ) -> io::Result<Option<u64>> {
     let begin = header.file_bytes_with(size);
-    let free = held.get().and_then(|(file, _)| os::free_bytes(file));
+    let free = descriptor.get().and_then(|(file, _)| os::free_bytes(file));
     let most = match free.map(|free| free / SHARE) {
         Some(share) if share < LEAST_RING_BYTES => 0,
         Some(share) => share,
@@ -65,7 +65,7 @@ pub(super) fn allocate_some(
     };
     loop {
         // Each time: the one before may have taken long, and blocks behind a cut would hide it.
-        let Some((file, _)) = held.get().filter(|(_, facts)| facts.len() >= begin) else {
+        let Some((file, _)) = descriptor.get().filter(|(_, facts)| facts.len() >= begin) else {
             return Ok(None);
         };
         let bytes = header.file_bytes_with(wanted) - begin;
@@ -114,16 +114,16 @@ mod tests {
             version: (1, 1),
         };
         let file = tempfile::tempfile().unwrap();
-        let held = Held::new(file.try_clone().unwrap()).unwrap();
+        let descriptor = Descriptor::new(file.try_clone().unwrap()).unwrap();
         let length = || file.metadata().unwrap().len();
         file.set_len(100).unwrap();
         assert_eq!(
-            allocate_some(&held, &header, 0, header.coarse_words).unwrap(),
+            allocate_some(&descriptor, &header, 0, header.coarse_words).unwrap(),
             None
         );
         assert_eq!(length(), 100);
         file.set_len(header.file_bytes()).unwrap();
-        let grown = allocate_some(&held, &header, 0, header.coarse_words).unwrap();
+        let grown = allocate_some(&descriptor, &header, 0, header.coarse_words).unwrap();
         assert_eq!(grown, Some(header.coarse_words));
         assert_eq!(length(), header.file_bytes_with(header.coarse_words));
     }

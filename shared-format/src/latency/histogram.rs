@@ -1,7 +1,8 @@
-//! Latency histograms: how long finished calls took, in log-linear buckets.
+//! Latency histograms with log-linear buckets.
 //!
-//! Eight buckets an octave: a bucket of `d` ticks covers 2^e (1 + m/8) up to 2^e (1 + (m+1)/8), so its width is
-//! at most 12.5 % of what it holds. The scheme is that of HdrHistogram (Gil Tene) with three significant bits.
+//! There are eight buckets an octave. A bucket covers durations from 2^e (1 + m/8) up to 2^e (1 + (m+1)/8) ticks, so
+//! its width is at most 12.5 % of its values. The scheme is that of HdrHistogram (Gil Tene) with three significant
+//! bits.
 
 /// Buckets of an octave.
 pub const PER_OCTAVE: usize = 8;
@@ -12,8 +13,8 @@ pub const OCTAVES: usize = 64;
 /// Buckets there are.
 pub const BUCKETS: usize = OCTAVES * PER_OCTAVE;
 
-/// The bucket of a duration in ticks; 0 shares that of 1. Durations of 2^53 ticks and more may be found one bucket
-/// up.
+/// Returns the bucket of a duration in ticks. 0 shares the bucket of 1. Durations of 2^53 ticks and more may end up one
+/// bucket higher.
 // The exponent and the upper bits of the mantissa of a float are the bucket: one conversion and one shift, where
 // counting leading zeros is slow on CPUs that x86-64 still includes.
 #[inline(always)]
@@ -29,12 +30,12 @@ pub fn bucket_of_small(ticks: i32) -> u16 {
     (f64::from(ticks).to_bits() >> 49).wrapping_sub(1023 << 3) as u16
 }
 
-/// The least duration in a bucket, in ticks.
+/// Returns the shortest duration in a bucket, in ticks.
 pub fn lower_edge(bucket: usize) -> u64 {
     edge(bucket)
 }
 
-/// The greatest duration in a bucket, in ticks.
+/// Returns the longest duration in a bucket, in ticks.
 pub fn upper_edge(bucket: usize) -> u64 {
     edge(bucket + 1).saturating_sub(1).max(edge(bucket))
 }
@@ -46,30 +47,30 @@ fn edge(bucket: usize) -> u64 {
     u64::try_from(eighths.div_ceil(8)).unwrap_or(u64::MAX)
 }
 
-/// The latencies of one node, or of several together: buckets with a count above zero, in order.
+/// The latencies of one or several nodes: the buckets that are not empty, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Bucket and how many calls fell into it.
+    /// Each bucket with its number of calls.
     pub buckets: Vec<(u16, u64)>,
-    /// The longest call in ticks where it is known exactly; 0 where only its bucket is.
+    /// The longest call in ticks; 0 if only its bucket is known.
     pub max_ticks: u64,
 }
 
 impl Histogram {
-    /// Finished calls.
+    /// Returns the number of finished calls.
     pub fn count(&self) -> u64 {
         self.buckets
             .iter()
             .fold(0, |sum: u64, &(_, count)| sum.saturating_add(count))
     }
 
-    /// True where no call has finished.
+    /// Whether no call has finished.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 
-    /// The duration in ticks that a share of the calls (0 to 1) did not exceed: the middle of the bucket in which
-    /// that call stands, within 6.3 %. None where no call has finished.
+    /// Returns the duration in ticks that a share of the calls (0 to 1) did not exceed, or none if no call has
+    /// finished. It is the middle of a bucket, so it is accurate to 6.3 %.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let count = self.count();
         let rank = ((share * count as f64).ceil() as u64).clamp(1, count.max(1));
@@ -85,8 +86,8 @@ impl Histogram {
         })
     }
 
-    /// The longest call in ticks, and whether that is exact; else it is the upper edge of its bucket. None where
-    /// no call has finished.
+    /// Returns the longest call in ticks and whether that is exact, or none if no call has finished. An inexact value
+    /// is the upper end of the bucket.
     pub fn max(&self) -> Option<(u64, bool)> {
         let &(highest, _) = self.buckets.last()?;
         Some(match self.max_ticks {
@@ -95,7 +96,8 @@ impl Histogram {
         })
     }
 
-    /// Mean and variance in ticks, each call taken for the middle of its bucket. None where no call has finished.
+    /// Returns mean and variance in ticks, taking each call as the middle of its bucket, or none if no call has
+    /// finished.
     pub fn moments(&self) -> Option<(f64, f64)> {
         let count = self.count();
         if count == 0 {
@@ -128,7 +130,7 @@ impl Histogram {
         }
     }
 
-    /// Adds another's calls. The longest stays exact where it is known of the one that holds it.
+    /// Adds the calls of another histogram. The longest call stays exact if it is exact in the histogram it comes from.
     pub fn add(&mut self, other: &Self) {
         let highest = |histogram: &Self| histogram.buckets.last().map(|&(bucket, _)| bucket);
         self.max_ticks = match highest(self).cmp(&highest(other)) {
@@ -140,7 +142,7 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &other.buckets, u64::saturating_add);
     }
 
-    /// Takes an earlier state's calls away. The longest is known exactly only where it is longer than it was then.
+    /// Subtracts the calls of an earlier state. The longest call is exact only if it is longer than it was then.
     pub fn subtract(&mut self, earlier: &Self) {
         if self.max_ticks <= earlier.max_ticks {
             self.max_ticks = 0;

@@ -1,22 +1,22 @@
-//! A histogram in few bytes: most of its numbers are small.
+//! The compact encoding of a histogram.
 //!
-//! The longest call, then for each bucket the step from the bucket before and its count: each number as LEB128,
-//! seven bits a byte, the lowest first.
+//! It is the longest call, then for each bucket the distance from the bucket before and its count. Each number is in
+//! LEB128: seven bits a byte, the lowest first.
 
 use super::histogram::{BUCKETS, Histogram};
 
-/// A packed histogram; without bytes where no call has finished.
+/// A packed histogram. It has no bytes if no call has finished.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed(Vec<u8>);
 
 impl Packed {
-    /// Packs a histogram in place of what it held.
+    /// Replaces the contents with a histogram.
     pub fn set(&mut self, histogram: &Histogram) {
         self.0.clear();
         append(histogram, &mut self.0);
     }
 
-    /// True where no call has finished.
+    /// Whether no call has finished.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -53,15 +53,15 @@ pub(crate) fn append(histogram: &Histogram, out: &mut Vec<u8>) {
     }
 }
 
-/// The histogram in these bytes; none where there is none: numbers cut off, buckets that do not rise or do not
-/// exist, or without a call.
+/// The histogram in these bytes, or none if there is none: numbers cut off, buckets that do not rise or do not exist,
+/// or without a call.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Histogram> {
     let mut histogram = Histogram::default();
     histogram.max_ticks = walk(bytes, |bucket, count| histogram.buckets.push((bucket, count)))?;
     Some(histogram)
 }
 
-/// Goes through the buckets and gives the longest call; none where the bytes are no histogram.
+/// Goes through the buckets and gives the longest call, or none if the bytes are no histogram.
 pub(crate) fn walk(bytes: &[u8], mut each: impl FnMut(u16, u64)) -> Option<u64> {
     let mut rest = bytes;
     let max_ticks = take(&mut rest)?;

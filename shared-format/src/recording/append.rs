@@ -1,19 +1,19 @@
-//! The writing side of a series: one record after another, each in one piece.
+//! The writer of a recording. It appends each record with one write.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::stored::{self, Facts};
+use super::stored::{self, RecordInfo};
 use super::{HEAD_WORDS, PACKED};
 use crate::codec;
 use crate::error::FormatError;
-use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, KEPT_MAGIC, WORD, record};
+use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, SNAPSHOT_FILE_MAGIC, WORD, record};
 use crate::ring::{Stamp, payload_words, record_head};
 use crate::words;
 
-/// Appends records to a file of its own.
+/// Writes a recording.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
@@ -29,11 +29,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A new file. One that is there already is replaced only by force, and not before there is a record to replace
+    /// Creates a new file. An existing file is replaced only with `force`, and only once there is a record to replace
     /// it with.
     ///
     /// # Errors
-    /// That there is one, or what the system says.
+    /// The file exists already, or the system's error.
     pub fn create(path: &Path, force: bool) -> Result<Self, FormatError> {
         // Without following links: what one points to is not ours to replace.
         let there = path.symlink_metadata().ok();
@@ -71,7 +71,7 @@ impl Writer {
             sites: None,
         };
         let mut page = [0; HEAD_WORDS];
-        page[0] = KEPT_MAGIC;
+        page[0] = SNAPSHOT_FILE_MAGIC;
         page[1] = u64::from(FORMAT_MAJOR) << 32 | u64::from(FORMAT_MINOR);
         page[2] = PACKED;
         match writer.file.write_all(&words::to_bytes(page)) {
@@ -83,10 +83,10 @@ impl Writer {
         }
     }
 
-    /// Appends a record. Where that fails, those before it stay as they are.
+    /// Appends a record. If that fails, earlier records stay as they are.
     ///
     /// # Errors
-    /// What the system says, or that it is no payload.
+    /// The system's error, or that the bytes are not a payload.
     pub fn append(&mut self, stamp: Stamp, payload: &[u8]) -> Result<(), FormatError> {
         let capture = codec::capture(payload)?;
         let (others, sites) = codec::split_sites(payload)?;
@@ -95,7 +95,7 @@ impl Writer {
             Some((position, _)) => (*position, None),
             None => (self.position, Some(&sites[..])),
         };
-        let stored = stored::packed(Facts::new(&capture, sites_at), &others, own)
+        let stored = stored::packed(RecordInfo::new(&capture, sites_at), &others, own)
             .map_err(|error| FormatError::io("pack for", &self.path, error))?;
         let head = record_head(stamp, self.records + 1, self.position, self.previous, &stored);
         let length = (record::WORDS + stored.len().div_ceil(WORD)) as u64;
@@ -120,25 +120,25 @@ impl Writer {
         Ok(())
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Records so far.
+    /// The number of records so far.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Bytes of the file so far.
+    /// The length of the file so far, in bytes.
     pub fn bytes(&self) -> u64 {
         (HEAD_WORDS as u64 + self.position) * WORD as u64
     }
 
-    /// Has the file stay through a loss of power; one without a record goes away.
+    /// Flushes the file to the disk, and removes it if it has no record.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn finish(self) -> Result<(), FormatError> {
         if self.records == 0 {
             self.remove_empty();

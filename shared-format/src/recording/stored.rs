@@ -1,15 +1,15 @@
-//! How a record stands in a series: facts that are read without the rest, then the payload, packed.
+//! A record in a recording: what can be read without unpacking it, then the packed payload.
 //!
 //! | section | body |
 //! |---|---|
 //! | 64 | four words: seq, reset epoch, epoch withdrawn (all ones for none), position of the record with the sites |
 //! | 65 | all sections but the sites: raw deflate |
-//! | 66 | the section of sites: raw deflate; only where the record has them itself |
+//! | 66 | the section of sites: raw deflate; only if this record has them itself |
 
 use crate::codec;
 use crate::error::FormatError;
 #[cfg(feature = "deflate")]
-use crate::snapshot::CaptureFacts;
+use crate::snapshot::CaptureInfo;
 use crate::words;
 
 const FACTS: u64 = 64;
@@ -27,7 +27,7 @@ const LONGEST: u64 = 512 << 20;
 
 /// What is known of a record before it is unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct RecordInfo {
     pub(super) seq: u64,
     pub(super) reset_epoch: u64,
     pub(super) withdraws: Option<u64>,
@@ -35,8 +35,8 @@ pub(super) struct Facts {
     pub(super) sites: u64,
 }
 
-impl Facts {
-    /// Those of a stored record; none where it is a payload as it is.
+impl RecordInfo {
+    /// Those of a stored record, or none if it is a payload as it is.
     pub(super) fn of(stored: &[u8]) -> Option<Self> {
         let head: Vec<u64> = words::from_bytes(stored.get(..FACTS_BYTES)?).collect();
         let &[FACTS, 32, seq, reset_epoch, withdraws, sites] = &head[..] else {
@@ -51,7 +51,7 @@ impl Facts {
     }
 
     #[cfg(feature = "deflate")]
-    pub(super) fn new(capture: &CaptureFacts, sites: u64) -> Self {
+    pub(super) fn new(capture: &CaptureInfo, sites: u64) -> Self {
         Self {
             seq: capture.seq,
             reset_epoch: capture.reset_epoch,
@@ -69,7 +69,7 @@ impl Facts {
 
 /// A record as it is stored; with its sites where it has them itself.
 #[cfg(feature = "deflate")]
-pub(super) fn packed(facts: Facts, others: &[u8], sites: Option<&[u8]>) -> std::io::Result<Vec<u8>> {
+pub(super) fn packed(facts: RecordInfo, others: &[u8], sites: Option<&[u8]>) -> std::io::Result<Vec<u8>> {
     use std::io::Write;
 
     use flate2::Compression;
@@ -125,7 +125,7 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
     }
 }
 
-/// Whoever cannot unpack has refused the file by its features.
+/// A build that cannot unpack has refused the file by its features.
 #[cfg(not(feature = "deflate"))]
 fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
     Err(damaged(
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn what_unpacks_to_more_than_a_payload_is_not_unpacked_to_its_end() {
         let said = |longest| inflate(&bomb(1 << 20), 7, longest).unwrap_err().to_string();
-        // Whoever reads on meets the damage.
+        // A reader that goes on meets the damage.
         assert!(said(1 << 21).contains("deflate"), "{}", said(1 << 21));
         let why = said(1 << 16);
         assert!(why.contains("at byte 7: found more than 65536 bytes"), "{why}");

@@ -47,7 +47,7 @@ fn records_come_back_in_any_order_with_their_facts() {
     let snapshots: Vec<Snapshot> = (0..7).map(|at| snapshot(at, at as usize / 3)).collect();
     let ends = written(&path, &snapshots);
     assert_eq!(ends.last(), Some(&fs::metadata(&path).unwrap().len()));
-    let series = Series::open(&path).unwrap();
+    let series = Recording::open(&path).unwrap();
     assert_eq!((series.moments().len(), series.torn_bytes()), (7, 0));
     for at in [6, 0, 3, 2, 5, 1, 4] {
         let (moment, expected) = (&series.moments()[at], &snapshots[at]);
@@ -71,7 +71,7 @@ fn a_kept_snapshot_is_a_series_of_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.tks");
     crate::snapshot_file::write(&path, &snapshot(4, 0)).unwrap();
-    let series = Series::open(&path).unwrap();
+    let series = Recording::open(&path).unwrap();
     let [only] = series.moments() else { panic!("one") };
     assert_eq!((only.seq, only.reset_epoch, only.withdraws), (5, 1, Some(1)));
     assert_eq!(series.snapshot(only).unwrap(), snapshot(4, 0));
@@ -115,7 +115,7 @@ fn no_file_is_written_over_but_by_force_and_with_a_record() {
     append(&mut writer, &snapshot(0, 0)).unwrap();
     assert_eq!(entries(), 1, "nothing but the file, also while it grows");
     append(&mut writer, &snapshot(1, 0)).unwrap();
-    assert_eq!(Series::open(&path).unwrap().moments().len(), 2);
+    assert_eq!(Recording::open(&path).unwrap().moments().len(), 2);
     drop(writer);
     let link = dir.path().join("link.tks");
     std::os::unix::fs::symlink(&path, &link).unwrap();
@@ -134,7 +134,7 @@ fn a_damaged_record_is_said_and_those_before_it_are_read() {
     let mut flipped = whole.clone();
     flipped[ends[1] as usize + 200] ^= 1;
     fs::write(&path, &flipped).unwrap();
-    let series = Series::open(&path).unwrap();
+    let series = Recording::open(&path).unwrap();
     let error = series.snapshot(&series.moments()[2]).unwrap_err().to_string();
     assert!(error.contains("checksum"), "{error}");
     assert_eq!(series.newest().unwrap().1, snapshot(1, 0));
@@ -142,7 +142,7 @@ fn a_damaged_record_is_said_and_those_before_it_are_read() {
     let mut flipped = whole.clone();
     flipped[ends[0] as usize - 20] ^= 1;
     fs::write(&path, &flipped).unwrap();
-    let series = Series::open(&path).unwrap();
+    let series = Recording::open(&path).unwrap();
     for moment in series.moments() {
         let error = series.snapshot(moment).unwrap_err().to_string();
         assert!(error.contains("damaged"), "{error}");
@@ -152,7 +152,7 @@ fn a_damaged_record_is_said_and_those_before_it_are_read() {
         let mut bytes = whole.clone();
         bytes.extend(vec![0xff; length]);
         fs::write(&path, &bytes).unwrap();
-        let series = Series::open(&path).unwrap();
+        let series = Recording::open(&path).unwrap();
         assert_eq!((series.moments().len(), series.torn_bytes()), (3, torn));
     }
 }
@@ -171,7 +171,7 @@ fn a_length_that_is_not_there_is_not_made_room_for() {
         // A hole is as long as one likes and costs nothing.
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(8 << 30).unwrap();
-        let series = Series::open(&path).unwrap();
+        let series = Recording::open(&path).unwrap();
         assert_eq!(series.newest().unwrap().1, snapshot(0, 0), "{claimed}");
     }
 }
@@ -191,11 +191,11 @@ fn foreign_files_say_what_they_are() {
         (&newer, "features 0x2"),
     ] {
         fs::write(&path, bytes).unwrap();
-        let error = Series::open(&path).unwrap_err().to_string();
+        let error = Recording::open(&path).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
     fs::write(&path, &whole[..64]).unwrap();
-    let series = Series::open(&path).unwrap();
+    let series = Recording::open(&path).unwrap();
     assert!(matches!(series.newest(), Err(FormatError::NoRecord)));
 }
 
@@ -206,7 +206,16 @@ fn crafted(path: &Path, stored: &[u8]) {
         tick: 1,
         unix_ns: 1,
     };
-    let page = [KEPT_MAGIC, u64::from(FORMAT_MAJOR) << 32, PACKED, 0, 0, 0, 0, 0];
+    let page = [
+        SNAPSHOT_FILE_MAGIC,
+        u64::from(FORMAT_MAJOR) << 32,
+        PACKED,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ];
     let head = ring::record_head(stamp, 1, 0, u64::MAX, stored);
     let words = page.into_iter().chain(head).chain(ring::payload_words(stored));
     fs::write(path, words::to_bytes(words)).unwrap();
@@ -232,7 +241,7 @@ fn a_record_that_points_to_nothing_is_said() {
         ([facts(0), words::to_bytes([65, u64::MAX])].concat(), "truncated"),
     ] {
         crafted(&path, &stored);
-        let series = Series::open(&path).unwrap();
+        let series = Recording::open(&path).unwrap();
         let error = series.payload(&series.moments()[0]).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
@@ -252,7 +261,7 @@ proptest! {
             stored.extend(others);
         }
         crafted(&path, &stored);
-        let series = Series::open(&path).unwrap();
+        let series = Recording::open(&path).unwrap();
         let _ = series.newest();
         let _ = series.snapshot(&series.moments()[0]);
     }
@@ -270,7 +279,7 @@ proptest! {
         let whole = fs::read(&path).unwrap();
         let cut = 64 + cut.index(whole.len() - 63);
         fs::write(&path, &whole[..cut]).unwrap();
-        let series = Series::open(&path).unwrap();
+        let series = Recording::open(&path).unwrap();
         let expected = ends.iter().filter(|&&end| end <= cut as u64).count();
         prop_assert_eq!(series.moments().len(), expected);
         let last = expected.checked_sub(1).map_or(64, |last| ends[last]);
@@ -290,7 +299,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = to;
         fs::write(&path, &bytes).unwrap();
-        if let Ok(series) = Series::open(&path) {
+        if let Ok(series) = Recording::open(&path) {
             for (moment, snapshot) in series.moments().iter().zip(&snapshots) {
                 if let Ok(read) = series.snapshot(moment) {
                     prop_assert_eq!(&read, snapshot);

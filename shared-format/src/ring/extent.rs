@@ -1,4 +1,4 @@
-//! Where the newest record lies, for whoever does not want what is in it.
+//! Finds where the newest record of a ring is, without reading it into memory.
 
 use crate::checksum;
 use crate::error::FormatError;
@@ -14,17 +14,17 @@ const PIECE: u64 = (64 << 10) / WORD as u64;
 pub(crate) struct Extent {
     /// Its stamp.
     pub(crate) stamp: Stamp,
-    /// Where it begins.
+    /// Its position.
     pub(crate) position: u64,
     /// Its words, with its head.
     pub(crate) words: u64,
 }
 
-/// Finds the newest record of a ring that nobody writes any more. It is checked as one that is read, but a piece at a
-/// time: however long it claims to be, that takes no memory.
+/// Finds the newest record of a ring that is no longer written. It is checked like one that is read, but piece by
+/// piece, so that a record that claims to be very long takes no memory.
 ///
 /// # Errors
-/// [`FormatError::NoRecord`] where none is whole, and what reading gives.
+/// [`FormatError::NoRecord`] if none is complete, or the error of reading.
 pub(crate) fn find_newest(words: &impl ReadWords, region: &Region) -> Result<Extent, FormatError> {
     let position = read_latest(words, region)?;
     let Some((head, length)) = read_head(words, region, position, region.words)? else {

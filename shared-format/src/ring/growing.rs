@@ -1,9 +1,9 @@
-//! A ring that begins small and doubles, for what only a program that runs for long fills.
+//! A ring that begins small and doubles. It is for data that only a long-running program fills.
 //!
-//! A position's place is its remainder by the ring's size: as long as all positions lie below the size, doubling
-//! moves none of them. So a ring doubles before it would wrap for the first time, or never again. How large it is
-//! stands in a word of its own; a reader that has an old size and a new position finds another position there, and
-//! looks again.
+//! A position maps to its remainder modulo the ring's size. As long as all positions are below the size, doubling it
+//! moves none of them, so a ring doubles before it would wrap for the first time, or never again. The size is in a word
+//! of its own. A reader with an old size and a new position finds a record that names another position, and reads
+//! again.
 
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
@@ -26,7 +26,7 @@ pub struct Growing {
     pub size: usize,
 }
 
-/// The writing side of a ring that doubles.
+/// The writer of a ring that doubles.
 #[derive(Debug)]
 pub struct GrowingWriter {
     /// Its region has the words there are so far.
@@ -35,10 +35,10 @@ pub struct GrowingWriter {
 }
 
 impl Growing {
-    /// Where the ring lies now; none before its first record.
+    /// Returns where the ring is now, or none before its first record.
     ///
     /// # Errors
-    /// What reading gives.
+    /// The error of reading.
     pub fn region(&self, words: &impl ReadWords) -> Result<Option<Region>, FormatError> {
         let size = read_one(words, self.size)?;
         let fits = size.is_power_of_two() && size <= self.most.words;
@@ -48,10 +48,10 @@ impl Growing {
         }))
     }
 
-    /// Copies the newest whole record; none where there is none.
+    /// Copies the newest complete record, or returns none if there is none.
     ///
     /// # Errors
-    /// [`FormatError::Lapped`] where the writer was faster on every try, and what reading gives.
+    /// [`FormatError::Lapped`] if the writer was faster on every try, or the error of reading.
     pub fn read_newest(&self, words: &impl ReadWords) -> Result<Option<Record>, FormatError> {
         let mut before = None;
         let mut patience = Patience::default();
@@ -74,10 +74,10 @@ impl Growing {
         Ok(None)
     }
 
-    /// Copies the record before another one; none where it has been written over or there was none.
+    /// Copies the record before another one. Returns none if it has been overwritten or there was none.
     ///
     /// # Errors
-    /// What reading gives.
+    /// The error of reading.
     pub fn read_before(
         &self,
         words: &impl ReadWords,
@@ -109,8 +109,8 @@ impl GrowingWriter {
         self.writer.region.words
     }
 
-    /// Words that the ring should have before a payload of so many bytes is published; none where it is large
-    /// enough, or cannot grow any more.
+    /// Returns how many words the ring should have before a payload of this many bytes is published, or none if it is
+    /// large enough or cannot grow further.
     pub fn wanted(&self, payload_bytes: u64) -> Option<u64> {
         let (size, next, most) = (self.size(), self.writer.next, self.growing.most.words);
         let length = record::WORDS as u64 + payload_bytes.div_ceil(WORD as u64);
@@ -125,7 +125,8 @@ impl GrowingWriter {
         Some(wanted)
     }
 
-    /// The ring has so many words from now on, as [`Self::wanted`] said or a half of that; they must be there.
+    /// Makes the ring this many words long, which is what [`Self::wanted`] returned or half of that. The words must
+    /// exist.
     pub fn grow(&mut self, words: &impl Words, size: u64) {
         debug_assert!(size.is_power_of_two() && size <= self.growing.most.words);
         debug_assert!(size > self.size() && self.writer.next <= self.size());
@@ -133,7 +134,7 @@ impl GrowingWriter {
         words.store_release(self.growing.size, size);
     }
 
-    /// There is no room for more: the ring stays as large as it is.
+    /// Keeps the ring at its size from now on, because there is no space for more.
     pub fn stay(&mut self) {
         self.growing.most.words = self.size();
     }
@@ -146,10 +147,10 @@ impl GrowingWriter {
         }
     }
 
-    /// Publishes a record and gives its sequence number.
+    /// Publishes a record and returns its sequence number.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`]; the ring is as it was.
+    /// [`FormatError::TooLarge`] if the payload does not fit. The ring is then unchanged.
     pub fn publish(&mut self, words: &impl Words, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         if self.size() == 0 {
             let found = payload.len() as u64;
@@ -276,8 +277,8 @@ mod tests {
         assert_eq!(COARSE.read_newest(&words).unwrap(), None);
     }
 
-    /// Under loom: the ring has four words, then eight, and the third record comes behind the first. Whoever copies it
-    /// with the old size finds another position in front, and the new size is there when it looks again.
+    /// Under loom: the ring has four words, then eight, and the third record comes behind the first. A reader that
+    /// copies it with the old size finds another position in front, and the new size is there when it looks again.
     #[test]
     fn a_copy_made_while_the_ring_doubles_is_never_mixed() {
         use crate::ring::tests::model::LoomWords;

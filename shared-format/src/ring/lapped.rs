@@ -1,5 +1,5 @@
-//! Readers that read without pause while another process, faster than they, laps them: it writes as programs do, and through
-//! a mapping. What is read is never of two records, with the checksum and without it.
+//! Tests with readers that never pause while another process laps them: it writes faster than they read, both as
+//! programs do and through a mapping. A reader never gets a mix of two records, with or without the checksum.
 //!
 //! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` is the long form.
 
@@ -28,8 +28,8 @@ fn word(sequence: u64, index: u64) -> u64 {
     (sequence << 16 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Payloads of 1 to 300 words, so that records begin and wrap anywhere; one in eight is far longer, up to nearly the half
-/// of the ring: whoever copies that is lapped even by a writer that does not run more often.
+/// Payloads of 1 to 300 words, so that records begin and wrap anywhere; one in eight is far longer, up to nearly the
+/// half of the ring: a reader that copies it is lapped even by a writer that does not run more often.
 fn payload_length(sequence: u64) -> u64 {
     let random = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     let long = if sequence.is_multiple_of(8) {
@@ -45,7 +45,7 @@ fn payload_length(sequence: u64) -> u64 {
 fn writer() {
     let Some(dir) = std::env::var_os(ROLE) else { return };
     std::thread::spawn(|| {
-        // Whoever started it may be gone as well.
+        // The process that started it may be gone as well.
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         std::process::exit(0);
     });
@@ -124,8 +124,8 @@ struct Met {
     last: u64,
 }
 
-/// Reads until so many records were read that were not read before: reading one twice proves nothing. `read` gives number
-/// and words of the newest record.
+/// Reads until so many records were read that were not read before: reading one twice proves nothing. `read` gives
+/// number and words of the newest record.
 fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u64>) -> Option<u64>) {
     let (mut body, mut left, mut since) = (Vec::new(), reads, Instant::now());
     while left > 0 {
@@ -237,7 +237,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
 }
 
 #[test]
-fn whoever_is_lapped_reads_again_and_never_gets_a_mixed_record() {
+fn a_lapped_reader_reads_again_and_never_gets_a_mixed_record() {
     let reads: u64 = std::env::var("READS").map_or(200_000, |reads| reads.parse().unwrap());
     let begin = Instant::now();
     let met = WAYS.map(|way| read_beside_a_writer(way, reads.div_ceil(2)));
@@ -254,5 +254,5 @@ fn whoever_is_lapped_reads_again_and_never_gets_a_mixed_record() {
         sum(|met| met.backward),
     );
     assert_eq!((sum(|met| met.mixed), sum(|met| met.backward)), (0, 0), "{met:?}");
-    assert!(sum(|met| met.lapped) > 0, "nobody was lapped: {met:?}");
+    assert!(sum(|met| met.lapped) > 0, "no reader was lapped: {met:?}");
 }

@@ -1,4 +1,4 @@
-//! The sites of a snapshot. They seldom change, so snapshots of one program share them.
+//! The sites of a snapshot. They rarely change, so snapshots of one program share them.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Site {
 }
 
 /// The places in the source that the nodes of a snapshot refer to: a `Vec` that is copied when it is written to while
-/// somebody shares it.
+/// another snapshot shares it.
 #[derive(Clone, Debug, Default, Eq, Encode, Decode)]
 pub struct Sites(Arc<Vec<Site>>);
 

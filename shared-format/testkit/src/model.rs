@@ -1,4 +1,4 @@
-//! Runs models under loom. In tests only; the collector's tests have it as well.
+//! Runs models under loom.
 
 #![allow(
     clippy::unwrap_used,

@@ -4,7 +4,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of, lower_edge};
 use tickscope_format::snapshot::{
-    CaptureFacts, ClockFacts, ClockSource, Cost, Lifetime, OpenFrame, Process, Site, Thread, ThreadState,
+    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, OpenFrame, Process, Site, Thread, ThreadState,
 };
 
 /// 2026-11-20 14:00:00 UTC.
@@ -79,14 +79,14 @@ pub fn snapshot(tenths: u64) -> Snapshot {
             uptime_ns: age_ns,
             warnings: vec![],
         },
-        clock: ClockFacts {
+        clock: ClockInfo {
             source: ClockSource::Monotonic,
             ticks_per_second: 1e9,
             reason: String::new(),
             errors: 0,
             epoch: 0,
         },
-        capture: CaptureFacts {
+        capture: CaptureInfo {
             seq: tenths,
             tick: age_ns,
             unix_ns: STARTED_UNIX_NS + age_ns,
@@ -100,7 +100,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
                 publisher_cpu_ns: 1_000_000,
                 publisher_share: 0.001,
             },
-            ..CaptureFacts::default()
+            ..CaptureInfo::default()
         },
         sites: SITES
             .iter()

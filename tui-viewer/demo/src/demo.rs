@@ -1,8 +1,8 @@
-//! The demo workload: frames of a turning sphereflake, one after another, on several threads.
+//! The demo workload: several threads render frames of a turning sphereflake, one after another.
 //!
-//! The calling thread grows each frame's scene, hands it out to threads that stay (`render-0` and on), puts
-//! their rows together and rests until the next frame is due, so that a viewer on the same machine has room.
-//! Now and then a short-lived thread (`thumbnail`) makes a small copy.
+//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins
+//! their rows. It then rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and
+//! then a short-lived thread (`thumbnail`) makes a small copy.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -17,37 +17,38 @@ use crate::spawn::spawn_named;
 use crate::sphereflake::Frame;
 use crate::vector::Vector;
 
-/// Width and height of the picture: a frame takes some 80 ms of one core, with scopes.
+/// Width and height of the picture in pixels. A frame takes about 80 ms of one core, with scopes.
 const SIZE: usize = 384;
-/// From one frame's beginning to the next one's, where the machine is fast enough.
+/// The time from the beginning of one frame to the beginning of the next, if the machine is fast enough.
 const FRAME_TIME: Duration = Duration::from_millis(100);
-/// What a frame leaves to others even where the machine is not.
+/// The shortest rest after a frame, even on a slow machine.
 const LEAST_REST: Duration = Duration::from_millis(10);
-/// More threads than this only make the tree longer.
+/// The largest number of rendering threads. More would only make the tree longer.
 const MOST_THREADS: usize = 4;
-/// How many levels the sphereflake has; each count stays for [`FRAMES_A_LEVEL`] frames, then comes the next.
+/// The numbers of levels of the sphereflake. Each number stays for [`FRAMES_A_LEVEL`] frames.
 const LEVELS: [u32; 4] = [4, 5, 6, 5];
 const FRAMES_A_LEVEL: u64 = 30;
 /// How far the root's axis turns from one frame to the next, in radians.
 const TURN: f64 = 0.03;
-/// Each time this many frames are done, a thumbnail is made.
+/// The number of frames from one thumbnail to the next.
 const FRAMES_A_THUMBNAIL: u64 = 8;
-/// How many pixels of the picture, across and down, make one of the thumbnail.
+/// How many pixels of the picture, across and down, make one pixel of the thumbnail.
 const SHRINK: usize = 4;
 
-/// What travels to the rendering threads, and what comes back: a row's place and its pixels.
+/// What rendering threads receive, and what they return: the index of a row and its pixels.
 type Job = Arc<Frame<Box<Scene>>>;
 type Row = (usize, Vec<f64>);
 
-/// Publishes under the demo's name, until dropped.
+/// Publishes under the name `demo` until the session is dropped.
 pub fn session() -> tickscope::Session {
     tickscope::start("demo")
 }
 
-/// Renders frames as long as `go_on`, told how many are done, agrees. Starts no session: the caller does.
+/// Renders frames as long as `go_on` returns true; its argument is the number of finished frames. It starts no session,
+/// so the caller may call [`session`] before.
 ///
 /// # Panics
-/// If the system gives no thread.
+/// If the system cannot start a thread.
 pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
     let threads = thread::available_parallelism()
         .map_or(1, NonZero::get)
@@ -64,7 +65,7 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
                 job_sender
             })
             .collect();
-        // With the workers' senders alone, `rows` ends when they all have.
+        // Only the workers now hold senders, so `rows` ends when all workers have ended.
         drop(row_sender);
 
         let mut done = 0;
@@ -80,13 +81,13 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
     });
 }
 
-/// One frame, from the growing of its scene to the rest after it.
+/// Renders one frame: builds its scene, joins its rows, and rests.
 fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Row>) -> Result<Image, RecvError> {
     tickscope::scope!("frame");
     let begin = Instant::now();
     let job = Arc::new(Frame::new(Box::new(scene(number)), SIZE, SIZE));
     for worker in workers {
-        // A worker that is gone takes no rows; the others render them.
+        // A worker that has ended takes no rows; the others render them.
         _ = worker.send(Arc::clone(&job));
     }
     let image = compose(rows)?;
@@ -94,7 +95,7 @@ fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Row>) -> Result<I
     Ok(image)
 }
 
-/// The scene of a frame: its root's axis goes round, its levels come and go.
+/// Builds the scene of a frame: the root's axis turns, and the number of levels changes.
 fn scene(number: u64) -> Scene {
     tickscope::scope!("scene");
     let (sine, cosine) = (number as f64 * TURN).sin_cos();
@@ -102,7 +103,7 @@ fn scene(number: u64) -> Scene {
     Scene::build_along::<Scoped>(level, Vector::new(0.5 * sine, 1.0, -0.5 * cosine))
 }
 
-/// Puts the rows together as they come.
+/// Joins the rows in the order in which they arrive.
 fn compose(rows: &Receiver<Row>) -> Result<Image, RecvError> {
     tickscope::scope!("compose");
     let mut image = Image::new(SIZE, SIZE);
@@ -123,11 +124,11 @@ fn rest(time: Duration) {
     thread::sleep(time);
 }
 
-/// The life of a rendering thread: takes frames until there are no more.
+/// Runs a rendering thread: takes frames until there are no more.
 fn render_jobs(jobs: &Receiver<Job>, rows: &Sender<Row>) {
     while let Ok(job) = wait_for_job(jobs) {
         job.work::<Scoped>(|row, pixels| {
-            // Nobody waits for the rows of a demo that is over.
+            // If the demo has ended, the rows have no receiver.
             _ = rows.send((row, pixels));
         });
     }
@@ -138,7 +139,7 @@ fn wait_for_job(jobs: &Receiver<Job>) -> Result<Job, RecvError> {
     jobs.recv()
 }
 
-/// Makes a small copy and packs it, as if to keep it.
+/// Makes a small copy and encodes it, as if to store it.
 fn thumbnail(image: &Image) {
     tickscope::scope!("thumbnail");
     let small = shrink(image);
@@ -159,7 +160,7 @@ fn shrink(image: &Image) -> Image {
     small
 }
 
-/// The mean brightness of the pixels that become one.
+/// Returns the mean brightness of the pixels that become one.
 fn mean(image: &Image, column: usize, row: usize) -> f64 {
     tickscope::scope!("mean");
     let lines = image
@@ -173,6 +174,6 @@ fn mean(image: &Image, column: usize, row: usize) -> f64 {
 
 fn encode(image: &Image, packed: &mut Vec<u8>) {
     tickscope::scope!("encode");
-    // A vector takes all that is written to it.
+    // Writing into a vector does not fail.
     _ = image.write_pgm(packed);
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-/// Brightness from 0 to 1, row by row from the top.
+/// A picture as brightness from 0 to 1, row by row from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     width: usize,
@@ -11,7 +11,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// A black picture.
+    /// Makes a black picture. Width and height are in pixels.
     pub fn new(width: usize, height: usize) -> Self {
         Self {
             width,
@@ -20,30 +20,30 @@ impl Image {
         }
     }
 
-    /// Pixels in a row.
+    /// Returns the number of pixels in a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// All pixels, row by row from the top.
+    /// Returns all pixels, row by row from the top.
     pub fn pixels(&self) -> &[f64] {
         &self.pixels
     }
 
-    /// Puts a row in its place, which counts from the top.
+    /// Sets the pixels of a row, which is counted from the top.
     ///
     /// # Panics
-    /// If there is no such row or `pixels` is not as long as one.
+    /// If there is no such row, or if `pixels` does not have the length of a row.
     pub fn set_row(&mut self, row: usize, pixels: &[f64]) {
         self.pixels[row * self.width..][..self.width].copy_from_slice(pixels);
     }
 
-    /// A number that differs as soon as one bit of one pixel does (64-bit FNV-1a over the bits of all pixels).
+    /// Returns a 64-bit FNV-1a checksum over the bits of all pixels. It changes if any bit of any pixel does.
     pub fn checksum(&self) -> u64 {
         let bytes = self.pixels.iter().flat_map(|pixel| pixel.to_bits().to_le_bytes());
         bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
@@ -51,7 +51,7 @@ impl Image {
         })
     }
 
-    /// Writes the picture as a binary PGM, 256 shades of grey.
+    /// Writes the picture as a binary PGM with 256 shades of grey.
     ///
     /// # Errors
     /// Those of the writer.

@@ -1,10 +1,11 @@
-//! The program behind `tickscope demo`, and the ray tracer that it renders with.
+//! The program behind `tickscope demo`, and the ray tracer that it uses.
 //!
-//! [`run`] renders frames of a turning sphereflake on several threads; [`session`] publishes them under the demo's name.
+//! [`run`] renders frames of a turning sphereflake on several threads; [`session`] publishes them under the name
+//! `demo`.
 //!
-//! [`Scene::build`] makes a sphereflake, [`render`] draws it. Both take a [`Probe`], which says what a scope
-//! costs: [`Scoped`] opens real tickscope scopes, [`Plain`] none. The two copies of the code stand in one
-//! program and draw the same picture to the last bit, so that their times can be compared in turns.
+//! [`Scene::build`] makes a sphereflake, and [`render`] draws it. Both are generic over a [`Probe`]: [`Scoped`] opens
+//! tickscope scopes, and [`Plain`] opens none. Both copies of the code are in one program and draw exactly the same
+//! picture, so their times can be compared in turns.
 //!
 //! ```
 //! use tickscope_demo::{Plain, Scene, Scoped, render};

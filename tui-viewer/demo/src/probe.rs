@@ -1,11 +1,11 @@
-//! What a scope costs the tracer: something or nothing, decided at compile time.
+//! Compiles the tracer with scopes or without them.
 
-/// Opens the scopes of the tracer's functions, or does not.
+/// Decides at compile time whether the tracer's functions open scopes.
 pub trait Probe: 'static {
-    /// What lives as long as the scope.
+    /// The guard of a scope.
     type Guard;
 
-    /// A function called `name` begins; `open` opens its scope.
+    /// Begins a function called `name`. `open` opens its scope.
     fn begin(name: &'static str, open: impl FnOnce() -> tickscope::Scope) -> Self::Guard;
 }
 
@@ -13,7 +13,7 @@ pub trait Probe: 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Scoped;
 
-/// Opens nothing: the same program without a profiler.
+/// Opens nothing, which gives the same program without a profiler.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -33,7 +33,7 @@ impl Probe for Plain {
     fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) {}
 }
 
-/// To the end of the block: a scope, if the probe opens any.
+/// Opens a scope to the end of the block, if the probe opens any.
 #[macro_export]
 macro_rules! probe {
     ($probe:ty, $name:literal) => {

@@ -1,10 +1,10 @@
-//! The sphereflake: how it grows, and where a ray meets it.
+//! The sphereflake: how it is built, and where a ray meets it.
 //!
-//! After the scene of Eric Haines's Standard Procedural Databases: a sphere carries nine of a third of its
-//! size, and so on down. All descendants of a sphere lie within twice its radius (1 + 2/3 + 2/9 + ... = 2).
-//! The spheres stand in one array, each before its descendants, with a link to the first one that is not its
-//! descendant: a ray that misses the bounding sphere goes on there, and no stack is needed. That layout, and
-//! the angles of the rings, are those of Thierry Berger-Perrin's compact sphereflake.
+//! It follows the scene of Eric Haines's Standard Procedural Databases: a sphere carries nine spheres of a third of its
+//! size, and so on. All descendants of a sphere lie within twice its radius (1 + 2/3 + 2/9 + ... = 2). The spheres are
+//! in one array, each before its descendants, with a link to the first sphere that is not a descendant. A ray that
+//! misses the bounding sphere continues there, so no stack is needed. That layout, and the angles of the rings, are
+//! those of Thierry Berger-Perrin's compact sphereflake.
 
 use std::f64::consts::TAU;
 
@@ -12,44 +12,42 @@ use crate::probe;
 use crate::probe::Probe;
 use crate::vector::Vector;
 
-/// Where the root's upper children point.
+/// The direction of the root's upper children.
 const ROOT_AXIS: Vector = Vector::new(0.25, 1.0, -0.5);
-/// A child's radius, in radii of its parent.
+/// The radius of a child, in radii of its parent.
 const CHILD_RADIUS: f64 = 1.0 / 3.0;
-/// How far a ring stands along its parent's axis before its directions are made unit length, how many
-/// children it has, and where the first one sits, in turns. The known count of shadow rays hangs on these.
+/// For each ring: its height along the parent's axis before the directions are normalised, the number of children, and
+/// the angle of the first one in turns. The expected number of shadow rays depends on these.
 const RINGS: [(f64, u32, f64); 2] = [(-0.2, 6, 0.0), (0.6, 3, -1.0 / 18.0)];
 
 /// A half-line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ray {
-    /// Where it begins.
     pub(crate) origin: Vector,
-    /// Where it goes; of length 1.
+    /// The direction, of length 1.
     pub(crate) direction: Vector,
 }
 
 /// A point of the scene's surface.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
-    /// Where it is.
     pub(crate) point: Vector,
-    /// The direction out of the sphere; of length 1.
+    /// The direction out of the sphere, of length 1.
     pub(crate) normal: Vector,
 }
 
-/// All spheres, ready for rays.
+/// All spheres of a sphereflake, ready for rays.
 #[derive(Debug)]
 pub struct Scene {
     nodes: Vec<Node>,
 }
 
-/// A sphere with what grows on it.
+/// A sphere, and the bound of its descendants.
 #[derive(Debug)]
 struct Node {
     bound: Sphere,
     sphere: Sphere,
-    /// Index of the first node after this one that is not its descendant.
+    /// The index of the first node after this one that is not its descendant.
     skip: usize,
 }
 
@@ -60,7 +58,8 @@ struct Sphere {
 }
 
 impl Sphere {
-    /// How far along the ray the sphere is met: its front, or its back seen from inside; infinity for a miss.
+    /// Returns the distance along the ray to the sphere: to its front, or to its back if the ray begins inside;
+    /// infinity if the ray misses it.
     fn distance(&self, ray: &Ray) -> f64 {
         let to_centre = self.centre - ray.origin;
         let along = to_centre.dot(ray.direction);
@@ -79,12 +78,13 @@ impl Sphere {
 }
 
 impl Scene {
-    /// A sphereflake of `level` levels, at least one; 6 gives the reference workload's 66 430 spheres.
+    /// Builds a sphereflake of `level` levels, at least one. 6 levels give the 66 430 spheres of the reference
+    /// workload.
     pub fn build<P: Probe>(level: u32) -> Self {
         Self::build_along::<P>(level, ROOT_AXIS)
     }
 
-    /// The same, with the root's upper children pointing along `axis`, which must not be zero.
+    /// Does the same, with the root's upper children pointing along `axis`, which must not be zero.
     pub fn build_along<P: Probe>(level: u32, axis: Vector) -> Self {
         let mut nodes = Vec::new();
         let root = Sphere {
@@ -95,15 +95,15 @@ impl Scene {
         Self { nodes }
     }
 
-    /// How many spheres there are.
+    /// Returns the number of spheres.
     pub fn spheres(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many spheres each level has, from the root on.
+    /// Returns the number of spheres of each level, from the root on.
     pub fn spheres_by_level(&self) -> Vec<usize> {
         let mut counts = Vec::new();
-        // The ends of the subtrees that the current node lies in.
+        // The ends of the subtrees that contain the current node.
         let mut open = Vec::new();
         for (index, node) in self.nodes.iter().enumerate() {
             while open.last().is_some_and(|&end| end <= index) {
@@ -118,7 +118,7 @@ impl Scene {
         counts
     }
 
-    /// The surface nearest to a ray that starts outside of the scene.
+    /// Returns the nearest surface on a ray that begins outside of the scene.
     pub(crate) fn intersect_primary<P: Probe>(&self, ray: &Ray) -> Option<Hit> {
         probe!(P, "intersect_primary");
         let mut nearest = f64::INFINITY;
@@ -144,7 +144,7 @@ impl Scene {
         })
     }
 
-    /// Whether anything at all is in a ray's way.
+    /// Returns whether a ray meets anything.
     pub(crate) fn intersect_shadow<P: Probe>(&self, ray: &Ray) -> bool {
         probe!(P, "intersect_shadow");
         let mut index = 0;
@@ -162,7 +162,7 @@ impl Scene {
     }
 }
 
-/// Adds a sphere and, below the last level, its nine children, each with its own.
+/// Adds a sphere and, above the last level, its nine children with theirs.
 fn create<P: Probe>(nodes: &mut Vec<Node>, level: u32, sphere: Sphere, axis: Vector) {
     probe!(P, "create");
     let own = nodes.len();
@@ -191,12 +191,12 @@ fn create<P: Probe>(nodes: &mut Vec<Node>, level: u32, sphere: Sphere, axis: Vec
     nodes[own].skip = nodes.len();
 }
 
-/// Two directions that stand square on `axis` and on each other.
+/// Returns two directions that are perpendicular to `axis` and to each other.
 ///
-/// They are equally long but seldom of length 1: the directions made of them get unit length.
+/// They have the same length, which is usually not 1; the directions made from them are normalised later.
 fn basis<P: Probe>(axis: Vector) -> (Vector, Vector) {
     probe!(P, "basis");
-    // Any direction but the axis' own would do; with its greatest part turned round it is never near it.
+    // Any direction but that of the axis would do. Negating the largest component gives one that is never close to it.
     let (x, y, z) = (axis.x.abs(), axis.y.abs(), axis.z.abs());
     let aside = if x >= y && x >= z {
         Vector { x: -axis.x, ..axis }

@@ -1,11 +1,11 @@
-//! Threads with names, which is how the viewer tells them apart.
+//! Threads with names, by which the viewer distinguishes them.
 
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Starts `work` on a thread of this name; it ends before `scope` does.
+/// Starts `work` on a thread with this name, which ends before `scope` does.
 ///
 /// # Panics
-/// If the system gives no thread, as [`Scope::spawn`].
+/// If the system cannot start a thread, as [`Scope::spawn`] does.
 pub(crate) fn spawn_named<'scope, R: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: String,
@@ -18,5 +18,5 @@ pub(crate) fn spawn_named<'scope, R: Send + 'scope>(
     Builder::new()
         .name(name)
         .spawn_scoped(scope, work)
-        .expect("the system gives a thread")
+        .expect("the system starts a thread")
 }

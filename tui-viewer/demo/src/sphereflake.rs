@@ -1,4 +1,4 @@
-//! Rendering: rays through pixels, rows shared out among threads.
+//! Rendering: rays through pixels, and rows shared among threads.
 
 use std::ops::Deref;
 use std::panic::resume_unwind;
@@ -12,30 +12,30 @@ use crate::scene::{Ray, Scene};
 use crate::spawn::spawn_named;
 use crate::vector::Vector;
 
-/// Where all primary rays begin; they go along +z.
+/// Where all primary rays begin; they point along +z.
 const CAMERA: Vector = Vector::new(0.0, 0.0, -4.5);
-/// Where the light goes, before it is made unit length.
+/// The direction of the light, before it is normalised.
 const LIGHT: Vector = Vector::new(-0.5, -0.65, 0.9);
-/// The four rays of a pixel, from its middle: a square turned so that no two share a row or a column.
+/// The four rays of a pixel, relative to its centre: a rotated square, so that no two share a row or a column.
 const SAMPLES: [(f64, f64); 4] = [(-0.125, -0.375), (0.375, -0.125), (0.125, 0.375), (-0.375, 0.125)];
-/// How far from the surface a shadow ray begins, so that rounding does not put it inside the sphere.
+/// The distance from the surface at which a shadow ray begins, so that rounding does not put it inside the sphere.
 const SURFACE_GAP: f64 = 1e-9;
 
-/// One picture in the making: threads take rows from it until none is left.
+/// A picture being rendered. Threads take rows from it until none is left.
 #[derive(Debug)]
 pub struct Frame<S> {
-    /// Borrowed or owned: a frame that goes to other threads for good takes its scene along.
+    /// The scene, borrowed or owned. A frame that moves to long-lived threads owns its scene.
     scene: S,
     width: usize,
     height: usize,
-    /// Of unit length, the way the light goes.
+    /// The direction of the light, of length 1.
     light: Vector,
-    /// The first row nobody has taken; goes beyond `height` when all are gone.
+    /// The index of the next free row; larger than `height` once all are taken.
     next_row: AtomicUsize,
 }
 
 impl<S: Deref<Target = Scene>> Frame<S> {
-    /// A frame of which no row is taken yet.
+    /// Makes a frame of which all rows are free. Width and height are in pixels.
     pub fn new(scene: S, width: usize, height: usize) -> Self {
         Self {
             scene,
@@ -46,9 +46,9 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// Does the share of one thread: renders rows as long as there are any and hands each to `finished`.
+    /// Renders free rows until there are none, and passes each to `finished`. Several threads may call this at once.
     ///
-    /// A row's pixels depend on nothing but the scene, so who renders it makes no difference.
+    /// The pixels of a row depend on the scene alone, so it does not matter which thread renders it.
     pub fn work<P: Probe>(&self, mut finished: impl FnMut(usize, Vec<f64>)) {
         probe!(P, "worker");
         loop {
@@ -61,12 +61,12 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// The mean brightness of a pixel's four rays.
+    /// Returns the mean brightness of a pixel's four rays.
     fn pixel<P: Probe>(&self, column: usize, row: usize) -> f64 {
         let (width, height) = (self.width as f64, self.height as f64);
         let middle_x = column as f64 + 0.5 - width / 2.0;
         let middle_y = height / 2.0 - row as f64 - 0.5;
-        // As far away as the longer side is long: the size of the picture does not change the view.
+        // The distance is the longer side in pixels, so the size of the picture does not change the view.
         let distance = width.max(height);
         let brightness = SAMPLES.iter().map(|(x, y)| {
             let direction = Vector::new(middle_x + x, middle_y + y, distance).normalised();
@@ -78,7 +78,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         brightness.sum::<f64>() / SAMPLES.len() as f64
     }
 
-    /// How bright it is where a ray from the camera ends; black beside the scene and in shadow.
+    /// Returns the brightness where a ray from the camera ends; 0 beside the scene and in shadow.
     fn ray_trace<P: Probe>(&self, ray: &Ray) -> f64 {
         probe!(P, "ray_trace");
         let Some(hit) = self.scene.intersect_primary::<P>(ray) else {
@@ -100,10 +100,10 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     }
 }
 
-/// Renders a picture on `threads` threads of its own, named `render-0` and on; at least one.
+/// Renders a picture on `threads` threads, at least one, named `render-0` and on. Width and height are in pixels.
 ///
 /// # Panics
-/// If the system gives no thread.
+/// If the system cannot start a thread.
 pub fn render<P: Probe>(scene: &Scene, width: usize, height: usize, threads: usize) -> Image {
     let frame = Frame::new(scene, width, height);
     let mut image = Image::new(width, height);

@@ -1,30 +1,30 @@
-//! Vectors in space, in double precision.
+//! Vectors in three dimensions, in double precision.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// A point or a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vector {
-    /// To the right of the picture.
+    /// The axis to the right of the picture.
     pub x: f64,
-    /// To its top.
+    /// The axis to the top of the picture.
     pub y: f64,
-    /// Into it.
+    /// The axis into the picture.
     pub z: f64,
 }
 
 impl Vector {
-    /// The vector of these three coordinates.
+    /// Makes a vector of three coordinates.
     pub const fn new(x: f64, y: f64, z: f64) -> Self {
         Self { x, y, z }
     }
 
-    /// Scalar product.
+    /// Returns the scalar product.
     pub fn dot(self, other: Self) -> f64 {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
 
-    /// Vector product.
+    /// Returns the vector product.
     pub fn cross(self, other: Self) -> Self {
         Self {
             x: self.y * other.z - self.z * other.y,
@@ -33,7 +33,7 @@ impl Vector {
         }
     }
 
-    /// The same direction with length 1; the zero vector has none and gives NaN.
+    /// Returns the same direction with length 1. The zero vector gives NaN.
     pub fn normalised(self) -> Self {
         self * (1.0 / self.dot(self).sqrt())
     }

@@ -1,5 +1,5 @@
 #![allow(clippy::expect_used, reason = "tests")]
-//! The reference workload does what is known of it, whoever measures it and on however many threads.
+//! The reference workload gives the known results with every probe and on any number of threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

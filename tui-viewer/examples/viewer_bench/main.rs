@@ -108,17 +108,17 @@ impl Times {
         self.cpu.push(cpu);
     }
 
-    fn spread(&self) -> String {
+    fn uncertainty(&self) -> String {
         format!(
             "{}; at work {}",
-            spread(self.wall.clone()),
-            spread(self.cpu.clone())
+            uncertainty(self.wall.clone()),
+            uncertainty(self.cpu.clone())
         )
     }
 }
 
 /// The middle and the worst of a hundred, in milliseconds.
-fn spread(mut times: Vec<Duration>) -> String {
+fn uncertainty(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     let at = |share: f64| {
         let index = ((times.len() - 1) as f64 * share).round() as usize;
@@ -159,7 +159,7 @@ fn first_frame(viewer: &Path) -> Result<Vec<[String; 3]>> {
             0 => "first frame after exec, nobody there".to_string(),
             nodes => format!("first frame after exec, {nodes} nodes"),
         };
-        rows.push(row(what, "<= 50 ms", times.spread()));
+        rows.push(row(what, "<= 50 ms", times.uncertainty()));
     }
     Ok(rows)
 }
@@ -191,10 +191,10 @@ fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
         rows.push(row(
             format!("key to last byte of the frame, {nodes} nodes open, {FUNCTIONS} functions"),
             wanted,
-            all.spread(),
+            all.uncertainty(),
         ));
         for ((_, what), times) in KEYS.iter().zip(each) {
-            rows.push(row(format!("... {what}"), "", times.spread()));
+            rows.push(row(format!("... {what}"), "", times.uncertainty()));
         }
         viewer.quit()?;
     }
@@ -229,7 +229,7 @@ fn event_to_screen(viewer: &Path) -> Result<Vec<[String; 3]>> {
     Ok(vec![row(
         "record published to last byte of the frame, 10 Hz",
         "<= 120 ms (interval + 20 ms)",
-        spread(times),
+        uncertainty(times),
     )])
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tickscope_analysis::call_tree::{CallTree, PathId};
 use tickscope_analysis::functions::{FunctionId, Functions};
 use tickscope_analysis::hotspots::{HotRow, hot};
-use tickscope_analysis::uncertainty::Spread;
+use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
@@ -203,11 +203,11 @@ impl Data {
     }
 
     /// How far the times of a row are estimates; none where they are exact.
-    pub(crate) fn spread(&self, what: What) -> Option<Spread> {
+    pub(crate) fn uncertainty(&self, what: What) -> Option<Uncertainty> {
         match what {
-            What::Tree(row) => self.tree.spread(row),
-            What::Hot(row) => self.hot()[row as usize].spread,
-            What::Call(line) => self.around.as_ref().and_then(|around| around.spread(line)),
+            What::Tree(row) => self.tree.uncertainty(row),
+            What::Hot(row) => self.hot()[row as usize].uncertainty,
+            What::Call(line) => self.around.as_ref().and_then(|around| around.uncertainty(line)),
             What::Thread(_) | What::Site(_) | What::Outside => None,
         }
     }

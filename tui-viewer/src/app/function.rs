@@ -3,7 +3,7 @@
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::callers::{Link, Neighbours};
 use tickscope_analysis::functions::FunctionId;
-use tickscope_analysis::uncertainty::Spread;
+use tickscope_analysis::uncertainty::Uncertainty;
 
 use crate::app::cursor::Cursor;
 use crate::app::figures::Figures;
@@ -150,15 +150,15 @@ impl Around {
         }
     }
 
-    pub(super) fn spread(&self, line: u32) -> Option<Spread> {
+    pub(super) fn uncertainty(&self, line: u32) -> Option<Uncertainty> {
         match self.line(line) {
             FunctionRow::Heading(_) => None,
-            FunctionRow::Caller(link) | FunctionRow::Callee(link) => link.spread,
+            FunctionRow::Caller(link) | FunctionRow::Callee(link) => link.uncertainty,
             // What stands in its line is its self time.
-            FunctionRow::Own => self.neighbours.spread.map(|spread| Spread {
-                total_error: spread.self_error,
-                total_estimated: spread.self_estimated,
-                ..spread
+            FunctionRow::Own => self.neighbours.uncertainty.map(|uncertainty| Uncertainty {
+                total_error: uncertainty.self_error,
+                total_estimated: uncertainty.self_estimated,
+                ..uncertainty
             }),
         }
     }

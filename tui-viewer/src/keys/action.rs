@@ -247,7 +247,7 @@ pub(crate) struct Binding {
     pub(crate) keys: &'static [(Code, Action)],
     /// What they do.
     pub(crate) help: &'static str,
-    /// What the README adds to that: it has the room.
+    /// What the book adds to that: it has the room.
     pub(crate) note: &'static str,
     /// How they stand in the footer, if they do.
     pub(crate) hint: Option<Hint>,

@@ -1,4 +1,4 @@
-//! What keys do: one table, from which dispatch, footer, help and the README's list are made.
+//! What keys do: one table, from which dispatch, footer, help and the book's list are made.
 
 mod table;
 
@@ -20,7 +20,7 @@ pub(crate) fn lines(context: Context) -> impl Iterator<Item = &'static Binding> 
     KEYS.iter().filter(move |line| line.contexts.contains(&context))
 }
 
-/// The key table in Markdown, for the README.
+/// The key table in Markdown, for the book.
 pub fn markdown() -> String {
     let mut out = String::from("| keys | what they do |\n| --- | --- |\n");
     for section in Section::ALL {

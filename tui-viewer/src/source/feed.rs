@@ -190,7 +190,7 @@ impl RingFeed {
 
 /// The newest snapshot of a file, and what stands before it.
 fn read_kept(path: &Path) -> Result<(Snapshot, Option<Box<Recorded>>), FormatError> {
-    if !snapshot_file::is_kept(path) {
+    if !snapshot_file::is_snapshot_file(path) {
         return archive::read(path).map(|snapshot| (snapshot, None));
     }
     let (recorded, snapshot) = Recorded::open(path)?;

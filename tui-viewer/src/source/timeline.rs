@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use tickscope_analysis::history_window;
-use tickscope_analysis::history_window::{Facts, Parts};
+use tickscope_analysis::history_window::{self, RecordEpoch, Terms};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::latency::Latencies;
-use tickscope_format::recording::Series;
+use tickscope_format::recording::Recording;
 use tickscope_format::ring::Record;
 use tickscope_format::{FormatError, Snapshot, codec, snapshot_file};
 
@@ -24,7 +23,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub struct Timeline {
     records: Records,
-    facts: Vec<Facts>,
+    facts: Vec<RecordEpoch>,
     /// The wall clock at each: nanoseconds since the Unix epoch.
     unix_ns: Vec<u64>,
     /// So many of them, the oldest, have no latencies.
@@ -35,7 +34,7 @@ pub struct Timeline {
 /// Where they are read from.
 #[derive(Debug)]
 enum Records {
-    Series(Series),
+    Series(Recording),
     Ring(PathBuf, Vec<Record>),
 }
 
@@ -58,15 +57,15 @@ impl Timeline {
     pub fn of(found: &Found, offset: UtcOffset) -> anyhow::Result<Self> {
         match found {
             Found::Ring(ring, _) => Self::of_ring(ring, offset),
-            Found::Kept(path) if snapshot_file::is_kept(path) => Self::of_series(path, offset),
+            Found::Kept(path) if snapshot_file::is_snapshot_file(path) => Self::of_series(path, offset),
             Found::Kept(path) => Err(single(path)),
         }
     }
 
     fn of_series(path: &Path, offset: UtcOffset) -> anyhow::Result<Self> {
-        let series = Series::open(path).map_err(|error| anyhow!(about(path, &error)))?;
+        let series = Recording::open(path).map_err(|error| anyhow!(about(path, &error)))?;
         let moments = series.moments();
-        let facts = moments.iter().map(|moment| Facts {
+        let facts = moments.iter().map(|moment| RecordEpoch {
             reset_epoch: moment.reset_epoch,
             withdraws: moment.withdraws,
             kind: moment.stamp.kind,
@@ -108,7 +107,7 @@ impl Timeline {
         let mut facts = Vec::with_capacity(records.len());
         for record in &records {
             let capture = codec::capture(&record.payload).map_err(failed)?;
-            facts.push(Facts {
+            facts.push(RecordEpoch {
                 reset_epoch: capture.reset_epoch,
                 withdraws: capture.withdraws,
                 kind: record.stamp.kind,
@@ -277,12 +276,12 @@ impl Timeline {
             let why = format!("no time lies between these two moments; {}", self.extent());
             return Err(Misuse(why).into());
         }
-        let Parts {
+        let Terms {
             plus,
             minus,
             unclosed,
             more,
-        } = history_window::parts(&self.facts, from, to);
+        } = history_window::terms(&self.facts, from, to);
         let blind = plus.iter().chain(&minus).any(|&at| at < self.coarse);
         let read = |parts: &[usize]| -> anyhow::Result<Vec<Snapshot>> {
             parts.iter().map(|&at| self.snapshot(at)).collect()
@@ -381,7 +380,7 @@ mod tests {
             }
             if second % 10 == 0 {
                 codec::encode_small(&snapshot, &mut payload).unwrap();
-                own.coarse_room(payload.len() as u64).unwrap();
+                own.coarse_space(payload.len() as u64).unwrap();
                 own.publish_coarse(stamp, &payload).unwrap();
             }
         }

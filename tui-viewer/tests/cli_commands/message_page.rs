@@ -1,10 +1,10 @@
-//! The page `docs/messages.md`: whatever a command of these tests says when it fails has an entry there, with a cause and a
+//! The page `docs/errors.md`: whatever a command of these tests says when it fails has an entry there, with a cause and a
 //! next step.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
-const PAGE: &str = "docs/messages.md";
+const PAGE: &str = "docs/errors.md";
 
 /// So many fixed words of a message are not met by chance.
 const FEWEST: usize = 2;

@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
-use tickscope_format::recording::Series;
+use tickscope_format::recording::Recording;
 use tickscope_format::snapshot::CaptureKind;
 
 use crate::support::{Done, Place, Program, VIEWER, finish, finish_with, until};
@@ -48,13 +48,13 @@ fn ended(child: Child) -> Done {
 /// Waits until a file holds so many records.
 fn holds(path: &Path, records: usize) {
     until("enough is recorded", || {
-        let series = Series::open(path).ok()?;
+        let series = Recording::open(path).ok()?;
         (series.moments().len() >= records).then_some(())
     });
 }
 
 fn snapshots(path: &Path) -> Vec<Snapshot> {
-    let series = Series::open(path).unwrap();
+    let series = Recording::open(path).unwrap();
     assert_eq!(series.torn_bytes(), 0);
     let all = series
         .moments()
@@ -232,12 +232,12 @@ fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
         let _ = fs::remove_file(&path);
         let before = round * 3;
         until("enough is recorded", || {
-            let series = Series::open(&path).ok()?;
+            let series = Recording::open(&path).ok()?;
             (series.moments().len() >= before).then_some(())
         });
         child.kill().unwrap();
         child.wait().unwrap();
-        let series = Series::open(&path).unwrap();
+        let series = Recording::open(&path).unwrap();
         assert!(series.moments().len() >= before);
         for moment in series.moments() {
             assert!(series.snapshot(moment).unwrap().calls() > 0);
@@ -315,7 +315,10 @@ fn records_that_a_stopped_recorder_has_missed_are_told() {
         sequence().filter(|&sequence| sequence > first + 100)
     });
     signal(&child, Signal::CONT);
-    let moments = Series::open(&path_in(&place, "run.tks")).unwrap().moments().len();
+    let moments = Recording::open(&path_in(&place, "run.tks"))
+        .unwrap()
+        .moments()
+        .len();
     holds(&path_in(&place, "run.tks"), moments + 2);
     signal(&child, Signal::TERM);
     ended(child)

@@ -251,7 +251,7 @@ impl Done {
         assert_eq!(done.err.lines().count(), 1, "one line: {}", done.err);
         assert!(
             message_page::explains(&done.err),
-            "no entry of docs/messages.md is about this; write one, ``message``: cause → next step: {}",
+            "no entry of docs/errors.md is about this; write one, ``message``: cause → next step: {}",
             done.err
         );
         done

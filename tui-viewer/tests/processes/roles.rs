@@ -139,7 +139,7 @@ fn writer(rings: &Path, argument: &str) {
                 });
             }
         }
-        if ring.coarse_room(payload.len() as u64).unwrap() > 0 {
+        if ring.coarse_space(payload.len() as u64).unwrap() > 0 {
             ring.publish_coarse(stamp, &payload).unwrap();
         }
     }

@@ -1,22 +1,22 @@
-//! A tree's counters against their baselines, by node index; the arithmetic of resets.
+//! The counters of a tree and their baselines, by node index; the arithmetic of resets.
 
 use tickscope_format::snapshot::Lifetime;
 
 use crate::enabled::capture::histograms::Histograms;
 
-/// What a node counts.
+/// The counters of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) calls: u64,
     pub(crate) ticks: u64,
     /// Calls that were timed in adaptive mode.
     pub(crate) timed: u64,
-    /// What was added, where the node is a counter.
+    /// The sum, if the node is a counter.
     pub(crate) sum: u64,
 }
 
-/// Counters, baselines, and the baselines before the last reset. A missing one is zero. Index 0 is the root,
-/// which counts the time outside any scope.
+/// Counters, baselines, and the baselines before the last reset. A missing value is zero. Index 0 is the root, which
+/// counts the time outside of all scopes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Baseline {
     current: Vec<Counts>,
@@ -24,7 +24,8 @@ pub(crate) struct Baseline {
     undo: Vec<Counts>,
     /// How long calls took.
     pub(crate) histograms: Histograms,
-    /// Ticks charged outside of any row that belong to rows, of past epochs and of this one: adaptive mode.
+    /// In adaptive mode: ticks that were charged to the root but belong to rows. These are those of past epochs and of
+    /// this one.
     handed_past: u64,
     handed_undo: u64,
     handed_now: u64,
@@ -52,7 +53,7 @@ impl Counts {
             calls: self.calls.saturating_sub(other.calls),
             ticks: self.ticks.saturating_sub(other.ticks),
             timed: self.timed.saturating_sub(other.timed),
-            // A sum may have begun again beyond 64 bits.
+            // A sum may have wrapped around.
             sum: self.sum.wrapping_sub(other.sum),
         }
     }
@@ -62,7 +63,7 @@ impl Counts {
             calls: self.calls.max(other.calls),
             ticks: self.ticks.max(other.ticks),
             timed: self.timed.max(other.timed),
-            // It never goes back but beyond 64 bits: it is read in one piece.
+            // A sum is read at once, so it goes back only when it wraps around.
             sum: self.sum,
         }
     }
@@ -80,8 +81,8 @@ fn raise(column: &mut Vec<Counts>, index: usize, by: Counts) {
 }
 
 impl Baseline {
-    /// Takes the counters as they are now. What was shown before never shrinks: a capture may have shown a few
-    /// ticks that the thread then charged elsewhere.
+    /// Takes the present counters. What was shown before never shrinks, although a capture may have shown a few ticks
+    /// that the thread then charged elsewhere.
     pub(crate) fn show(&mut self, counts: &[Counts], cpu_ns: Option<u64>) {
         self.current.clear();
         self.current.extend(
@@ -93,28 +94,28 @@ impl Baseline {
         self.cpu = cpu_ns.or(self.cpu);
     }
 
-    /// What a node shows since the reset.
+    /// Returns what a node shows since the reset.
     pub(crate) fn shown(&self, index: usize) -> Counts {
         at(&self.current, index).minus(at(&self.base, index))
     }
 
-    /// Whether a node has nothing to show since the reset. One with an ended call has, though that began before the reset
-    /// and took no tick since.
+    /// Returns whether a node has nothing to show since the reset. A node whose call has ended has something to show,
+    /// even if the call began before the reset and took no tick since.
     pub(crate) fn is_bare(&self, index: usize) -> bool {
         self.shown(index).is_zero() && self.histograms.shown(index).is_none()
     }
 
-    /// CPU time since the reset, in nanoseconds, where it is known.
+    /// Returns the CPU time since the reset in nanoseconds, if it is known.
     pub(crate) fn cpu_shown(&self) -> Option<u64> {
         self.cpu.map(|cpu| cpu.saturating_sub(self.cpu_base))
     }
 
-    /// Of the ticks that the root shows, so many belong to rows.
+    /// Sets how many of the root's ticks belong to rows.
     pub(crate) fn hand(&mut self, ticks: u64) {
         self.handed_now = ticks;
     }
 
-    /// Adds all that was ever counted in rows: the root is none.
+    /// Adds everything that was ever counted in rows, which excludes the root.
     pub(crate) fn add_lifetime(&self, lifetime: &mut Lifetime) {
         lifetime.ticks = lifetime
             .ticks
@@ -126,9 +127,9 @@ impl Baseline {
         }
     }
 
-    /// Begins a new epoch: what was shown becomes the past.
+    /// Begins a new epoch; everything shown so far belongs to the past.
     pub(crate) fn reset(&mut self) {
-        // A counter never is below its baseline here (see `show`), so this raises it by what was shown.
+        // No counter is below its baseline here (see `show`), so this raises the baseline by what was shown.
         let past = self.current.clone();
         self.undo = std::mem::replace(&mut self.base, past);
         self.histograms.reset();
@@ -138,7 +139,7 @@ impl Baseline {
         self.cpu_base = self.cpu.unwrap_or(0);
     }
 
-    /// Goes back to the epoch before the last reset.
+    /// Returns to the epoch before the last reset.
     pub(crate) fn undo(&mut self) {
         self.base = std::mem::take(&mut self.undo);
         self.histograms.undo();
@@ -146,7 +147,7 @@ impl Baseline {
         self.cpu_base = self.cpu_undo;
     }
 
-    /// Adds a node of another baseline, all its columns, to one of this.
+    /// Adds all columns of a node in another baseline to a node in this one.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
         raise(&mut self.current, index, at(&other.current, from));
         raise(&mut self.base, index, at(&other.base, from));
@@ -154,7 +155,7 @@ impl Baseline {
         self.histograms.absorb(index, &other.histograms, from);
     }
 
-    /// Adds what another baseline knows beside its nodes.
+    /// Adds what another baseline holds beside its nodes.
     pub(crate) fn absorb_thread(&mut self, other: &Self) {
         self.handed_past += other.handed_past;
         self.handed_undo += other.handed_undo;
@@ -205,16 +206,16 @@ mod tests {
         baseline.reset();
         baseline.show(&[counted(0), counted(4)], None);
         assert_eq!(baseline.shown(1).sum, 5);
-        let mut folded = Baseline::default();
-        folded.absorb(1, &baseline, 1);
-        folded.absorb(1, &baseline, 1);
-        assert_eq!(folded.shown(1).sum, 10);
+        let mut merged = Baseline::default();
+        merged.absorb(1, &baseline, 1);
+        merged.absorb(1, &baseline, 1);
+        assert_eq!(merged.shown(1).sum, 10);
         baseline.undo();
         assert_eq!(baseline.shown(1).sum, 4);
     }
 
     proptest! {
-        /// However a counter wavers between captures, the epochs add up to the lifetime.
+        /// The epochs add up to the lifetime, even if a counter wavers between captures.
         #[test]
         fn epochs_add_up_to_the_lifetime(
             captures in proptest::collection::vec((proptest::collection::vec(0u64..1000, 1..6), any::<bool>()), 1..40),
@@ -224,7 +225,7 @@ mod tests {
             let mut columns = [0u64; 6];
             for (steps, reset) in captures {
                 for (column, step) in columns.iter_mut().zip(steps) {
-                    // Mostly forward, now and then a few back, as torn captures do.
+                    // The value mostly grows and sometimes shrinks a little, as in torn captures.
                     *column = (*column + step).saturating_sub(step / 100);
                 }
                 let counts: Vec<Counts> = columns.iter().map(|&value| ticks(value)).collect();

@@ -1,9 +1,9 @@
-//! Live trees to a snapshot, and resets.
+//! Snapshots of live trees, and resets.
 //!
-//! Nobody but its thread writes a counter, so a reset writes none. The collector's state keep a baseline per node: what is
-//! shown is the counter less the baseline, and a reset raises the baseline by what was *shown*. So what a
-//! capture could not see is made up in the next epoch, and the sum over all epochs is the lifetime total, to
-//! the tick. One lock guards the collector's state; it is never held while encoding or writing.
+//! Only its thread writes a counter, so a reset writes none. The collector's state keeps a baseline for each node. A
+//! snapshot shows the counter less the baseline, and a reset raises the baseline by what was *shown*. What a capture
+//! missed is therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total. One lock
+//! guards the collector's state; it is never held while encoding or writing.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
-    CaptureFacts, CaptureKind, ClockFacts, Cost, Lifetime, Measuring, Mode, Process, Thread,
+    CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, Process, Thread,
 };
 
 use crate::enabled::capture::baseline::Baseline;
@@ -22,7 +22,7 @@ use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::append;
-use crate::enabled::capture::tree_reader::{Reader, Reading, settled_current};
+use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::registry::{self, Block};
@@ -30,10 +30,11 @@ use crate::enabled::record::site_table::{self, Rules};
 use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config::{self, Config};
 
-/// Closing snapshots of resets by the program that the publisher has not fetched yet; more are left out.
+/// The largest number of closing snapshots, from resets by the program, that wait for the publisher. Further ones are
+/// left out.
 const CLOSINGS_MAX: usize = 64;
 
-/// What the publisher and the session tell about themselves.
+/// What the publisher and the session report about themselves.
 #[derive(Debug)]
 pub(crate) struct SessionInfo {
     pub(crate) name: String,
@@ -41,37 +42,37 @@ pub(crate) struct SessionInfo {
     pub(crate) interval_ns: u64,
     pub(crate) viewers: u32,
     pub(crate) cost: Cost,
-    /// In adaptive mode: what a timed call costs, and how much of that it finds within itself.
+    /// In adaptive mode: the cost of a timed call, and how much of that the call includes in its own time.
     pub(crate) timed_ns: (f64, f64),
-    /// How often a second the publisher looks where each thread is, in sampled mode.
+    /// In sampled mode: how often a second the publisher looks where each thread is.
     pub(crate) sampling_hz: f64,
-    /// Somebody fetches the closing snapshots.
+    /// Whether a publisher fetches the closing snapshots.
     pub(crate) publishing: bool,
 }
 
-/// Everything that is known about the trees beside the trees.
+/// Everything that is known about the trees and is not in them.
 #[derive(Debug)]
 pub(crate) struct CollectorState {
     pub(crate) session: SessionInfo,
     sites: SiteIds,
     rules: Rules,
-    /// How scopes are measured in this reset epoch; none before anything asked.
+    /// How scopes are measured in this reset epoch; `None` before the first use.
     epoch: Option<Switch>,
     /// How often the publisher has looked where each thread is.
     samples: u64,
     samples_base: u64,
-    /// When the publisher last looked; none before it did.
+    /// When the publisher last looked; `None` before the first time.
     sampled_at: Option<u64>,
-    /// CollectorState of live threads, by their block's address.
+    /// What is known of live threads, by the address of their block.
     live: BTreeMap<usize, LiveThread>,
-    folded: FinishedThreads,
+    finished: FinishedThreads,
     seq: u64,
     reset_epoch: u64,
-    /// The monotonic clock at the last reset; none before the first.
+    /// The monotonic clock at the last reset; `None` before the first.
     reset_ns: Option<u64>,
-    /// The epoch that an undo would bring back, when it began, and the samples before it.
+    /// The epoch to which an undo would return, when it began, and the samples before it.
     undo: Option<(u64, Option<u64>, u64)>,
-    /// The epoch that the last undo took back.
+    /// The epoch that the last undo withdrew.
     withdrawn: Option<u64>,
     closings: VecDeque<Snapshot>,
 }
@@ -81,11 +82,11 @@ struct LiveThread {
     name: String,
     baseline: Baseline,
     reader: Reader,
-    /// Ticks that samples gave to each node.
+    /// The ticks that samples added to each node.
     sampled: Vec<u64>,
 }
 
-static BOOKS: Mutex<CollectorState> = Mutex::new(CollectorState {
+static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     session: SessionInfo {
         name: String::new(),
         warnings: Vec::new(),
@@ -108,7 +109,7 @@ static BOOKS: Mutex<CollectorState> = Mutex::new(CollectorState {
     samples_base: 0,
     sampled_at: None,
     live: BTreeMap::new(),
-    folded: FinishedThreads::new(),
+    finished: FinishedThreads::new(),
     seq: 0,
     reset_epoch: 0,
     reset_ns: None,
@@ -117,41 +118,39 @@ static BOOKS: Mutex<CollectorState> = Mutex::new(CollectorState {
     closings: VecDeque::new(),
 });
 
-/// The capture lock; none in a forked child, where its holder may not exist.
+/// Takes the capture lock. `None` in a forked child, where the thread that held the lock may not exist.
 pub(crate) fn lock() -> Option<MutexGuard<'static, CollectorState>> {
     if config::is_forked_child() {
         return None;
     }
-    Some(with_those_who_left(
-        BOOKS.lock().unwrap_or_else(PoisonError::into_inner),
+    Some(with_left_threads(
+        STATE.lock().unwrap_or_else(PoisonError::into_inner),
     ))
 }
 
-/// Folds the threads that have ended without the lock.
-fn with_those_who_left(
-    mut state: MutexGuard<'static, CollectorState>,
-) -> MutexGuard<'static, CollectorState> {
+/// Merges the threads that have ended without the lock.
+fn with_left_threads(mut state: MutexGuard<'static, CollectorState>) -> MutexGuard<'static, CollectorState> {
     for (block, name, cpu_ns) in registry::left() {
-        // Switches of modes since may have passed it by.
+        // A mode may have been switched since the thread left.
         block.tree.catch_up(config::exact_path());
-        state.fold(block, name, cpu_ns);
+        state.finish_thread(block, name, cpu_ns);
     }
     state
 }
 
-/// The same where whoever asks may hold it himself, further down his stack: none after so long.
+/// Takes the lock, or gives up after `longest`. The calling thread may already hold the lock further down its stack.
 pub(crate) fn lock_within(longest: Duration) -> Option<MutexGuard<'static, CollectorState>> {
-    lock_alone_within(longest).map(with_those_who_left)
+    lock_alone_within(longest).map(with_left_threads)
 }
 
-/// The same without the work that others have left behind.
+/// Does the same, without merging threads that have ended.
 pub(crate) fn lock_alone_within(longest: Duration) -> Option<MutexGuard<'static, CollectorState>> {
     if config::is_forked_child() {
         return None;
     }
     let begin = Instant::now();
     loop {
-        match BOOKS.try_lock() {
+        match STATE.try_lock() {
             Ok(state) => return Some(state),
             Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) if begin.elapsed() > longest => return None,
@@ -160,8 +159,8 @@ pub(crate) fn lock_alone_within(longest: Duration) -> Option<MutexGuard<'static,
     }
 }
 
-/// The name of a thread after the kernel's: "main" for the first, "thread" for one without a name of its own,
-/// to which the kernel gives that of the process.
+/// Returns the name of a thread: "main" for the first thread, "thread" for one without a name of its own, to which the
+/// kernel gives the name of the process, and otherwise the kernel's name.
 fn thread_name(tid: u32, kernel_name: &str) -> String {
     static PROCESS: LazyLock<String> = LazyLock::new(|| kernel_name_of("/proc/self/comm"));
     if tid == std::process::id() {
@@ -193,7 +192,7 @@ impl LiveThread {
         }
     }
 
-    /// Reads its tree into its baseline.
+    /// Reads the thread's tree into its baseline.
     fn read(&mut self, block: &'static Block, sites: &mut SiteIds, cpu_ns: Option<u64>) -> Reading {
         let reading = self.reader.read(block, sites, &mut self.baseline.histograms);
         for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
@@ -203,12 +202,12 @@ impl LiveThread {
         reading
     }
 
-    /// Gives the time since the last look to the node where the thread is.
+    /// Adds the time since the last look to the node where the thread is.
     fn sample(&mut self, block: &'static Block, passed: u64) {
         if block.tree.stands_still() {
             return;
         }
-        let Some(node) = settled_current(&block.tree) else {
+        let Some(node) = find_current(&block.tree) else {
             return;
         };
         let index = node.index() as usize;
@@ -220,11 +219,11 @@ impl LiveThread {
 }
 
 impl CollectorState {
-    /// Takes the picture. Afterwards every baseline knows what it showed.
+    /// Captures a snapshot. Every baseline then knows what was shown.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         let config = config::get();
         let mut snapshot = Snapshot::default();
-        let mut lost = self.folded.lost();
+        let mut lost = self.finished.lost();
         let mut lifetime = Lifetime::default();
         let epoch = self.epoch();
         for block in registry::living() {
@@ -252,7 +251,7 @@ impl CollectorState {
             thread.baseline.hand(handed);
             thread.baseline.add_lifetime(&mut lifetime);
         }
-        self.folded.show(&mut snapshot, &mut lifetime, &epoch);
+        self.finished.show(&mut snapshot, &mut lifetime, &epoch);
         snapshot.lifetime = lifetime;
         self.rules.look();
         let mut off_sites: Vec<SiteId> = Vec::new();
@@ -278,7 +277,7 @@ impl CollectorState {
         snapshot
     }
 
-    /// How scopes are measured in this reset epoch.
+    /// Returns how scopes are measured in this reset epoch.
     fn switch(&mut self) -> Switch {
         *self.epoch.get_or_insert_with(mode_switch::newest)
     }
@@ -300,14 +299,15 @@ impl CollectorState {
         os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(config::get().started_ns))
     }
 
-    /// Looks where each thread is, and gives it the time since the last look: sampled mode.
+    /// Looks where each thread is, and adds the time since the last look to that node (sampled mode).
     pub(crate) fn sample(&mut self) {
-        // Whoever decided to look may have waited for the collector's state while the mode was switched.
+        // The mode may have been switched while the publisher waited for the lock.
         if self.switch().mode != Mode::Sampled {
             return;
         }
         let now = config::now();
-        // Also for a thread that has begun since: another that ended since was not met at all, and on average both come out.
+        // A thread that has begun since the last look also gets the whole time. A thread that has ended since gets
+        // none, and on average these errors cancel out.
         let passed = now.saturating_sub(self.sampled_at.replace(now).unwrap_or(now));
         self.samples += 1;
         for block in registry::living() {
@@ -318,8 +318,8 @@ impl CollectorState {
         }
     }
 
-    /// Measures in another way from now on, in a new reset epoch; gives the snapshot that closes the old one. None
-    /// where nothing changes.
+    /// Measures in another mode from now on, in a new reset epoch. Returns the snapshot that closes the old epoch, or
+    /// `None` if nothing changes.
     pub(crate) fn switch_to(&mut self, mode: Mode, histograms: bool) -> Option<Snapshot> {
         let before = self.switch();
         if (before.mode, before.histograms) == (mode, histograms) {
@@ -341,19 +341,19 @@ impl CollectorState {
         Some(closing)
     }
 
-    /// The same by the program itself: the publisher is going to fetch the closing snapshot.
+    /// Switches the mode for the program itself. The publisher will fetch the closing snapshot.
     pub(crate) fn switch_by_program(&mut self, mode: Mode, histograms: bool) {
         if let Some(closing) = self.switch_to(mode, histograms) {
             self.keep_closing(&closing);
         }
     }
 
-    /// Switches sites off or on; gives how many sites match so far, none where there are too many rules.
+    /// Enables or disables sites. Returns how many known sites match, or `None` if there are too many rules.
     pub(crate) fn rule(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
         self.rules.add(pattern, off)
     }
 
-    /// Applies the rules to sites met since the last look.
+    /// Applies the rules to sites met since the last call.
     pub(crate) fn look_at_sites(&mut self) {
         self.rules.look();
     }
@@ -369,14 +369,14 @@ impl CollectorState {
             uptime_ns: now.ns.saturating_sub(config.started_ns),
             warnings: self.session.warnings.clone(),
         };
-        snapshot.clock = ClockFacts {
+        snapshot.clock = ClockInfo {
             source: clock.source(),
             ticks_per_second: config::ticks_per_second(),
             reason: config.chosen.reason.into(),
             errors: lost.clock_errors,
             epoch: config::CLOCK_RATE.breaks(),
         };
-        snapshot.capture = CaptureFacts {
+        snapshot.capture = CaptureInfo {
             mode: self.switch().mode,
             kind,
             seq: self.seq,
@@ -394,13 +394,13 @@ impl CollectorState {
         };
     }
 
-    /// Begins a new reset epoch; gives the snapshot that closes the old one.
+    /// Begins a new reset epoch, and returns the snapshot that closes the old one.
     pub(crate) fn reset(&mut self) -> Snapshot {
         let closing = self.capture(CaptureKind::Closing);
         for thread in self.live.values_mut() {
             thread.baseline.reset();
         }
-        self.folded.reset();
+        self.finished.reset();
         self.undo = Some((self.reset_epoch, self.reset_ns, self.samples_base));
         self.samples_base = self.samples;
         self.withdrawn = None;
@@ -409,7 +409,7 @@ impl CollectorState {
         closing
     }
 
-    /// A reset by the program itself: the publisher is going to fetch the closing snapshot.
+    /// Resets for the program itself. The publisher will fetch the closing snapshot.
     pub(crate) fn reset_by_program(&mut self) -> Snapshot {
         let closing = self.reset();
         self.keep_closing(&closing);
@@ -422,28 +422,28 @@ impl CollectorState {
         }
     }
 
-    /// The last reset cannot be taken back any more: its ticks are of another kind.
+    /// Makes the last reset final, because its ticks are of another kind than those from now on.
     pub(crate) fn forget_undo(&mut self) {
         self.undo = None;
     }
 
-    /// The publisher comes or goes: nobody fetches what was closed for the one before.
+    /// Notes that the publisher starts or stops. Closing snapshots for an earlier publisher are dropped.
     pub(crate) fn set_publishing(&mut self, publishing: bool) {
         self.session.publishing = publishing;
         self.closings.clear();
     }
 
-    /// The closing snapshots of resets by the program since the last call, oldest first.
+    /// Returns the closing snapshots of resets by the program since the last call, oldest first.
     pub(crate) fn take_closings(&mut self) -> VecDeque<Snapshot> {
         std::mem::take(&mut self.closings)
     }
 
-    /// Whether [`Self::take_closings`] has something to give.
+    /// Returns whether [`Self::take_closings`] would return any.
     pub(crate) fn has_closings(&self) -> bool {
         !self.closings.is_empty()
     }
 
-    /// Takes the last reset back; false where there is none to take back.
+    /// Takes the last reset back; false if there is none to take back.
     pub(crate) fn undo_reset(&mut self) -> bool {
         let Some((epoch, reset_ns, samples_base)) = self.undo.take() else {
             return false;
@@ -451,7 +451,7 @@ impl CollectorState {
         for thread in self.live.values_mut() {
             thread.baseline.undo();
         }
-        self.folded.undo();
+        self.finished.undo();
         self.withdrawn = Some(epoch);
         self.reset_epoch += 1;
         self.reset_ns = reset_ns;
@@ -459,10 +459,10 @@ impl CollectorState {
         true
     }
 
-    /// A thread ends: what it counted goes to the finished threads of its name, and its block is given back, both under
-    /// the lock, so that it counts once. Its tree gets no more events.
-    pub(crate) fn fold(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
-        // Under the lock, so that no capture has seen a later tick than the one that is charged here.
+    /// Merges an ended thread into the finished threads of its name, and gives its block back. Both happen under the
+    /// lock, so that the thread counts once. The tree must get no more events.
+    pub(crate) fn finish_thread(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
+        // This happens under the lock, so no capture has seen a later tick than the one charged here.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
         let name = kernel_name.split(|&byte| byte == 0).next().unwrap_or_default();
@@ -474,7 +474,7 @@ impl CollectorState {
         let reading = thread.read(block, &mut self.sites, Some(cpu_ns));
         let most = config::get().max_process_nodes;
         let pruned = self.sites.id(&PRUNED);
-        self.folded.add(
+        self.finished.add(
             &thread.name,
             &thread.reader.rows,
             &thread.baseline,

@@ -1,18 +1,18 @@
-//! Times where not every call was timed.
+//! Estimates of time where not every call was timed.
 //!
-//! **Adaptive**: the time of a call that was not timed is in the self time of the nearest frame around it that was.
-//! It is handed back from parents to children: each child gets the mean of its timed calls for each that was not, and
-//! all children of a node together at most what it has. What goes to one is taken from another, so the sum over all
-//! rows, and the total of every root, is what was measured.
+//! **Adaptive**: the time of a call that was not timed is in the self time of the nearest timed frame around it. It is
+//! handed back from parents to children. For each call that was not timed, a child gets the mean of its timed calls;
+//! all children of a node together get at most what the node has. What one row gets is taken from another, so the sum
+//! over all rows, and the total of every root, stay as measured.
 //!
-//! **Sampled**: times are what a thread was seen in; only their errors are reckoned here.
+//! **Sampled**: the time of a row is the number of samples times their distance. Only the errors are computed here.
 
 use tickscope_format::latency::Packed;
 
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::row::{Epoch, Row};
 
-/// A row's time and how far it is known.
+/// The time of a row, with its error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Estimated {
     /// Self time in ticks.
@@ -25,11 +25,11 @@ pub(crate) struct Estimated {
     pub(crate) total_error: f64,
 }
 
-/// Times of a tree in adaptive mode. What timing cost is taken off the means: within each timed call, and all of it for
-/// the timed calls inside.
+/// Estimates the times of a tree in adaptive mode. The cost of timing is subtracted from the means: the part within
+/// each timed call, and the whole cost of the timed calls inside it.
 pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<Estimated> {
     let shown: Vec<Counts> = (0..rows.len()).map(|index| baseline.shown(index)).collect();
-    // Ticks and timed calls of whole subtrees.
+    // The ticks and timed calls of whole subtrees.
     let mut below: Vec<(u64, u64)> = shown.iter().map(|counts| (counts.ticks, counts.timed)).collect();
     for index in (1..rows.len()).rev() {
         let (ticks, timed) = below[index];
@@ -37,7 +37,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
         parent.0 += ticks;
         parent.1 += timed;
     }
-    // What each row's calls that were not timed took, and the variance of that.
+    // The time of each row's calls that were not timed, and its variance.
     let wanted: Vec<(f64, f64)> = (0..rows.len())
         .map(|index| {
             let Counts { calls, timed, .. } = shown[index];
@@ -49,8 +49,8 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             let inside = timed_below.saturating_sub(timed) as f64;
             let cost = epoch.timed_within_ticks * timed as f64 + epoch.timed_ticks * inside;
             let mean = ((ticks as f64 - cost) / timed as f64).max(0.0);
-            let spread = baseline.histograms.shown(index).map_or(0.0, spread);
-            (untimed * mean, untimed * untimed * spread / timed as f64)
+            let call_variance = baseline.histograms.shown(index).map_or(0.0, call_variance);
+            (untimed * mean, untimed * untimed * call_variance / timed as f64)
         })
         .collect();
     let mut children = vec![0.0; rows.len()];
@@ -65,8 +65,9 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             ..Estimated::default()
         })
         .collect();
-    // Parents stand before their children: what a row has is known before it gives. Where it has less than its
-    // children want, timed calls are dearer than others, and those further down by as much.
+    // Parents come before their children, so the time of a row is final before it gives some away. If it has less than
+    // its children want, its timed calls were slower than the others, and each child gets the same share of what it
+    // wants, further down as well.
     let mut share = vec![1.0; rows.len()];
     let mut known = vec![false; rows.len()];
     for index in 1..rows.len() {
@@ -76,7 +77,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             let wanted = children[parent] * share[parent];
             if wanted > has {
                 share[parent] *= has / wanted;
-                // Something is wrong by as much at least, and nobody knows in whom.
+                // At least this much is wrong, but it is unknown in which row.
                 estimated[parent].self_error += (wanted - has) * (wanted - has);
             }
         }
@@ -98,15 +99,15 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
     estimated
 }
 
-/// The variance of a call; of one seen once or never, nothing is known.
-fn spread(latencies: &Packed) -> f64 {
+/// Returns the variance of a call, or 0 if fewer than two calls are known.
+fn call_variance(latencies: &Packed) -> f64 {
     latencies
         .unpacked()
         .moments()
         .map_or(0.0, |(_, variance)| variance)
 }
 
-/// Times of a tree in sampled mode, looked at every `period` ticks.
+/// Estimates the times of a tree in sampled mode, with one sample every `period` ticks.
 pub(crate) fn sampled(rows: &[Row], baseline: &Baseline, period: f64) -> Vec<Estimated> {
     let ticks: Vec<u64> = (0..rows.len()).map(|index| baseline.shown(index).ticks).collect();
     let mut totals = ticks.clone();
@@ -114,7 +115,7 @@ pub(crate) fn sampled(rows: &[Row], baseline: &Baseline, period: f64) -> Vec<Est
         totals[rows[index].parent as usize] += totals[index];
     }
     let all = totals.first().copied().unwrap_or(0) as f64;
-    // A share p of n looks has the standard error sqrt(p (1 - p) / n).
+    // A share p of n samples has the standard error sqrt(p (1 - p) / n).
     let error = |ticks: u64| {
         let (p, n) = (ticks as f64 / all.max(1.0), (all / period.max(1.0)).max(1.0));
         all * (p * (1.0 - p).max(0.0) / n).sqrt()
@@ -170,15 +171,15 @@ mod tests {
 
     #[test]
     fn a_child_gets_back_what_its_parent_was_charged() {
-        // A root with a, which is always timed, and in it b, timed 10 times of 100, 7 ticks each.
+        // The root has a, which is always timed. a has b, which was timed in 10 of 100 calls, 7 ticks each.
         let rows = [row(0), row(0), row(1)];
         let baseline = baseline(&[(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)]);
         assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(0.0))), [50, 300, 700]);
-        // One tick of each timed call is the clock's.
+        // One tick of each timed call belongs to the clock.
         assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(1.0))), [50, 390, 610]);
     }
 
-    /// So the lifetime may shrink in adaptive mode: what a row was given outside of any row goes back.
+    /// The lifetime may therefore shrink in adaptive mode: time that a row got from outside of all rows goes back.
     #[test]
     fn later_calls_that_are_cheaper_take_back_what_earlier_ones_were_given() {
         let rows = [row(0), row(0)];
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_was_inside_a_call_that_was_not_timed_goes_down_two_levels() {
-        // b timed 1 of 10: 100 ticks of which 60 in c, which was timed whenever b was.
+        // b was timed in 1 of 10 calls: 100 ticks, 60 of them in c, which was timed whenever b was.
         let rows = [row(0), row(0), row(1), row(2)];
         let baseline = baseline(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));
@@ -199,7 +200,7 @@ mod tests {
 
     #[test]
     fn where_children_want_more_than_there_is_the_errors_say_by_how_much() {
-        // b wants 90 times 20 ticks of the 900 that a has: half of that is refused.
+        // b wants 90 times 20 ticks of the 900 that a has; half of that is refused.
         let rows = [row(0), row(0), row(1)];
         let baseline = baseline(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));

@@ -1,4 +1,4 @@
-//! Finished threads, folded by name: one tree a name, so that a million short-lived threads are a few rows.
+//! Finished threads, merged by name. Each name has one tree, so that a million short-lived threads make a few rows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use crate::enabled::capture::row::{Epoch, Lost, Row};
 use crate::enabled::capture::snapshot_rows::append;
 use crate::enabled::record::site::Site;
 
-/// Names kept apart; threads of further names share [`OTHERS`].
+/// The largest number of names; threads of further names share [`OTHERS`].
 const NAMES_MAX: usize = 1024;
 
 /// The name that all further threads share.
@@ -20,20 +20,19 @@ const OTHERS: &str = "(other threads)";
 /// Collects what finished threads counted beyond the limit of nodes.
 pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
 
-/// The finished threads.
 #[derive(Debug)]
 pub(crate) struct FinishedThreads {
-    by_name: BTreeMap<String, FoldedThreads>,
+    by_name: BTreeMap<String, ThreadsOfAName>,
     lost: Lost,
-    /// Rows of all names.
+    /// The rows of all names together.
     nodes: u32,
 }
 
 /// The finished threads of one name.
 #[derive(Debug)]
-struct FoldedThreads {
+struct ThreadsOfAName {
     count: u64,
-    /// Parents before children; row 0 is the root.
+    /// The rows, parents before children; row 0 is the root.
     rows: Vec<Row>,
     known: HashMap<(u32, SiteId), u32>,
     baseline: Baseline,
@@ -52,12 +51,12 @@ impl FinishedThreads {
         }
     }
 
-    /// What finished threads could not count.
+    /// Returns what finished threads could not count.
     pub(crate) fn lost(&self) -> Lost {
         self.lost
     }
 
-    /// Adds a thread's rows and baseline to those of its name. Beyond `nodes_max` new rows become one.
+    /// Adds the rows and the baseline of a thread to those of its name. Beyond `nodes_max` rows, all new rows are one.
     pub(crate) fn add(
         &mut self,
         name: &str,
@@ -76,7 +75,7 @@ impl FinishedThreads {
         let threads = self
             .by_name
             .entry(name.to_string())
-            .or_insert_with(|| FoldedThreads {
+            .or_insert_with(|| ThreadsOfAName {
                 count: 0,
                 rows: vec![Row {
                     parent: 0,
@@ -99,7 +98,8 @@ impl FinishedThreads {
                     self.nodes += 1;
                     threads.add_row(key, row.is_counter)
                 }
-                // One row takes all the rest: what was counted stays counted. Sums of different counters have no sum.
+                // One row takes all the rest, so that everything counted stays counted. It has no sum, because sums of
+                // different counters do not add up.
                 None => match threads.known.get(&(0, pruned)) {
                     Some(&place) => place,
                     None => threads.add_row((0, pruned), false),
@@ -142,7 +142,7 @@ impl FinishedThreads {
     }
 }
 
-impl FoldedThreads {
+impl ThreadsOfAName {
     fn add_row(&mut self, (parent, site): (u32, SiteId), is_counter: bool) -> u32 {
         let place = self.rows.len() as u32;
         self.rows.push(Row {
@@ -186,37 +186,37 @@ mod tests {
         (rows, baseline)
     }
 
-    fn shown(folded: &mut FinishedThreads) -> (Snapshot, Lifetime) {
+    fn shown(finished: &mut FinishedThreads) -> (Snapshot, Lifetime) {
         let mut snapshot = Snapshot::default();
         let mut lifetime = Lifetime::default();
-        folded.show(&mut snapshot, &mut lifetime, &Epoch::default());
+        finished.show(&mut snapshot, &mut lifetime, &Epoch::default());
         (snapshot, lifetime)
     }
 
     #[test]
     fn threads_of_one_name_share_a_tree_through_reset_and_undo() {
-        let mut folded = FinishedThreads::new();
+        let mut finished = FinishedThreads::new();
         let pruned = SiteId(9);
         let (rows, baseline) = thread(&[1, 2]);
-        folded.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
-        folded.reset();
+        finished.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
+        finished.reset();
         let (rows, baseline) = thread(&[2, 3]);
-        folded.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
-        let (snapshot, lifetime) = shown(&mut folded);
+        finished.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
+        let (snapshot, lifetime) = shown(&mut finished);
         assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
         assert_eq!((snapshot.calls(), lifetime.calls), (2, 4));
         assert_eq!(snapshot.sums(), [None, Some(7)]);
         assert_eq!(snapshot.threads[0].cpu_ns, Some(5));
-        folded.undo();
-        assert_eq!(shown(&mut folded).0.calls(), 4);
+        finished.undo();
+        assert_eq!(shown(&mut finished).0.calls(), 4);
     }
 
     #[test]
     fn beyond_the_limits_all_is_still_counted() {
-        let mut folded = FinishedThreads::new();
+        let mut finished = FinishedThreads::new();
         for name in 0..NAMES_MAX + 10 {
             let (rows, baseline) = thread(&[1, 2, 3]);
-            folded.add(
+            finished.add(
                 &format!("t{name}"),
                 &rows,
                 &baseline,
@@ -225,7 +225,7 @@ mod tests {
                 SiteId(9),
             );
         }
-        let (snapshot, lifetime) = shown(&mut folded);
+        let (snapshot, lifetime) = shown(&mut finished);
         assert_eq!(lifetime.calls, 3 * (NAMES_MAX as u64 + 10));
         assert_eq!(snapshot.calls(), lifetime.calls);
         assert_eq!(snapshot.threads.len(), NAMES_MAX + 1);

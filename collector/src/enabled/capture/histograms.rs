@@ -1,4 +1,4 @@
-//! The histograms of a tree's nodes against their baselines, by node index: resets subtract them like any counter.
+//! The histograms of a tree's nodes and their baselines, by node index. Resets subtract them as they do counters.
 
 use tickscope_format::latency::{Histogram, Latencies, Packed};
 
@@ -8,9 +8,9 @@ pub(crate) struct Histograms {
     current: Vec<Packed>,
     base: Vec<Packed>,
     undo: Vec<Packed>,
-    /// What a node shows since the reset, where it has a baseline: most change seldom.
+    /// What a node with a baseline shows since the reset. It is kept because most histograms change rarely.
     since: Vec<Packed>,
-    /// Which of the histograms that a node has had is the current one.
+    /// The number of the current histogram, of those that a node has had.
     made: Vec<u64>,
 }
 
@@ -21,7 +21,7 @@ fn place(column: &mut Vec<Packed>, index: usize) -> &mut Packed {
     &mut column[index]
 }
 
-/// Those of a node that are not empty.
+/// Returns the histogram of a node if it is not empty.
 fn filled(column: &[Packed], index: usize) -> Option<&Packed> {
     column.get(index).filter(|packed| !packed.is_empty())
 }
@@ -36,8 +36,8 @@ fn absorb(column: &mut Vec<Packed>, index: usize, other: &[Packed], from: usize)
 }
 
 impl Histograms {
-    /// Takes the histogram of a node as read now, which is the one that was `made` as that; 0 for none. Another one than
-    /// before began empty, and the baselines are none of its.
+    /// Takes the present histogram of a node. `made` is its number, or 0 if the node has none. A histogram with another
+    /// number than before began empty, so the baselines do not apply to it.
     pub(crate) fn set(&mut self, index: usize, histogram: &Histogram, made: u64) {
         if self.made.len() <= index {
             self.made.resize(index + 1, 0);
@@ -55,7 +55,7 @@ impl Histograms {
         }
     }
 
-    /// How many calls of a node have ended as last read.
+    /// Returns how many calls of a node had ended at the last reading.
     pub(crate) fn ended(&self, index: usize) -> u64 {
         filled(&self.current, index).map_or(0, |packed| packed.unpacked().count())
     }
@@ -68,7 +68,7 @@ impl Histograms {
         }
     }
 
-    /// What a node shows since the reset.
+    /// Returns what a node shows since the reset.
     pub(crate) fn shown(&self, index: usize) -> Option<&Packed> {
         let column = match filled(&self.base, index) {
             Some(_) => &self.since,
@@ -96,7 +96,7 @@ impl Histograms {
         }
     }
 
-    /// Adds a node of another, all its columns, to one of this.
+    /// Adds all columns of a node in another set of histograms to a node in this one.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
         absorb(&mut self.current, index, &other.current, from);
         absorb(&mut self.base, index, &other.base, from);
@@ -121,19 +121,19 @@ mod tests {
     }
 
     #[test]
-    fn resets_subtract_undo_restores_and_folding_keeps_both() {
+    fn resets_subtract_undo_restores_and_merging_keeps_both() {
         let mut histograms = Histograms::default();
         histograms.set(2, &histogram(40, 5), 1);
         histograms.reset();
         assert!(histograms.shown(2).is_none());
         histograms.set(2, &histogram(40, 8), 1);
         assert_eq!(shown(&histograms, 2), histogram(40, 3));
-        let mut folded = Histograms::default();
-        folded.absorb(1, &histograms, 2);
-        folded.absorb(1, &histograms, 2);
-        assert_eq!(shown(&folded, 1), histogram(40, 6));
-        folded.undo();
-        assert_eq!(shown(&folded, 1), histogram(40, 16));
+        let mut merged = Histograms::default();
+        merged.absorb(1, &histograms, 2);
+        merged.absorb(1, &histograms, 2);
+        assert_eq!(shown(&merged, 1), histogram(40, 6));
+        merged.undo();
+        assert_eq!(shown(&merged, 1), histogram(40, 16));
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::Mode;
 
-/// A node's fixed facts; its counters stand in a [`Baseline`]. Row 0 is the root.
+/// The fixed facts of a node; its counters are in a [`Baseline`](super::baseline::Baseline). Row 0 is the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) parent: u32,
     pub(crate) site: SiteId,
     pub(crate) errors: u64,
-    /// Whether it counts without a clock.
+    /// Whether the row belongs to a counter.
     pub(crate) is_counter: bool,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Epoch {
     pub(crate) histograms: bool,
     /// In adaptive mode: what a timed call costs, in ticks.
     pub(crate) timed_ticks: f64,
-    /// How much of that it finds within itself.
+    /// In adaptive mode: how much of that the call includes in its own time.
     pub(crate) timed_within_ticks: f64,
     /// In sampled mode: the time between two looks, in ticks.
     pub(crate) period_ticks: f64,

@@ -1,4 +1,4 @@
-//! The numbers under which snapshots name sites.
+//! The numbers by which snapshots refer to sites.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use tickscope_format::snapshot::Sites;
 
 use crate::enabled::record::site::Site;
 
-/// The sites shown so far. A number once given stays.
+/// The sites shown so far. A site keeps its number.
 #[derive(Debug)]
 pub(crate) struct SiteIds {
     by_address: BTreeMap<usize, SiteId>,
-    /// None before the first, as a `const` cannot make an empty one.
+    /// `None` before the first site, because a `const` cannot make an empty list.
     list: Option<Sites>,
 }
 
@@ -23,7 +23,7 @@ impl SiteIds {
         }
     }
 
-    /// The number of a site.
+    /// Returns the number of a site.
     pub(crate) fn id(&mut self, site: &'static Site) -> SiteId {
         *self
             .by_address
@@ -35,7 +35,7 @@ impl SiteIds {
             })
     }
 
-    /// All sites, by number.
+    /// Returns all sites by number.
     pub(crate) fn list(&self) -> Sites {
         self.list.clone().unwrap_or_default()
     }

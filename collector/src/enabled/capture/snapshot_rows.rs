@@ -1,4 +1,4 @@
-//! A thread's rows on their way into a snapshot.
+//! Appends the rows of a thread to a snapshot.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
@@ -8,8 +8,8 @@ use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::estimate::{self, Estimated};
 use crate::enabled::capture::row::{Epoch, Row};
 
-/// Appends a thread's rows that have something to show. Gives the ticks of calls that were not timed, which the thread
-/// was charged outside of any row.
+/// Appends the rows of a thread that have something to show. Returns the ticks that were charged outside of all rows
+/// but belong to calls that were not timed.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     thread: Thread,
@@ -57,7 +57,7 @@ pub(crate) fn append(
         if let Some(estimate) = estimate {
             ticks = estimate.ticks;
         }
-        // The root is no row: its children stand at the top.
+        // The root is not a row, so its children have no parent.
         let parent = if parent == 0 { None } else { ids[parent as usize] };
         let id = snapshot.nodes.push(parent, site, calls, ticks);
         ids[index] = Some(id);

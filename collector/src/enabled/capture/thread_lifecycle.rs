@@ -1,4 +1,4 @@
-//! How threads come and go, and which of them count.
+//! How threads begin and end, and which of them count.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,38 +11,38 @@ use crate::enabled::record::registry::{self, Block};
 use crate::enabled::runtime::config;
 use crate::types::Threads;
 
-/// How long a thread that ends waits for a capture to be over, before it leaves its tree to whoever captures next.
+/// How long an ending thread waits for a capture, before it leaves its tree to the next holder of the lock.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
 thread_local! {
-    /// It is new no longer.
+    /// Whether the thread has begun to register.
     static BEGUN: AtomicBool = const { AtomicBool::new(false) };
     static LEAVING: Leaving = const { Leaving };
 }
 
-/// Hears of the thread's end where the program has used up the system's keys for it. To begin with it std allocates, which
-/// a handler that has interrupted the allocator must not.
+/// Runs at the end of a thread if the program has used up the system's thread-local keys. std allocates to set it up,
+/// which is not allowed in a handler that has interrupted the allocator.
 struct Leaving;
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        // The first thread's are dropped by `exit`.
+        // `exit` drops the first thread's values.
         leave(os::thread_id() != std::process::id());
     }
 }
 
-/// Called at the end of each thread that has counted.
+/// Runs at the end of each thread that has counted.
 extern "C" fn at_end(_: *mut c_void) {
     leave(true);
 }
 
-/// The calling thread has called `exit`, maybe in a handler that has interrupted the allocator.
+/// Runs when the calling thread has called `exit`, possibly in a handler that has interrupted the allocator.
 pub(crate) fn leave_at_exit() {
     leave(false);
 }
 
-/// Registers the calling thread if it is new and all threads count. `first` runs once before, with the thread
-/// marked as busy; what it opens is dropped and counted.
+/// Registers the calling thread if it is new and all threads count. `first` runs once before that, while the thread is
+/// busy; scopes that it opens are dropped and counted as dropped.
 pub(crate) fn register(first: impl FnOnce()) -> Phase {
     if begins() {
         os::keeping_errno(|| {
@@ -56,14 +56,14 @@ pub(crate) fn register(first: impl FnOnce()) -> Phase {
         });
     }
     match phase() {
-        // In a signal handler that has interrupted the beginning.
+        // This is a signal handler that has interrupted the registration.
         Phase::New => Phase::Busy,
         phase @ (Phase::Busy | Phase::Counting | Phase::Excluded | Phase::Gone) => phase,
     }
 }
 
-/// Makes a new thread a busy one, for whoever comes first: between a look at the phase and the next step a signal handler
-/// may register the thread.
+/// Makes a new thread busy, and returns whether this call did it. A signal handler may register the thread between two
+/// steps of this.
 fn begins() -> bool {
     let begins = phase() == Phase::New && !BEGUN.with(|begun| begun.swap(true, Ordering::Relaxed));
     if begins {
@@ -75,8 +75,8 @@ fn begins() -> bool {
 /// Takes a block and begins to count.
 fn join() {
     let config = config::get();
-    // Where nobody hears of this thread's end, there would be nobody to fold the tree.
-    if !os::tell_of_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
+    // If the end of this thread cannot be noticed, its tree would never be merged.
+    if !os::call_at_thread_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
         return set(Phase::Gone, None);
     }
     let Some(block) = registry::take() else {
@@ -97,12 +97,12 @@ fn join() {
     }
 }
 
-/// Counts one more node of this process; false, and not counted, where it has as many as it may have.
+/// Counts one more node of this process; false, without counting it, if there are as many as allowed.
 pub(crate) fn may_add_node() -> bool {
     registry::may_add_node(config::get().max_process_nodes)
 }
 
-/// Lets the calling thread count from now on. `first` runs before where the thread is new, as in [`register`].
+/// Makes the calling thread count from now on. If the thread is new, `first` runs before, as in [`register`].
 pub(crate) fn include(first: impl FnOnce()) {
     let begins = begins();
     match (phase(), current_thread::block()) {
@@ -114,7 +114,7 @@ pub(crate) fn include(first: impl FnOnce()) {
         }
         (phase, None) if begins || phase == Phase::Excluded => {
             set(Phase::Busy, None);
-            // Scopes of this thread take the fast path from here on, so this is its first.
+            // Scopes of this thread take the fast path from here on, so none of them would make this call.
             first();
             if config::get().off {
                 set(Phase::Excluded, None)
@@ -126,7 +126,7 @@ pub(crate) fn include(first: impl FnOnce()) {
     }
 }
 
-/// Lets the calling thread count no more; its open scopes end here, and what it counted stays.
+/// Stops counting on the calling thread. Its open scopes end here; what it has counted stays.
 pub(crate) fn exclude() {
     if begins() || phase() == Phase::Counting {
         let block = current_thread::block();
@@ -135,28 +135,29 @@ pub(crate) fn exclude() {
     }
 }
 
-/// Ends all that is open on this thread's tree, and charges nobody from now on.
+/// Ends everything that is open in this thread's tree, and charges no time from now on.
 fn charge_no_more(block: &'static Block) {
     block.tree.catch_up_if_alarmed(config::exact_path());
     block.tree.end_all(config::now);
     block.tree.set_excluded(true, config::now());
 }
 
-/// Folds the thread's tree, which allocates; or leaves that to whoever captures next.
-fn leave(may_fold: bool) {
+/// Merges the thread's tree, which allocates, or leaves that to the next holder of the lock.
+fn leave(may_merge: bool) {
     let block = current_thread::block();
-    // From here on scopes of this thread are dropped: also those in other destructors and in our own work.
+    // Scopes of this thread are dropped from here on, also those in other destructors and in the collector's own work.
     set(Phase::Gone, None);
     let Some(block) = block else { return };
-    // Whoever has the lock may have it for long. In a forked child nobody captures, and the block may go without the lock.
-    let state = may_fold
+    // Another thread may hold the lock for long. A forked child takes no captures, so it may give the block back
+    // without the lock.
+    let state = may_merge
         .then(|| collector_state::lock_alone_within(LONGEST_WAIT))
         .flatten();
     match state {
-        Some(mut state) => state.fold(block, os::thread_name(), os::own_cpu_ns()),
+        Some(mut state) => state.finish_thread(block, os::thread_name(), os::own_cpu_ns()),
         None if config::is_forked_child() => registry::forget(block),
         None => {
-            // Nobody else knows when it ended.
+            // Only this thread knows when it ended.
             charge_no_more(block);
             registry::leave(block, os::thread_name(), os::own_cpu_ns());
         }

@@ -1,4 +1,4 @@
-//! Reads a live tree while its thread goes on.
+//! Reads a live tree while its thread runs.
 
 use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
@@ -19,33 +19,33 @@ use crate::enabled::runtime::config;
 /// What was read of a live tree, beside its nodes.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// Open calls, outermost first: node and the tick it began, 0 where that is not known.
+    /// The open calls, outermost first: the node and the tick at which it began, 0 if that is unknown.
     pub(crate) open: Vec<(u32, u64)>,
     pub(crate) state: ThreadState,
     pub(crate) lost: Lost,
 }
 
-/// Reads one tree again and again. Index 0 is the root.
+/// Reads one tree repeatedly. Index 0 is the root.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    /// What never changes of a node is read once.
+    /// The fixed facts of each node, which are read once.
     pub(crate) rows: Vec<Row>,
     pub(crate) counts: Vec<Counts>,
     changed: Changed,
-    /// The histogram in hand, kept for its capacity.
+    /// The histogram being read, kept for its capacity.
     histogram: Histogram,
 }
 
-/// Which histograms need to be read again: those of nodes that were called or open of late.
+/// Which histograms have to be read again: those of nodes that were called or open recently.
 #[derive(Debug, Default)]
 struct Changed {
-    /// Readings until a node needs no more. A call may end after its histogram was read and before its thread was
-    /// looked at, so the reading after that one is the first to be sure.
+    /// How many more readings a node needs. A call may end after its histogram was read and before its thread was
+    /// looked at, so only the reading after that one is complete.
     left: Vec<u8>,
 }
 
 impl Reader {
-    /// Reads the tree, and into `histograms` those that may have changed.
+    /// Reads the tree, and reads histograms that may have changed into `histograms`.
     pub(crate) fn read(
         &mut self,
         block: &'static Block,
@@ -58,8 +58,8 @@ impl Reader {
         self.finish(&block.tree, quiet)
     }
 
-    /// Reads all nodes, and adds the time since the last event, by this clock and with this limit of a gap. Gives where the
-    /// thread is if it had no event meanwhile.
+    /// Reads all nodes and adds the time since the last event, by this clock and with this limit for a gap. Returns the
+    /// node where the thread is if it had no event meanwhile.
     pub(crate) fn read_counts(
         &mut self,
         now: impl FnOnce() -> u64,
@@ -114,7 +114,7 @@ impl Reader {
         let quiet = tree.current.get_acquire().filter(|now| same(now));
         let quiet = quiet.filter(|_| tree.last.load(Ordering::Acquire) == last);
         if let Some(current) = quiet {
-            // The time since the last event, which the next one is going to charge.
+            // The next event will charge the time since the last one.
             let pending = pending(tree, last, now, limit);
             for (node, ticks) in [
                 (Tree::charged(current), pending.before),
@@ -128,20 +128,21 @@ impl Reader {
         quiet
     }
 
-    /// All histograms need to be read: what is collected has changed.
+    /// Marks all histograms as changed, because what is collected has changed.
     pub(crate) fn forget(&mut self) {
         self.changed.left.fill(2);
     }
 
-    /// Finds what is open; `quiet` is where the thread is, if that is known.
+    /// Finds the open calls. `quiet` is the node where the thread is, if that is known.
     fn finish(&mut self, tree: &'static Tree, quiet: Option<&'static Node>) -> Reading {
-        let innermost = quiet.or_else(|| settled_current(tree));
+        let innermost = quiet.or_else(|| find_current(tree));
         let mut open = Vec::new();
         let mut at = innermost;
         while let Some(node) = at.filter(|node| node.site.get().is_some()) {
             let began = match node.known_beginning() {
                 None => 0,
-                // The thread may have begun an outer call anew between two looks: it is no later than what it holds.
+                // The thread may have begun an outer call again between two looks, so an outer call begins no later
+                // than the calls inside it.
                 Some(began) => open
                     .iter()
                     .map(|&(_, inner)| inner)
@@ -157,7 +158,7 @@ impl Reader {
         let state = match (tree.is_paused(), open.is_empty()) {
             (true, _) => ThreadState::Paused,
             (false, false) => ThreadState::Running,
-            // Also a thread that the kernel took off its CPU in the middle of an event: where it is, it has not said.
+            // This includes a thread that was descheduled in the middle of an event, where its node is unknown.
             (false, true) => ThreadState::Idle,
         };
         let lost = Lost {
@@ -169,14 +170,14 @@ impl Reader {
     }
 }
 
-/// Another thread's look at which histogram a node has, and as which it was made; 0 where it has none.
+/// Returns the histogram of a node and its number, for another thread; the number is 0 if there is none.
 pub(crate) fn latency_of(node: &Node) -> (Option<&'static Latency>, u64) {
-    // SYNC POINT: made before found: what was counted in its place in an earlier life is none of this node's.
+    // SYNC POINT: made before found: what was counted in its place in an earlier life does not belong to this node.
     let latency = node.latency.get_acquire();
     (latency, latency.map_or(0, Latency::made))
 }
 
-/// Reads a node's counters, and its histogram where that may have changed.
+/// Reads the counters of a node, and its histogram if it may have changed.
 fn read_node(
     node: &Node,
     index: usize,
@@ -188,7 +189,7 @@ fn read_node(
     let calls = node.calls.load(Ordering::Relaxed);
     let ticks = node.self_ticks.load(Ordering::Relaxed);
     let (latency, made) = latency_of(node);
-    // A future that is polled again is no new call, but its poll has ended.
+    // A future that is polled again is not a new call, but its poll has ended.
     let look = changed.look(index, calls != counts.calls || ticks != counts.ticks);
     let known = std::mem::replace(&mut counts.calls, calls);
     counts.ticks = ticks;
@@ -205,25 +206,26 @@ fn read_node(
             changed.left[index] = 2;
         }
     }
-    // A call that is timed is a call: where those have not changed this has not.
+    // Timed calls are calls, so they have not changed if the calls have not.
     if let Some(latency) = latency.filter(|_| look) {
         counts.timed = latency.timed.load(Ordering::Relaxed);
     }
 }
 
-/// Time that a tree's next event is going to charge.
+/// The time that the tree's next event will charge.
 #[derive(Debug, Default)]
 struct Pending {
-    /// Up to the first switch that the thread has not met: of the innermost call that is timed.
+    /// The time up to the first switch that the thread has not caught up with. It belongs to the innermost call that is
+    /// timed.
     before: u64,
-    /// Behind it: of the innermost call, as every one is timed from then on.
+    /// The time after that. It belongs to the innermost call, because every call is timed from then on.
     behind: u64,
 }
 
-/// The time since a tree's last event at `last` that its next one is going to charge: of all stretches in between
-/// that measure time.
+/// Returns the time since a tree's last event, at `last`, that its next event will charge: that of all stretches that
+/// measure time.
 fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
-    // A longer one is not going to be charged.
+    // A longer gap will not be charged.
     let within = |ticks: u64| if ticks <= limit { ticks } else { 0 };
     let mut since = (last != PAUSED).then_some(last);
     let mut pending = Pending::default();
@@ -242,8 +244,8 @@ fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
     pending
 }
 
-/// Where a busy thread stands: its events take nanoseconds, so a few looks find it between two of them.
-pub(crate) fn settled_current(tree: &'static Tree) -> Option<&'static Node> {
+/// Returns where a busy thread is. Its events take nanoseconds, so a few looks find it between two of them.
+pub(crate) fn find_current(tree: &'static Tree) -> Option<&'static Node> {
     (0..1000).find_map(|_| {
         sync::spin_loop();
         tree.current.get_acquire()
@@ -251,7 +253,8 @@ pub(crate) fn settled_current(tree: &'static Tree) -> Option<&'static Node> {
 }
 
 impl Changed {
-    /// Whether the histogram of a node needs to be read, which was `called` or took time since the reading before or not.
+    /// Returns whether the histogram of a node has to be read. `called` says whether the node was called or took time
+    /// since the last reading.
     fn look(&mut self, index: usize, called: bool) -> bool {
         let left = &mut self.left[index];
         if called {

@@ -1,4 +1,4 @@
-//! Nodes and histograms that a thread makes while another reads.
+//! Models of nodes and histograms that one thread makes while another reads them.
 
 use tickscope_format::latency::Histogram;
 
@@ -11,7 +11,7 @@ use crate::enabled::record::latency::{Latencies, Latency};
 use crate::enabled::record::node::Nodes;
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 
-/// Who sees how many nodes there are sees them whole: their pages, sites, parents and places.
+/// A reader that sees the number of nodes sees them complete: their pages, sites, parents and places.
 #[test]
 fn nodes_below_the_length_are_filled_in() {
     let nodes: &'static Nodes = Box::leak(Box::new(Nodes::new()));
@@ -33,8 +33,7 @@ fn nodes_below_the_length_are_filled_in() {
     });
 }
 
-/// Who sees that a chunk has been made finds its elements: those of the gaps that a node could not charge are read without
-/// another look.
+/// A reader that sees a chunk finds its elements, which are read without a further check.
 #[test]
 fn a_column_is_read_while_its_chunk_is_made() {
     let column: &'static Column<AtomicU64> = Box::leak(Box::new(Column::new()));
@@ -50,8 +49,8 @@ fn a_column_is_read_while_its_chunk_is_made() {
     });
 }
 
-/// A model of a node with two parked durations, which find their buckets with a third one on its owner's thread.
-fn settling(
+/// Runs a model of a node with two buffered durations. Its owner flushes them together with a third one.
+fn flushing_while(
     look: impl Fn(&'static AtomicU64, &'static Latency, loom::thread::JoinHandle<()>) + Send + Sync + 'static,
 ) {
     let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
@@ -67,10 +66,10 @@ fn settling(
     });
 }
 
-/// A histogram whose parked durations find their buckets meanwhile has each call once, in its place or in its bucket.
+/// A histogram that is read during a flush has each call once, in its place or in its bucket.
 #[test]
 fn a_histogram_is_of_one_moment() {
-    settling(|calls, latency, owner| {
+    flushing_while(|calls, latency, owner| {
         let mut histogram = Histogram::default();
         let counted = latency.read(calls, || (0, 0), &mut histogram);
         assert!((2..=3).contains(&counted));
@@ -79,11 +78,11 @@ fn a_histogram_is_of_one_moment() {
     });
 }
 
-/// A look that has missed calls on their way to their buckets leaves them to the next one: no epoch has more that end than
-/// begin, but for the one that was open.
+/// A reading that misses calls during a flush leaves them to the next one: apart from the open call, no epoch has more
+/// calls that end than begin.
 #[test]
-fn more_calls_ended_than_began_behind_a_torn_look() {
-    settling(|calls, latency, owner| {
+fn a_torn_look_shows_no_more_ends_than_begins() {
+    flushing_while(|calls, latency, owner| {
         let mut histogram = Histogram::default();
         let counted = latency.read_within(1, calls, || (0, 0), &mut histogram);
         let ended = histogram.count();
@@ -93,10 +92,10 @@ fn more_calls_ended_than_began_behind_a_torn_look() {
     });
 }
 
-/// Who finds the histogram of a node finds it as it was made for this life of the tree, and not what a node in its place
-/// counted in the life before.
+/// A reader that finds the histogram of a node finds it as it was made for this life of the tree, without what a node
+/// in its place counted in an earlier life.
 #[test]
-fn a_reader_saw_the_histogram_of_an_earlier_life() {
+fn a_reader_finds_no_histogram_of_an_earlier_life() {
     let tree: &'static Tree = Box::leak(Box::new(Tree::new()));
     let open = || {
         assert!(tree.open(0, NO_LIMIT, 10, 10));

@@ -1,4 +1,4 @@
-//! Threads that come and go while somebody captures.
+//! Models of threads that begin and end during captures.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::tree::{NO_LIMIT, Path};
 use tickscope_format::snapshot::Mode;
 
-/// Calls of a block as a capture reads them.
+/// Returns the calls of a block as a capture reads them.
 fn calls(block: &'static Block, now: u64) -> u64 {
     let mut reader = Reader::default();
     let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());
@@ -27,27 +27,27 @@ fn calls(block: &'static Block, now: u64) -> u64 {
     reader.counts.iter().map(|counts| counts.calls).sum()
 }
 
-/// A thread's life: one call, and then what it counted goes to the finished threads.
-fn live(tid: u32, folded: &Mutex<u64>) {
+/// Lives as a thread: makes one call, and then adds its calls to those of the finished threads.
+fn live(tid: u32, finished: &Mutex<u64>) {
     let block = registry::take().unwrap();
     assert!(block.tree.open(1, NO_LIMIT, 10, 10));
     block.begin(tid, Path::Exact);
     begin(&block.tree, &OUTER, || 2);
     end(&block.tree, || 3);
-    let mut folded = folded.lock().unwrap();
-    *folded += calls(block, 4);
+    let mut finished = finished.lock().unwrap();
+    *finished += calls(block, 4);
     registry::give_back(block);
 }
 
-/// All that was ever counted.
-fn captured(folded: &Mutex<u64>) -> u64 {
-    let folded = folded.lock().unwrap();
+/// Returns all calls that were ever counted.
+fn captured(finished: &Mutex<u64>) -> u64 {
+    let finished = finished.lock().unwrap();
     let living = registry::living().map(|block| {
         let calls = calls(block, 4);
         assert!(calls <= 1, "of an earlier life");
         calls
     });
-    living.sum::<u64>() + *folded
+    living.sum::<u64>() + *finished
 }
 
 fn nothing_yet() {
@@ -55,38 +55,38 @@ fn nothing_yet() {
     mode_switch::note(Mode::Exact, false, 0);
 }
 
-/// A thread begins, counts and ends while somebody captures: its call is shown once.
+/// A thread begins, counts and ends during captures: its call is shown once.
 #[test]
 fn a_thread_that_ends_is_shown_once() {
     modelled::check(Some(2), || {
         nothing_yet();
-        let folded = Arc::new(Mutex::new(0));
+        let finished = Arc::new(Mutex::new(0));
         let thread = modelled::spawn({
-            let folded = Arc::clone(&folded);
-            move || live(1, &folded)
+            let finished = Arc::clone(&finished);
+            move || live(1, &finished)
         });
-        assert!(captured(&folded) <= 1);
+        assert!(captured(&finished) <= 1);
         thread.join().unwrap();
-        assert_eq!(captured(&folded), 1);
+        assert_eq!(captured(&finished), 1);
     });
 }
 
-/// A second thread takes the block that a first one gave back, or one of its own: both count once, and the memory of an
-/// earlier life serves again.
+/// A second thread takes the block that a first one gave back, or a new one: both count once, and the memory of an
+/// earlier life is used again.
 #[test]
-fn a_block_that_is_given_back_serves_again() {
+fn a_block_that_is_given_back_is_used_again() {
     modelled::check(Some(2), || {
         nothing_yet();
-        let folded = Arc::new(Mutex::new(0));
+        let finished = Arc::new(Mutex::new(0));
         let thread = modelled::spawn({
-            let folded = Arc::clone(&folded);
-            move || live(1, &folded)
+            let finished = Arc::clone(&finished);
+            move || live(1, &finished)
         });
-        live(2, &folded);
+        live(2, &finished);
         thread.join().unwrap();
-        assert_eq!(captured(&folded), 2);
+        assert_eq!(captured(&finished), 2);
         let blocks = registry::all().count();
-        // A block, its first nodes and its table.
+        // Each block takes pages for itself, for its first nodes and for its table.
         assert_eq!(modelled::pages_taken(), 3 * blocks);
         assert!(registry::all().all(|block| block.tid.load(Ordering::Relaxed) == 0));
     });

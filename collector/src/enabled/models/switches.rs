@@ -1,4 +1,4 @@
-//! Switches of modes, and how threads and sites come to know of them.
+//! Models of how threads and sites learn of mode switches.
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;
@@ -12,7 +12,7 @@ use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::site_table::{self, Rules};
 use crate::enabled::record::tree::{NO_LIMIT, Path};
 
-/// A block whose thread has not begun yet.
+/// Returns a block whose thread has not begun yet.
 fn block() -> &'static Block {
     registry::forget_all();
     mode_switch::note(Mode::Exact, false, 0);
@@ -21,7 +21,7 @@ fn block() -> &'static Block {
     block
 }
 
-/// A thread begins to count while somebody switches: it begins in the new mode, or finds an alarm.
+/// A thread begins to count during a switch: it begins in the new mode, or finds an alarm.
 #[test]
 fn a_switch_is_not_missed_by_a_thread_that_begins() {
     modelled::check(None, || {
@@ -34,9 +34,9 @@ fn a_switch_is_not_missed_by_a_thread_that_begins() {
     });
 }
 
-/// A thread has events while somebody switches twice: it makes up for each switch once, at its tick.
+/// A thread has events during two switches: it catches up with each switch once, at its tick.
 #[test]
-fn a_thread_makes_up_for_each_switch_at_its_tick() {
+fn a_thread_catches_up_with_each_switch_at_its_tick() {
     modelled::check(Some(3), || {
         let block = block();
         block.begin(1, Path::Exact);
@@ -57,9 +57,9 @@ fn a_thread_makes_up_for_each_switch_at_its_tick() {
     });
 }
 
-/// A thread takes an alarm down while the next one comes: it is in the newest mode, or alarmed.
+/// A thread clears an alarm while the next one is raised: it is in the newest mode, or alarmed.
 #[test]
-fn an_alarm_is_not_taken_down_unheard() {
+fn an_alarm_is_not_cleared_without_catching_up() {
     modelled::check(None, || {
         let block = block();
         block.begin(1, Path::Exact);
@@ -72,9 +72,9 @@ fn an_alarm_is_not_taken_down_unheard() {
     });
 }
 
-/// A site is met while a rule switches it off and a look finds it: in the end it is shut.
+/// A site is met while a rule that disables it is added: in the end it is disabled.
 #[test]
-fn a_site_that_is_met_during_a_rule_is_shut() {
+fn a_site_that_is_met_during_a_rule_is_disabled() {
     static MET: Site = Site::named("met", "models::rule", "f.rs", 1);
     modelled::check(None, || {
         site_table::forget_all();
@@ -88,9 +88,9 @@ fn a_site_that_is_met_during_a_rule_is_shut() {
     });
 }
 
-/// A site is met while all are switched off, and while they are switched on again.
+/// A site is met during a switch to the mode off: in the end it is disabled.
 #[test]
-fn a_site_that_is_met_during_a_switch_has_the_gate_of_the_mode() {
+fn a_site_that_is_met_during_a_switch_has_the_state_of_the_mode() {
     static MET: Site = Site::named("met", "models::switch", "f.rs", 1);
     modelled::check(None, || {
         site_table::forget_all();

@@ -1,4 +1,4 @@
-//! A capture reads a tree while its thread goes on.
+//! Models of captures that read a tree while its thread runs.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -12,7 +12,7 @@ use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::tree::{NO_LIMIT, Tree};
 
-/// A clock that ticks whenever it is read, the same for all threads of a model: they run one at a time.
+/// A clock that ticks at every read. All threads of a model share it, because they run one at a time.
 #[derive(Clone)]
 struct Ticks(Arc<AtomicU64>);
 
@@ -22,7 +22,7 @@ impl Ticks {
     }
 }
 
-/// What a capture shows, all nodes together, and the tick at which it was taken.
+/// Returns what a capture shows, summed over all nodes, and the tick at which it was taken.
 fn shown(tree: &'static Tree, clock: &Ticks) -> (u64, u64) {
     let mut reader = Reader::default();
     let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());
@@ -62,7 +62,7 @@ fn what_a_capture_adds_is_never_charged_as_well() {
     captured_during(Some(2), |tree, clock| begin(tree, &OUTER, || clock.now()));
 }
 
-/// A call begins and ends, so that the thread is where it was.
+/// A call begins and ends, so the thread is back at the same node.
 #[test]
 fn a_thread_that_is_back_where_it_was_has_not_rested() {
     captured_during(Some(1), |tree, clock| {

@@ -1,11 +1,11 @@
-//! Clocks: where ticks come from, which one is used and why.
+//! Clocks: where ticks come from, and which clock is chosen and why.
 
 use tickscope_format::snapshot::ClockSource;
 
 use crate::enabled::platform::os;
 use crate::types::Clock;
 
-/// A clock that was found fit, and why it was taken.
+/// The clock that was chosen, and the reason.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen {
     pub(crate) clock: Clock,
@@ -22,7 +22,8 @@ impl Clock {
         }
     }
 
-    /// Ticks in a second, where that is said; else it has to be measured, and the clock can break.
+    /// Returns the ticks in a second if the clock declares them. Otherwise the rate has to be measured, and the clock
+    /// can break.
     pub(crate) fn declared_rate(self) -> Option<f64> {
         match self {
             Self::Tsc | Self::TscOrdered => None,
@@ -31,7 +32,7 @@ impl Clock {
         }
     }
 
-    /// The clock by its name in settings.
+    /// Returns the clock with this name in the settings.
     pub(crate) fn named(name: &[u8]) -> Option<Self> {
         match name {
             b"tsc" => Some(Self::Tsc),
@@ -41,7 +42,7 @@ impl Clock {
         }
     }
 
-    /// The time now, in ticks.
+    /// Reads the clock, in ticks.
     #[inline]
     pub(crate) fn now(self) -> u64 {
         match self {
@@ -52,7 +53,7 @@ impl Clock {
         }
     }
 
-    /// This clock where it is fit, else the monotonic one.
+    /// Chooses this clock if it is reliable on this machine, else the monotonic one.
     pub(crate) fn choose(self) -> Chosen {
         let (clock, reason) = match self {
             Self::Monotonic => (self, "asked for"),
@@ -66,19 +67,19 @@ impl Clock {
     }
 }
 
-/// The time stamp counter.
+/// Reads the time stamp counter.
 #[inline(always)]
 pub fn tsc() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has `rdtsc`; a kernel that forbids it to user code does not exist on Linux servers
-    // and desktops unless a process asks for that by `prctl(PR_SET_TSC)`.
+    // SAFETY: every x86-64 CPU has `rdtsc`. Linux forbids it to user code only if a process asks for that by
+    // `prctl(PR_SET_TSC)`.
     unsafe {
         std::arch::x86_64::_rdtsc()
     }
     #[cfg(target_arch = "aarch64")]
     {
         let ticks: u64;
-        // SAFETY: reads the virtual counter, which Linux lets user code read.
+        // SAFETY: this reads the virtual counter, which Linux lets user code read.
         unsafe { std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
         ticks
     }
@@ -86,23 +87,23 @@ pub fn tsc() -> u64 {
     os::monotonic_ns()
 }
 
-/// The time stamp counter after all loads before it.
+/// Reads the time stamp counter after all loads before it.
 #[inline]
 fn tsc_ordered() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: part of SSE2, which every x86-64 has.
+    // SAFETY: the instruction belongs to SSE2, which every x86-64 CPU has.
     unsafe {
         std::arch::x86_64::_mm_lfence();
     }
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: a barrier has no operands.
+    // SAFETY: a barrier has no operands and changes no memory.
     unsafe {
         std::arch::asm!("isb", options(nostack));
     }
     tsc()
 }
 
-/// Whether the time stamp counter ticks at one rate on all CPUs, in the CPU's words and the kernel's.
+/// Returns whether the time stamp counter ticks at one rate on all CPUs, according to the CPU and the kernel.
 #[cfg(target_arch = "x86_64")]
 fn tsc_fitness() -> Result<&'static str, &'static str> {
     use std::arch::x86_64::__cpuid;
@@ -128,11 +129,11 @@ fn judged(is_invariant: bool, clocksource: Option<&[u8]>) -> Result<&'static str
     }
 }
 
-/// The hypervisor's word that its clock, and so the counter below it, is the same on all CPUs.
+/// Returns whether the hypervisor says that its clock, and so the counter behind it, is the same on all CPUs.
 #[cfg(target_arch = "x86_64")]
 fn kvm_clock_is_stable() -> bool {
     use std::arch::x86_64::__cpuid;
-    // Bit 24 of KVM's feature leaf: KVM_FEATURE_CLOCKSOURCE_STABLE_BIT.
+    // Bit 24 of KVM's feature leaf is KVM_FEATURE_CLOCKSOURCE_STABLE_BIT.
     let leaf = __cpuid(0x4000_0000);
     leaf.ebx == u32::from_le_bytes(*b"KVMK") && __cpuid(0x4000_0001).eax & (1 << 24) != 0
 }

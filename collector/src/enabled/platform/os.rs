@@ -1,4 +1,4 @@
-//! The few system calls that std has no safe face for, or only one that allocates.
+//! System calls for which std has no safe function, or only one that allocates.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -7,15 +7,15 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What both sides ask alike; heartbeats are judged by this monotonic clock.
+/// The viewer uses these functions as well; it compares heartbeats with this monotonic clock.
 pub(crate) use tickscope_format::os::{has_more_rights, monotonic_ns};
 
-/// Runs `body` and leaves `errno` as it was: a scope or a counter may stand between a call of the program's that failed
-/// and its look at why.
+/// Runs `body` and restores `errno`. A scope or a counter may come between a failed call of the program and the place
+/// where the program reads `errno`.
 pub(crate) fn keeping_errno<T>(body: impl FnOnce() -> T) -> T {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no arguments and cannot fail.
     let place = unsafe { libc::__errno_location() };
-    // SAFETY: the calling thread's own, for as long as it lives.
+    // SAFETY: the address belongs to the calling thread and is valid as long as the thread lives.
     let before = unsafe { place.read() };
     let value = body();
     // SAFETY: as above.
@@ -23,12 +23,12 @@ pub(crate) fn keeping_errno<T>(body: impl FnOnce() -> T) -> T {
     value
 }
 
-/// Zeroed pages of this process alone; none where the system has none.
+/// Maps private zeroed pages; `None` if the system has none left.
 pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     let pages = keeping_errno(|| {
-        // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
+        // SAFETY: an anonymous mapping at an address that the kernel chooses affects no existing memory.
         unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) }
     });
     if pages == libc::MAP_FAILED {
@@ -38,45 +38,47 @@ pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     }
 }
 
-/// `libc` has this constant only since 0.2.121; the number is the same on every architecture.
+/// The constant is defined here because `libc` has it only since 0.2.121. The number is the same on every architecture.
 const MADV_POPULATE_WRITE: libc::c_int = 23;
 
-/// Has pages of [`map_zeroed`] made ready at one go, which costs less than a page fault for each. A kernel that does not
-/// know how (before Linux 5.14) makes them when they are written to.
+/// Makes pages of [`map_zeroed`] present in one call, which costs less than one page fault for each. A kernel before
+/// Linux 5.14 does not support this and makes them at their first write.
 pub(crate) fn make_ready(pages: NonNull<c_void>, bytes: usize) {
     keeping_errno(|| {
-        // SAFETY: changes nothing in the pages, and nothing at all where they are not the process's own.
+        // SAFETY: this flag changes no data in the pages, and the call fails on pages that do not belong to the
+        // process.
         unsafe { libc::madvise(pages.as_ptr(), bytes, MADV_POPULATE_WRITE) }
     });
 }
 
-/// An environment variable, without allocating and without a lock; none in a program that has more rights than
-/// its caller.
+/// Returns an environment variable, without allocating and without a lock. Returns `None` in a program that has more
+/// rights than its caller.
 ///
-/// Like every reader of the environment it must not meet a writer; std makes writing unsafe for that.
+/// As with every reader of the environment, no thread may change it meanwhile; std marks such changes unsafe for this
+/// reason.
 pub(crate) fn variable(name: &'static CStr) -> Option<&'static [u8]> {
     if has_more_rights() {
         return None;
     }
-    // SAFETY: `name` ends in a zero.
+    // SAFETY: `name` is zero-terminated.
     let value = unsafe { libc::getenv(name.as_ptr()) };
     if value.is_null() {
         return None;
     }
-    // SAFETY: a string that ends in a zero and stays as long as nobody changes the environment.
+    // SAFETY: the string is zero-terminated and stays valid as long as the environment does not change.
     Some(unsafe { CStr::from_ptr(value) }.to_bytes())
 }
 
-/// Reads the beginning of a file into `buffer`, without allocating; what was read, trimmed.
+/// Reads the beginning of a file into `buffer`, without allocating, and returns what was read, trimmed.
 pub(crate) fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
-    // SAFETY: `path` ends in a zero.
+    // SAFETY: `path` is zero-terminated.
     let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     if file < 0 {
         return None;
     }
     // SAFETY: `buffer` may be written for its whole length.
     let read = unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) };
-    // SAFETY: opened above, used by nobody else.
+    // SAFETY: the descriptor was opened above and has no other user.
     unsafe { libc::close(file) };
     Some(buffer.get(..usize::try_from(read).ok()?)?.trim_ascii())
 }
@@ -91,35 +93,35 @@ fn clock(id: libc::clockid_t) -> Option<u64> {
     (result == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// The monotonic clock that goes on while the machine sleeps, in nanoseconds.
+/// Returns the monotonic clock that continues while the machine sleeps, in nanoseconds.
 pub(crate) fn boottime_ns() -> u64 {
     clock(libc::CLOCK_BOOTTIME).unwrap_or(0)
 }
 
-/// The wall clock: nanoseconds since the Unix epoch.
+/// Returns the wall clock in nanoseconds since the Unix epoch.
 pub(crate) fn unix_ns() -> u64 {
     clock(libc::CLOCK_REALTIME).unwrap_or(0)
 }
 
-/// CPU time of the calling thread in nanoseconds.
+/// Returns the CPU time of the calling thread in nanoseconds.
 pub(crate) fn own_cpu_ns() -> u64 {
     clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
 }
 
-/// CPU time of a thread of this process in nanoseconds; none when it has ended.
+/// Returns the CPU time of a thread of this process in nanoseconds; `None` if the thread has ended.
 pub(crate) fn cpu_ns_of(tid: u32) -> Option<u64> {
-    // How the kernel spells "the CPU clock of thread TID" (see clock_getcpuclockid(3) and its sources): the
-    // thread id inverted, then the bits for "per thread" and "scheduler's count".
+    // The kernel encodes "the CPU clock of thread TID" like this (see clock_getcpuclockid(3) and its source): the
+    // inverted thread id, then the bits for "per thread" and "scheduler clock".
     clock((!(tid as libc::clockid_t) << 3) | 6)
 }
 
-/// The kernel's id of the calling thread.
+/// Returns the kernel's id of the calling thread.
 pub(crate) fn thread_id() -> u32 {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no arguments and cannot fail.
     unsafe { libc::gettid() as u32 }
 }
 
-/// The kernel's name of the calling thread, zeros behind it: 15 bytes at most.
+/// Returns the kernel's name of the calling thread: at most 15 bytes, followed by zeros.
 pub(crate) fn thread_name() -> [u8; 16] {
     let mut name = [0u8; 16];
     // SAFETY: PR_GET_NAME writes at most 16 bytes.
@@ -127,49 +129,50 @@ pub(crate) fn thread_name() -> [u8; 16] {
     name
 }
 
-/// Names the calling thread.
+/// Sets the kernel's name of the calling thread.
 pub(crate) fn name_this_thread(name: &CStr) {
-    // SAFETY: PR_SET_NAME reads a string that ends in a zero.
+    // SAFETY: PR_SET_NAME reads a zero-terminated string.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 
-/// The stack of our threads in bytes, that of std's. The system's own default is a limit that people set for their
-/// programs: from 16 KiB, on which no snapshot is taken, to all of the address space.
+/// The stack size of our threads in bytes, which is std's default. The system's default is a limit that users set for
+/// their programs; it ranges from 16 KiB, too little to take a snapshot, to the whole address space.
 const STACK: usize = 2 << 20;
 
-/// Keeps the library that this code is in where it is, once it is loaded: unloading it would take the code from under our
-/// thread and from under the ends of threads that have counted, and its sites from under the snapshots. The program itself
-/// stays anyway.
+/// Prevents that the library with this code is unloaded. Unloading would remove the code of our thread and of the
+/// handlers at the ends of threads that have counted, and the sites that snapshots refer to. The main program is never
+/// unloaded.
 extern "C" fn stay_loaded() {
-    // A static program has no loader.
+    // A statically linked program has no loader.
     #[cfg(not(target_feature = "crt-static"))]
     {
         let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-        // SAFETY: asks for what is known of an address; `found` is a valid place for it.
+        // SAFETY: the call reads what is known of an address, and `found` is a valid place for the result.
         let known = unsafe { libc::dladdr(stay_loaded as *const c_void, found.as_mut_ptr()) } != 0;
-        // SAFETY: zeros are valid, whether they were filled in or not.
+        // SAFETY: zeros are a valid value, whether the call filled it in or not.
         let found = unsafe { found.assume_init() };
-        // SAFETY: takes a number. The program's headers lie in its first page.
+        // SAFETY: the call takes a number. The program's headers are in its first page.
         let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize / 4096;
         if known && !found.dli_fname.is_null() && found.dli_fbase.addr() / 4096 != program {
             let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
-            // SAFETY: the name of a library that is loaded: this runs none of its code again.
+            // SAFETY: the library is already loaded, so none of its initialisers run again.
             unsafe { libc::dlopen(found.dli_fname, flags) };
         }
     }
 }
 
-// At the first scope the program may be inside its allocator, and the loader allocates: it has to be before.
+// This runs when the library is loaded. At the first scope it would be too late: the program may be inside its
+// allocator then, and the loader allocates.
 #[cfg(not(miri))]
 #[used]
-// The section is a list of functions that the loader calls, once this code is where it belongs.
+// The loader calls each function in this section after relocation.
 #[unsafe(link_section = ".init_array")]
 static STAY_LOADED: extern "C" fn() = stay_loaded;
 
-/// Runs `body` with these signals blocked for the calling thread, and those that are anyway.
+/// Runs `body` with these signals blocked for the calling thread, in addition to those that are blocked already.
 fn with_blocked<T>(signals: &libc::sigset_t, body: impl FnOnce() -> T) -> T {
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: a set, and a valid place for one.
+    // SAFETY: the first argument is a valid set, the second a valid place for one.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, signals, before.as_mut_ptr()) };
     let value = body();
     // SAFETY: `before` was filled by the first call.
@@ -181,22 +184,23 @@ fn all_signals() -> libc::sigset_t {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: a valid place for a signal set.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // SAFETY: filled in the line before.
+    // SAFETY: the set was filled in the line before.
     unsafe { all.assume_init() }
 }
 
-/// Runs `body` while no signal is handled on the calling thread.
+/// Runs `body` while the calling thread handles no signal.
 pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
     with_blocked(&all_signals(), body)
 }
 
-/// Starts a thread of which nobody waits for the end: with all signals blocked, the default scheduling policy
-/// and on every CPU the process may use, whatever the caller is bound to. Allocates nothing of the program's.
+/// Starts a detached thread with all signals blocked, the default scheduling policy, and access to every CPU that the
+/// process may use, whatever the caller is bound to. It does not use the program's allocator.
 pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     extern "C" fn run(body: *mut c_void) -> *mut c_void {
-        // SAFETY: made from a `fn()` below; function pointers and data pointers have one size on Unix.
+        // SAFETY: the pointer was made from a `fn()` below. Function pointers and data pointers have the same size on
+        // Unix.
         let body: fn() = unsafe { std::mem::transmute::<*mut c_void, fn()>(body) };
-        be_a_good_guest();
+        reset_scheduling();
         body();
         std::ptr::null_mut()
     }
@@ -204,54 +208,55 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     let mut thread: libc::pthread_t = 0;
     // SAFETY: a valid place for attributes.
     unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
-    // SAFETY: initialised in the line before.
+    // SAFETY: the attributes were initialised in the line before.
     unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK) };
     let mut create = |attributes: *const libc::pthread_attr_t| {
         let body = body as *const () as *mut c_void;
-        // SAFETY: attributes that were initialised, or none; `run` takes what it is given here.
+        // SAFETY: the attributes are initialised or null, and `run` takes the argument given here.
         unsafe { libc::pthread_create(&mut thread, attributes, run, body) }
     };
-    // A thread inherits its maker's mask: block around the making, so that it never runs without.
+    // A thread inherits the mask of its creator. Signals are blocked around the call, so that the thread never runs
+    // without the mask.
     let made = without_signals(|| match create(attributes.as_ptr()) {
-        // The thread-locals of this program alone are larger.
+        // The thread-locals of this program are larger than the stack.
         libc::EINVAL => create(std::ptr::null()),
         made => made,
     });
-    // SAFETY: initialised above.
+    // SAFETY: the attributes were initialised above.
     unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) };
     if made != 0 {
         return Err(io::Error::from_raw_os_error(made));
     }
-    // SAFETY: made above, joined by nobody.
+    // SAFETY: the thread was made above and is joined nowhere.
     unsafe { libc::pthread_detach(thread) };
     Ok(())
 }
 
-/// Takes the calling thread off whatever CPU, priority or policy it has inherited. Where the system forbids it
-/// the thread runs as it is.
-fn be_a_good_guest() {
+/// Resets the CPU binding, priority and policy that the calling thread has inherited. If the system forbids it, the
+/// thread runs with them.
+fn reset_scheduling() {
     // SAFETY: zero is a valid value of a plain struct of numbers.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: 0 is the calling thread; `parameters` lives through the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &parameters) };
-    // All CPUs there may be: the kernel cuts that down to those that the process's cpuset has.
+    // The mask allows all CPUs; the kernel reduces it to those of the process's cpuset.
     let all = [0xffu8; 128];
-    // SAFETY: 0 is the calling thread; `all` is as long as said.
+    // SAFETY: 0 is the calling thread, and `all` has the given length.
     unsafe { libc::sched_setaffinity(0, all.len(), all.as_ptr().cast()) };
 }
 
-/// What standard output and error were when measuring began: device and inode, each plus one; 0 for nothing.
+/// The files behind standard output and error when measuring began: device and inode, each plus one; 0 if closed.
 static STANDARD: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
 fn facts_of(descriptor: i32) -> Option<libc::stat> {
     let mut facts = std::mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: `facts` is a valid place for them.
+    // SAFETY: `facts` is a valid place for the result.
     let known = unsafe { libc::fstat(descriptor, facts.as_mut_ptr()) } == 0;
-    // SAFETY: zeros are valid, whether they were filled in or not.
+    // SAFETY: zeros are a valid value, whether the call filled it in or not.
     known.then(|| unsafe { facts.assume_init() })
 }
 
-/// Remembers what standard output and error are.
+/// Remembers the files behind standard output and error.
 pub(crate) fn note_standard() {
     for (descriptor, [device, inode]) in (libc::STDOUT_FILENO..).zip(&STANDARD) {
         if let Some(facts) = facts_of(descriptor) {
@@ -261,8 +266,9 @@ pub(crate) fn note_standard() {
     }
 }
 
-/// Whether a descriptor may get our text. In a program that closes standard output or error, the next file that it
-/// opens gets the number: this tells it from one that was sent elsewhere. Others than those two may.
+/// Returns whether our text may be written to a descriptor. If a program closes standard output or error, the next file
+/// that it opens gets that number; this distinguishes such a file from a redirection. All other descriptors may be
+/// written.
 fn is_for_text(descriptor: i32) -> bool {
     let Some([device, inode]) = STANDARD.get((descriptor - libc::STDOUT_FILENO) as usize) else {
         return true;
@@ -274,30 +280,29 @@ fn is_for_text(descriptor: i32) -> bool {
     if before == [facts.st_dev, facts.st_ino].map(|word| word.wrapping_add(1)) {
         return true;
     }
-    // SAFETY: asks for flags.
+    // SAFETY: the call only reads flags.
     let own = unsafe { libc::fcntl(descriptor, libc::F_GETFD) } & libc::FD_CLOEXEC != 0;
-    // SAFETY: asks for flags.
+    // SAFETY: the call only reads flags.
     let appends = unsafe { libc::fcntl(descriptor, libc::F_GETFL) } & libc::O_APPEND != 0;
     !own && (appends || facts.st_mode & libc::S_IFMT == libc::S_IFCHR)
 }
 
-/// The signals by which the kernel tells a thread that a write failed. By default each ends the program.
+/// The signals by which the kernel reports a failed write to a thread. By default each of them ends the program.
 const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
-/// While it lives, what the calling thread writes is an error where it fails, and no signal, which would end a program
-/// that has not asked for its end.
+/// While it lives, a failed write on the calling thread is an error and not a signal, which would end the program.
 #[must_use]
 pub(crate) struct Unsignalled {
-    /// The thread's mask before.
+    /// The mask of the thread from before.
     mask: libc::sigset_t,
-    /// Which of [`OF_WRITES`] waited before, and are the program's.
+    /// Which of [`OF_WRITES`] were pending before and belong to the program.
     waited: [bool; OF_WRITES.len()],
-    /// Not `Send`: it is this thread's mask.
+    /// Not `Send`, because it holds this thread's mask.
     _of_this_thread: PhantomData<*mut ()>,
 }
 
 impl fmt::Debug for Unsignalled {
-    /// Without the mask: before libc 0.2.173 a signal set has no `Debug`.
+    /// Leaves out the mask: before libc 0.2.173 a signal set has no `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Unsignalled")
             .field("waited", &self.waited)
@@ -309,10 +314,10 @@ impl Unsignalled {
     pub(crate) fn new() -> Self {
         let mut mask = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
         let signals = set_of(&OF_WRITES);
-        // SAFETY: a set, and a valid place for one.
+        // SAFETY: the first argument is a valid set, the second a valid place for one.
         unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals, mask.as_mut_ptr()) };
         Self {
-            // SAFETY: filled in by the call before.
+            // SAFETY: the call before filled it in.
             mask: unsafe { mask.assume_init() },
             waited: OF_WRITES.map(is_pending),
             _of_this_thread: PhantomData,
@@ -328,11 +333,12 @@ impl Drop for Unsignalled {
         };
         for (signal, waited) in OF_WRITES.into_iter().zip(self.waited) {
             if !waited && is_pending(signal) {
-                // SAFETY: a set, nobody to tell, and a time: takes the signal back.
+                // SAFETY: the set and the time are valid, and no information is asked for. This discards the pending
+                // signal.
                 unsafe { libc::sigtimedwait(&set_of(&[signal]), std::ptr::null_mut(), &at_once) };
             }
         }
-        // SAFETY: the mask before, and nobody asks for this one.
+        // SAFETY: the mask was valid before, and the present mask is not asked for.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.mask, std::ptr::null_mut()) };
     }
 }
@@ -342,28 +348,28 @@ fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
     // SAFETY: a valid place for a signal set.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
     for &signal in signals {
-        // SAFETY: emptied above.
+        // SAFETY: the set was emptied above.
         unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };
     }
-    // SAFETY: filled in above.
+    // SAFETY: the set was filled in above.
     unsafe { set.assume_init() }
 }
 
-/// Whether a signal waits until it is no longer blocked.
+/// Returns whether a blocked signal is pending.
 fn is_pending(signal: libc::c_int) -> bool {
     let mut pending = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
     // SAFETY: a valid place for a signal set.
     unsafe { libc::sigpending(pending.as_mut_ptr()) };
-    // SAFETY: zeros are an empty set, whether it was filled in or not.
+    // SAFETY: zeros are an empty set, whether the call filled it in or not.
     unsafe { libc::sigismember(pending.as_ptr(), signal) == 1 }
 }
 
-/// Writes to a descriptor past std's buffer and lock, which whoever exits may hold. Where one that does not block takes
-/// nothing, waits so long for it, in milliseconds; -1 for as long as it takes. A pipe that nobody reads is an error, and
-/// so is a file that may not grow.
+/// Writes to a descriptor directly. It bypasses std's buffer and lock, which the exiting thread may hold. If a
+/// non-blocking descriptor accepts nothing, it waits for up to `patience` milliseconds, or without limit for -1. A pipe
+/// without a reader and a file that may not grow give an error and no signal.
 ///
 /// # Errors
-/// What the system says; `BrokenPipe` too where standard output or error is another file of the program's by now.
+/// The system's error; also `BrokenPipe` if standard output or error is now another file of the program.
 pub(crate) fn write_all(descriptor: i32, bytes: &[u8], patience: i32) -> io::Result<()> {
     if !is_for_text(descriptor) {
         return Err(io::ErrorKind::BrokenPipe.into());
@@ -392,7 +398,7 @@ fn write_unsignalled(descriptor: i32, mut bytes: &[u8], patience: i32) -> io::Re
     Ok(())
 }
 
-/// Waits until a descriptor takes more, or something is wrong with it that the next write is going to say.
+/// Waits until a descriptor accepts more, or until it has an error that the next write will report.
 fn takes_more(descriptor: i32, patience: i32) -> bool {
     let mut asked = libc::pollfd {
         fd: descriptor,
@@ -404,25 +410,26 @@ fn takes_more(descriptor: i32, patience: i32) -> bool {
     found > 0 || found < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
 }
 
-/// Has `handler` called when the process exits normally.
+/// Registers `handler` for the normal exit of the process.
 pub(crate) fn at_exit(handler: extern "C" fn()) {
-    // SAFETY: a handler that lives as long as the program. (In a library that is unloaded, libc calls it then.)
+    // SAFETY: the handler lives as long as the program. If a library is unloaded, libc calls it at that time.
     unsafe { libc::atexit(handler) };
 }
 
-/// The key by which threads tell of their ends, plus one; 0 before it was asked for, [`NO_KEY`] where there is none.
+/// The key for handlers at the ends of threads, plus one; 0 before it was made, [`NO_KEY`] if there is none.
 static ENDS: AtomicU32 = AtomicU32::new(0);
 
 const NO_KEY: u32 = u32::MAX;
 
-/// Keys whose values need no memory: glibc has room for so many in each thread and allocates for more, musl for all.
+/// The number of keys whose values need no allocation: glibc has space for 32 in each thread and allocates for more;
+/// musl has space for all.
 const KEYS_AT_HAND: u32 = if cfg!(target_env = "gnu") { 32 } else { u32::MAX };
 
-/// Makes the key, once in a process, and returns the word that [`ENDS`] has from then on. Without a lock: a handler that has
-/// interrupted this may come here as well, and the key of whoever is second goes.
+/// Makes the key, once in a process, and returns the value of [`ENDS`] from then on. It takes no lock: a handler that
+/// interrupted this may run it as well, and then the second key is deleted.
 fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
     let mut key = 0;
-    // SAFETY: a valid place for a key, and a handler that lives as long as the program.
+    // SAFETY: `key` is a valid place for a key, and the handler lives as long as the program.
     let made = unsafe { libc::pthread_key_create(&mut key, Some(handler)) } == 0;
     let word = if made && key < KEYS_AT_HAND {
         key + 1
@@ -431,16 +438,16 @@ fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
     };
     let known = ENDS.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
     if made && (known.is_err() || word == NO_KEY) {
-        // SAFETY: made above, and no thread has a value.
+        // SAFETY: the key was made above, and no thread has a value for it.
         unsafe { libc::pthread_key_delete(key) };
     }
     known.err().unwrap_or(word)
 }
 
-/// Has `handler`, the same at each call, called at the end of the calling thread, behind the destructors of its
-/// thread-locals; whether it is going to be. Without allocating and without a lock. (The first thread does so only where it
-/// ends by itself, and not by `exit`.)
-pub(crate) fn tell_of_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
+/// Registers `handler` for the end of the calling thread, after the destructors of its thread-locals, and returns
+/// whether that worked. All calls must pass the same handler. It neither allocates nor takes a lock. The first thread
+/// runs the handler only if it ends by itself and not by `exit`.
+pub(crate) fn call_at_thread_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
     let word = match ENDS.load(Ordering::Relaxed) {
         0 => make_key(handler),
         word => word,
@@ -449,13 +456,13 @@ pub(crate) fn tell_of_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
         return false;
     }
     let anything = NonNull::<c_void>::dangling().as_ptr();
-    // SAFETY: a key that was made and is never deleted; its handler does not look at the value.
+    // SAFETY: the key was made and is never deleted, and the handler does not use the value.
     unsafe { libc::pthread_setspecific(word - 1, anything) == 0 }
 }
 
-/// Has `handler` called in every child forked from now on.
+/// Registers `handler` for every child that is forked from now on.
 pub(crate) fn in_forked_children(handler: unsafe extern "C" fn()) {
-    // SAFETY: a handler that lives as long as the program and only stores to atomics.
+    // SAFETY: the handler lives as long as the program and only stores to atomics.
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }
 
@@ -466,14 +473,14 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     #[test]
-    fn a_pipe_that_does_not_block_gets_all_where_somebody_reads() {
+    fn a_nonblocking_pipe_gets_everything_once_it_is_read() {
         let (mut reader, writer) = io::pipe().unwrap();
         let descriptor = writer.as_raw_fd();
-        // SAFETY: our own descriptor, and numbers.
+        // SAFETY: the descriptor belongs to this test; the other arguments are numbers.
         unsafe { libc::fcntl(descriptor, libc::F_SETFL, libc::O_NONBLOCK) };
         let text = vec![b'x'; 1 << 20];
         let failed = write_all(descriptor, &text, 0).map_err(|error| error.kind());
-        assert_eq!(failed, Err(io::ErrorKind::WouldBlock), "nobody reads");
+        assert_eq!(failed, Err(io::ErrorKind::WouldBlock), "the pipe has no reader");
         let read = std::thread::spawn(move || {
             let mut read = Vec::new();
             reader.read_to_end(&mut read).map(|_| read.len())

@@ -1,6 +1,6 @@
-//! Random numbers for choosing moments: quick, and not for secrets.
+//! Random numbers for choosing moments. They are fast and not suitable for secrets.
 
-/// The state after this one, which is never 0: Marsaglia's xorshift64.
+/// Returns the next state, which is never 0, by Marsaglia's xorshift64.
 pub(crate) fn step(state: u64) -> u64 {
     let x = state ^ state << 13;
     let x = x ^ x >> 7;

@@ -1,5 +1,5 @@
-//! The atomics and the pages of trees, blocks, sites and switches: std's. In the tests of this crate they are std's as well, but inside
-//! a model they are loom's, so that models run the code that programs run.
+//! The atomics and pages of trees, blocks, sites and switches. They are std's, also in the tests of this crate; inside
+//! a model they are loom's, so that models run the same code as programs.
 
 pub(crate) use std::sync::atomic::Ordering;
 
@@ -16,11 +16,11 @@ pub(crate) mod modelled;
 #[cfg(test)]
 pub(crate) use modelled::{AtomicPtr, AtomicU32, AtomicU64, fence, map_zeroed, spin_loop};
 
-/// Whether an addition is one instruction, so that no signal handler comes in between. Where it is not, `current` is taken
-/// out meanwhile: what a handler does then is dropped and counted as that, and not lost.
+/// Whether an addition is a single instruction, which a signal handler cannot interrupt. Where it is not, `current` is
+/// taken out meanwhile, so that a handler's event is dropped and counted as dropped instead of lost.
 pub(crate) const ADDS_IN_ONE: bool = cfg!(all(target_arch = "x86_64", not(debug_assertions)));
 
-/// Adds to a counter that has one writer.
+/// Adds to a counter that has a single writer.
 #[inline(always)]
 #[cfg_attr(test, track_caller)]
 pub(crate) fn add(counter: &AtomicU64, value: u64) {

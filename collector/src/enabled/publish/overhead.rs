@@ -1,5 +1,5 @@
-//! What a scope costs on this machine, as two bounds: what is around it overlaps with the work in it, so there is no
-//! one true figure. Each mode has its own.
+//! Measures what a scope costs on this machine, as two bounds. The code around a scope overlaps with the work in it, so
+//! there is no single true figure. Each mode has its own bounds.
 
 use std::hint::black_box;
 use std::sync::{Mutex, TryLockError};
@@ -17,37 +17,38 @@ use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
-/// Not in the registry: what is measured here is shown nowhere.
+/// The tree of the measurement. It is not in the registry, so it is shown nowhere.
 static TREE: Tree = Tree::new();
 static SITE: Site = Site::named("(calibration)", module_path!(), file!(), line!());
 
-/// Held by whoever measures.
+/// Locked during a measurement.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Scopes in a batch; the best of [`BATCHES`] counts, so that an interruption does not.
+/// The number of scopes in a batch. The fastest of [`BATCHES`] batches counts, so that interruptions do not.
 const SCOPES: u32 = 1000;
 const BATCHES: u32 = 7;
 
-/// Timed calls in a batch.
+/// The number of timed calls in a batch.
 const TIMED_IN_BATCH: u64 = 64;
 
-/// Calls of the calibrated node that count as timed already, in adaptive mode.
+/// In adaptive mode: how many calls of the calibrated node count as timed already.
 const TIMED: u64 = 1 << 20;
 
 /// What a scope costs, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
-    /// Around some 50 ns of work.
+    /// The cost around about 50 ns of work.
     pub(crate) lower: f64,
-    /// In an empty loop.
+    /// The cost in an empty loop.
     pub(crate) upper: f64,
-    /// In adaptive mode: a timed call, around some 50 ns of work, and how much of that it finds within itself.
+    /// In adaptive mode: the cost of a timed call around about 50 ns of work, and how much of that the call includes in
+    /// its own time.
     pub(crate) timed: f64,
     pub(crate) timed_within: f64,
 }
 
-/// Measures what a scope costs after a switch. Takes about half a millisecond, in adaptive mode five. Nothing is known
-/// while another thread measures (or this one, further down its stack): there is one tree to measure with.
+/// Measures what a scope costs after a switch. This takes about 0.5 ms, in adaptive mode 5 ms. Returns zeros if a
+/// measurement is running on another thread, or further down this stack, because there is one tree to measure with.
 pub(crate) fn bounds(switch: Switch) -> Bounds {
     let _alone = match ALONE.try_lock() {
         Ok(alone) => alone,
@@ -73,16 +74,16 @@ pub(crate) fn bounds(switch: Switch) -> Bounds {
     } else {
         SiteState::Enabled
     });
-    // Made here, the node is none of those that the process may have.
+    // The node is made here, so it does not count towards the limit of the process.
     if let Some(root) = TREE.take() {
         TREE.add_child(root, &SITE, || true);
         TREE.put(root);
     }
-    // A handler's scopes would be of this tree.
+    // Signals are blocked, because the scopes of a handler would be in this tree.
     os::without_signals(|| current_thread::with_tree(&TREE, || measured(switch)))
 }
 
-/// In the tree to measure with.
+/// Measures in the tree of the measurement.
 fn measured(switch: Switch) -> Bounds {
     drop(scope::enter(&SITE));
     let node = TREE
@@ -98,10 +99,10 @@ fn measured(switch: Switch) -> Bounds {
     if switch.mode == Mode::Adaptive
         && let Some(node) = node
     {
-        // As if its calls were long: all are timed.
+        // With long calls, every call is timed.
         pretend(node, 1 << 30);
         bounds.timed = (best(working) - plain).max(0.0);
-        // As they are: a timed call comes as a surprise to the CPU.
+        // With the real durations, the CPU cannot predict which call is timed.
         pretend(node, 300);
         bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
     }
@@ -114,7 +115,7 @@ fn measured(switch: Switch) -> Bounds {
     bounds
 }
 
-/// Lets a node look as if many calls of it had been timed already, that took so many ticks each.
+/// Makes a node look as if many of its calls had been timed and had taken `ticks` each.
 fn pretend(node: &'static Node, ticks: u64) {
     if let Some(latency) = node.latency.get() {
         latency.timed.store(TIMED, Ordering::Relaxed);
@@ -124,13 +125,13 @@ fn pretend(node: &'static Node, ticks: u64) {
     node.skip.store(0, Ordering::Relaxed);
 }
 
-/// Some 50 ns of work of which each step waits for the one before, also for that of the call before: a chain of square
-/// roots. It leaves the CPU room for all else, as waiting for memory does.
+/// About 50 ns of work: a chain of square roots, where each step waits for the one before, also across calls. It leaves
+/// the CPU free for other instructions, as waiting for memory does.
 fn spend(chain: &mut f64) {
     *chain = black_box((0..10).fold(*chain, |x, _| x.sqrt() + 1.5));
 }
 
-/// Nanoseconds that timed calls of a node take within `body`, in the best batch.
+/// Returns the nanoseconds that timed calls of a node take within `body`, in the fastest batch.
 fn best_within(node: &'static Node, body: impl Fn(&mut f64)) -> f64 {
     let Some(latency) = node.latency.get() else {
         return 0.0;
@@ -152,7 +153,7 @@ fn best_within(node: &'static Node, body: impl Fn(&mut f64)) -> f64 {
     ticks * 1e9 / config::ticks_per_second()
 }
 
-/// Nanoseconds of one call of `body`, in the best batch.
+/// Returns the nanoseconds of one call of `body`, in the fastest batch.
 #[inline(always)]
 fn best(body: impl Fn(&mut f64)) -> f64 {
     let clock = config::get().chosen.clock;
@@ -188,7 +189,7 @@ mod tests {
         };
         let [exact, adaptive, sampled, off] = Mode::ALL.map(of);
         assert!(exact.upper > 0.0);
-        // By far: twice the clock is not read, or not often.
+        // The difference is large, because the clock is not read, or rarely.
         for less in [adaptive, sampled, off] {
             assert!(less.upper < exact.upper, "{less:?} of {exact:?}");
         }

@@ -1,5 +1,5 @@
-//! A snapshot that is too large for a record: its smallest subtrees become "(pruned)" rows, so that all sums
-//! hold and nothing is silent.
+//! Cuts down a snapshot that is too large for a record. Its smallest subtrees become "(pruned)" rows, so that all sums
+//! hold and nothing is lost silently.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,18 @@ use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::Latencies;
 use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, OpenFrame, Site};
 
-/// Cuts a snapshot down to at most `rows_max` rows, and gives how many rows went.
+/// Cuts a snapshot down to at most `rows_max` rows, and returns how many rows were removed.
 ///
-/// Open rows stay before others, then those with the largest totals. What goes below a row that stays is summed up in
-/// one child of it, "(pruned)", which counts all calls and all ticks of what it stands for; not what counters added up.
+/// Open rows are kept first, then those with the largest totals. The rows removed below a row are summed up in one
+/// child of it, "(pruned)", with all their calls and ticks. Sums of counters are not kept there.
 pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
     let before = snapshot.nodes.len();
     if before <= rows_max {
         return 0;
     }
     let order = by_weight(snapshot);
-    // The number of rows grows with the number kept, but not in step: each parent that loses children gets one.
+    // The number of rows grows with the number kept, but not equally, because each parent that loses children gets a
+    // new row.
     let (mut low, mut high) = (0, rows_max);
     while low < high {
         let middle = (low + high).div_ceil(2);
@@ -33,10 +34,11 @@ pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
     before - snapshot.nodes.len()
 }
 
-/// Rows by what they are worth: open ones, then by total time, a parent before its children.
+/// Sorts rows by their weight: open rows first, then by total time, parents before their children.
 fn by_weight(snapshot: &Snapshot) -> Vec<u32> {
     let mut weights = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
-    // A counter has no time: it is worth what it stands in is worth, and at the top of a thread all but what is open.
+    // A counter has no time. It weighs as much as its parent; at the top of a thread it weighs more than everything but
+    // open rows.
     for count in &snapshot.counts {
         let parent = snapshot.nodes.parent_of(count.node);
         weights[count.node.index()] = parent.map_or(u64::MAX - 1, |parent| weights[parent.index()]);
@@ -57,7 +59,7 @@ fn kept(order: &[u32], count: usize, rows: usize) -> Vec<bool> {
     keep
 }
 
-/// Rows there would be: those kept, and one for each parent (or top of a thread) that loses some.
+/// Returns how many rows there would be: those kept, and one for each parent (or top of a thread) that loses some.
 fn rows_with(snapshot: &Snapshot, keep: &[bool]) -> usize {
     let nodes = &snapshot.nodes;
     let mut count = 0;
@@ -89,7 +91,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
     });
     let mut nodes = Nodes::default();
     let mut threads = snapshot.threads.clone();
-    // Where each old row went: its new row, or the "(pruned)" row that stands for it.
+    // Where each old row goes: its new row, or the "(pruned)" row in its place.
     let mut place: Vec<NodeId> = vec![NodeId(NO_PARENT); old.len()];
     for thread in &mut threads {
         let rows = thread.first_row as usize..(thread.first_row + thread.rows) as usize;
@@ -155,7 +157,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
     }
 }
 
-/// Rows that stay keep their histograms; of a "(pruned)" row, calls of many functions, one would say nothing.
+/// Rows that are kept keep their histograms. A "(pruned)" row stands for calls of many functions, so it has none.
 fn latencies(old: &Latencies, keep: &[bool], place: &[NodeId]) -> Latencies {
     let mut latencies = Latencies::default();
     for &row in old.row.iter().filter(|&&row| keep[row as usize]) {
@@ -164,7 +166,7 @@ fn latencies(old: &Latencies, keep: &[bool], place: &[NodeId]) -> Latencies {
     latencies
 }
 
-/// Counters that stay keep their sums; those of different counters have no sum.
+/// Counters that are kept keep their sums. Sums of different counters do not add up.
 fn counts(old: &[Count], keep: &[bool], place: &[NodeId]) -> Vec<Count> {
     let kept = old.iter().filter(|count| keep[count.node.index()]);
     kept.map(|count| Count {
@@ -174,7 +176,7 @@ fn counts(old: &[Count], keep: &[bool], place: &[NodeId]) -> Vec<Count> {
     .collect()
 }
 
-/// What is summed up has the root of the sum of its squared errors.
+/// The error of a sum is the root of the sum of the squared errors.
 fn estimates(old: &[Estimate], place: &[NodeId]) -> Vec<Estimate> {
     let mut sums: BTreeMap<NodeId, (u64, f64, f64)> = BTreeMap::new();
     for estimate in old {
@@ -199,7 +201,7 @@ mod tests {
     use tickscope_format::codec;
     use tickscope_format::snapshot::Thread;
 
-    /// Threads of random trees: each row hangs below an earlier one of its thread, or at the top.
+    /// Makes threads of random trees: each row is below an earlier one of its thread, or at the top.
     fn snapshot(shapes: &[Vec<(usize, u64)>], open: bool) -> Snapshot {
         let mut s = Snapshot {
             sites: [Site::default()].into(),
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_smallest_subtrees_go_and_their_sums_stay() {
-        // 0 is the top; 1 and 2 below it; 3 and 4 below 2.
+        // 0 is the top; 1 and 2 are below it; 3 and 4 are below 2.
         let mut s = snapshot(&[vec![(0, 10), (5, 1), (6, 50), (8, 2), (10, 3)]], false);
         s.nodes.parent = vec![NO_PARENT, 0, 0, 2, 2];
         assert_eq!(prune(&mut s, 4), 1);
@@ -241,7 +243,7 @@ mod tests {
 
     #[test]
     fn counters_stay_with_what_they_stand_in() {
-        // 1 and 2 below 0; a counter below each of them, and one at the top.
+        // 1 and 2 are below 0. There is a counter below each of them, and one at the top.
         let mut s = snapshot(&[vec![(0, 10), (5, 1), (6, 50), (8, 0), (10, 0), (0, 0)]], false);
         s.nodes.parent = vec![NO_PARENT, 0, 0, 1, 2, NO_PARENT];
         s.counts = [(3, 7), (4, 8), (5, 9)]

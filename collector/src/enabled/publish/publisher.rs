@@ -1,7 +1,7 @@
-//! The background thread: capture, encode, write into the ring, and answer requests.
+//! The background thread: it captures, encodes, writes into the ring, and answers requests.
 //!
-//! It is a guest: signals blocked, default scheduling, never joined. It alone touches the mapping, because a
-//! store into a mapping can stall for as long as the kernel likes.
+//! It must not disturb the program: it blocks signals, uses the default scheduling and is never joined. Only this
+//! thread touches the mapping, because a store into a mapping can stall for as long as the kernel likes.
 
 mod coarse;
 pub(super) mod identity;
@@ -37,81 +37,82 @@ use self::rings::Rings;
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
 use crate::enabled::publish::request_budget::RequestBudget;
 
-/// Requests are looked at this often, whatever the rate of records.
+/// The time between two looks at requests, whatever the rate of records.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What a viewer gets that has not said how often it wishes to see a record.
+/// The interval of records for a viewer that has not asked for another.
 const WATCHED: Duration = Duration::from_millis(100);
 
-/// What viewers may wish: 100 to 1 records a second.
+/// The intervals that viewers may ask for, in nanoseconds: 100 to 1 records a second.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 
-/// A program that has run for so long does not end at once.
+/// A program that has run this long is unlikely to end soon.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
-/// Shortest time to reckon the publisher's share over, in nanoseconds.
+/// The shortest time over which the publisher's CPU share is computed, in nanoseconds.
 const SHARE_LEAST_NS: u64 = 5_000_000;
 
-/// The time between two records is at least so many times what one costs: 1 % of a core.
+/// The interval is at least this many times the cost of a record: 1 % of a core.
 const COST_SHARE: u32 = 100;
 
-/// The same in sampled mode, where looking takes its part.
+/// The same in sampled mode, where samples cost time as well.
 const COST_SHARE_SAMPLED: u32 = 400;
 
-/// The same while nobody watches: 0.1 % of a core.
+/// The same without viewers: 0.1 % of a core.
 const COST_SHARE_UNWATCHED: u32 = 1000;
 
-/// A program that wants records more often than by default, wants them whatever they cost.
+/// A program that asks for a shorter interval than the default gets it at any cost.
 const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 
-/// What a program that is killed may lose at most: unwatched, a record costs more than its share before it is later.
+/// The longest interval that the cost of records can cause without viewers. A program that is killed loses at most this
+/// much.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
-/// The publisher at work.
+/// The state of the background thread.
 #[derive(Debug)]
 pub(crate) struct Publisher {
     rings: Rings,
     identity: Identity,
     settings: Settings,
-    /// Bytes of the last payload, kept for their capacity.
+    /// The bytes of the last payload, kept for their capacity.
     payload: Vec<u8>,
-    /// What each slot's viewer wishes.
+    /// The interval that the viewer of each slot asks for.
     wishes: [Duration; slot::COUNT],
     watched: Vec<usize>,
     interval: Duration,
-    /// CPU time of the dearest of the last records.
+    /// The CPU time of the most expensive of the last records.
     record_cost: Duration,
     last_record: Instant,
-    /// CPU time and monotonic time when the share was last reckoned.
+    /// The CPU time and the monotonic time when the share was last computed.
     share_since: (u64, u64),
     cost: Cost,
-    /// After which switch `cost` was measured.
+    /// The switch after which `cost` was measured.
     cost_of: Option<Switch>,
-    /// The clock when it was last found in order.
+    /// The clock when it last behaved normally.
     in_order: Moment,
     coarse: Coarse,
-    /// What the program itself writes of groups, if it does.
+    /// The log of groups, if the program writes one.
     log: Option<Log>,
-    /// The coarse ring could not be written, and that was said.
+    /// Whether a failure to write the coarse ring was reported.
     coarse_failed: bool,
     sampler: Sampler,
-    /// When requests were looked at last.
+    /// When requests were last looked at.
     last_look: Instant,
     /// What requests may still cost.
     budget: RequestBudget,
     began: Instant,
-    /// Whether dead rings of others have been cleaned up.
+    /// Whether dead rings of other programs have been removed.
     cleaned: bool,
 }
 
-/// Cleans up after programs that ended, in the place of this ring, which stays as it is.
+/// Removes old rings of ended programs in the directory of this ring.
 pub(crate) fn clean_beside(own: &Path) {
     if let Some(place) = own.parent() {
-        clean::clean(place, clean::KEPT, Some(own));
+        clean::clean(place, clean::RINGS_KEPT, Some(own));
     }
 }
 
-/// Writes a snapshot into the ring, pruned where it is too large, and gives the record's sequence number.
+/// Writes a snapshot into the ring, pruned if it is too large, and returns the record's sequence number.
 fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<u64, FormatError> {
     payload.clear();
     codec::encode(snapshot, payload)?;
@@ -124,10 +125,10 @@ fn beat(ring: &mut OwnRing, interval: Duration) {
 }
 
 impl Publisher {
-    /// Makes the ring; what is not as it was asked for is a warning.
+    /// Makes the ring. What differs from what was asked for becomes a warning.
     ///
     /// # Errors
-    /// There is no place for it.
+    /// The reason why no directory could be used.
     pub(crate) fn start(
         identity: Identity,
         settings: Settings,
@@ -163,7 +164,7 @@ impl Publisher {
         ring.link()
     }
 
-    /// Makes another ring where the one in use is lost.
+    /// Makes another ring if the present one is lost.
     fn look_after_ring(&mut self) {
         if self.rings.look() {
             let made = self.make_ring(&mut Vec::new());
@@ -172,7 +173,7 @@ impl Publisher {
         }
     }
 
-    /// What there is to say of lost rings since the last call.
+    /// Returns the message about lost rings since the last call.
     pub(crate) fn take_said(&mut self) -> Option<String> {
         self.rings.take_said()
     }
@@ -203,16 +204,16 @@ impl Publisher {
         }
     }
 
-    /// What has time until the first record can be seen: measures the cost of a scope. Cleaning up after others has even
-    /// more, unless there is much to clean up: a program may be about to end, and wait for its last record.
-    pub(crate) fn settle(&mut self) {
+    /// Does what can wait until the first record is visible: it measures the cost of a scope. Removing old rings can
+    /// wait longer, because the program may be about to end and wait for its last record, unless there are many.
+    pub(crate) fn prepare(&mut self) {
         self.measure_cost();
         if self.path().and_then(Path::parent).is_some_and(clean::is_crowded) {
             self.clean();
         }
     }
 
-    /// The own ring, whose place is to be cleaned up, if that has not been done.
+    /// Returns the path of the own ring if its directory still has to be cleaned up.
     pub(crate) fn unclean(&self) -> Option<PathBuf> {
         self.path().filter(|_| !self.cleaned).map(Path::to_path_buf)
     }
@@ -224,7 +225,7 @@ impl Publisher {
         self.cleaned = true;
     }
 
-    /// Measures what a scope costs as it is measured now, where that is not known.
+    /// Measures what a scope costs in the mode in force, if that is not known.
     fn measure_cost(&mut self) {
         let switch = mode_switch::newest();
         if self.cost_of != Some(switch) {
@@ -238,20 +239,20 @@ impl Publisher {
         }
     }
 
-    /// Where the ring is, while there is one.
+    /// Returns the path of the ring, while there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.rings.path()
     }
 
-    /// How long to wait until there is something to do.
+    /// Returns how long to wait until there is work.
     pub(crate) fn rest(&self) -> Duration {
         let record = self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK);
         let record = self.log.as_ref().map_or(record, |log| record.min(log.rest()));
         self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
-    /// One round: requests, what the program itself did, a record if it is time; with a reset where the program
-    /// asked for one. Without a ring all else goes on.
+    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring everything else goes
+    /// on.
     pub(crate) fn round(&mut self, reset_asked: bool) {
         if let Some(hz) = self.sampler.round()
             && let Some(mut state) = collector_state::lock()
@@ -299,7 +300,7 @@ impl Publisher {
         self.sampler.begin_to_wait();
     }
 
-    /// The last record and the goodbye, after a reset where the program asked for one.
+    /// Publishes the last record and marks the ring as ended, after a reset if the program asked for one.
     pub(crate) fn finish(mut self, reset_asked: bool) {
         if reset_asked {
             self.reset();
@@ -309,7 +310,7 @@ impl Publisher {
         if let Some(ring) = &mut self.rings.current {
             ring.exit(os::unix_ns());
         }
-        // It may have to wait.
+        // The end of the log may wait for standard error.
         if let Some(mut log) = self.log.take() {
             log.end();
         }
@@ -339,7 +340,7 @@ impl Publisher {
             self.interval = self.interval.max(cheap.min(UNWATCHED_LONGEST));
         }
         if self.watched.len() > before {
-            // Whoever comes wants to see something.
+            // A new viewer gets a record at once.
             self.last_record = self
                 .last_record
                 .checked_sub(self.interval)
@@ -348,7 +349,7 @@ impl Publisher {
         self.tell();
     }
 
-    /// Tells the collector's state what snapshots say of the publisher.
+    /// Updates what snapshots report about the publisher.
     fn tell(&mut self) {
         self.cost.publisher_cpu_ns = os::own_cpu_ns();
         if let Some(mut state) = collector_state::lock() {
@@ -358,7 +359,7 @@ impl Publisher {
         }
     }
 
-    /// Carries out the requests that are open, as far as there is budget for them; the others stay open.
+    /// Carries out the open requests as far as the budget allows; the others stay open.
     fn carry_out_all(&mut self) -> Vec<(Request, Outcome)> {
         let mut answers = Vec::new();
         if !self.budget.is_left(os::monotonic_ns()) {
@@ -432,8 +433,8 @@ impl Publisher {
         }
     }
 
-    /// Publishes what `take` gives, and before it what resets by the program have closed until then. One lock
-    /// around both, so that a reset that comes in between does not find its place in the ring taken.
+    /// Publishes what `take` returns, and before it the closing snapshots of resets until then. One lock covers both,
+    /// so that a reset in between gets its place in the ring.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
         let taken = collector_state::lock().map(|mut state| (state.take_closings(), take(&mut state)));
         let Some((closings, snapshot)) = taken else {
@@ -451,7 +452,7 @@ impl Publisher {
         published
     }
 
-    /// Has the log take a snapshot, if it is one that it needs.
+    /// Passes a snapshot to the log, if the log needs it.
     fn note(&mut self, snapshot: &Snapshot) {
         if let Some(log) = &mut self.log
             && !log.note(snapshot)
@@ -460,7 +461,7 @@ impl Publisher {
         }
     }
 
-    /// After a break of the clock its ticks are of another kind: a new epoch.
+    /// Begins a new epoch after a break of the clock, because its ticks then differ. Returns whether it did.
     fn clock_broke(&mut self) -> bool {
         let clock = config::get().chosen.clock;
         if clock.declared_rate().is_some() {
@@ -469,7 +470,7 @@ impl Publisher {
         let now = Moment::now(clock);
         let broke = config::CLOCK_RATE.broke_since(self.in_order, now).is_some();
         if broke {
-            // The closing record's ticks are of the clock as it was.
+            // The closing record has ticks of the clock before the break.
             config::CLOCK_RATE.hold();
             self.reset();
             config::CLOCK_RATE.begin_again(Moment::now(clock));
@@ -477,7 +478,7 @@ impl Publisher {
                 state.forget_undo();
             }
         }
-        // Long enough for the rate in between to be measured well, and so for the rate over all to be trusted.
+        // After this time the rate in between is measured precisely, so the rate over all can be trusted.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
             self.in_order = Moment::now(clock);
             if !broke {
@@ -487,10 +488,10 @@ impl Publisher {
         broke
     }
 
-    /// Captures and publishes; gives the record's sequence number and reset epoch.
+    /// Captures and publishes. Returns the record's sequence number and reset epoch.
     fn publish_now(&mut self, kind: CaptureKind) -> (u64, u64) {
         let (cpu_before, now_ns) = (os::own_cpu_ns(), os::monotonic_ns());
-        // From record to record, so that the one before is in it.
+        // This is measured from record to record, so it includes the cost of the record before.
         let passed = now_ns.saturating_sub(self.share_since.1);
         if passed >= SHARE_LEAST_NS {
             self.cost.publisher_share = cpu_before.saturating_sub(self.share_since.0) as f64 / passed as f64;
@@ -499,20 +500,20 @@ impl Publisher {
         self.tell();
         let published = self.publish_in_order(|state| Some(state.capture(kind)));
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(cpu_before));
-        // Forgets a dear one slowly, so that the interval does not swing.
+        // An expensive record is forgotten slowly, so that the interval does not swing.
         self.record_cost = cost.max(self.record_cost * 7 / 8);
         self.last_record = Instant::now();
         published
     }
 
-    /// Gives the record's sequence number, 0 where there is none.
+    /// Publishes, and returns the record's sequence number, or 0 if there is none.
     fn publish_or_count(&mut self, snapshot: &Snapshot) -> u64 {
         let Some(ring) = &mut self.rings.current else {
             return 0;
         };
         publish(snapshot, ring, &mut self.payload).unwrap_or_else(|error| {
             self.rings.faults += 1;
-            // Of one that is lost the next look says it.
+            // If the ring is lost, the next look reports it.
             if ring.is_whole() {
                 ring.fault(self.rings.faults);
                 if self.rings.faults == 1
@@ -525,8 +526,8 @@ impl Publisher {
         })
     }
 
-    /// Writes what the coarse ring is to have of the last records. Nobody waits for that, and it is not in what a
-    /// record costs.
+    /// Writes to the coarse ring what it should have of the last records. No viewer waits for that, and it is not part
+    /// of the cost of a record.
     fn write_coarse(&mut self) {
         let Some(ring) = &mut self.rings.current else {
             return self.coarse.forget();

@@ -1,22 +1,22 @@
-//! What viewers' requests may cost. Whoever may write into the ring file can ask without pause; each request is work,
-//! and each answer a record out of turn.
+//! Limits the cost of viewers' requests. Any process that may write into the ring file can send requests without pause.
+//! Each request is work, and each answer needs an extra record.
 
 use std::time::Duration;
 
-/// In the long run: 5 % of a core.
+/// The long-term limit: 5 % of a core.
 const SHARE: u64 = 20;
 
-/// What is saved up while nobody asks. What people ask for costs far less.
+/// The most that is saved up without requests. Normal use costs far less.
 const SAVED_MOST: Duration = Duration::from_millis(250);
 
-/// CPU time that is left for requests.
+/// The CPU time that is left for requests.
 #[derive(Debug)]
 pub(crate) struct RequestBudget {
-    /// In nanoseconds; below 0 where the last request cost more than was left.
+    /// The time left in nanoseconds; negative if the last request cost more than was left.
     left: i64,
-    /// When that was reckoned, on the monotonic clock in nanoseconds.
+    /// When `left` was last updated, on the monotonic clock in nanoseconds.
     reckoned_ns: u64,
-    /// The slot whose request is the first to be carried out.
+    /// The slot whose request is carried out first.
     turn: usize,
 }
 
@@ -29,7 +29,7 @@ impl RequestBudget {
         }
     }
 
-    /// Whether another request may be carried out.
+    /// Returns whether another request may be carried out.
     pub(crate) fn is_left(&mut self, now_ns: u64) -> bool {
         let passed = now_ns.saturating_sub(self.reckoned_ns);
         let saved = i64::try_from(passed / SHARE).unwrap_or(i64::MAX);
@@ -38,17 +38,17 @@ impl RequestBudget {
         self.left > 0
     }
 
-    /// Requests cost so much.
+    /// Subtracts the cost of requests.
     pub(crate) fn spend(&mut self, cost_ns: u64) {
         self.left = self.left.saturating_sub_unsigned(cost_ns);
     }
 
-    /// Orders requests so that each slot has its turn, also where there is never enough left for all.
+    /// Orders requests so that each slot has its turn, even if the budget never suffices for all.
     pub(crate) fn in_turn<T>(&self, requests: &mut [T], slot: impl Fn(&T) -> usize) {
         requests.sort_by_key(|request| (slot(request) < self.turn, slot(request)));
     }
 
-    /// A slot's request was carried out: the next one's turn.
+    /// Notes that a slot's request was carried out, so that the next slot is first.
     pub(crate) fn had_turn(&mut self, slot: usize) {
         self.turn = slot + 1;
     }
@@ -81,7 +81,7 @@ mod tests {
         assert!(budget.is_left(3_600 * SECOND));
         budget.spend(SAVED_MOST.as_nanos() as u64);
         assert!(!budget.is_left(3_600 * SECOND));
-        // A clock that goes back gives nothing, and takes nothing.
+        // A clock that goes backward changes nothing.
         assert!(!budget.is_left(0));
         assert!(budget.is_left(1_000));
     }

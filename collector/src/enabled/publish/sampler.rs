@@ -1,5 +1,5 @@
-//! When to look where each thread is, in sampled mode: up to a thousand times a second, at random distances, and so
-//! seldom that looking stays below its share of a core.
+//! Decides when to look where each thread is, in sampled mode: up to 1000 times a second, at random distances, and so
+//! rarely that it stays below its share of a core.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,13 @@ use crate::enabled::record::mode_switch;
 /// The shortest mean distance between two looks.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The longest, however many threads there are.
+/// The longest mean distance, however many threads there are.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The distance is so many times what a look costs: 0.5 % of a core.
+/// The distance is this many times the cost of a look: 0.5 % of a core.
 const COST_SHARE: f64 = 200.0;
 
-/// Looks after which their cost is reckoned anew.
+/// The cost is recomputed after this many looks.
 const BLOCK: u32 = 8;
 
 /// Decides when to look.
@@ -26,9 +26,9 @@ const BLOCK: u32 = 8;
 pub(crate) struct Sampler {
     mean: Duration,
     next: Instant,
-    /// Looks since their cost was reckoned, and what they cost so far, in nanoseconds.
+    /// The looks since the cost was computed, and what they have cost, in nanoseconds.
     looks: (u32, u64),
-    /// The publisher's CPU time when it began to wait for the next one.
+    /// The publisher's CPU time when it began to wait for the next look.
     waits_since: u64,
     random: u64,
 }
@@ -44,18 +44,18 @@ impl Sampler {
         }
     }
 
-    /// How long until the next look; none where nobody looks.
+    /// Returns how long until the next look; `None` in other modes.
     pub(crate) fn rest(&self) -> Option<Duration> {
         let sampled = mode_switch::newest().mode == Mode::Sampled;
         sampled.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
-    /// The publisher has done something else meanwhile, which is no cost of looking.
+    /// Notes that the publisher has done other work, which is not a cost of looking.
     pub(crate) fn begin_to_wait(&mut self) {
         self.waits_since = os::own_cpu_ns();
     }
 
-    /// Looks if it is time; gives how often a second it does where that has changed.
+    /// Looks if it is time. Returns how often a second it looks, if that has changed.
     pub(crate) fn round(&mut self) -> Option<f64> {
         if self.rest() != Some(Duration::ZERO) {
             return None;
@@ -63,8 +63,8 @@ impl Sampler {
         if let Some(mut state) = collector_state::lock() {
             state.sample();
         }
-        // Evenly between half and one and a half of the mean: a program that does something every millisecond is
-        // not always met at the same.
+        // The distance is uniform between half and one and a half of the mean. A program that does something every
+        // millisecond is then not always seen at the same point.
         self.random = random::step(self.random);
         let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
         self.next = Instant::now() + self.mean.mul_f64(jitter);
@@ -78,7 +78,7 @@ impl Sampler {
         let (looks, ns) = std::mem::take(&mut self.looks);
         let cost = Duration::from_nanos(ns) / looks;
         let wanted = cost.mul_f64(COST_SHARE).clamp(SHORTEST, LONGEST);
-        // Some of the way: one dear block does not make it swing.
+        // The mean moves only part of the way, so that one expensive block does not make it swing.
         self.mean = (self.mean * 7 + wanted) / 8;
         Some(1.0 / self.mean.as_secs_f64())
     }

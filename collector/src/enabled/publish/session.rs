@@ -1,4 +1,4 @@
-//! Sessions: starting and ending to publish, and what the environment alone asks for.
+//! Sessions: the start and end of publishing, and what the environment starts by itself.
 
 mod exit;
 mod live;
@@ -30,31 +30,32 @@ use crate::types::{DumpError, Format, StartError, Status};
 
 use self::live::Live;
 
-/// How long [`try_start`] waits for the outcome.
+/// How long [`Session::wait_for_outcome`] waits for the outcome.
 const OUTCOME: Duration = Duration::from_secs(1);
 
-/// While it lives, viewers can attach to this program.
+/// Viewers can attach to this program as long as a session lives.
 ///
-/// Dropping the last one publishes a final record; that takes at most 50 ms.
+/// Dropping the last session publishes a final record, which takes at most 50 ms.
 #[derive(Debug)]
 #[must_use = "publishing ends when the session is dropped"]
 pub struct Session {
-    /// Whether it counts among the sessions.
+    /// Whether `Shared::sessions` includes this session.
     counted: bool,
-    /// What was wrong with this very start.
+    /// Warnings of this start alone.
     warnings: Vec<String>,
 }
 
-/// The environment has been asked what it wishes.
+/// Whether the environment has been asked which session to start.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// `at_exit` is going to be called.
+/// Whether [`at_exit`] is registered.
 static AT_EXIT: AtomicBool = AtomicBool::new(false);
 
-/// The program has asked for a reset by the publisher.
+/// Whether the program has asked the publisher for a reset.
 static RESET_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// The same where a user asks; none in a forked child, where its holder may not exist.
+/// Locks the shared state for a call by the user. `None` in a forked child, where the thread that held the lock may not
+/// exist.
 fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
     (!config::is_forked_child()).then(shared)
 }
@@ -63,25 +64,25 @@ extern "C" fn at_exit() {
     exit::at_exit(fill_in_cost);
 }
 
-/// Has the last record written when the program exits normally. Without allocating and without a lock.
+/// Has the last record written when the program exits normally. It neither allocates nor takes a lock.
 fn expect_exit() {
     if !AT_EXIT.swap(true, Ordering::Relaxed) {
         os::at_exit(at_exit);
     }
 }
 
-/// The first scope of every thread comes by here. The first of the process does what `TICKSCOPE` says, without
-/// allocating and without a lock: it may stand inside the program's allocator.
+/// Runs before the first scope of every thread. The first call in the process starts what `TICKSCOPE` asks for. It
+/// neither allocates nor takes a lock, because the scope may be inside the program's allocator.
 pub(crate) fn first_scope() {
     if ASKED.swap(true, Ordering::Relaxed) {
         return;
     }
     Settings::warn_of_bad_auto_start();
-    match config::get().wish {
+    match config::get().auto_start {
         Some(AutoStart::Live | AutoStart::Log) => {
             Live::Tried.set();
             expect_exit();
-            // Where there is no thread to be had, scopes are counted all the same, and a start tries again.
+            // Without a thread, scopes are still counted, and the next start tries again.
             match os::spawn(publish_live) {
                 Ok(()) => Live::Coming.set_unless_over(),
                 Err(_) => Live::None.set(),
@@ -100,7 +101,7 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let mut warnings = Vec::new();
     let name = process_name::mend(program, &mut warnings);
     let settings = in_force(settings, &mut warnings);
-    let config = config::settle_with(&settings, &mut warnings);
+    let config = config::decide_with(&settings, &mut warnings);
     if config::is_forked_child() {
         warnings.push("a forked child publishes nothing; start a new program instead (fork and exec)".into());
     }
@@ -111,12 +112,12 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
             warnings,
         };
     }
-    // Also where a scope came before this start: the first scope alone expects nothing of the exit.
+    // This is needed even after an earlier scope: a scope alone registers no exit handler.
     expect_exit();
     let mut shared = shared();
     if first {
-        // Whoever set `live` or `log` wants to see the whole run, not only what lies inside a session.
-        shared.sessions += u32::from(config.wish.is_some_and(AutoStart::publishes));
+        // With `live` or `log` the user wants to see the whole run, not only the time within a session.
+        shared.sessions += u32::from(config.auto_start.is_some_and(AutoStart::publishes));
     }
     if settings.report_at_exit.is_some() {
         shared.report_at_exit.clone_from(&settings.report_at_exit);
@@ -134,7 +135,7 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
         Phase::Starting | Phase::Publishing | Phase::Lost | Phase::Counting => {
             if shared.name != name {
                 warnings.push(format!(
-                    "joined the running session \"{}\"; its name and settings hold",
+                    "joined the running session \"{}\"; its name and settings stay in force",
                     shared.name
                 ));
             }
@@ -179,11 +180,11 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
     }
 }
 
-/// The publisher's thread where the environment started it.
+/// Runs the publisher's thread if the environment started it.
 fn publish_live() {
     Live::Coming.set();
     thread_lifecycle::exclude();
-    // Not before: the first scope may stand in the allocator.
+    // The first scope may be in the allocator, so the lock is taken only here.
     let mut shared = shared();
     shared.sessions += 1;
     if shared.phase == Phase::Idle {
@@ -193,14 +194,14 @@ fn publish_live() {
             shared.report_at_exit.clone_from(&settings.report_at_exit);
             REPORTS.store(true, Ordering::Relaxed);
         }
-        // Leaves an order and makes no thread.
+        // This leaves an order for `serve` and starts no thread.
         begin(&mut shared, process_name::of_executable(), settings, warnings);
     }
     drop(shared);
     publish();
 }
 
-/// The publisher's thread. A panic in it is its own end and not the program's.
+/// Runs the publisher's thread. A panic ends this thread and not the program.
 fn publish() {
     if std::panic::catch_unwind(serve).is_err() {
         let mut shared = shared();
@@ -211,7 +212,7 @@ fn publish() {
     }
 }
 
-/// From an order to the last record.
+/// Runs the publisher, from the order to the last record.
 fn serve() {
     thread_lifecycle::exclude();
     os::name_this_thread(c"tickscope");
@@ -229,7 +230,7 @@ fn serve() {
     let logs = settings.log_every.is_some();
     let started = Publisher::start(identity, settings, &mut warnings);
     if logs && started.is_err() {
-        // Without the lock: standard error may be a pipe that nobody reads.
+        // The lock is released first, because standard error may be a pipe without a reader.
         Log::missed();
     }
     let mut shared = self::shared();
@@ -250,7 +251,7 @@ fn serve() {
     }
     CHANGED.notify_all();
     drop(shared);
-    publisher.settle();
+    publisher.prepare();
     shared = self::shared();
     while matches!(shared.phase, Phase::Publishing | Phase::Lost) {
         if !RESET_ASKED.load(Ordering::Relaxed) {
@@ -267,7 +268,7 @@ fn serve() {
         publisher.round(RESET_ASKED.swap(false, Ordering::Relaxed));
         shared = self::shared();
         if let Some(said) = publisher.take_said() {
-            shared.hear(said, publisher.path());
+            shared.update_ring(said, publisher.path());
         }
     }
     drop(shared);
@@ -277,12 +278,12 @@ fn serve() {
     shared.phase = Phase::Finishing;
     stop_publishing(shared);
     if let Some(own) = unclean {
-        // Nobody waits for this.
+        // No caller waits for this.
         publisher::clean_beside(&own);
     }
 }
 
-/// There is no publisher any more: the session is over, or goes on without one.
+/// Records that there is no publisher any more: the session has ended, or goes on without one.
 fn stop_publishing(mut shared: MutexGuard<'static, Shared>) {
     if let Some(mut state) = collector_state::lock() {
         state.set_publishing(false);
@@ -296,7 +297,7 @@ fn stop_publishing(mut shared: MutexGuard<'static, Shared>) {
     CHANGED.notify_all();
 }
 
-/// Where nothing was published nobody has measured yet what a scope costs.
+/// Fills in the cost of a scope if no publisher has measured it yet.
 fn fill_in_cost(snapshot: &mut Snapshot) {
     if snapshot.capture.cost == Cost::default() {
         let bounds = overhead::bounds(mode_switch::newest());
@@ -308,18 +309,21 @@ fn fill_in_cost(snapshot: &mut Snapshot) {
     }
 }
 
-/// The state of all threads now; an empty one in a forked child. Costs one capture.
+/// Captures the present state of all threads. In a forked child the snapshot is empty. It costs one capture, which
+/// reads every node of every thread.
 pub fn snapshot() -> Snapshot {
     collector_state::lock().map_or_else(Snapshot::default, |state| captured(state, CaptureKind::Periodic))
 }
 
-/// Writes a report of now to a new file, whole or not at all, from any thread at any depth, and returns the path written.
-/// Costs one capture; the time that writing takes is charged to no scope: this thread's clock stands still meanwhile.
+/// Writes a report of the present state to a new file, and returns the path written. It works on any thread and at any
+/// depth.
 ///
-/// Needs no session and no viewer. Nothing is removed or reset by it. Do not call it from a signal handler.
+/// The file is written whole or not at all. The call costs one capture. The time that writing takes is charged to no
+/// scope, because this thread's clock stands still meanwhile. No session and no viewer is needed, and nothing is
+/// removed or reset. Do not call it from a signal handler.
 ///
-/// Most forms need the feature `report` or `export`: see [`Format`]. Without it the snapshot itself is written, with `.tks`
-/// behind the name, and `tickscope report THAT_FILE -o NAME` makes the report of it.
+/// Most forms need the feature `report` or `export`: see [`Format`]. Without it the snapshot itself is written, with
+/// `.tks` appended to the name, and `tickscope report THAT_FILE -o NAME` makes the report.
 ///
 /// ```no_run
 /// # fn frame() -> Result<(), tickscope::DumpError> {
@@ -329,8 +333,8 @@ pub fn snapshot() -> Snapshot {
 /// ```
 ///
 /// # Errors
-/// What the system says (a file of that name exists, no such directory, no space); a forked child, which has no tree of its
-/// own; `TICKSCOPE=off`.
+/// The system's error (a file of that name exists, the directory does not, the disk is full); a forked child, which has
+/// no tree of its own; `TICKSCOPE=off`.
 pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError> {
     let refused = |why: &str| {
         Err(DumpError {
@@ -344,22 +348,31 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
         return refused("a forked child has no tree of its own; start a new program instead (fork and exec)");
     };
     let mut snapshot = captured(state, CaptureKind::Periodic);
-    // A thread that counts for nobody yet has no clock to stop.
+    // The clock of a thread that does not count cannot be stopped.
     let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(scope::pause);
     fill_in_cost(&mut snapshot);
     report_file::dump(&snapshot, path.as_ref(), format).or_else(|why| refused(&why))
 }
 
-/// Sets all counters to zero, those of all threads, and gives the snapshot that closes the epoch. May be called
-/// at any depth and from any thread: open scopes go on counting from here. Costs one capture.
+/// Sets all counters of all threads to zero, and returns the snapshot that closes the epoch.
+///
+/// It may be called on any thread and at any depth: open scopes go on counting from here. It costs one capture. In a
+/// forked child it does nothing and returns an empty snapshot.
+///
+/// ```
+/// let _tickscope = tickscope::start("order-book");
+/// // ... warm up ...
+/// tickscope::reset();
+/// // ... what viewers show from here on ...
+/// ```
 pub fn reset() -> Snapshot {
     let closing = collector_state::lock().map(|mut state| state.reset_by_program());
     CHANGED.notify_all();
     closing.unwrap_or_default()
 }
 
-/// Like [`reset`], but has the publisher do it and returns at once, whatever that is doing. Where nothing is published it
-/// is done here.
+/// Resets like [`reset`], but asks the publisher to do it and returns at once. If nothing is published, the reset
+/// happens in this call.
 pub fn request_reset() {
     if PUBLISHING.load(Ordering::Relaxed) && !config::is_forked_child() {
         RESET_ASKED.store(true, Ordering::Relaxed);
@@ -370,7 +383,7 @@ pub fn request_reset() {
 }
 
 impl Session {
-    /// How it stands now.
+    /// Returns the present state of the session.
     pub fn status(&self) -> Status {
         let Some(shared) = shared_unless_forked().filter(|_| self.counted) else {
             return if config::get().off {
@@ -386,7 +399,7 @@ impl Session {
         }
     }
 
-    /// What is not as it was asked for, one sentence each, with what to do.
+    /// Returns what differs from what was asked for: one sentence each, with the next step.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         if let Some(shared) = shared_unless_forked() {
@@ -395,7 +408,7 @@ impl Session {
         warnings
     }
 
-    /// The ring file, once there is one.
+    /// Returns the path of the ring file, once it exists.
     pub fn path(&self) -> Option<PathBuf> {
         shared_unless_forked().filter(|_| self.counted)?.path.clone()
     }
@@ -403,8 +416,8 @@ impl Session {
     /// Waits until it is known whether there is a ring.
     ///
     /// # Errors
-    /// Why there is none.
-    pub(crate) fn settled(self) -> Result<Self, StartError> {
+    /// The reason why there is none.
+    pub(crate) fn wait_for_outcome(self) -> Result<Self, StartError> {
         if self.counted {
             drop(wait(shared(), OUTCOME, |shared| shared.phase != Phase::Starting));
         }
@@ -438,7 +451,8 @@ impl Drop for Session {
 mod tests {
     use super::*;
 
-    /// Whoever asks may be called by a thread that is in the middle of a session's start or end. Waits for ever where it waits.
+    /// A reset may be asked for by a thread that is in the middle of a session's start or end. If it waited for the
+    /// lock, this test would never end.
     #[test]
     fn a_reset_is_asked_for_while_another_has_the_lock() {
         let held = shared();

@@ -1,4 +1,4 @@
-//! The session of this process: what its start, the publisher's thread and the end of the program know in common.
+//! The state of this process's session, shared by its start, the publisher's thread and the end of the program.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,28 +15,28 @@ use crate::enabled::runtime::settings::Settings;
 use crate::enabled::runtime::{config, process_name};
 use crate::types::Destination;
 
-/// How what is said of lost rings begins. Each time it takes the place of what was said before: months are long.
+/// How a warning about lost rings begins. A new one replaces the last, so that they do not pile up over months.
 const RINGS_LOST: &str = "ring files lost: ";
 
 /// How long the end of a session or of the program waits for the last record.
 pub(crate) const LAST_RECORD: Duration = Duration::from_millis(50);
 
-/// The same under `tickscope run`, where somebody waits to read it.
+/// The same under `tickscope run`, which waits to read the record.
 pub(crate) const LAST_RECORD_RUN: Duration = Duration::from_secs(1);
 
-/// How far the session is.
+/// The phase of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// No session.
     Idle,
-    /// The publisher's thread is at work on the ring.
+    /// The publisher's thread is making the ring.
     Starting,
     Publishing,
-    /// The ring was destroyed from outside; the publisher goes on without one until it makes another.
+    /// The ring was destroyed from outside. The publisher goes on without one until it has made another.
     Lost,
-    /// There is no place for a ring.
+    /// No place for a ring was found; scopes are only counted.
     Counting,
-    /// The publisher writes its last record.
+    /// The publisher is writing its last record.
     Finishing,
 }
 
@@ -67,8 +67,8 @@ pub(crate) static SHARED: Mutex<Shared> = Mutex::new(Shared {
 });
 
 impl Shared {
-    /// The publisher has lost a ring, or has a new one.
-    pub(crate) fn hear(&mut self, said: String, path: Option<&Path>) {
+    /// Takes a message of the publisher that it has lost a ring or made a new one.
+    pub(crate) fn update_ring(&mut self, said: String, path: Option<&Path>) {
         replace_ring_warning(&mut self.warnings, &said);
         self.path = path.map(Path::to_path_buf);
         if matches!(self.phase, Phase::Publishing | Phase::Lost) {
@@ -81,21 +81,21 @@ impl Shared {
     }
 }
 
-/// Something in `SHARED` has changed, or the publisher is wanted.
+/// Signals that something in `SHARED` has changed, or that the publisher has work.
 pub(crate) static CHANGED: Condvar = Condvar::new();
 
-/// There is to be a report at exit.
+/// Whether a report at exit is wanted.
 pub(crate) static REPORTS: AtomicBool = AtomicBool::new(false);
 
-/// The phase is `Publishing`: for who must not wait for the lock.
+/// Whether the phase is `Publishing`, for callers that must not wait for the lock.
 pub(crate) static PUBLISHING: AtomicBool = AtomicBool::new(false);
 
-/// The shared state, once its lock is free.
+/// Locks the shared state.
 pub(crate) fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until `done`, or at most so long.
+/// Waits until `done`, or for at most `longest`.
 pub(crate) fn wait(
     mut shared: MutexGuard<'static, Shared>,
     longest: Duration,
@@ -115,7 +115,8 @@ pub(crate) fn wait(
     shared
 }
 
-/// Asks for the last record; gives how long to wait for it, reckoned from when whoever asked first began to.
+/// Asks for the last record. Returns how much longer to wait for it, counted from the time at which the first caller
+/// asked.
 pub(crate) fn ask_to_finish(shared: &mut Shared, began: Instant) -> Duration {
     match shared.phase {
         Phase::Starting | Phase::Publishing | Phase::Lost => {
@@ -139,14 +140,14 @@ pub(crate) fn ask_to_finish(shared: &mut Shared, began: Instant) -> Duration {
     longest.saturating_sub(shared.finishing.unwrap_or(began).elapsed())
 }
 
-/// The settings with what the environment says, and warnings of all that will not be as it was asked for.
+/// Applies the environment to the settings, and warns of everything that will differ from what was asked for.
 pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settings {
     let settings = settings.with_environment_and_warnings(warnings);
     warnings.extend(settings.report_at_exit.as_ref().and_then(report_file::instead));
     settings
 }
 
-/// A snapshot of now under the program's name.
+/// Captures a snapshot under the program's name.
 pub(crate) fn captured(mut state: MutexGuard<'static, CollectorState>, kind: CaptureKind) -> Snapshot {
     if state.session.name.is_empty() {
         state.session.name = process_name::of_executable();
@@ -154,7 +155,7 @@ pub(crate) fn captured(mut state: MutexGuard<'static, CollectorState>, kind: Cap
     state.capture(kind)
 }
 
-/// Adds what is said of lost rings to the warnings, in place of what was said before.
+/// Replaces the warning about lost rings.
 pub(crate) fn replace_ring_warning(warnings: &mut Vec<String>, said: &str) {
     warnings.retain(|warning| !warning.starts_with(RINGS_LOST));
     warnings.push(format!("{RINGS_LOST}{said}"));

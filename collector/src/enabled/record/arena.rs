@@ -1,8 +1,8 @@
-//! Memory for call trees: pages of their own, recycled but never given back, so that no reference dangles.
+//! Memory for call trees: pages that are reused but never unmapped, so that no reference dangles.
 //!
-//! The pages come from the kernel and not from the program's allocator: a scope inside a global allocator must
-//! work. Everything in them is an atomic, so that sharing them is safe whatever the other side does; the
-//! atomics that have one writer are read and written with plain loads and stores.
+//! The pages come from the kernel and not from the program's allocator, because a scope inside a global allocator must
+//! work. Everything in them is an atomic, so sharing them is sound whatever other threads do. Atomics with a single
+//! writer are read and written with plain loads and stores.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -10,29 +10,29 @@ use std::ptr::NonNull;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{self, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// A place that holds nothing or a reference to something that lives for ever.
+/// Holds nothing, or a reference to a value that lives for ever.
 pub(crate) struct Ref<T: Sync + 'static>(AtomicPtr<T>);
 
-/// Types of which a page of zeros holds valid values.
+/// A type for which zeroed memory is a valid value.
 ///
 /// # Safety
-/// All-zero bytes are a valid value, and the type has no drop glue.
+/// All-zero bytes must be a valid value, and the type must have no drop glue.
 pub(crate) unsafe trait FromZeros: Sync {}
 
-// SAFETY: a null pointer is none.
+// SAFETY: a null pointer means `None`.
 unsafe impl<T: Sync> FromZeros for Ref<T> {}
 // SAFETY: zero is a number.
 unsafe impl FromZeros for AtomicU32 {}
 // SAFETY: zero is a number.
 unsafe impl FromZeros for AtomicU64 {}
-// SAFETY: as good as its elements.
+// SAFETY: zeros are valid for each element.
 unsafe impl<T: FromZeros, const N: usize> FromZeros for [T; N] {}
-// SAFETY: a null pointer and no elements: an array that was never allocated.
+// SAFETY: a null pointer and length 0 are an array that was never allocated.
 unsafe impl<T: FromZeros> FromZeros for Array<T> {}
-// SAFETY: an array of arrays.
+// SAFETY: it is an array of arrays.
 unsafe impl<T: FromZeros> FromZeros for Column<T> {}
 
-/// Declares a struct of [`FromZeros`] fields as one itself.
+/// Declares a struct and implements [`FromZeros`] for it, if all fields implement it.
 macro_rules! zeroed {
     (
         $(#[$attribute:meta])*
@@ -51,42 +51,42 @@ macro_rules! zeroed {
             assert!(!std::mem::needs_drop::<$name>());
         };
 
-        // SAFETY: zeros are valid for each field, as checked above, and a struct has nothing else that could be wrong.
+        // SAFETY: zeros are valid for each field, as checked above, and a struct has no other invariant.
         unsafe impl $crate::enabled::record::arena::FromZeros for $name {}
     };
 }
 pub(crate) use zeroed;
 
-/// An array in pages of its own, all zeros at first.
+/// An array in its own pages, zeroed at first.
 #[derive(Debug)]
 pub(crate) struct Array<T: 'static> {
-    /// First element, or null.
+    /// The first element, or null.
     first: AtomicPtr<T>,
-    /// Elements in use; stored after `first`, with Release. At most `allocated`.
+    /// The number of elements in use, at most `allocated`. It is stored after `first`, with Release.
     length: AtomicU32,
-    /// Elements that the pages hold.
+    /// The number of elements for which there are pages.
     allocated: AtomicU32,
-    /// Elements whose pages the kernel has been asked to make ready.
+    /// The number of elements whose pages the kernel was asked to make present.
     ready: AtomicU32,
 }
 
-/// Bytes that the kernel hands out at a time.
+/// The size of a page in bytes.
 const PAGE: usize = 4096;
 
-/// Most pages made ready at a time.
+/// The largest number of pages that are made present in one call.
 const READY_PAGES: usize = 32;
 
-/// Places of the first chunk; each further chunk is as large as all before it.
+/// The number of places in the first chunk. Each further chunk is as large as all before it.
 const FIRST_CHUNK: u32 = 256;
 
-/// Chunks for up to 2^20 places.
+/// Enough chunks for 2^20 places.
 const CHUNKS: usize = 13;
 
-/// Places of a column.
+/// The number of places in a column.
 pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 
-/// Many values in chunks that are made when one of theirs is needed. One thread alone makes chunks; what it finds in
-/// them is as it was left.
+/// Many values in chunks, each made when one of its values is needed. A single thread makes chunks. Values keep what an
+/// earlier life of the tree left in them.
 #[derive(Debug)]
 pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
@@ -99,7 +99,7 @@ impl<T: Sync + 'static> Ref<T> {
 
     #[inline(always)]
     fn resolve(pointer: *mut T) -> Option<&'static T> {
-        // SAFETY: null, or made from a `&'static T` by `set`.
+        // SAFETY: the pointer is null, or `set` made it from a `&'static T`.
         unsafe { pointer.as_ref() }
     }
 
@@ -132,7 +132,7 @@ impl<T: Sync + 'static> Ref<T> {
         std::ptr::eq(self.0.load(Ordering::Relaxed), value)
     }
 
-    /// Puts a value at the head of a list that others push to as well: `next` is told the old head.
+    /// Pushes a value to the front of a list that other threads push to as well. `next` receives the old front.
     pub(crate) fn push(&self, value: &'static T, next: impl Fn(Option<&'static T>)) {
         let mut head = self.0.load(Ordering::Acquire);
         loop {
@@ -156,7 +156,7 @@ fn as_pointer<T>(value: Option<&'static T>) -> *mut T {
 
 impl<T: Sync + 'static> fmt::Debug for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The address alone: a tree's nodes point at each other.
+        // Prints the address alone, because the nodes of a tree refer to each other.
         write!(f, "Ref({:p})", self.0.load(Ordering::Relaxed))
     }
 }
@@ -171,13 +171,12 @@ impl<T: FromZeros + 'static> Array<T> {
         }
     }
 
-    /// Elements.
     pub(crate) fn len(&self) -> u32 {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Takes pages for `length` zeroed elements in place of those it had; false where there are none. Those it
-    /// had stay mapped, for whoever still looks at them.
+    /// Replaces the pages by new ones for `length` zeroed elements; false if there is no memory. The old pages stay
+    /// mapped for threads that still read them.
     pub(crate) fn allocate(&self, length: u32) -> bool {
         let Some(pages) = sync::map_zeroed(length as usize * size_of::<T>()) else {
             return false;
@@ -189,7 +188,7 @@ impl<T: FromZeros + 'static> Array<T> {
         true
     }
 
-    /// Uses so many elements of the pages it has, as they were left; false where it has fewer.
+    /// Uses `length` elements of the present pages, with their old contents; false if there are not enough.
     pub(crate) fn reuse(&self, length: u32) -> bool {
         let has = length <= self.allocated.load(Ordering::Relaxed);
         if has {
@@ -198,8 +197,8 @@ impl<T: FromZeros + 'static> Array<T> {
         has
     }
 
-    /// Has the kernel make ready the pages of this element and of those behind it, up to `pages`, if it has not been
-    /// asked to.
+    /// Asks the kernel to make the pages of this element and of those after it present, at most `pages`, unless it was
+    /// asked before.
     pub(crate) fn make_ready(&self, index: u32, pages: usize) {
         if index < self.ready.load(Ordering::Relaxed) {
             return;
@@ -221,15 +220,15 @@ impl<T: FromZeros + 'static> Array<T> {
         self.ready.store((end / size_of::<T>()) as u32, Ordering::Relaxed);
     }
 
-    /// An element.
+    /// Returns an element.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&'static T> {
         if index >= self.length.load(Ordering::Acquire) {
             return None;
         }
         let element = self.first.load(Ordering::Relaxed).wrapping_add(index as usize);
-        // SAFETY: in bounds of pages that are never unmapped, aligned (they begin at a page), valid from the
-        // zeros on (`FromZeros`), and shared only as `&T` of a `Sync` type.
+        // SAFETY: the element is in bounds of pages that are never unmapped; it is aligned, because they begin at a
+        // page; it is valid from the zeros on (`FromZeros`); and it is shared only as `&T` of a `Sync` type.
         Some(unsafe { &*element })
     }
 }
@@ -241,28 +240,28 @@ impl<T: FromZeros + 'static> Column<T> {
         }
     }
 
-    /// Chunk and place in it: chunk 0 holds 256, each further one as many as all before it.
+    /// Returns the chunk and the place in it. Chunk 0 has 256 places, and each further chunk as many as all before it.
     fn place(index: u32) -> (usize, u32) {
         let chunk = (index / FIRST_CHUNK).checked_ilog2().map_or(0, |log| log + 1);
         let before = if chunk == 0 { 0 } else { FIRST_CHUNK << (chunk - 1) };
         (chunk as usize, index - before)
     }
 
-    /// A value, where its chunk has been made.
+    /// Returns a value if its chunk has been made.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&'static T> {
         let (chunk, place) = Self::place(index);
         self.chunks.get(chunk)?.get(place)
     }
 
-    /// A value, its chunk made where there is none; none where there is no memory or no room.
+    /// Returns a value and makes its chunk if needed; `None` if there is no memory, or no such place.
     pub(crate) fn make(&self, index: u32) -> Option<&'static T> {
         let (chunk, place) = Self::place(index);
         let array = self.chunks.get(chunk)?;
         if array.len() == 0 && !array.allocate(FIRST_CHUNK << chunk.saturating_sub(1)) {
             return None;
         }
-        // As much again as there is: one visit in many waits for the kernel, and little memory is taken in vain.
+        // The number of pages doubles each time, so few visits wait for the kernel and little memory stays unused.
         let used = index as usize * size_of::<T>() / PAGE;
         array.make_ready(place, used.clamp(1, READY_PAGES));
         array.get(place)

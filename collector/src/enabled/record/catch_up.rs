@@ -1,4 +1,5 @@
-//! How a thread passes from mode to mode: at its first event after a switch, and as if it had at the switch.
+//! Catching up with mode switches. A thread does so at its first event after a switch, with the same result as if it
+//! had done so at the switch.
 
 use tickscope_format::snapshot::Mode;
 
@@ -8,7 +9,7 @@ use crate::enabled::record::node::{Node, UNKNOWN, UNTIMED};
 use crate::enabled::record::tree::{PAUSED, Path, Tree};
 
 impl Tree {
-    /// Begins a life in the mode in force; `exact` is how events are handled in exact mode.
+    /// Begins a life of the tree in the mode in force. `exact` is the path of events in exact mode.
     pub(crate) fn begin_mode(&self, exact: Path) {
         let newest = mode_switch::newest();
         if !newest.is_timed() {
@@ -18,7 +19,7 @@ impl Tree {
         self.catch_up(exact);
     }
 
-    /// Makes up for switches that this thread has not met.
+    /// Catches up if a switch has raised the alarm.
     #[inline]
     pub(crate) fn catch_up_if_alarmed(&self, exact: Path) {
         if self.is(Path::Alarm) {
@@ -26,13 +27,14 @@ impl Tree {
         }
     }
 
-    /// Makes up for all switches since the last one this thread knew of. Does nothing inside an event.
+    /// Catches up with all switches since the last one that this thread knows of. Does nothing inside an event.
     #[cold]
     pub(crate) fn catch_up(&self, exact: Path) {
         let Some(current) = self.take() else { return };
         loop {
             for switch in mode_switch::after(self.caught_up_to.load(Ordering::Relaxed)) {
-                // The thread may have had an event since. Where the mode so far had no time, none is charged.
+                // The thread may have had an event since the switch. If the mode before has no time, nothing is
+                // charged.
                 let tick = match self.last.load(Ordering::Relaxed) {
                     PAUSED => switch.tick,
                     last => switch.tick.max(last),
@@ -40,7 +42,7 @@ impl Tree {
                 if switch.follows(self.caught_up_to.load(Ordering::Relaxed)) {
                     self.charge(Self::charged(current), tick);
                 } else if !self.stands_still() {
-                    // More switches than are kept: how long time was measured in between nobody knows any more.
+                    // More switches happened than are kept, so it is unknown how long time was measured in between.
                     self.lose_gap(Self::charged(current));
                 }
                 self.stop();
@@ -52,14 +54,14 @@ impl Tree {
             }
             let newest = mode_switch::newest();
             if newest.is_after(self.caught_up_to.load(Ordering::Relaxed)) {
-                // Noted just now: it is made up for like the others.
+                // This switch was noted just now; the loop catches up with it as well.
                 continue;
             }
             self.pass_to(newest, exact);
             self.prepare_nodes(newest);
             // SYNC POINT: path and tid before newest (meets the fence in `registry::switch_to`).
             fence(Ordering::SeqCst);
-            // An alarm that was taken down just now unheard belongs to a switch that is seen here.
+            // If this has just cleared an alarm, the switch that raised it is visible here.
             if mode_switch::newest() == newest {
                 break;
             }
@@ -84,7 +86,7 @@ impl Tree {
         for node in (1..self.nodes.len()).filter_map(|index| self.nodes.get(index)) {
             let latency = match node.latency.get() {
                 Some(latency) if wants => {
-                    // The next calls have other numbers, and would find the places taken.
+                    // The next calls have other numbers and would find the places taken.
                     latency.flush(None, &self.latencies);
                     Some(latency)
                 }
@@ -96,7 +98,7 @@ impl Tree {
     }
 }
 
-/// Time is going to be charged to the open frames, also to those that began without a clock.
+/// Begins to charge time to the open frames, including those that began without a clock.
 fn begin_to_charge(innermost: &'static Node) {
     let mut at = Some(innermost);
     while let Some(node) = at {

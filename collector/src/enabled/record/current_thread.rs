@@ -1,8 +1,8 @@
-//! The calling thread: its tree while it counts, and what it is to the collector.
+//! The calling thread: its tree while it counts, and its phase.
 //!
-//! Each thread has a pointer to its tree. It is a `const` thread-local without a destructor, so reading it is one
-//! instruction and is allowed at any time of a thread's life. It is set only while the thread counts. All else goes
-//! the slow way, which looks at the rest.
+//! Each thread has a pointer to its tree. The pointer is a `const` thread-local without a destructor, so reading it is
+//! one instruction and is allowed at any time of a thread's life. It is set only while the thread counts. Threads
+//! without it take the slow path.
 
 use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -11,22 +11,22 @@ use crate::enabled::platform::sync::add;
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::tree::Tree;
 
-/// What the calling thread is to the collector.
+/// The phase of the calling thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// It has not met a scope yet.
+    /// The thread has not met a scope yet.
     New,
-    /// It is being registered: a scope met now stands inside our own work.
+    /// The thread is being registered. A scope that it meets now is inside the collector's own work.
     Busy,
-    /// It counts.
+    /// The thread counts.
     Counting,
-    /// It is left out: by choice, or because measuring is off.
+    /// The thread does not count, because it was excluded or because measuring is off.
     Excluded,
-    /// It has ended for us: what comes now is dropped.
+    /// The thread is ending. Its further calls are dropped.
     Gone,
 }
 
-/// The calling thread's state, beside the hot pointer.
+/// The state of the calling thread, beside the pointer to its tree.
 #[derive(Clone, Copy)]
 struct Own {
     phase: Phase,
@@ -38,18 +38,17 @@ thread_local! {
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
 }
 
-/// The tree of the calling thread, while it counts.
+/// Returns the tree of the calling thread while it counts.
 #[inline(always)]
 pub(crate) fn hot() -> Option<&'static Tree> {
     HOT.get()
 }
 
-/// The calling thread's phase.
 pub(crate) fn phase() -> Phase {
     OWN.get().phase
 }
 
-/// The tree of the calling thread, if it has one, whether it counts now or not.
+/// Returns the tree of the calling thread, whether it counts now or not.
 pub(crate) fn own() -> Option<&'static Tree> {
     let own = OWN.get();
     own.block
@@ -57,12 +56,13 @@ pub(crate) fn own() -> Option<&'static Tree> {
         .map(|block| &block.tree)
 }
 
-/// The block of the calling thread, if it has one.
+/// Returns the block of the calling thread.
 pub(crate) fn block() -> Option<&'static Block> {
     OWN.get().block
 }
 
-/// Makes the calling thread what it is from now on. A signal handler in between finds a thread that has a tree and may not count, never one that counts without a tree.
+/// Sets the phase and block of the calling thread. A signal handler in between may find a thread with a tree that does
+/// not count, but never one that counts without a tree.
 pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
     let counts = phase == Phase::Counting;
     let tree = block.filter(|_| counts).map(|block| &block.tree);
@@ -83,7 +83,8 @@ pub(crate) fn drop_call() {
     }
 }
 
-/// Lets the calling thread, which does not count and gets no signals, count in a tree of its own while `body` runs.
+/// Lets the calling thread count in a given tree while `body` runs. The thread must not count otherwise and must
+/// receive no signals.
 pub(crate) fn with_tree<T>(tree: &'static Tree, body: impl FnOnce() -> T) -> T {
     let before = HOT.replace(Some(tree));
     let value = body();

@@ -1,27 +1,27 @@
-//! How long a node's calls took: a histogram of which an octave of buckets is made at its first hit, and what
-//! adaptive mode knows of the node.
+//! How long the calls of a node took: a histogram, and what adaptive mode knows of the node. An octave of buckets is
+//! allocated at its first hit.
 //!
-//! A clock read waits for what goes before it, so the way from a duration to its bucket, a chain of some 25 cycles,
-//! would lengthen every scope. Durations are buffered, which is one store, and find their buckets side by side later: a
-//! few at a time, as the call that finds its place taken waits for all of them.
+//! A clock read waits for the instructions before it, so finding the bucket of a duration, a chain of about 25 cycles,
+//! would lengthen every scope. Instead, a duration is buffered, which is one store. A call that finds its place taken
+//! flushes the buffer: all buffered durations find their buckets at once, which the CPU does in parallel.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 
 use crate::enabled::platform::sync::{self, AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
 
-/// Durations that are buffered before they find their buckets, 2 ns each: one call in nine takes some 20 ns longer. With 32
-/// it was one in 33, and 75 ns.
+/// The number of buffered durations. Each costs 2 ns, and one call in nine takes about 20 ns longer. With 32 it would
+/// be one call in 33 and 75 ns.
 const BUFFERED: usize = 8;
 
-/// The longest duration that is buffered, in ticks: half a second or more.
+/// The longest duration that is buffered, in ticks: at least half a second.
 const BUFFERED_MAX: u64 = i32::MAX as u64;
 
-/// How often a histogram is looked at until it holds still.
+/// How often a reader tries to read a histogram at one moment.
 const LOOKS: u32 = 20;
 
 zeroed! {
-    /// The latencies of one node. Written by the thread alone.
+    /// The latencies of one node. Only its thread writes them.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Latency {
@@ -33,23 +33,23 @@ zeroed! {
         pub(crate) timed_ticks: AtomicU64,
         /// In adaptive mode: one in 2^rate calls is timed.
         pub(crate) rate: AtomicU64,
-        /// A bit for each octave there is.
+        /// A bit for each octave that exists.
         present: AtomicU64,
-        /// Odd while buffered durations find their buckets.
+        /// Odd while the buffer is flushed.
         flushing: AtomicU64,
-        /// In which life of the tree it was made.
+        /// The life of the tree in which it was made.
         life: AtomicU64,
-        /// How often it was made, which empties it.
+        /// How often it was made. Each time empties it.
         made: AtomicU64,
-        /// Durations that have not found their bucket yet, by the call's number; 0 where there is none.
+        /// Durations that are not in a bucket yet, by the number of the call; 0 if the place is free.
         buffered: [AtomicU32; BUFFERED],
-        /// Buckets by octave; none before the first hit.
+        /// Buckets by octave; `None` before the first hit.
         octaves: [Ref<Octave>; OCTAVES],
     }
 }
 
 zeroed! {
-    /// The counters of an octave's buckets: one cache line.
+    /// The counters of an octave's buckets, which fill one cache line.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Octave {
@@ -60,20 +60,20 @@ zeroed! {
 const _: () = assert!(size_of::<Octave>() == 64 && size_of::<Latency>() == 640);
 
 zeroed! {
-    /// All latencies of a tree: one place per node, and the octaves that have been handed out.
+    /// All latencies of a tree: one place for each node, and the octaves in use.
     #[derive(Debug)]
     pub(crate) struct Latencies {
         nodes: Column<Latency>,
         octaves: Column<Octave>,
-        /// Octaves handed out.
+        /// The number of octaves in use.
         used: AtomicU64,
-        /// Counts lives of the tree, from 1.
+        /// The number of the tree's life, from 1.
         life: AtomicU64,
     }
 }
 
 impl Latency {
-    /// Parks the call of this number, which took so many ticks; false where that is too long or nothing, or its place is
+    /// Buffers the duration of a call by its number. Returns false if the duration is 0 or too long, or the place is
     /// taken.
     #[inline(always)]
     pub(crate) fn buffer(&self, call: u64, ticks: u64) -> bool {
@@ -85,7 +85,7 @@ impl Latency {
         buffered
     }
 
-    /// Puts the buffered durations, and one more, into their buckets.
+    /// Puts the buffered durations, and `more`, into their buckets.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
         let flushing = self.flushing.load(Ordering::Relaxed);
@@ -117,7 +117,7 @@ impl Latency {
         }
     }
 
-    /// The first call in an octave. Where there is no memory the call is in no bucket.
+    /// Counts the first call in an octave. Without memory for the octave, the call is in no bucket.
     #[cold]
     #[inline(never)]
     fn first_hit(&self, bucket: usize, pool: &Latencies) {
@@ -130,10 +130,12 @@ impl Latency {
         }
     }
 
-    /// Takes what is counted so far into `histogram`, and gives what `calls` counted then; `known` are the calls given
-    /// and the calls in the histogram as last read. Where the thread is too busy for a look at one moment, or whoever looks is
-    /// taken off his CPU meanwhile, calls that the histogram has missed are left to the next reading: else they would end
-    /// in an epoch that has not counted them.
+    /// Reads what has been counted into `histogram`, and returns what `calls` counted at that time. `known` returns the
+    /// calls and the calls in the histogram at the last reading.
+    ///
+    /// If the thread is too busy to read everything at one moment, or the reader is descheduled meanwhile, calls that
+    /// the histogram missed are left to the next reading. Otherwise they would end in an epoch that has not counted
+    /// them.
     pub(crate) fn read(
         &self,
         calls: &AtomicU64,
@@ -143,7 +145,7 @@ impl Latency {
         self.read_within(LOOKS, calls, known, histogram)
     }
 
-    /// The same, with so many looks, at least one.
+    /// Does the same with at most `looks` tries, at least one.
     pub(crate) fn read_within(
         &self,
         looks: u32,
@@ -164,7 +166,7 @@ impl Latency {
                 return counted;
             }
             if !flushed {
-                // These may have been seen neither in their places nor in their buckets.
+                // These calls may have been seen neither in their places nor in their buckets.
                 least = least.saturating_sub(BUFFERED as u64);
             }
             sync::spin_loop();
@@ -174,13 +176,14 @@ impl Latency {
         known_calls.saturating_add(ended).clamp(least, counted)
     }
 
-    /// How often it was emptied. Who asks before [`Self::read`] reads nothing of what was counted before that.
+    /// Returns how often it was emptied. A caller that asks before [`Self::read`] reads nothing from before the last
+    /// time.
     pub(crate) fn made(&self) -> u64 {
         self.made.load(Ordering::Acquire)
     }
 
     fn look(&self, calls: &AtomicU64, histogram: &mut Histogram) -> u64 {
-        // Room first: the allocator may be measured, too.
+        // This allocates first, because the allocator may be measured as well.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
@@ -200,7 +203,7 @@ impl Latency {
             .buffered
             .each_ref()
             .map(|place| place.load(Ordering::Acquire));
-        // After all that ended, so that no more calls are seen to end than to begin.
+        // The calls are read after everything that has ended, so that no more calls end than begin.
         let calls = calls.load(Ordering::Acquire);
         for ticks in buffered {
             if ticks > 0 {
@@ -213,7 +216,7 @@ impl Latency {
             }
         }
         for at in bits(present) {
-            // Which counts are zero is hard to guess: one branch for all eight.
+            // The zeros are unpredictable, so one branch handles all eight counts.
             let steps = counts[at].iter().rev();
             let filled = steps.fold(0, |filled, &count| filled << 1 | u64::from(count > 0));
             let bucket = |step| ((at * PER_OCTAVE + step) as u16, counts[at][step % PER_OCTAVE]);
@@ -222,7 +225,7 @@ impl Latency {
         calls
     }
 
-    /// Empties the histogram; octaves stay, and what adaptive mode knows.
+    /// Empties the histogram. The octaves and the facts of adaptive mode stay.
     fn empty(&self) {
         self.max.store(0, Ordering::Relaxed);
         for place in &self.buffered {
@@ -233,7 +236,7 @@ impl Latency {
         }
     }
 
-    /// Forgets all of an earlier life, octaves too.
+    /// Forgets everything of an earlier life, including the octaves.
     fn forget(&self) {
         self.octaves.iter().for_each(|octave| octave.set(None));
         for counter in [&self.present, &self.timed, &self.timed_ticks, &self.rate] {
@@ -257,7 +260,7 @@ impl Octave {
     }
 }
 
-/// The places of the bits that are set, from the lowest on.
+/// The positions of the set bits, from the lowest on.
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lowest = word.checked_sub(1)? & word ^ word;
@@ -276,10 +279,11 @@ impl Latencies {
         }
     }
 
-    /// The latency of a node, empty; none where there is no memory.
+    /// Returns an empty latency for a node; `None` if there is no memory.
     pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
         let latency = self.nodes.make(index)?;
-        // Odd meanwhile, and even then, also where a thread has ended in the middle of flushing.
+        // The number is odd from here to the end, and even after that. It may be odd already if a thread ended during a
+        // flush.
         let flushing = latency.flushing.load(Ordering::Relaxed) | 1;
         latency.flushing.store(flushing, Ordering::Relaxed);
         // SYNC POINT: odd before anything is emptied.
@@ -297,13 +301,13 @@ impl Latencies {
         Some(latency)
     }
 
-    /// Begins another life of the tree: all octaves serve again.
+    /// Begins another life of the tree, in which all octaves can be used again.
     pub(crate) fn clear(&self) {
         self.used.store(0, Ordering::Relaxed);
         add(&self.life, 1);
     }
 
-    /// A new octave, all zero; none where there is no memory.
+    /// Takes a zeroed octave; `None` if there is no memory.
     fn octave(&self) -> Option<&'static Octave> {
         let used = self.used.load(Ordering::Relaxed);
         let octave = self.octaves.make(u32::try_from(used).ok()?)?;
@@ -340,7 +344,7 @@ mod tests {
             };
             assert_eq!(count(100).map(|&(_, count)| count), Some(49));
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
-            // Switched off and on again in the same life: empty, and no octave is lost.
+            // Histograms were switched off and on again in the same life: this one is empty, and no octave is lost.
             let again = pool.make(5).unwrap();
             again.read(&AtomicU64::new(0), || (0, 0), &mut histogram);
             assert!(histogram.is_empty());
@@ -351,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_ended_while_settling_left_the_next_life_unsettled() {
+    fn a_thread_that_ends_during_a_flush_leaves_the_next_life_readable() {
         let pool = Latencies::new();
         let latency = pool.make(0).unwrap();
         latency.flushing.store(7, Ordering::Relaxed);

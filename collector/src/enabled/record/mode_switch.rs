@@ -1,9 +1,9 @@
-//! Switches between modes: what is in force, since when, and what was before.
+//! Switches between modes: the mode in force, and the last switches with their ticks.
 //!
-//! Whoever switches holds the capture lock; he notes the switch here and then alarms every tree. A thread finds
-//! the alarm at its next event and makes up for all switches since the last it knew of: it charges time up to the
-//! end of each stretch that measured time, and none for the others. So a thread that sleeps through a switch is
-//! charged to the tick.
+//! A switch happens under the capture lock: it is noted here and then alarms every tree. A thread finds the alarm at
+//! its next event and catches up with all switches since the last one it knows of. It charges time for each stretch in
+//! a mode that measures time, and none for the others. So a thread that sleeps through a switch is charged exactly, to
+//! the tick.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use tickscope_format::snapshot::Mode;
@@ -12,11 +12,11 @@ const MODE_BITS: u64 = 0b11;
 const HISTOGRAMS_BIT: u64 = 0b100;
 const FLAG_BITS: u32 = 3;
 
-/// The switches there were.
+/// The switches so far.
 struct Switches<const KEPT: usize> {
-    /// Flags and number of the newest.
+    /// The flags and the number of the newest switch.
     newest: AtomicU64,
-    /// Flags and number of each that is kept, and its tick.
+    /// The flags, number and tick of each switch that is kept.
     history: [(AtomicU64, AtomicU64); KEPT],
 }
 
@@ -25,11 +25,11 @@ static SWITCHES: Switches<64> = Switches::new();
 /// How scopes are measured from a tick on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switch {
-    /// What trees keep of it; grows with each switch.
+    /// The value by which trees remember the switch; it grows with each switch.
     pub(crate) word: u64,
     pub(crate) mode: Mode,
     pub(crate) histograms: bool,
-    /// When it took place.
+    /// The tick of the switch.
     pub(crate) tick: u64,
 }
 
@@ -47,23 +47,24 @@ impl Switch {
         self.word >> FLAG_BITS
     }
 
-    /// Whether it is the first after the one of this word: none in between has been forgotten.
+    /// Returns whether this is the next switch after the one with this word, so that none in between has been
+    /// forgotten.
     pub(crate) fn follows(self, word: u64) -> bool {
         self.number() == (word >> FLAG_BITS) + 1
     }
 
-    /// Whether it took place after the one of this word.
+    /// Returns whether this switch is later than the one with this word.
     pub(crate) fn is_after(self, word: u64) -> bool {
         self.number() > word >> FLAG_BITS
     }
 
-    /// Whether events charge time.
+    /// Returns whether events charge time.
     pub(crate) fn is_timed(self) -> bool {
         matches!(self.mode, Mode::Exact | Mode::Adaptive)
     }
 }
 
-/// Whether events charge time after the switch of this word.
+/// Returns whether events charge time after the switch with this word.
 pub(crate) fn is_timed(word: u64) -> bool {
     Switch::of(word, 0).is_timed()
 }
@@ -88,14 +89,15 @@ impl<const KEPT: usize> Switches<KEPT> {
     }
 
     fn after(&self, word: u64) -> impl Iterator<Item = Switch> {
-        // The one that may be overwritten right now is left out as well.
+        // The switch that may be overwritten now is left out as well.
         let oldest = |newest: u64| (newest + 2).saturating_sub(KEPT as u64);
         let newest = self.newest().number();
         let first = ((word >> FLAG_BITS) + 1).max(oldest(newest));
         (first..=newest).filter_map(move |number| {
             let (word, tick) = self.kept(number);
             let word = word.load(Ordering::Relaxed);
-            // SYNC POINT: newest before tick: who sees the tick of a later one sees here that this one has gone.
+            // SYNC POINT: newest before tick: a reader that sees the tick of a later switch sees here that this one is
+            // gone.
             let switch = Switch::of(word, tick.load(Ordering::Acquire));
             let is_kept = number >= oldest(self.newest.load(Ordering::Relaxed) >> FLAG_BITS);
             (is_kept && switch.number() == number).then_some(switch)
@@ -115,18 +117,18 @@ impl<const KEPT: usize> Switches<KEPT> {
     }
 }
 
-/// What is in force.
+/// Returns the switch in force.
 pub(crate) fn newest() -> Switch {
     SWITCHES.newest()
 }
 
-/// The switches after the one of this word, oldest first. Those of too long ago are left out: a thread that sleeps through
-/// more than 63 loses the time up to the oldest that is kept, and counts that as a gap that was not charged.
+/// Returns the switches after the one with this word, oldest first. Only the last 63 are kept: a thread that sleeps
+/// through more loses the time up to the oldest one, and counts it as a gap that was not charged.
 pub(crate) fn after(word: u64) -> impl Iterator<Item = Switch> {
     SWITCHES.after(word)
 }
 
-/// Notes a switch at a tick. Only under the capture lock, or before there is any thread that counts.
+/// Notes a switch at a tick. Callers hold the capture lock, or no thread counts yet.
 pub(crate) fn note(mode: Mode, histograms: bool, tick: u64) {
     SWITCHES.note(mode, histograms, tick);
 }
@@ -136,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn switches_are_made_up_for_in_order_and_old_ones_forgotten() {
+    fn threads_catch_up_in_order_and_old_switches_are_forgotten() {
         let switches = Switches::<64>::new();
         let newest = || switches.newest();
         let mut words = vec![newest().word];
@@ -158,7 +160,7 @@ mod tests {
         assert_eq!(all, (37..100).collect::<Vec<u64>>());
     }
 
-    /// A thread reads what it slept through while more is noted than is kept: what it gets is never of two switches.
+    /// A thread reads the switches it missed while more are noted than are kept. It never reads a mix of two switches.
     #[test]
     fn a_switch_that_is_overwritten_is_left_out() {
         use crate::enabled::platform::sync::modelled;

@@ -1,4 +1,4 @@
-//! Nodes: one function in one place of a thread's call tree.
+//! Nodes: each is one function at one place of a thread's call tree.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
@@ -6,42 +6,42 @@ use crate::enabled::record::latency::Latency;
 use crate::enabled::record::site::Site;
 
 zeroed! {
-    /// One function in one place of a thread's call tree: one cache line.
+    /// One function at one place of a thread's call tree. It fills one cache line.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Node {
-        /// Calls begun. Written by the thread alone, like all that follows.
+        /// The calls begun. Only the thread writes this and all fields below.
         pub(crate) calls: AtomicU64,
-        /// Ticks in the node itself.
+        /// The ticks spent in the node itself.
         pub(crate) self_ticks: AtomicU64,
-        /// The clock when the newest call began. Of a counter, which is never open: what was added ([`Self::sum`]).
+        /// The clock when the newest call began. A counter is never open; for it this is the sum ([`Self::sum`]).
         pub(crate) began: AtomicU64,
-        /// Its call site; none for the root. Config once the node is published.
+        /// The call site; `None` for the root. It does not change once the node is published.
         pub(crate) site: Ref<Site>,
-        /// Its parent; none for the root. Config once the node is published.
+        /// The parent; `None` for the root. It does not change once the node is published.
         pub(crate) parent: Ref<Node>,
-        /// The child entered last: [`NOBODY`] at first. A guess, never wrong but in speed.
+        /// The child entered last, [`NO_CHILD`] at first. A wrong guess only costs time.
         pub(crate) recent: Ref<Node>,
-        /// How long its calls took; none where nobody asks.
+        /// How long the calls took; `None` if that is not collected.
         pub(crate) latency: Ref<Latency>,
-        /// Its index in the thread's arena, and its depth less one. Config once the node is published.
+        /// The index in the thread's arena, and the depth less one. It does not change once the node is published.
         place: AtomicU32,
-        /// In adaptive mode: calls in timed calls of the parent until one is timed.
+        /// In adaptive mode: how many calls, in timed calls of the parent, to skip until one is timed.
         pub(crate) skip: AtomicU32,
     }
 }
 
-/// What [`Node::began`] holds while the call is not timed.
+/// The value of [`Node::began`] if the call is not timed.
 pub(crate) const UNTIMED: u64 = 0;
 
-/// What [`Node::began`] holds where a call is timed of which nobody knows when it began. No clock ever gets there, so that
-/// from then to any tick is longer than any call.
+/// The value of [`Node::began`] if the call is timed but its beginning is unknown. No clock reaches it, so the time
+/// from it to any tick is longer than any call.
 pub(crate) const UNKNOWN: u64 = 1 << 63;
 
 const _: () = assert!(size_of::<Node>() == 64);
 
-/// A node without a site: what `recent` points at before there is a child.
-pub(crate) static NOBODY: Node = Node {
+/// A node without a site. `recent` points at it before there is a child.
+pub(crate) static NO_CHILD: Node = Node {
     calls: AtomicU64::new(0),
     self_ticks: AtomicU64::new(0),
     began: AtomicU64::new(0),
@@ -54,33 +54,33 @@ pub(crate) static NOBODY: Node = Node {
 };
 
 zeroed! {
-    /// A thread's nodes, parents before children. The thread alone adds; others may read below `len`.
+    /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read those below `len`.
     #[derive(Debug)]
     pub(crate) struct Nodes {
         column: Column<Node>,
-        /// Nodes that are filled in. Stored with Release after a node's fixed fields.
+        /// The number of complete nodes. It is stored with Release after a node's fixed fields.
         length: AtomicU32,
     }
 }
 
-/// The most nodes a thread may have.
+/// The largest number of nodes in a thread.
 pub(crate) const NODES_MAX: u32 = PLACES;
 
-/// Low bits of [`Node::place`] that hold the index.
+/// The number of low bits of [`Node::place`] that hold the index.
 const INDEX_BITS: u32 = NODES_MAX.ilog2();
 
-/// The deepest node that `place` can hold: 4096.
+/// The depth of the deepest node that `place` can hold: 4096.
 pub(crate) const DEPTH_MAX: u32 = 1 << (32 - INDEX_BITS);
 
 impl Node {
-    /// Its index in the thread's arena.
+    /// Returns the index in the thread's arena.
     #[inline(always)]
     pub(crate) fn index(&self) -> u32 {
         self.place.load(Ordering::Relaxed) & (NODES_MAX - 1)
     }
 
-    /// In adaptive mode: whether a call in a call of `parent` goes without a clock; counts down if so. What is inside a
-    /// call that is not timed is not timed either, and is no turn.
+    /// In adaptive mode: returns whether a call inside a call of `parent` skips the clock, and counts down if so. Calls
+    /// inside a call that is not timed are not timed either and do not count down.
     #[inline(always)]
     pub(crate) fn is_skipped(&self, parent: &Self) -> bool {
         if !parent.is_timed() {
@@ -93,43 +93,44 @@ impl Node {
         skip > 0
     }
 
-    /// Whether the open call is timed.
+    /// Returns whether the open call is timed.
     #[inline(always)]
     pub(crate) fn is_timed(&self) -> bool {
         self.began.load(Ordering::Relaxed) != UNTIMED
     }
 
-    /// After a call began: a clock of the program's own may begin at 0, which means something else here.
+    /// Corrects the beginning of a call that has just begun: a clock of the program may start at 0, which means
+    /// [`UNTIMED`] here.
     pub(crate) fn mend_beginning(&self) {
         if self.began.load(Ordering::Relaxed) == UNTIMED {
             self.began.store(UNTIMED + 1, Ordering::Relaxed);
         }
     }
 
-    /// Counts one execution of a counter. Beyond 64 bits its sum begins again.
+    /// Counts one execution of a counter. Its sum wraps around beyond 64 bits.
     #[inline(always)]
     pub(crate) fn count(&self, amount: u64) {
         add(&self.began, amount);
         add(&self.calls, 1);
     }
 
-    /// Of a counter: what was added.
+    /// Returns the sum of a counter.
     pub(crate) fn sum(&self) -> u64 {
         self.began.load(Ordering::Relaxed)
     }
 
-    /// Whether it is a counter's: below it there is nothing, and no time is charged to it.
+    /// Returns whether the node belongs to a counter. Such a node has no children, and no time is charged to it.
     pub(crate) fn is_counter(&self) -> bool {
         self.site.get().is_some_and(Site::is_counter)
     }
 
-    /// When the open call began, where that is measured.
+    /// Returns when the open call began, if that is measured.
     #[inline(always)]
     pub(crate) fn known_beginning(&self) -> Option<u64> {
         Some(self.began.load(Ordering::Relaxed)).filter(|&began| began != UNTIMED && began != UNKNOWN)
     }
 
-    /// How long the open call has lasted at tick `now`, where that is measured.
+    /// Returns how long the open call has lasted at tick `now`, if that is measured.
     #[inline(always)]
     pub(crate) fn lasted(&self, now: u64) -> Option<u64> {
         self.known_beginning()
@@ -137,7 +138,7 @@ impl Node {
             .map(|began| now - began)
     }
 
-    /// 0 for the root.
+    /// Returns the depth, which is 0 for the root.
     pub(crate) fn depth(&self) -> u32 {
         match self.parent.get() {
             None => 0,
@@ -154,7 +155,7 @@ impl Nodes {
         }
     }
 
-    /// Nodes that may be read.
+    /// Returns the number of nodes that may be read.
     pub(crate) fn len(&self) -> u32 {
         // SYNC POINT: node before length.
         self.length.load(Ordering::Acquire)
@@ -164,13 +165,13 @@ impl Nodes {
         self.column.get(index)
     }
 
-    /// Whether there is memory and room for one more node.
-    pub(crate) fn make_room(&self) -> bool {
+    /// Makes space for one more node; false if there is no memory or the thread has too many nodes.
+    pub(crate) fn make_space(&self) -> bool {
         self.column.make(self.length.load(Ordering::Relaxed)).is_some()
     }
 
-    /// Adds a node, or fills one of an earlier life anew; none where there is no memory or no room. Only the
-    /// thread that owns the tree may call this.
+    /// Adds a node, or reuses one of an earlier life; `None` if there is no memory or no space. Only the thread that
+    /// owns the tree may call this.
     pub(crate) fn add(
         &self,
         site: Option<&'static Site>,
@@ -185,7 +186,7 @@ impl Nodes {
         node.began.store(began, Ordering::Relaxed);
         node.site.set(site);
         node.parent.set(parent);
-        node.recent.set(Some(&NOBODY));
+        node.recent.set(Some(&NO_CHILD));
         node.latency.set(None);
         let above = parent.map_or(0, Node::depth);
         node.place.store(index | above << INDEX_BITS, Ordering::Relaxed);
@@ -195,7 +196,8 @@ impl Nodes {
         Some(node)
     }
 
-    /// Forgets all nodes; their memory serves again. Only for a tree that nobody writes to or reads: of a block without a thread.
+    /// Forgets all nodes, so that their memory can be used again. No thread may read or write the tree; it belongs to a
+    /// block without a thread.
     pub(crate) fn clear(&self) {
         self.length.store(0, Ordering::Release);
     }
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_keep_their_place_and_serve_again() {
+    fn nodes_keep_their_place_and_are_used_again() {
         let nodes = Nodes::new();
         let first = nodes.add(None, None).unwrap();
         for index in 1..5000 {

@@ -1,4 +1,4 @@
-//! All threads' trees: a list that only grows, its blocks taken and given back without a lock.
+//! The trees of all threads: a list that only grows. Blocks are taken and given back without a lock.
 
 use tickscope_format::snapshot::Mode;
 
@@ -8,52 +8,51 @@ use crate::enabled::record::mode_switch;
 use crate::enabled::record::tree::{Path, Tree};
 
 zeroed! {
-    /// A thread's block.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Block {
-        /// The call tree.
         pub(crate) tree: Tree,
         /// The kernel's id of the thread; 0 before its tree is ready.
         pub(crate) tid: AtomicU32,
         /// [`FREE`], [`TAKEN`] or [`LEFT`].
         state: AtomicU32,
-        /// Its thread's name and CPU time as it left.
+        /// The name and CPU time of its thread when it left.
         left_name: [AtomicU64; 2],
         left_cpu_ns: AtomicU64,
-        /// The next one in the list. Config once the block is in it.
+        /// The next block in the list. It does not change once the block is in the list.
         next: Ref<Block>,
     }
 }
 
-/// Nodes of all live threads, roots not counted. It orders nothing, so models leave it out.
+/// The nodes of all live threads, without roots. It orders nothing, so models use std's atomic.
 static NODES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// Calls that no tree could count: those of threads torn down, and those inside events.
+/// Calls that no tree could count: those of ending threads, and those inside events.
 static DROPPED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 
-/// Its thread has ended without the capture lock: whoever gets that next folds it.
+/// The thread has ended without the capture lock; the next thread that takes the lock merges the block.
 const LEFT: u32 = 2;
 
-/// How many threads have left blocks behind that nobody has folded: spares the walk over all blocks.
+/// How many blocks were left behind and not merged yet. At 0 the walk over all blocks is not needed.
 static LEFT_BEHIND: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
 static ALL: Ref<Block> = Ref::none();
 
 impl Block {
-    /// Its thread counts from here on, in a tree that is open; `exact` is how events are handled in exact mode.
+    /// Makes the block's thread count from here on; its tree is open. `exact` is the path of events in exact mode.
     pub(crate) fn begin(&self, tid: u32, exact: Path) {
         // SYNC POINT: tree before tid (meets `living`).
         self.tid.store(tid, Ordering::Release);
-        // Whoever does not find this tree to alarm it has noted a switch that is seen here: behind the fence in `catch_up`.
+        // If a switch did not find this tree to alarm it, it was noted before and is visible here, after the fence in
+        // `catch_up`.
         self.tree.begin_mode(exact);
     }
 }
 
-/// Takes a block: one that a thread gave back, else a new one; none where there is no memory.
+/// Takes a block that was given back, or a new one; `None` if there is no memory.
 pub(crate) fn take() -> Option<&'static Block> {
     for block in all() {
         let taken = block
@@ -70,26 +69,26 @@ pub(crate) fn take() -> Option<&'static Block> {
     Some(block)
 }
 
-/// Gives a block back. Only by its thread or by who folds it, and where it has begun to count under the capture lock, so
-/// that nobody reads it meanwhile.
+/// Gives a block back. The caller is its thread, or merges the block. If the block has begun to count, the caller holds
+/// the capture lock, so that no other thread reads the block.
 pub(crate) fn give_back(block: &'static Block) {
     block.tid.store(0, Ordering::Relaxed);
     block.state.store(FREE, Ordering::Release);
 }
 
-/// Gives back a block whose thread has ended and counts no more, and its nodes.
+/// Gives back a block whose thread has ended and no longer counts, together with its nodes.
 pub(crate) fn forget(block: &'static Block) {
     NODES.fetch_sub(block.tree.nodes.len().saturating_sub(1), Ordering::Relaxed);
     give_back(block);
 }
 
-/// Counts one more node in this process; false, and not counted, where there are `most` already.
+/// Counts one more node in this process; false, without counting it, if there are `most` already.
 pub(crate) fn may_add_node(most: u32) -> bool {
-    let room = NODES.fetch_add(1, Ordering::Relaxed) < most;
-    if !room {
+    let has_space = NODES.fetch_add(1, Ordering::Relaxed) < most;
+    if !has_space {
         NODES.fetch_sub(1, Ordering::Relaxed);
     }
-    room
+    has_space
 }
 
 /// Counts a call that no tree can count.
@@ -97,12 +96,12 @@ pub(crate) fn drop_call() {
     DROPPED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How many calls no tree could count.
+/// Returns how many calls no tree could count.
 pub(crate) fn dropped_calls() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Leaves a block behind, by its thread at its very end, with the kernel's name of the thread and its CPU time.
+/// Leaves a block behind, with the kernel's name of the thread and its CPU time. The thread calls this at its very end.
 pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
     for (word, bytes) in block.left_name.iter().zip(name.as_chunks().0) {
         word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
@@ -113,7 +112,8 @@ pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
     LEFT_BEHIND.fetch_add(1, Ordering::Release);
 }
 
-/// The blocks left behind, each with its thread's name and CPU time; each once. Under the capture lock.
+/// Returns each block that was left behind once, with its thread's name and CPU time. The caller holds the capture
+/// lock.
 pub(crate) fn left() -> impl Iterator<Item = (&'static Block, [u8; 16], u64)> {
     let any = LEFT_BEHIND.load(Ordering::Acquire) > 0;
     let blocks = any.then(all).into_iter().flatten();
@@ -129,29 +129,29 @@ pub(crate) fn left() -> impl Iterator<Item = (&'static Block, [u8; 16], u64)> {
     })
 }
 
-/// Every block there ever was, the newest first.
+/// All blocks, the newest first.
 pub(crate) fn all() -> impl Iterator<Item = &'static Block> {
     std::iter::successors(ALL.get_acquire(), |block| block.next.get_acquire())
 }
 
-/// The blocks of living threads that have begun to count, and of those that have ended and are not folded.
+/// The blocks of threads that have begun to count, including ended threads that are not merged yet.
 pub(crate) fn living() -> impl Iterator<Item = &'static Block> {
     all()
         .filter(|block| block.state.load(Ordering::Acquire) != FREE && block.tid.load(Ordering::Acquire) != 0)
 }
 
-/// Notes a switch of modes at a tick and alarms every tree. Only under the capture lock.
+/// Notes a switch of modes at a tick, and alarms every tree. The caller holds the capture lock.
 pub(crate) fn switch_to(mode: Mode, histograms: bool, tick: u64) {
     mode_switch::note(mode, histograms, tick);
-    // SYNC POINT: switch before alarm (meets the fence in `catch_up`): who is not found here,
-    // or takes the alarm down unheard, sees the switch.
+    // SYNC POINT: switch before alarm (meets the fence in `catch_up`): a thread that is not found here, or that clears
+    // the alarm without catching up, sees the switch.
     fence(Ordering::SeqCst);
     for block in living() {
         block.tree.set_path(Path::Alarm);
     }
 }
 
-/// Models begin without blocks.
+/// Removes all blocks, for the beginning of a model.
 #[cfg(test)]
 pub(crate) fn forget_all() {
     ALL.set(None);

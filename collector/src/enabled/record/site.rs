@@ -5,7 +5,7 @@ use tickscope_format::snapshot;
 use crate::enabled::platform::sync::{AtomicU32, Ordering};
 use crate::enabled::record::arena::Ref;
 
-/// A place in the source. The macros make one per call site.
+/// A place in the source. The macros make one for each call site.
 #[derive(Debug)]
 pub struct Site {
     name: Name,
@@ -13,17 +13,17 @@ pub struct Site {
     file: &'static str,
     line: u32,
     group: &'static str,
-    /// Whether it counts without a clock, and opens no scopes.
+    /// Whether it is a counter, which opens no scopes and reads no clock.
     counter: bool,
     /// Whether its scopes count: a [`SiteState`].
     state: AtomicU32,
-    /// Whether it is in the list of sites met: not 0.
+    /// Not 0 if it is in the list of known sites.
     claimed: AtomicU32,
-    /// Whether a rule switches it off: not 0.
+    /// Not 0 if a rule disables it.
     ruled_off: AtomicU32,
-    /// In adaptive mode: one in 2^rate calls is enough, as far as their number goes; found by any thread.
+    /// In adaptive mode: the largest rate that any thread has found. It is enough to time one in 2^rate calls.
     rate: AtomicU32,
-    /// The site met before it.
+    /// The site that was met before it.
     pub(crate) next: Ref<Site>,
 }
 
@@ -31,23 +31,23 @@ pub struct Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum SiteState {
-    /// No scope of it has been met yet.
+    /// None of its scopes has been met yet.
     New,
     Enabled,
     Disabled,
 }
 
-/// How a site is called.
+/// The name of a site.
 #[derive(Debug)]
 enum Name {
-    /// As written.
+    /// The name as written.
     Given(&'static str),
-    /// After the function it stands in: the path of an item inside that function, as the compiler prints it.
+    /// The name of the enclosing function, from the path of an item in that function as the compiler prints it.
     Enclosing(fn() -> &'static str),
 }
 
 impl Site {
-    /// A site with a name of its own.
+    /// Makes a site with a name of its own.
     pub const fn named(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
         Self {
             name: Name::Given(name),
@@ -64,8 +64,8 @@ impl Site {
         }
     }
 
-    /// A site named after the function it stands in. `path` gives the type name of a function item declared in
-    /// that function.
+    /// Makes a site that is named after the enclosing function. `path` returns the type name of a function item
+    /// declared in that function.
     pub const fn enclosing(
         path: fn() -> &'static str,
         module: &'static str,
@@ -87,24 +87,24 @@ impl Site {
         }
     }
 
-    /// The same site in a group.
+    /// Puts the site into a group.
     pub const fn in_group(mut self, group: &'static str) -> Self {
         self.group = group;
         self
     }
 
-    /// The same site as one that counts without a clock.
+    /// Makes the site a counter.
     pub const fn counting(mut self) -> Self {
         self.counter = true;
         self
     }
 
-    /// Whether it counts without a clock.
+    /// Returns whether the site is a counter.
     pub(crate) fn is_counter(&self) -> bool {
         self.counter
     }
 
-    /// Whether it is in this state.
+    /// Returns whether the site is in this state.
     #[inline(always)]
     pub(crate) fn is(&self, state: SiteState) -> bool {
         self.state.load(Ordering::Relaxed) == state as u32
@@ -114,7 +114,7 @@ impl Site {
         self.state.store(state as u32, Ordering::Relaxed);
     }
 
-    /// In adaptive mode: one in 2^rate calls is enough for a thread that has timed so many, or for all before it.
+    /// In adaptive mode: raises the site's rate to `rate`, and returns the larger of both.
     pub(crate) fn enough(&self, rate: u64) -> u64 {
         let known = self.rate.load(Ordering::Relaxed).into();
         if rate > known {
@@ -123,12 +123,12 @@ impl Site {
         rate.max(known)
     }
 
-    /// True for the one that is to put it into the list of sites met.
+    /// Returns true for the one caller that is to add the site to the list of known sites.
     pub(crate) fn claim(&self) -> bool {
         self.claimed.swap(1, Ordering::SeqCst) == 0
     }
 
-    /// Whether a rule switches it off.
+    /// Returns whether a rule disables the site.
     pub(crate) fn is_ruled_off(&self) -> bool {
         self.ruled_off.load(Ordering::Relaxed) != 0
     }
@@ -137,7 +137,7 @@ impl Site {
         self.ruled_off.store(u32::from(off), Ordering::Relaxed);
     }
 
-    /// The site as snapshots show it.
+    /// Returns the site as snapshots show it.
     pub(crate) fn describe(&self) -> snapshot::Site {
         snapshot::Site {
             name: match self.name {
@@ -152,11 +152,10 @@ impl Site {
     }
 }
 
-/// The plain name of a function from the type name of an item in it: `fib`, `Sq::area`.
+/// Returns the plain name of a function, such as `fib` or `Sq::area`, from the type name of an item in it.
 ///
-/// The compiler prints `app::fib::here`, `app::Sq::area::here`, `<app::Sq as app::Shape>::area::here` and, for
-/// an impl outside the type's module, `app::other::<impl app::Sq>::area::here`; closures and async bodies add
-/// `{{closure}}`.
+/// The compiler prints `app::fib::here`, `app::Sq::area::here`, `<app::Sq as app::Shape>::area::here` and, for an impl
+/// outside the type's module, `app::other::<impl app::Sq>::area::here`. Closures and async bodies add `{{closure}}`.
 fn plain_name(item: &str, module: &str) -> String {
     let function = item.rsplit_once("::").map_or(item, |(function, _)| function);
     let function = function.replace("::{{closure}}", "");
@@ -167,7 +166,7 @@ fn plain_name(item: &str, module: &str) -> String {
     let Some(inner) = name.strip_prefix('<') else {
         return without_arguments(name);
     };
-    // The type an impl is for, up to the bracket that closes the first one.
+    // Find the bracket that closes the first one; the type of the impl ends there.
     let mut depth = 1;
     let end = inner.char_indices().find(|&(at, c)| {
         match c {
@@ -192,7 +191,7 @@ fn plain_name(item: &str, module: &str) -> String {
     )
 }
 
-/// `T` of `T as Trait`, where the ` as ` is not within brackets of `T` itself.
+/// Returns `T` of `T as Trait`, where the ` as ` is not inside brackets of `T`.
 fn split_as(head: &str) -> &str {
     let mut depth = 0i32;
     for (at, c) in head.char_indices() {
@@ -207,7 +206,7 @@ fn split_as(head: &str) -> &str {
     head
 }
 
-/// Every path in a type cut to its last part: `(u8, app::Sq)` becomes `(u8, Sq)`.
+/// Shortens every path in a type to its last part: `(u8, app::Sq)` becomes `(u8, Sq)`.
 fn short_paths(text: &str) -> String {
     let mut short = String::new();
     let mut word = String::new();
@@ -225,7 +224,7 @@ fn short_paths(text: &str) -> String {
     short + &word
 }
 
-/// A path without generic arguments: all instances of a generic are one function.
+/// Removes generic arguments from a path, because all instances of a generic are one function.
 fn without_arguments(path: &str) -> String {
     let mut depth = 0;
     let mut plain = String::new();

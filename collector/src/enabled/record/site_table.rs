@@ -1,8 +1,8 @@
-//! All sites met so far, and which of them count.
+//! All known sites, and which of them count.
 //!
-//! A site is met at its first scope, which may stand in a signal handler or an allocator: meeting it takes no lock
-//! and no memory. Rules are looked through by whoever holds the capture lock, for a site met later at the next look
-//! of the publisher.
+//! A site becomes known at its first scope, which may be in a signal handler or an allocator, so this takes no lock and
+//! allocates nothing. Rules are applied under the capture lock. A site that is met later is checked at the next look of
+//! the publisher.
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Mode, Rule};
@@ -12,49 +12,50 @@ use crate::enabled::record::arena::Ref;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::{Site, SiteState};
 
-/// Rules kept; more are refused.
+/// The largest number of rules; more are refused.
 pub(crate) const RULES_MAX: usize = 256;
 
-/// The site met last; the others follow by `next`.
+/// The site that was met last. The others follow by `next`.
 static NEWEST: Ref<Site> = Ref::none();
 
-/// Which sites are switched off and on again: the last that matches decides.
+/// The rules that disable and enable sites. The last rule that matches a site decides.
 #[derive(Debug)]
 pub(crate) struct Rules {
     rules: Vec<(Pattern, bool)>,
-    /// The newest site that has been looked at; all met before it have been as well.
+    /// The newest site that has been checked, as have all sites before it.
     looked_at: Option<&'static Site>,
 }
 
-/// The first scope of a site.
+/// Adds a site to the list at its first scope.
 #[cold]
 pub(crate) fn meet(site: &'static Site) {
-    // Two threads may meet it at once; a signal handler may meet what its thread is just meeting. One of them adds it.
+    // Two threads may meet it at once, and a signal handler may meet the site that its thread is meeting. One of them
+    // adds it.
     if site.claim() {
         NEWEST.push(site, |next| site.next.set(next));
     }
     update_state(site);
 }
 
-/// Every site met so far, the newest first.
+/// All known sites, the newest first.
 pub(crate) fn met() -> impl Iterator<Item = &'static Site> {
     std::iter::successors(NEWEST.get_acquire(), |site| site.next.get_acquire())
 }
 
-/// Enables or disables all sites met, after a switch of modes.
+/// Enables or disables all known sites, after a switch of modes.
 pub(crate) fn update_states() {
     met().for_each(update_state);
 }
 
-/// Models begin without sites.
+/// Removes all sites, for the beginning of a model.
 #[cfg(test)]
 pub(crate) fn forget_all() {
     NEWEST.set(None);
 }
 
 fn update_state(site: &'static Site) {
-    // A thread that changes the mode or a rule does so before it updates the sites, so what is true behind the last store
-    // here holds. SYNC POINT: mode and rule before the site's state.
+    // A thread that changes the mode or a rule does so before it updates the sites, so what is true after the last
+    // store here holds. SYNC POINT: mode and rule before the site's state.
     fence(Ordering::SeqCst);
     loop {
         let wanted = || (mode_switch::newest().mode == Mode::Off, site.is_ruled_off());
@@ -86,21 +87,22 @@ impl Rules {
         }
     }
 
-    /// Adds a rule and applies it; gives how many sites it matches, none where there are too many rules.
+    /// Adds a rule and applies it. Returns how many sites it matches, or `None` if there are too many rules.
     pub(crate) fn add(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
         self.look();
         self.rules.retain(|(known, _)| *known != pattern);
         if pattern.as_str() == "*" {
             self.rules.clear();
         }
-        // Where nothing is off, nothing needs to be switched on.
+        // If nothing is disabled, an enabling rule need not be kept.
         if off || !self.rules.is_empty() {
             if self.rules.len() >= RULES_MAX {
                 return None;
             }
             self.rules.push((pattern, off));
         }
-        // The last rule decides, so what it does not match is as before: one match a site, however many rules there are.
+        // The last rule decides, so sites that it does not match stay as they are: one match for each site, however
+        // many rules there are.
         let mut matched = 0;
         for site in met().filter(|site| pattern.matches(&site.describe())) {
             rule(site, off);
@@ -109,7 +111,7 @@ impl Rules {
         Some(matched)
     }
 
-    /// Applies all rules to sites met since the last look.
+    /// Applies all rules to the sites met since the last call.
     pub(crate) fn look(&mut self) {
         let newest = NEWEST.get_acquire();
         let is_known = |site: &&Site| self.looked_at.is_some_and(|known| std::ptr::eq(known, *site));
@@ -123,7 +125,7 @@ impl Rules {
         self.looked_at = newest;
     }
 
-    /// The rules in force, oldest first.
+    /// Returns the rules in force, oldest first.
     pub(crate) fn list(&self) -> Vec<Rule> {
         let rule = |(pattern, off): &(Pattern, bool)| Rule {
             pattern: pattern.as_str().into(),

@@ -1,12 +1,13 @@
-//! One thread's call tree: where it stands, and what a begin or an end at a given tick does. No clock, no I/O.
+//! One thread's call tree: where the thread is, and what a begin or an end at a given tick does. It reads no clock and
+//! does no I/O.
 //!
-//! Nodes count calls and *self* ticks. Every begin and every end charges the ticks since the last event to the
-//! node that was current; totals are sums made later. So self + children = total, and no value is negative,
-//! however a capture tears.
+//! Nodes count calls and *self* ticks. Every begin and every end charges the ticks since the last event to the node
+//! that was current. Totals are summed up later. So self + children = total, and no value is negative, even if a
+//! capture reads parts of two moments.
 //!
-//! `current` is taken out while an event works, and put back at its end. Whoever finds nothing there (a signal
-//! handler, an instrumented allocator) has interrupted an event, and is dropped and counted. The same mark
-//! tells a capture from another thread that what it read may be of two moments.
+//! `current` is taken out during an event and put back at its end. A signal handler or an instrumented allocator that
+//! finds nothing there has interrupted an event; its own event is dropped and counted as dropped. A capture on another
+//! thread learns from the same mark that it may have read parts of two moments.
 
 mod children;
 mod pause;
@@ -16,79 +17,80 @@ use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
 use crate::enabled::record::latency::Latencies;
 use crate::enabled::record::node::{Node, Nodes};
 
-/// What `last` holds while no time is charged. No clock ever gets there.
+/// The value of `last` while no time is charged. No clock reaches it.
 pub(crate) const PAUSED: u64 = 1 << 63;
 
-/// The largest gap charged where no limit is set: what is above is a step backward.
+/// The largest gap that is charged without a limit. A larger one is a step backward.
 pub(crate) const NO_LIMIT: u64 = PAUSED - 1;
 
-/// Slots of the first child table.
+/// The number of slots in the first child table.
 const FIRST_TABLE: u32 = 512;
 
 zeroed! {
-    /// A thread's call tree. The thread writes, all others read.
+    /// A thread's call tree. The thread writes it, and other threads read it.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Tree {
-        /// The innermost open node; none while an event works.
+        /// The innermost open node; `None` during an event.
         pub(crate) current: Ref<Node>,
         /// The tick of the last event, or [`PAUSED`].
         pub(crate) last: AtomicU64,
-        /// A larger gap between two events is not charged; 0 while paused.
+        /// The largest gap between two events that is charged; 0 while paused.
         limit: AtomicU64,
-        /// Collects the time outside any scope.
+        /// The root, which collects the time outside of all scopes.
         root: Ref<Node>,
-        /// Calls that found no place.
+        /// Calls that could not be counted in a node.
         pub(crate) dropped: AtomicU64,
         /// Guards that were leaked or closed out of order.
         pub(crate) unbalanced: AtomicU64,
         /// Gaps that were not charged.
         pub(crate) clock_errors: AtomicU64,
-        /// How often `pause` is in force.
+        /// How many pauses are in force.
         pauses: AtomicU32,
-        /// How events are handled: a [`Path`]. Others store [`Path::Alarm`] here, the thread all else.
+        /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself
+        /// everything else.
         path: AtomicU32,
         /// All nodes, the root first.
         pub(crate) nodes: Nodes,
-        /// Finds a child by (parent, site): open addressing, linear probing. The owner's alone.
+        /// Finds a child by (parent, site), with open addressing and linear probing. Only the owner uses it.
         table: Array<Ref<Node>>,
         /// How long the calls of each node took.
         pub(crate) latencies: Latencies,
         /// Gaps of each node that were not charged.
         errors: Column<AtomicU64>,
-        /// What `limit` is when not paused.
+        /// The value of `limit` when not paused.
         limit_set: AtomicU64,
-        /// Whether the thread is excluded: not 0.
+        /// Not 0 if the thread is excluded.
         excluded: AtomicU32,
-        /// Whether new nodes get a latency: not 0.
+        /// Not 0 if new nodes get a latency.
         pub(crate) wants_latencies: AtomicU32,
-        /// When the pause began that is in force.
+        /// When the pause in force began.
         paused_at: AtomicU64,
-        /// The word of the newest switch of modes that the thread knows of.
+        /// The word of the newest mode switch that the thread has caught up with.
         pub(crate) caught_up_to: AtomicU64,
-        /// Chooses which calls are timed in adaptive mode.
+        /// The state of the random numbers that choose which calls are timed in adaptive mode.
         pub(crate) random: AtomicU64,
-        /// Deepest node allowed.
+        /// The depth of the deepest node allowed.
         depth_max: AtomicU32,
-        /// Most nodes allowed.
+        /// The largest number of nodes allowed.
         nodes_max: AtomicU32,
     }
 }
 
-/// How events are handled. In this order: the last three are those whose events may be without a clock.
+/// How events are handled. The order matters: events of the last three may skip the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Path {
-    /// The mode may have been switched: the thread is to find out.
+    /// The mode may have been switched, and the thread has to catch up.
     Alarm,
-    /// Exact, by the time stamp counter.
+    /// The exact mode with the time stamp counter.
     Fast,
-    /// Exact, by another clock.
+    /// The exact mode with another clock.
     Exact,
     Off,
-    /// Adaptive, by another clock.
+    /// The adaptive mode with another clock.
     AdaptiveExact,
-    /// Adaptive, by the time stamp counter.
+    /// The adaptive mode with the time stamp counter.
     Adaptive,
     Sampled,
 }
@@ -120,7 +122,7 @@ impl Tree {
         }
     }
 
-    /// Begins a life: an empty tree at tick `now`. False where there is no memory.
+    /// Begins a life of the tree: empty, at tick `now`. Returns false if there is no memory.
     pub(crate) fn open(&self, now: u64, limit: u64, depth_max: u32, nodes_max: u32) -> bool {
         if !self.empty_table(FIRST_TABLE) {
             return false;
@@ -140,26 +142,26 @@ impl Tree {
         self.limit.store(limit, Ordering::Relaxed);
         self.depth_max.store(depth_max, Ordering::Relaxed);
         self.nodes_max.store(nodes_max, Ordering::Relaxed);
-        // Any number but 0, and not the same for all threads.
+        // Any number but 0 will do, if it differs between threads.
         self.random.store(now | 1, Ordering::Relaxed);
         self.last.store(now, Ordering::Release);
         self.current.set_release(Some(root));
         true
     }
 
-    /// Whether events are handled so.
+    /// Returns whether events take this path.
     #[inline(always)]
     pub(crate) fn is(&self, path: Path) -> bool {
         self.path.load(Ordering::Relaxed) == path as u32
     }
 
-    /// Whether events may be without a clock.
+    /// Returns whether events may skip the clock.
     #[inline(always)]
     pub(crate) fn may_skip_clock(&self) -> bool {
         self.path.load(Ordering::Relaxed) >= Path::AdaptiveExact as u32
     }
 
-    /// How events are handled.
+    /// Returns the path of events.
     pub(crate) fn path(&self) -> Path {
         use Path::{Adaptive, AdaptiveExact, Alarm, Exact, Fast, Off, Sampled};
         [Fast, Exact, Off, AdaptiveExact, Adaptive, Sampled]
@@ -168,12 +170,12 @@ impl Tree {
             .unwrap_or(Alarm)
     }
 
-    /// Chooses how events are handled. Only the thread may choose anything but the alarm.
+    /// Sets the path of events. Other threads may set only the alarm.
     pub(crate) fn set_path(&self, path: Path) {
         self.path.store(path as u32, Ordering::Relaxed);
     }
 
-    /// Takes `current` out: the mark that an event works. None where one works already.
+    /// Takes `current` out, which marks an event in progress. Returns `None` if one is in progress already.
     #[inline(always)]
     pub(crate) fn take(&self) -> Option<&'static Node> {
         let current = self.current.get()?;
@@ -181,7 +183,7 @@ impl Tree {
         Some(current)
     }
 
-    /// Takes `current` out, which is known to be there.
+    /// Takes `current` out, when it is known to be there.
     #[inline(always)]
     pub(crate) fn mark(&self) {
         self.current.set(None);
@@ -189,14 +191,14 @@ impl Tree {
         fence(Ordering::Release);
     }
 
-    /// Puts `current` (back) in: the event is over.
+    /// Puts `current` in, which ends the event.
     #[inline(always)]
     pub(crate) fn put(&self, current: &'static Node) {
         // SYNC POINT: counters before current.
         self.current.set_release(Some(current));
     }
 
-    /// Charges the time since the last event to `node`; false where none could be.
+    /// Charges the time since the last event to `node`. Returns false if it could not be charged.
     #[inline(always)]
     pub(crate) fn charge(&self, node: &'static Node, now: u64) -> bool {
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
@@ -216,7 +218,7 @@ impl Tree {
         self.last.store(now, Ordering::Release);
     }
 
-    /// Paused, or the clock went back or too far: nothing is charged.
+    /// Handles a gap that is not charged: the thread is paused, or the clock went backward or too far forward.
     #[cold]
     #[inline(never)]
     fn odd_gap(&self, node: &'static Node, now: u64) {
@@ -227,7 +229,7 @@ impl Tree {
         self.last.store(now, Ordering::Release);
     }
 
-    /// Counts a gap that is not charged to `node`, or not known.
+    /// Counts a gap of `node` that is unknown or not charged.
     #[cold]
     pub(crate) fn lose_gap(&self, node: &'static Node) {
         if let Some(errors) = self.errors.make(node.index()) {
@@ -236,7 +238,7 @@ impl Tree {
         add(&self.clock_errors, 1);
     }
 
-    /// Begins `child` at tick `now`, which counts as that many calls; `current` is taken out.
+    /// Begins `child` at tick `now`, and counts `calls` calls. `current` is taken out.
     #[inline(always)]
     pub(crate) fn begin(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
         self.charge(current, now);
@@ -245,7 +247,7 @@ impl Tree {
         self.put(child);
     }
 
-    /// The node that time is charged to: the innermost whose call is timed.
+    /// Returns the node that time is charged to: the innermost one whose call is timed.
     pub(crate) fn charged(node: &'static Node) -> &'static Node {
         let mut at = node;
         while !at.is_timed()
@@ -256,15 +258,15 @@ impl Tree {
         at
     }
 
-    /// Gaps of a node that were not charged.
+    /// Returns how many gaps of a node were not charged.
     pub(crate) fn errors_of(&self, index: u32) -> u64 {
         self.errors
             .get(index)
             .map_or(0, |errors| errors.load(Ordering::Relaxed))
     }
 
-    /// Ends the innermost call, at the tick that `now` reads, all calls being timed. True where that is `node`;
-    /// false where nothing was done.
+    /// Ends the innermost call at the tick that `now` reads, if all calls are timed. Returns true if that call is of
+    /// `node`; otherwise it does nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_innermost(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
         if !self.current.is(node) {
@@ -275,7 +277,7 @@ impl Tree {
         };
         self.mark();
         let now = now();
-        // Each way ends in a call or in none, so that the usual one saves no registers.
+        // Each branch ends in one call or in none, so the common one saves no registers.
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.limit.load(Ordering::Relaxed) {
             self.end_oddly(node, parent, now);
@@ -283,10 +285,10 @@ impl Tree {
         }
         self.charge_gap(node, gap, now);
         if let Some(latency) = node.latency.get() {
-            // Where the beginning is not known this comes out far too long, and is not buffered.
+            // If the beginning is unknown, this is far too long and is not buffered.
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
             if !latency.buffer(node.calls.load(Ordering::Relaxed), ticks) {
-                self.end_settling(node, parent, now);
+                self.end_flushing(node, parent, now);
                 return true;
             }
         }
@@ -301,17 +303,17 @@ impl Tree {
         self.put(parent);
     }
 
-    /// The end of a call whose duration finds its place taken, or is none to buffer.
+    /// Ends a call whose duration cannot be buffered because its place is taken or it does not fit.
     #[inline(never)]
-    fn end_settling(&self, node: &'static Node, parent: &'static Node, now: u64) {
+    fn end_flushing(&self, node: &'static Node, parent: &'static Node, now: u64) {
         if let Some(latency) = node.latency.get() {
             latency.flush(node.lasted(now), &self.latencies);
         }
         self.put(parent);
     }
 
-    /// Ends a call that is not the innermost, at the tick that `now` reads: closes all that are open in it, or ignores it
-    /// where it is not open at all. Counts either.
+    /// Ends a call that is not the innermost one, at the tick that `now` reads. All calls inside it are closed as well.
+    /// If the call is not open at all, nothing is closed. Both cases are counted as unbalanced.
     #[cold]
     pub(crate) fn end_out_of_order(&self, node: &'static Node, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else {
@@ -328,7 +330,7 @@ impl Tree {
         match at.and_then(|node| node.parent.get()) {
             Some(parent) => {
                 add(&self.unbalanced, leaked);
-                // Its own guard ends it, so how long it took is known; of those in it nobody knows.
+                // Only the call of this guard has a known duration; the calls inside it have none.
                 if self.charge(Self::charged(current), now)
                     && let Some(latency) = node.latency.get()
                     && let Some(ticks) = node.lasted(now)
@@ -344,7 +346,7 @@ impl Tree {
         }
     }
 
-    /// Ends all calls, at the tick that `now` reads: the thread leaves.
+    /// Ends all calls at the tick that `now` reads, because the thread leaves.
     pub(crate) fn end_all(&self, now: impl FnOnce() -> u64) {
         let (Some(current), Some(root)) = (self.take(), self.root.get()) else {
             return;
@@ -374,7 +376,7 @@ mod tests {
             Self { tree, now: 0 }
         }
 
-        /// Enters at `after` ticks from the last event; the node, or nobody.
+        /// Enters `after` ticks from the last event. Returns the node, or `None` if the call was dropped.
         fn enter(&mut self, after: u64, site: &'static Site) -> Option<&'static Node> {
             self.now += after;
             let current = self.tree.take().unwrap();
@@ -401,7 +403,7 @@ mod tests {
             }
         }
 
-        /// Every node as "indent name calls self".
+        /// Prints every node as "indent name calls self".
         fn text(&self) -> String {
             let mut text = String::new();
             for index in 0..self.tree.nodes.len() {
@@ -454,7 +456,7 @@ mod tests {
         walk.exit(5, b);
         let a = walk.enter(1, &A);
         walk.exit(1, a);
-        // The second exit finds nothing open: its ticks stay with the root.
+        // The second exit finds nothing open, so its ticks stay with the root.
         assert_eq!(walk.text(), "(root) 0 7\n  a 2 2\n    b 1 5\n");
         assert_eq!(walk.tree.unbalanced.load(Ordering::Relaxed), 2);
     }
@@ -479,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_charged_to_nobody_and_nests() {
+    fn a_pause_is_charged_to_no_node_and_nests() {
         let mut walk = Walk::new(NO_LIMIT, 10, 100);
         let a = walk.enter(1, &A);
         walk.now += 10;

@@ -1,11 +1,11 @@
-//! Begins and ends in the modes below two clock reads a scope.
+//! Begins and ends in the modes with less than two clock reads a scope.
 //!
-//! **Sampled**: an event moves `current` and counts; whoever looks finds where the thread is. **Adaptive**: a node
-//! whose calls are short is timed once in 2^k calls; a call that is not timed, and all in it, charges nothing, so
-//! that its time stays with the nearest frame that is timed, and is handed back where snapshots are made
-//! (`estimate`). A frame is not timed while `began` is [`UNTIMED`].
+//! **Sampled**: an event moves `current` and counts; the publisher looks there to see where the thread is.
+//! **Adaptive**: a node whose calls are short is timed once in 2^k calls. A call that is not timed charges nothing, nor
+//! do the calls inside it. Their time stays with the nearest frame that is timed, and `estimate` moves it back when a
+//! snapshot is made. A frame is not timed while `began` is [`UNTIMED`].
 //!
-//! Neither takes `current` out where it changes nothing else: a signal handler in between leaves it as it found it.
+//! Neither mode takes `current` out if it changes nothing else: a signal handler in between leaves it as it found it.
 
 use crate::enabled::platform::random;
 use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
@@ -13,16 +13,17 @@ use crate::enabled::record::latency::Latency;
 use crate::enabled::record::node::{Node, UNTIMED};
 use crate::enabled::record::tree::Tree;
 
-/// Calls of this many ticks (some 10 us) and more are always timed: the clock is no cost beside them.
+/// Calls of this many ticks (about 10 us) and more are always timed, because the clock costs little in comparison.
 const LONG_TICKS_LOG2: u64 = 15;
 
-/// How seldom a node is timed is reckoned anew after so many timed calls.
-const RECKONED: u64 = 32;
+/// The rate of a node is recomputed after this many timed calls.
+const RATE_INTERVAL: u64 = 32;
 
 /// At most one call in 2^7 is timed.
 const RATE_MAX: u64 = 7;
 
-/// Every call is timed until 2^10 were; then one in two, and each doubling halves again.
+/// Every call is timed until 2^10 were. Then one in two is timed, and each doubling of the number halves the share
+/// again.
 const FIRST_TIMED_LOG2: u64 = 10;
 
 impl Tree {
@@ -37,13 +38,15 @@ impl Tree {
         self.put(child);
     }
 
-    /// Ends the innermost call if it began without a clock. True where that is `node`; false where nothing was done.
+    /// Ends the innermost call if it began without a clock. Returns true if that call is of `node`; otherwise it does
+    /// nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_untimed(&self, node: &'static Node) -> bool {
         !node.is_timed() && self.end_uncharged(node)
     }
 
-    /// Ends the innermost call and charges nothing. True where that is `node`; false where nothing was done.
+    /// Ends the innermost call without charging time. Returns true if that call is of `node`; otherwise it does nothing
+    /// and returns false.
     #[inline(always)]
     pub(crate) fn end_uncharged(&self, node: &'static Node) -> bool {
         match node.parent.get() {
@@ -55,7 +58,7 @@ impl Tree {
         }
     }
 
-    /// Begins `child`, whose turn it is to be timed.
+    /// Begins `child` with a clock read, because its turn to be timed has come.
     #[inline(always)]
     pub(crate) fn begin_timed(
         &self,
@@ -72,7 +75,8 @@ impl Tree {
         child.mend_beginning();
     }
 
-    /// Ends the innermost call, which is timed. True where that is `node`; false where nothing was done.
+    /// Ends the innermost call if it is timed. Returns true if that call is of `node`; otherwise it does nothing and
+    /// returns false.
     #[inline(always)]
     pub(crate) fn end_timed(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
         let Some(parent) = node.parent.get().filter(|_| self.current.is(node)) else {
@@ -98,8 +102,8 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Chooses which of the next calls of `node` in timed calls of `parent` is timed: each with the same chance, one in
-    /// 2^rate of all, of which its parents have made their part already.
+    /// Chooses which of the next calls of `node`, in timed calls of `parent`, is timed. Each has the same chance, so
+    /// that one in 2^rate of all calls is timed; the rates of the parents count towards that.
     fn choose_next(&self, parent: &'static Node, node: &'static Node) {
         let Some(latency) = node.latency.get() else { return };
         let above = parent
@@ -107,18 +111,22 @@ impl Tree {
             .get()
             .map_or(0, |latency| latency.rate.load(Ordering::Relaxed));
         let mut own = latency.rate.load(Ordering::Relaxed);
-        if latency.timed.load(Ordering::Relaxed).is_multiple_of(RECKONED) {
+        if latency
+            .timed
+            .load(Ordering::Relaxed)
+            .is_multiple_of(RATE_INTERVAL)
+        {
             own = rate(node, latency);
             latency.rate.store(own, Ordering::Relaxed);
         }
         let random = self.next_random();
-        // From 0 to twice the mean: on average 2^own - 1 calls are left out. What is above has made its part.
+        // A number from 0 to twice the mean: on average 2^own - 1 calls are skipped. The parents' rates are subtracted.
         let own = own.saturating_sub(above);
         let skip = ((random >> 32) * ((2 << own) - 1)) >> 32;
         node.skip.store(skip as u32, Ordering::Relaxed);
     }
 
-    /// A random number; its upper bits are the better ones.
+    /// Returns a random number, of which the upper bits are better.
     fn next_random(&self) -> u64 {
         let x = random::step(self.random.load(Ordering::Relaxed));
         self.random.store(x, Ordering::Relaxed);
@@ -126,8 +134,8 @@ impl Tree {
     }
 }
 
-/// How seldom a node is timed by itself: as its calls are short, and as enough of them were timed, here or in threads
-/// before this one.
+/// Computes the rate of a node by itself. It grows with the number of calls that were timed, in this thread and in
+/// earlier ones, and it is 0 if calls are long.
 fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let timed = latency.timed.load(Ordering::Relaxed).max(1);
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
@@ -173,7 +181,7 @@ mod tests {
         assert!(tree.end_untimed(node) || tree.end_timed(node, || now));
     }
 
-    /// Calls a, and b in it, so many times, 40 ticks for b and 60 for a itself.
+    /// Calls a, and b in it, `calls` times: 40 ticks for b and 60 for a itself.
     fn run(tree: &Tree, calls: u64) -> (&'static Node, &'static Node) {
         let mut now = tree.last.load(Ordering::Relaxed);
         let root = tree.current.get().unwrap();

@@ -1,37 +1,36 @@
-//! How many ticks make a second, and whether the clock still behaves: measured, refined as the program runs, clamped,
-//! counted.
+//! Measures how many ticks make a second, and detects breaks of the clock. The rate gets more precise as the program
+//! runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::enabled::platform::os;
 use crate::types::Clock;
 
-/// How many ticks make a second, measured against the monotonic clock over all the time since it began, and so
-/// better the longer the program runs.
+/// The number of ticks in a second, measured against the monotonic clock over all the time since the measurement began.
 #[derive(Debug)]
 pub(crate) struct ClockRate {
     began_tick: AtomicU64,
     began_ns: AtomicU64,
-    /// How long the machine had slept when it began.
+    /// How long the machine had slept when the measurement began.
     began_slept_ns: AtomicU64,
-    /// How often the clock broke.
+    /// How often the clock has broken.
     breaks: AtomicU32,
-    /// The rate when the clock was last found in order, as the bits of an `f64`.
+    /// The rate when the clock last behaved normally, as the bits of an `f64`.
     in_order: AtomicU64,
-    /// The clock is broken: the rate is the one before, not what can be measured now.
+    /// Whether the clock is broken. Then the rate from before the break holds, and not what can be measured now.
     held: AtomicBool,
 }
 
-/// The clock did not behave since it was last looked at.
+/// How the clock misbehaved since the last check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Break {
     /// The machine slept.
     Suspended,
-    /// Ticks came at another rate: another machine, most likely.
+    /// Ticks came at another rate, most likely because the program was moved to another machine.
     OtherRate,
 }
 
-/// A moment on the program's clock and on the machine's.
+/// A moment on the program's clock and on the system's clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) tick: u64,
@@ -40,18 +39,19 @@ pub(crate) struct Moment {
     pub(crate) slept_ns: u64,
 }
 
-/// Shortest time to measure a rate over, in nanoseconds: two reads are good to some 50 ns each.
+/// The shortest time to measure a rate over, in nanoseconds. One read is precise to about 50 ns.
 const RATE_LEAST_NS: u64 = 200_000;
 
 impl Moment {
-    /// Both clocks at once: the tightest of a few tries.
+    /// Reads both clocks several times and keeps the tightest pair.
     pub(crate) fn now(clock: Clock) -> Self {
         let mut best: Option<(u64, u64, u64)> = None;
         for _ in 0..5 {
             let before = clock.now();
             let ns = os::monotonic_ns();
             let after = clock.now();
-            // A clock that goes backward in between is at neither of the two: the later one, where there is no better.
+            // If the clock went backward in between, the middle means nothing; the later read then serves unless a
+            // better pair is found.
             let (width, tick) = match after.checked_sub(before) {
                 Some(width) => (width, before + width / 2),
                 None => (u64::MAX, after),
@@ -81,38 +81,38 @@ impl ClockRate {
         }
     }
 
-    /// Measures from this moment on.
+    /// Begins the measurement at this moment.
     pub(crate) fn begin(&self, now: Moment) {
         self.began_tick.store(now.tick, Ordering::Relaxed);
         self.began_ns.store(now.ns, Ordering::Relaxed);
         self.began_slept_ns.store(now.slept_ns, Ordering::Relaxed);
     }
 
-    /// Measures anew after a break.
+    /// Begins a new measurement after a break.
     pub(crate) fn begin_again(&self, now: Moment) {
         self.breaks.fetch_add(1, Ordering::Relaxed);
         self.begin(now);
         self.held.store(false, Ordering::Relaxed);
     }
 
-    /// The clock is in order at this moment.
+    /// Notes that the clock behaves normally at this moment.
     pub(crate) fn note_in_order(&self, now: Moment) {
         if let Some(rate) = self.measured(now) {
             self.in_order.store(rate.to_bits(), Ordering::Relaxed);
         }
     }
 
-    /// Keeps the rate as it was when the clock was last in order, until it begins again.
+    /// Keeps the rate from when the clock last behaved normally, until the measurement begins again.
     pub(crate) fn hold(&self) {
         self.held.store(true, Ordering::Relaxed);
     }
 
-    /// How often the clock broke so far.
+    /// Returns how often the clock has broken.
     pub(crate) fn breaks(&self) -> u32 {
         self.breaks.load(Ordering::Relaxed)
     }
 
-    /// Ticks in a second of a clock. Waits out the rest of a fifth of a millisecond where measuring has just begun.
+    /// Returns the ticks of a clock in a second. Waits for the rest of 0.2 ms if the measurement has just begun.
     pub(crate) fn ticks_per_second(&self, clock: Clock) -> f64 {
         if let Some(rate) = clock.declared_rate() {
             return rate;
@@ -126,28 +126,28 @@ impl ClockRate {
         }
     }
 
-    /// Ticks in a second as known at this moment.
+    /// Returns the ticks in a second as known at this moment.
     pub(crate) fn at(&self, now: Moment) -> f64 {
         let in_order = f64::from_bits(self.in_order.load(Ordering::Relaxed));
         let in_order = Some(in_order).filter(|&rate| rate > 0.0);
         let measured = self.measured(now);
         let rate = match self.held.load(Ordering::Relaxed) {
             true => in_order.or(measured),
-            // A clock that stands still takes no time, whatever its rate.
+            // A clock that stands still takes no time, whatever its rate is.
             false => measured.or(in_order),
         };
         rate.unwrap_or(1e9)
     }
 
-    /// Ticks in a second over all the time so far; none while there was no tick.
+    /// The ticks in a second over all the time so far; `None` if there was no tick.
     fn measured(&self, now: Moment) -> Option<f64> {
         let ns = now.ns.saturating_sub(self.began_ns.load(Ordering::Relaxed));
         let ticks = now.tick.saturating_sub(self.began_tick.load(Ordering::Relaxed));
         (ns > 0 && ticks > 0).then(|| ticks as f64 * 1e9 / ns as f64)
     }
 
-    /// Whether the clock broke since `earlier`: the machine slept, or the rate in between is not the rate over
-    /// all. After a break, [`Self::begin_again`].
+    /// Returns how the clock broke since `earlier`, if it did: the machine slept, or the rate in between differs from
+    /// the rate over all. The caller then calls [`Self::begin_again`].
     pub(crate) fn broke_since(&self, earlier: Moment, now: Moment) -> Option<Break> {
         let slept = now
             .slept_ns
@@ -156,8 +156,8 @@ impl ClockRate {
     }
 }
 
-/// A sleep counts from a second on; a rate 1 % off over half a second cannot be the adjusting of the
-/// monotonic clock, which stays below 0.05 %. One that stands still as before has broken once.
+/// A sleep counts if it lasts over a second. A rate that is 1 % off over half a second is a break, because the system
+/// adjusts the monotonic clock by less than 0.05 %. A clock that goes on standing still has broken once.
 fn judge(slept_ns: u64, rate: f64, earlier: Moment, now: Moment) -> Option<Break> {
     if slept_ns > 1_000_000_000 {
         return Some(Break::Suspended);
@@ -176,16 +176,16 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A machine whose clocks do as they are told, and a program on it.
+    /// A machine whose clocks a test controls, and a program on it.
     struct World {
         now: Moment,
         rate: ClockRate,
-        /// When the clock was last found in order.
+        /// When the clock last behaved normally.
         in_order: Moment,
-        /// True time, in nanoseconds, and what the collector's state hold of it in this epoch.
+        /// True time in nanoseconds, and the ticks that were counted of it in this epoch.
         epoch_ns: u64,
         epoch_ticks: u64,
-        /// By how much the closed epochs and this one were off, each as a share.
+        /// The relative error of each closed epoch and of this one.
         off: Vec<f64>,
     }
 
@@ -208,7 +208,7 @@ mod tests {
             }
         }
 
-        /// So many seconds at so many ticks a second, looked at ten times a second as the publisher does.
+        /// Runs for so many seconds at this rate. The clock is checked ten times a second, as the publisher does.
         fn run(&mut self, seconds: u64, ticks_per_second: f64) {
             for _ in 0..seconds * 10 {
                 let ticks = (ticks_per_second / 10.0) as u64;
@@ -220,7 +220,7 @@ mod tests {
             }
         }
 
-        /// What `Publisher::clock_broke` does, with the collector's state' part of it.
+        /// Does what `Publisher::clock_broke` does, together with its part of the collector's state.
         fn look(&mut self) {
             let broke = self.rate.broke_since(self.in_order, self.now).is_some();
             if broke {
@@ -242,7 +242,7 @@ mod tests {
             (self.epoch_ns, self.epoch_ticks) = (0, 0);
         }
 
-        /// By how much each epoch was off, the last one included.
+        /// Returns the number of breaks and the error of each epoch, including the last.
         fn end(mut self) -> (u32, Vec<f64>) {
             self.close();
             (self.rate.breaks(), self.off)
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_clock_at_any_rate_is_measured_and_no_break() {
-        // 2.8 times what the CPU says is no matter: nobody asks it.
+        // A counter at 2.8 times the CPU's nominal frequency is fine, because the nominal frequency is not used.
         for rate in [1e6, 1e9, 2.8e9, 5e9] {
             let mut world = World::new();
             world.run(20, rate);
@@ -271,7 +271,7 @@ mod tests {
             world.run(60, 1e9 * factor);
             let (breaks, off) = world.end();
             assert_eq!((breaks, off.len()), (1, 2), "{factor}");
-            // Of 61 seconds one at most was at the other rate.
+            // At most one of 61 seconds was at the other rate.
             let most = (factor - 1.0f64).abs() * 1.2 / 60.0;
             assert!(off[0].abs() <= most, "{factor}: {} of at most {most}", off[0]);
             assert!(off[1].abs() < 1e-6, "{factor}: {}", off[1]);
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_clock_that_drifts_is_followed() {
         let mut world = World::new();
-        // From 0 to 100 parts in a million off within a minute.
+        // The rate drifts from 0 to 100 parts per million within a minute.
         for second in 0..60 {
             world.run(1, 1e9 * (1.0 + f64::from(second) * 1e-4 / 60.0));
         }
@@ -297,7 +297,7 @@ mod tests {
         let mut world = World::new();
         world.run(10, 1e9);
         world.now.slept_ns += 3600 * SECOND;
-        // The counter may have gone on, or begun again.
+        // The counter may have continued or begun again.
         world.now.tick = 1000;
         world.run(10, 1e9);
         let (breaks, off) = world.end();

@@ -1,5 +1,5 @@
-//! What is settled once for the whole process, at the first scope or the first start: clock, limits, when it
-//! began; and whether this is a forked child.
+//! The configuration of the process. It is decided at the first scope or the first start, and never changes: the clock,
+//! the limits and the start time. This file also detects forked children.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -13,10 +13,10 @@ use crate::enabled::runtime::clock_rate::{ClockRate, Moment};
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::{Clock, Threads};
 
-/// Clock, limits and beginnings.
+/// The clock, the limits and the start time.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// The clock in force.
+    /// The clock in use.
     pub(crate) chosen: Chosen,
     /// The clock that was asked for.
     pub(crate) asked: Clock,
@@ -26,69 +26,70 @@ pub(crate) struct Config {
     pub(crate) max_process_nodes: u32,
     pub(crate) threads: Threads,
     /// What `TICKSCOPE` asks for.
-    pub(crate) wish: Option<AutoStart>,
-    /// `TICKSCOPE=off`.
+    pub(crate) auto_start: Option<AutoStart>,
+    /// Whether `TICKSCOPE=off` is set.
     pub(crate) off: bool,
-    /// What `tickscope run` passed, so that it finds its program; 0 for nothing.
+    /// The token of `tickscope run`, by which it finds its program; 0 without one.
     pub(crate) run_token: u64,
-    /// The wall clock at the beginning.
+    /// The wall clock at the start.
     pub(crate) started_unix_ns: u64,
-    /// The monotonic clock at the beginning.
+    /// The monotonic clock at the start.
     pub(crate) started_ns: u64,
 }
 
 static CONFIG: OnceLock<Config> = OnceLock::new();
 
-/// The same in a child that was forked while another thread settled it: that thread does not exist there.
+/// The configuration of a child that was forked while another thread decided it. That thread does not exist in the
+/// child.
 static CONFIG_IN_CHILD: OnceLock<Config> = OnceLock::new();
 
 thread_local! {
-    /// Whether this thread is settling it just now.
-    static SETTLING: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is deciding the configuration now.
+    static DECIDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Ticks in a second, refined as the program runs.
+/// The ticks in a second. The value gets more precise as the program runs.
 pub(crate) static CLOCK_RATE: ClockRate = ClockRate::new();
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// The process that settles it; 0 before. Not all ways to fork tell us.
+/// The process that decided the configuration; 0 before. It detects forks that bypass `pthread_atfork`.
 static PID: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn note_fork() {
     IN_CHILD.store(true, Ordering::Relaxed);
 }
 
-/// What was settled; settles it by the environment alone where nothing is yet. Does not allocate.
+/// Returns the configuration. If it is not decided yet, the environment alone decides it. Does not allocate.
 pub(crate) fn get() -> &'static Config {
-    get_or_settle(|| settle(&Settings::default().with_environment()))
+    get_or_decide(|| decide(&Settings::default().with_environment()))
 }
 
-fn get_or_settle(settle: impl FnOnce() -> Config) -> &'static Config {
+fn get_or_decide(decide: impl FnOnce() -> Config) -> &'static Config {
     CONFIG.get().unwrap_or_else(|| {
-        let nobody = PID.compare_exchange(0, std::process::id(), Ordering::Relaxed, Ordering::Relaxed);
-        let place = if nobody.is_err() && is_forked_child() {
+        let decided_first = PID.compare_exchange(0, std::process::id(), Ordering::Relaxed, Ordering::Relaxed);
+        let place = if decided_first.is_err() && is_forked_child() {
             IN_CHILD.store(true, Ordering::Relaxed);
             &CONFIG_IN_CHILD
         } else {
             &CONFIG
         };
-        let before = SETTLING.replace(true);
-        let config = os::keeping_errno(|| place.get_or_init(settle));
-        SETTLING.set(before);
+        let before = DECIDING.replace(true);
+        let config = os::keeping_errno(|| place.get_or_init(decide));
+        DECIDING.set(before);
         config
     })
 }
 
-/// True inside the settling: in a signal handler that has interrupted it, or in the program's own clock. Whoever asks
-/// there for what is to be settled would wait for itself.
-pub(crate) fn is_settling() -> bool {
-    SETTLING.get()
+/// Returns whether this thread is deciding the configuration: in a signal handler that interrupted that, or in the
+/// program's own clock. A caller that asked for the configuration there would wait for itself.
+pub(crate) fn is_being_decided() -> bool {
+    DECIDING.get()
 }
 
-/// Settles clock and limits by these settings, or warns where something else was settled before.
-pub(crate) fn settle_with(settings: &Settings, warnings: &mut Vec<String>) -> &'static Config {
-    let config = get_or_settle(|| settle(settings));
+/// Decides the configuration by these settings, or warns if it was decided otherwise before.
+pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'static Config {
+    let config = get_or_decide(|| decide(settings));
     if config.asked.source() != settings.clock.source() {
         warnings.push(format!(
             "the clock is {} since the first scope; {} comes too late: start the session before the first scope",
@@ -106,19 +107,19 @@ pub(crate) fn settle_with(settings: &Settings, warnings: &mut Vec<String>) -> &'
     config
 }
 
-fn settle(settings: &Settings) -> Config {
+fn decide(settings: &Settings) -> Config {
     os::in_forked_children(note_fork);
     os::note_standard();
-    let wish = Settings::wish();
+    let auto_start = Settings::auto_start();
     let chosen = settings.clock.choose();
     CLOCK_RATE.begin(Moment::now(chosen.clock));
-    // Nothing counts before this is settled, so no thread needs to be told.
+    // Nothing counts before this point, so no thread has to be told.
     mode_switch::note(
         settings.mode.unwrap_or_default().into(),
         settings.histogram.unwrap_or(true),
         chosen.clock.now(),
     );
-    // Measuring the rate takes a moment: only for whom it matters now.
+    // Measuring the rate takes time, so it happens only if a limit needs it.
     let max_gap_ticks = match settings.max_gap {
         Some(_) => settings.max_gap_ticks(CLOCK_RATE.ticks_per_second(chosen.clock)),
         None => settings.max_gap_ticks(1.0),
@@ -131,21 +132,21 @@ fn settle(settings: &Settings) -> Config {
         max_nodes: settings.max_nodes,
         max_process_nodes: settings.max_process_nodes,
         threads: settings.threads,
-        wish,
-        off: wish == Some(AutoStart::Off),
+        auto_start,
+        off: auto_start == Some(AutoStart::Off),
         run_token: Settings::run_token(),
         started_unix_ns: os::unix_ns(),
         started_ns: os::monotonic_ns(),
     }
 }
 
-/// The clock in force, now.
+/// Reads the clock in use.
 #[inline]
 pub(crate) fn now() -> u64 {
     get().chosen.clock.now()
 }
 
-/// How events are handled in exact mode.
+/// Returns the path of events in exact mode.
 pub(crate) fn exact_path() -> Path {
     match get().chosen.clock {
         Clock::Tsc => Path::Fast,
@@ -153,13 +154,13 @@ pub(crate) fn exact_path() -> Path {
     }
 }
 
-/// True in a child that was forked from the program: its locks may be held by threads it does not have.
+/// Returns whether this process is a forked child. Its locks may be held by threads that it does not have.
 pub(crate) fn is_forked_child() -> bool {
-    let settled_by = PID.load(Ordering::Relaxed);
-    IN_CHILD.load(Ordering::Relaxed) || settled_by != 0 && settled_by != std::process::id()
+    let decided_by = PID.load(Ordering::Relaxed);
+    IN_CHILD.load(Ordering::Relaxed) || decided_by != 0 && decided_by != std::process::id()
 }
 
-/// Ticks in a second as known now.
+/// Returns the ticks in a second as known now.
 pub(crate) fn ticks_per_second() -> f64 {
     CLOCK_RATE.ticks_per_second(get().chosen.clock)
 }

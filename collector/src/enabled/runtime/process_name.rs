@@ -1,8 +1,8 @@
-//! Names of programs: they stand in file names and on command lines.
+//! Names of programs, which are used in file names and on command lines.
 
 use tickscope_format::file::header::NAME_BYTES_MAX;
 
-/// Brings a name into `[A-Za-z0-9._-]{1,64}`, not all digits (that would be a pid), and says so.
+/// Corrects a name to `[A-Za-z0-9._-]{1,64}`, not only digits (which would be a process id), and warns if it changed.
 pub(crate) fn mend(name: &str, warnings: &mut Vec<String>) -> String {
     let mut mended: String = name
         .chars()
@@ -22,7 +22,7 @@ pub(crate) fn mend(name: &str, warnings: &mut Vec<String>) -> String {
         mended.truncate(NAME_BYTES_MAX - 1);
         mended.insert(0, 'p');
     }
-    // A leading dot would hide the file, and dots alone are no name.
+    // A leading dot would hide the file, and dots alone are not a usable name.
     if mended.starts_with('.') {
         mended.replace_range(..1, "-");
     }
@@ -36,7 +36,7 @@ pub(crate) fn mend(name: &str, warnings: &mut Vec<String>) -> String {
     mended
 }
 
-/// The name of the executable, mended.
+/// Returns the corrected name of the executable.
 pub(crate) fn of_executable() -> String {
     let path = std::env::current_exe().ok();
     let name = path

@@ -1,7 +1,7 @@
-//! Settings: one table of environment variables, what each allows, and what holds when it says nothing.
+//! Settings: one table of environment variables with the values that each allows, and the defaults.
 //!
-//! The environment wins over the [`Builder`](crate::Builder). Reading it here allocates nothing, because the
-//! first scope of a program may stand inside its allocator; the sentences about bad values are made later.
+//! The environment overrides the [`Builder`](crate::Builder). Reading it here does not allocate, because the first
+//! scope of a program may be inside its allocator. Warnings about bad values are made later.
 
 use std::ffi::CStr;
 use std::io::Write;
@@ -14,12 +14,12 @@ use crate::enabled::record::node;
 use crate::enabled::record::tree::NO_LIMIT;
 use crate::types::{Clock, Destination, Mode, Threads};
 
-/// What the program is to do, by `TICKSCOPE` alone.
+/// What `TICKSCOPE` starts by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AutoStart {
     /// Publish from the first scope on.
     Live,
-    /// The same, and write the log.
+    /// Publish from the first scope on, and write the log.
     Log,
     /// Print a report at exit.
     Report,
@@ -27,41 +27,42 @@ pub(crate) enum AutoStart {
     Off,
 }
 
-/// Time between two records while nobody watches: often enough to attach to, too rare to notice.
+/// The time between two records without a viewer: often enough to attach quickly, too rare to cost anything.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Between two looks at the log's groups, where nothing else was said.
+/// The time between two lines of a group in the log.
 const LOG_EVERY: Duration = Duration::from_secs(1);
-/// 16 MiB: some five hundred records of a thousand nodes, and in as much again an hour with one each ten seconds.
+/// 16 MiB hold about 500 records of 1 000 nodes. The history behind them, one record every ten seconds, may take as
+/// much again and holds about an hour.
 const RING_BYTES: u64 = 16 << 20;
-/// Deep enough for anything but recursion gone wild, shallow enough to read.
+/// Deep enough for all but runaway recursion, and shallow enough to read.
 const MAX_DEPTH: u32 = 512;
-/// 4 MiB of nodes a thread.
+/// At most 4 MiB of nodes a thread.
 const MAX_NODES: u32 = 65_536;
-/// 64 MiB of nodes in all.
+/// At most 64 MiB of nodes in the process.
 const MAX_PROCESS_NODES: u32 = 1 << 20;
 
-/// How long a program waits at its first scope for a standard error that takes nothing.
+/// How long a program waits, at its first scope, for a standard error that accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
-/// All settings with their values.
+/// All settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) interval: Duration,
     pub(crate) ring_bytes: u64,
     pub(crate) dir: Option<PathBuf>,
-    /// How scopes are measured; none to leave it as it is.
+    /// How scopes are measured; `None` leaves the mode as it is.
     pub(crate) mode: Option<Mode>,
-    /// Whether latencies are collected; none to leave it as it is.
+    /// Whether latencies are collected; `None` leaves that as it is.
     pub(crate) histogram: Option<bool>,
     pub(crate) clock: Clock,
     pub(crate) threads: Threads,
     pub(crate) max_depth: u32,
     pub(crate) max_nodes: u32,
     pub(crate) max_process_nodes: u32,
-    /// Largest gap between two events that is charged, in milliseconds; none for no limit.
+    /// The largest gap between two events that is charged; `None` for no limit.
     pub(crate) max_gap: Option<Duration>,
     pub(crate) report_at_exit: Option<Destination>,
-    /// The interval of the log; none for no log.
+    /// The interval of the log; `None` for no log.
     pub(crate) log_every: Option<Duration>,
     pub(crate) allow_remote_control: bool,
 }
@@ -87,21 +88,23 @@ impl Default for Settings {
     }
 }
 
-/// An environment variable: its name, what it may hold, and where that goes; false where it may not hold that.
+/// An environment variable: its name, the allowed values, and how a value is applied. `apply` returns false if the
+/// value is not allowed.
 struct Variable {
     name: &'static CStr,
     allowed: &'static str,
     apply: fn(&mut Settings, &[u8]) -> bool,
 }
 
-/// Those that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate.
+/// The variables that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate, and are read
+/// later.
 const VARIABLES: [Variable; 13] = [
     Variable {
         name: c"TICKSCOPE",
         allowed: "live, log, report, off",
         apply: |settings, value| {
-            set(wish(value), |wish| {
-                if wish == Some(AutoStart::Log) {
+            set(auto_start(value), |auto_start| {
+                if auto_start == Some(AutoStart::Log) {
                     settings.log_every.get_or_insert(LOG_EVERY);
                 }
             })
@@ -128,7 +131,7 @@ const VARIABLES: [Variable; 13] = [
     },
     Variable {
         name: c"TICKSCOPE_RING_BYTES",
-        allowed: "65536 to 4294967296 bytes (K, M, G behind the number)",
+        allowed: "65536 to 4294967296 bytes (suffix K, M or G)",
         apply: |settings, value| set(bytes(value), |bytes| settings.ring_bytes = bytes),
     },
     Variable {
@@ -167,7 +170,7 @@ const VARIABLES: [Variable; 13] = [
     },
     Variable {
         name: c"TICKSCOPE_MAX_DEPTH",
-        allowed: "1 to 4096 scopes inside each other",
+        allowed: "1 to 4096 nested scopes",
         apply: |settings, value| {
             set(number(value, 1..=u64::from(node::DEPTH_MAX)), |depth| {
                 settings.max_depth = depth as u32
@@ -222,7 +225,7 @@ fn one_of<T: Copy>(value: &[u8], words: &[(&str, T)]) -> Option<T> {
         .map(|(_, meaning)| *meaning)
 }
 
-fn wish(value: &[u8]) -> Option<Option<AutoStart>> {
+fn auto_start(value: &[u8]) -> Option<Option<AutoStart>> {
     let words = [
         ("live", AutoStart::Live),
         ("log", AutoStart::Log),
@@ -231,7 +234,7 @@ fn wish(value: &[u8]) -> Option<Option<AutoStart>> {
     ];
     match one_of(value, &words) {
         None if !value.is_empty() => None,
-        wish => Some(wish),
+        auto_start => Some(auto_start),
     }
 }
 
@@ -252,25 +255,25 @@ fn bytes(value: &[u8]) -> Option<u64> {
 }
 
 impl AutoStart {
-    /// Whether there is to be a ring from the first scope on.
+    /// Returns whether a ring is wanted from the first scope on.
     pub(crate) fn publishes(self) -> bool {
         matches!(self, Self::Live | Self::Log)
     }
 }
 
 impl Settings {
-    /// What `TICKSCOPE` asks for. Who says where the report goes wants one.
-    pub(crate) fn wish() -> Option<AutoStart> {
-        let said = os::variable(c"TICKSCOPE").and_then(wish).flatten();
+    /// Returns what `TICKSCOPE` asks for. `TICKSCOPE_REPORT` alone asks for a report.
+    pub(crate) fn auto_start() -> Option<AutoStart> {
+        let said = os::variable(c"TICKSCOPE").and_then(auto_start).flatten();
         let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
-    /// Where `TICKSCOPE` is not understood, standard error hears so: nothing starts that could tell it elsewhere. Without
-    /// allocating.
+    /// Prints a line on standard error if `TICKSCOPE` is not understood. Nothing starts in that case, so there is no
+    /// other place for the warning. Does not allocate.
     pub(crate) fn warn_of_bad_auto_start() {
         let [known, ..] = &VARIABLES;
-        let Some(found) = os::variable(known.name).filter(|value| wish(value).is_none()) else {
+        let Some(found) = os::variable(known.name).filter(|value| auto_start(value).is_none()) else {
             return;
         };
         // A longer value is cut.
@@ -288,7 +291,7 @@ impl Settings {
         }
     }
 
-    /// What `tickscope run` passed on, 0 for nothing.
+    /// Returns the token that `tickscope run` passed, or 0.
     pub(crate) fn run_token() -> u64 {
         let token = os::variable(c"TICKSCOPE_RUN").and_then(|token| std::str::from_utf8(token).ok());
         token
@@ -296,7 +299,7 @@ impl Settings {
             .unwrap_or(0)
     }
 
-    /// Lets the environment win, without allocating: all but what holds a path.
+    /// Applies the environment, except paths, without allocating.
     pub(crate) fn with_environment(mut self) -> Self {
         for variable in &VARIABLES {
             if let Some(value) = os::variable(variable.name) {
@@ -306,10 +309,10 @@ impl Settings {
         self
     }
 
-    /// Lets the environment win, and says of each bad value what it is and what is allowed. Reads it under
-    /// std's lock: this may run on the publisher's thread, of which the program does not know.
+    /// Applies the environment, and adds a warning for each bad value. It reads the environment under std's lock,
+    /// because it may run on the publisher's thread while the program changes the environment.
     pub(crate) fn with_environment_and_warnings(mut self, warnings: &mut Vec<String>) -> Self {
-        // A program with more rights than its caller does not let him say where files go.
+        // A program with more rights than its caller does not let the caller choose where files go.
         let variable = |name: &str| std::env::var_os(name).filter(|_| !os::has_more_rights());
         for known in &VARIABLES {
             let name = known.name.to_string_lossy();
@@ -319,7 +322,7 @@ impl Settings {
                 let found = value.to_string_lossy();
                 let allowed = known.allowed;
                 warnings.push(format!(
-                    "{name}={found} is not understood; allowed: {allowed}; the default holds"
+                    "{name}={found} is not understood; allowed: {allowed}; the default is used"
                 ));
             }
         }
@@ -333,7 +336,7 @@ impl Settings {
                 _ => Destination::File(report.into()),
             });
         }
-        // The program may go to another directory before the publisher gets there.
+        // The program may change its working directory before the publisher uses the path.
         self.dir = self.dir.map(|dir| std::path::absolute(&dir).unwrap_or(dir));
         if let Some(Destination::File(path)) = &mut self.report_at_exit
             && let Ok(absolute) = std::path::absolute(&*path)
@@ -344,13 +347,13 @@ impl Settings {
         self
     }
 
-    /// Brings what the program itself set into range.
+    /// Clamps what the program itself set.
     fn mend(&mut self, warnings: &mut Vec<String>) {
         let mut clamp = |what: &str, value: u64, low: u64, high: u64| {
             let mended = value.clamp(low, high);
             if mended != value {
                 warnings.push(format!(
-                    "{what} {value} is out of range; allowed: {low} to {high}; taken: {mended}"
+                    "{what} {value} is out of range; allowed: {low} to {high}; used: {mended}"
                 ));
             }
             mended
@@ -367,7 +370,7 @@ impl Settings {
         self.max_nodes = clamp("max_nodes", self.max_nodes.into(), 1, most) as u32;
     }
 
-    /// The absurd limit in ticks.
+    /// Returns the largest gap that is charged, in ticks.
     pub(crate) fn max_gap_ticks(&self, ticks_per_second: f64) -> u64 {
         match self.max_gap {
             Some(limit) => ((limit.as_secs_f64() * ticks_per_second) as u64).clamp(1, NO_LIMIT),

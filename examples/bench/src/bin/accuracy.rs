@@ -1,7 +1,7 @@
-//! How near the modes come to each other: the sphereflake in each of them, in one process, in turns; and its whole time
+//! Compares the results of the modes: the sphereflake in each mode, in one process, in turns; and the time of the whole
 //! against runs without scopes.
 //!
-//! `accuracy [SECONDS]`: time in each mode, 10 by default.
+//! `accuracy [SECONDS]`: the time in each mode, 10 by default.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use tickscope_bench::{Plain, Scene, Scoped, render};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
 
-/// Width and height of the picture: some 20 ms a frame.
+/// Width and height of the picture in pixels: about 20 ms a frame.
 const SIZE: usize = 128;
 
-/// What a mode says of a function.
+/// What a mode reports of a function.
 #[derive(Debug, Default)]
 struct Told {
     calls: u64,
@@ -24,7 +24,7 @@ struct Told {
     error_ns: f64,
 }
 
-/// Renders for so long; gives nanoseconds a frame.
+/// Renders for so long, and returns nanoseconds a frame.
 fn frames(scene: &Scene, time: Duration, scoped: bool) -> f64 {
     let begin = Instant::now();
     let mut frames = 0;
@@ -39,7 +39,7 @@ fn frames(scene: &Scene, time: Duration, scoped: bool) -> f64 {
     begin.elapsed().as_nanos() as f64 / f64::from(frames)
 }
 
-/// Self time by function, and the time of all.
+/// Returns the self time by function, and the time of all functions.
 fn told(snapshot: &Snapshot) -> (BTreeMap<&str, Told>, f64) {
     let mut functions: BTreeMap<&str, Told> = BTreeMap::new();
     let mut all = 0.0;
@@ -72,7 +72,7 @@ fn main() -> Result<(), String> {
     );
     for mode in modes {
         let whole = Duration::from_secs_f64(seconds);
-        // What adaptive mode learns in its first second is thrown away.
+        // What adaptive mode measures in its first second, while it learns, is dropped.
         tickscope::set_mode(mode);
         frames(&scene, whole / 10, true);
         let plain_before = frames(&scene, whole / 10, false);

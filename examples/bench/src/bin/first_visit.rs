@@ -1,6 +1,7 @@
-//! What the first visit of a place in the call tree costs: the opening of a scope whose node is made for it.
+//! Measures the cost of the first visit of a place in the call tree: the beginning of a scope whose node is made for
+//! it.
 //!
-//! `first_visit`: a process with latency histograms and one without, each of 21 844 nodes.
+//! `first_visit` starts one process with latency histograms and one without, each with 21 844 nodes.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::process::Command;
@@ -8,13 +9,14 @@ use std::time::Instant;
 
 use tickscope_bench::statistics::sorted;
 
-/// What a child is to do; each has a process of its own, as the collector is one per process.
+/// The environment variable with the role of a child. Each measurement has its own process, because a process has one
+/// collector.
 const ROLE: &str = "FIRST_VISIT_ROLE";
 
-/// Four functions that call each other so deep: 4 + 16 + ... + 4^7 nodes.
+/// The depth to which four functions call each other: 4 + 16 + ... + 4^7 nodes.
 const DEPTH: u32 = 7;
 
-/// Opens a scope; how long that took, in nanoseconds, is pushed.
+/// Opens a scope and pushes how long that took, in nanoseconds.
 macro_rules! visit {
     ($name:literal, $depth:ident, $times:ident) => {
         let before = Instant::now();
@@ -46,7 +48,7 @@ fn print(histograms: bool) {
     let session = tickscope::Builder::new("first_visit")
         .histogram(histograms)
         .start();
-    // Room for all, made ready: only the collector's memory is new.
+    // The memory for all times is written before, so only the collector's memory is new.
     let mut times = vec![0.0; 4 << (2 * DEPTH)];
     times.clear();
     visit_below(DEPTH, &mut times);

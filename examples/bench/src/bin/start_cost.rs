@@ -1,5 +1,5 @@
-//! What beginning and ending cost a program: `start()`, the first record, the end of a session, the exit of a
-//! process; median and worst of 50 processes, by itself and beside a thread that keeps a core busy.
+//! Measures what the start and the end cost a program: `start()`, the first record, the end of a session, the exit of a
+//! process. It prints the median and the maximum of 50 processes, alone and beside a thread that keeps a core busy.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const PROCESSES: usize = 50;
 
-/// How a child ends: `drop` or `exit`.
+/// The environment variable that says how a child ends: `drop` or `exit`.
 const ROLE: &str = "START_COST_ROLE";
 
 /// What is measured, in microseconds.
@@ -39,7 +39,7 @@ fn child(role: &str) {
     // Nothing is left to do at the exit.
 }
 
-/// Runs a child and gives its three figures, and the time from its last word to its end.
+/// Runs a child, and returns its three figures and the time from its last output to its end.
 fn run(role: &str) -> Result<[u128; 4], String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)

@@ -3,9 +3,9 @@
 use std::ops::AddAssign;
 
 use crate::functions::FunctionId;
-use crate::uncertainty::Spread;
+use crate::uncertainty::Uncertainty;
 
-/// A time in ticks, and in nanoseconds that were added up by themselves.
+/// A time in ticks and in nanoseconds. Both are summed up separately, because each node is rounded once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// In ticks.
@@ -28,27 +28,28 @@ pub enum Subject {
 pub struct Entry {
     /// Which.
     pub subject: Subject,
-    /// Its calls that are not inside of another call of it.
+    /// Its calls that are not inside another call of it.
     pub outermost_calls: u64,
-    /// Its calls inside of another call of it.
+    /// Its calls inside another call of it.
     pub recursive_calls: u64,
     /// Time in itself.
     pub own: Amount,
     /// Time in its outermost calls and all below.
     pub total: Amount,
-    /// How far its times are estimates; none where they are exact.
-    pub spread: Option<Spread>,
+    /// The uncertainty of its times, or none if they are exact.
+    pub uncertainty: Option<Uncertainty>,
     /// Who calls it, in the order first met; a function itself is not among them, nor are members among those of their
     /// cycle.
-    pub callers: Vec<Line>,
-    /// What it calls, in the order first met, without itself; of a cycle its members, with what they call outside of it.
-    pub callees: Vec<Line>,
+    pub callers: Vec<Edge>,
+    /// What it calls, in the order first met, without itself; of a cycle its members, with what they call outside of
+    /// it.
+    pub callees: Vec<Edge>,
 }
 
-/// What stands between two functions.
+/// The calls between two functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The other function; none where the calls stand at the top of a thread.
+pub struct Edge {
+    /// The other function, or none if the calls stand at the top of a thread.
     pub function: Option<FunctionId>,
     /// Calls from the one to the other; of a cycle's member those from within.
     pub calls: u64,
@@ -61,7 +62,7 @@ pub struct Line {
 }
 
 impl Amount {
-    /// What is left without another, a part of it.
+    /// Subtracts a part of it.
     pub fn without(self, part: Self) -> Self {
         Self {
             ticks: self.ticks.wrapping_sub(part.ticks),
@@ -71,14 +72,14 @@ impl Amount {
 }
 
 impl AddAssign for Amount {
-    /// What is taken away may come first: the sum is right when all is there.
+    /// Wraps around: a part may be subtracted before the whole was added, and the final sum is right.
     fn add_assign(&mut self, other: Self) {
         self.ticks = self.ticks.wrapping_add(other.ticks);
         self.ns = self.ns.wrapping_add(other.ns);
     }
 }
 
-impl Line {
+impl Edge {
     pub(super) fn new(function: Option<FunctionId>) -> Self {
         Self {
             function,

@@ -13,7 +13,7 @@ fn graph_of(snapshot: &Snapshot) -> (CallTree, CallGraph) {
 }
 
 /// Name, calls, self and total ticks.
-fn lines(tree: &CallTree, list: &[Line]) -> Vec<String> {
+fn lines(tree: &CallTree, list: &[Edge]) -> Vec<String> {
     list.iter()
         .map(|line| {
             let name = line.function.map_or("-", |f| &tree.functions.get(f).name);
@@ -69,7 +69,7 @@ proptest! {
             prop_assert_eq!(entry.recursive_calls, of.recursive_calls);
             prop_assert_eq!(entry.own, Amount { ticks: of.self_ticks, ns: of.self_ns });
             prop_assert_eq!(entry.total, Amount { ticks: of.total_ticks, ns: of.total_ns });
-            prop_assert_eq!(entry.spread, of.spread);
+            prop_assert_eq!(entry.uncertainty, of.uncertainty);
             for (lines, links) in [(&entry.callers, &of.callers), (&entry.callees, &of.callees)] {
                 let mut lines: Vec<_> = lines
                     .iter()
@@ -90,7 +90,7 @@ proptest! {
     fn callers_are_the_total_and_so_are_callees_with_self(snapshot in fixtures::any_snapshot()) {
         let (tree, graph) = graph_of(&snapshot);
         for entry in &graph.entries {
-            let sum = |lines: &[Line], value: fn(&Line) -> Amount| {
+            let sum = |lines: &[Edge], value: fn(&Edge) -> Amount| {
                 let mut sum = Amount::default();
                 lines.iter().for_each(|line| sum += value(line));
                 sum

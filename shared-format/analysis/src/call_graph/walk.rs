@@ -1,12 +1,12 @@
-//! The walk over a tree that makes its call graph.
+//! The walk over a tree that builds its call graph.
 
 use std::collections::HashMap;
 
-use super::entry::{Amount, Entry, Line, Subject};
+use super::entry::{Amount, Edge, Entry, Subject};
 use crate::call_tree::CallTree;
 use crate::callers::cycles;
 use crate::functions::FunctionId;
-use crate::uncertainty::Spread;
+use crate::uncertainty::Uncertainty;
 
 /// All calls from one function to another.
 #[derive(Clone, Copy)]
@@ -33,9 +33,9 @@ struct Node {
     outermost_calls: u64,
     recursive_calls: u64,
     times: Times,
-    /// One more than the place on the path of the nearest call of it; 0 where there is none.
+    /// One more than the place on the path of the nearest call of it; 0 if there is none.
     nearest: u32,
-    spread: Spread,
+    uncertainty: Uncertainty,
 }
 
 /// A row on the path.
@@ -63,7 +63,7 @@ pub(super) struct Walk<'a> {
     links: Vec<Link>,
     link_of: HashMap<(Option<FunctionId>, FunctionId), usize>,
     /// By cycle, its callers.
-    cycle_lines: Vec<Vec<Line>>,
+    cycle_lines: Vec<Vec<Edge>>,
     /// By function: what it has in its cycle, and calls of it from there.
     members: Vec<(Times, u64)>,
     path: Vec<Step>,
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
         }
         match step.before.0 {
             0 => {}
-            // It called itself, with nobody between the two.
+            // A direct call of itself, without another function in between.
             nearest if nearest == place => {}
             nearest => {
                 let callee = self.path[nearest as usize].function;
@@ -170,9 +170,9 @@ impl<'a> Walk<'a> {
             }
         }
         self.enter_cycle(&mut step, caller, own, total);
-        let spread = self.tree.merged_spread(index).unwrap_or_default();
+        let uncertainty = self.tree.merged_uncertainty(index).unwrap_or_default();
         let node = &mut self.functions[function.index()];
-        node.enter(step.before.0 == 0, row.calls, own, total, &spread);
+        node.enter(step.before.0 == 0, row.calls, own, total, &uncertainty);
         node.nearest = place + 1;
         self.path.push(step);
     }
@@ -180,7 +180,7 @@ impl<'a> Walk<'a> {
     fn enter_cycle(&mut self, step: &mut Step, caller: Option<FunctionId>, own: Amount, total: Amount) {
         let cycle = self.cycle_of[step.function.index()];
         if let Some(caller) = caller.filter(|caller| self.cycle_of[caller.index()] != cycle) {
-            // What a member calls outside of its cycle is the member's; of those in none nobody asks.
+            // What a member calls outside of its cycle is the member's; of functions in no cycle this is not needed.
             self.members[caller.index()].0.total += total;
         }
         if cycle == 0 {
@@ -197,7 +197,7 @@ impl<'a> Walk<'a> {
             let lines = &mut self.cycle_lines[cycle];
             let at = lines.iter().position(|line| line.function == caller);
             let at = at.unwrap_or_else(|| {
-                lines.push(Line::new(caller));
+                lines.push(Edge::new(caller));
                 lines.len() - 1
             });
             lines[at].calls += calls;
@@ -211,9 +211,9 @@ impl<'a> Walk<'a> {
                 *taken = taken.without(total);
             }
         }
-        let spread = self.tree.merged_spread(step.row).unwrap_or_default();
+        let uncertainty = self.tree.merged_uncertainty(step.row).unwrap_or_default();
         let node = &mut self.cycles[cycle];
-        node.enter(step.before.1 == 0, calls, own, total, &spread);
+        node.enter(step.before.1 == 0, calls, own, total, &uncertainty);
         node.nearest = place + 1;
     }
 
@@ -257,12 +257,12 @@ impl<'a> Walk<'a> {
             .collect();
         for link in &self.links {
             let of_calls = all_calls(&self.functions[link.callee.index()]);
-            let line = |function: Option<FunctionId>, times: Times| Line {
+            let line = |function: Option<FunctionId>, times: Times| Edge {
                 calls: link.calls,
                 of_calls,
                 own: times.own,
                 total: times.total,
-                ..Line::new(function)
+                ..Edge::new(function)
             };
             let to_callee = line(link.caller, link.to_callee);
             entries[link.callee.index()].callers.push(to_callee);
@@ -275,7 +275,7 @@ impl<'a> Walk<'a> {
             let mut entry = node.entry(Subject::Cycle(number as u32));
             let callers = self.cycle_lines[number].iter();
             entry.callers = callers
-                .map(|line| Line {
+                .map(|line| Edge {
                     of_calls: node.outermost_calls,
                     ..*line
                 })
@@ -283,30 +283,30 @@ impl<'a> Walk<'a> {
             let members = (0..).map(FunctionId).zip(&self.members);
             entry.callees = members
                 .filter(|(member, _)| self.cycle_of[member.index()] == number as u32)
-                .map(|(member, (times, calls))| Line {
+                .map(|(member, (times, calls))| Edge {
                     calls: *calls,
                     of_calls: all_calls(&self.functions[member.index()]),
                     own: times.own,
                     total: times.total,
-                    ..Line::new(Some(member))
+                    ..Edge::new(Some(member))
                 })
                 .collect();
             entries.push(entry);
         }
-        // Whoever has a row has a caller, be it the top of a thread.
+        // A function with a row has a caller, even if only the top of a thread.
         entries.retain(|entry| !entry.callers.is_empty());
         (entries, self.cycle_of)
     }
 }
 
 impl Node {
-    fn enter(&mut self, outermost: bool, calls: u64, own: Amount, total: Amount, spread: &Spread) {
+    fn enter(&mut self, outermost: bool, calls: u64, own: Amount, total: Amount, uncertainty: &Uncertainty) {
         self.times.own += own;
-        self.spread.add_self(spread);
+        self.uncertainty.add_self(uncertainty);
         if outermost {
             self.outermost_calls += calls;
             self.times.total += total;
-            self.spread.add_total(spread);
+            self.uncertainty.add_total(uncertainty);
         } else {
             self.recursive_calls += calls;
         }
@@ -319,7 +319,7 @@ impl Node {
             recursive_calls: self.recursive_calls,
             own: self.times.own,
             total: self.times.total,
-            spread: self.spread.if_estimated(),
+            uncertainty: self.uncertainty.if_estimated(),
             callers: Vec::new(),
             callees: Vec::new(),
         }

@@ -68,10 +68,10 @@ fn times_are_estimates_as_those_of_their_rows_are() {
         });
     }
     let tree = CallTree::build(&snapshot, |_| true);
-    let error = |link: &Link| link.spread.map(|spread| spread.total_error);
+    let error = |link: &Link| link.uncertainty.map(|uncertainty| uncertainty.total_error);
     let even = around(&tree, "even");
-    let spread = even.spread.unwrap();
-    assert_eq!((spread.self_error, spread.total_error), (30.0, 0.0));
+    let uncertainty = even.uncertainty.unwrap();
+    assert_eq!((uncertainty.self_error, uncertainty.total_error), (30.0, 0.0));
     assert_eq!(even.callers.iter().map(error).collect::<Vec<_>>(), [None, None]);
     assert_eq!(
         even.callees.iter().map(error).collect::<Vec<_>>(),

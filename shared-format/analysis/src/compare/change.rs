@@ -1,4 +1,4 @@
-//! A row of both sides of a comparison: its values before and after.
+//! A row of a comparison: its values before and after.
 
 use crate::functions::FunctionId;
 
@@ -17,7 +17,7 @@ pub struct Values {
 
 /// One of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Quantity {
     /// Calls.
     Calls,
     /// Time in itself and all below.
@@ -80,12 +80,12 @@ pub struct PathRow {
 
 impl Values {
     /// One of them.
-    pub fn get(&self, what: What) -> f64 {
+    pub fn get(&self, what: Quantity) -> f64 {
         match what {
-            What::Calls => self.calls,
-            What::Total => self.total_ns,
-            What::SelfTime => self.self_ns,
-            What::Sum => self.sum,
+            Quantity::Calls => self.calls,
+            Quantity::Total => self.total_ns,
+            Quantity::SelfTime => self.self_ns,
+            Quantity::Sum => self.sum,
         }
     }
 
@@ -97,28 +97,32 @@ impl Values {
 
 impl Change {
     /// After less before.
-    pub fn of(&self, what: What) -> f64 {
+    pub fn of(&self, what: Quantity) -> f64 {
         self.after.get(what) - self.before.get(what)
     }
 
     /// What its three numbers are: a counter has a sum and no time in itself.
-    pub fn columns(&self) -> [What; 3] {
-        let total = if self.is_counter { What::Sum } else { What::Total };
-        [What::Calls, total, What::SelfTime]
+    pub fn columns(&self) -> [Quantity; 3] {
+        let total = if self.is_counter {
+            Quantity::Sum
+        } else {
+            Quantity::Total
+        };
+        [Quantity::Calls, total, Quantity::SelfTime]
     }
 
-    /// Whether a reader wants to see it: its calls or its sum have changed, it is new or gone, or a time of it has changed by at
-    /// least so many nanoseconds, and that is not noise.
-    pub(super) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(What) -> bool) -> bool {
-        let of_time = |what: What| {
+    /// Whether a reader wants to see it: its calls or its sum have changed, it is new or gone, or a time of it has
+    /// changed by at least so many nanoseconds, and that is not noise.
+    pub(super) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
+        let of_time = |what: Quantity| {
             let change = self.of(what).abs();
             change > 0.0 && change >= least_ns && !is_noise(what)
         };
         self.presence != Presence::Both
-            || self.of(What::Calls) != 0.0
-            || self.of(What::Sum) != 0.0
-            || of_time(What::Total)
-            || of_time(What::SelfTime)
+            || self.of(Quantity::Calls) != 0.0
+            || self.of(Quantity::Sum) != 0.0
+            || of_time(Quantity::Total)
+            || of_time(Quantity::SelfTime)
     }
 }
 

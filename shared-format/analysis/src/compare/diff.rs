@@ -1,11 +1,11 @@
-//! What has changed between two builds: the runs before and the runs after, side by side, per function and per path.
+//! What has changed between two builds, by function and by path.
 //!
-//! Each side may be several runs; then times are their medians. Counts are exact where all runs of a side agree, which
-//! is said; else they are medians as well.
+//! Each side may be several runs; its times are then their medians. A count is exact if all runs of a side agree, which
+//! `calls_exact` says; otherwise it is a median as well.
 //!
-//! Numbers may be per call of a scope (a frame, a request), so that runs of different length compare. A run is then
-//! divided by its own calls of that scope. What no run calls inside of the scope, and all runs as often, is not
-//! something that happens per call of it (a set-up, `main`): it stays per run.
+//! Numbers may be per call of a scope (a frame, a request), so that runs of different length can be compared. Each run
+//! is then divided by its own calls of that scope. A row that is never inside the scope, and that all runs call equally
+//! often (a set-up, `main`), does not depend on the scope: it stays per run.
 
 mod merged;
 #[cfg(test)]
@@ -19,11 +19,11 @@ use tickscope_format::snapshot::Snapshot;
 use self::merged::Merged;
 use crate::compare::rank::{LEVEL, RUNS, chance_of_greater};
 use crate::functions::{FunctionId, Functions};
-use crate::per_call::{self, PerError};
+use crate::per_call::{self, PerCallError};
 
-pub use crate::compare::change::{Change, PathRow, Presence, Values, What};
+pub use crate::compare::change::{Change, PathRow, Presence, Quantity, Values};
 
-/// Both sides.
+/// A comparison of two builds.
 #[derive(Clone, Debug)]
 pub struct Diff {
     /// The functions of all runs.
@@ -41,37 +41,37 @@ pub struct Diff {
 
 /// A run in which the scope that numbers are per call of cannot be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoScope {
+pub struct DiffError {
     /// Whether it is a run after.
     pub is_after: bool,
     /// Which one of its side.
     pub run: usize,
     /// Why.
-    pub why: PerError,
+    pub why: PerCallError,
 }
 
-impl fmt::Display for NoScope {
+impl fmt::Display for DiffError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.why.fmt(f)
     }
 }
 
-impl Error for NoScope {}
+impl Error for DiffError {}
 
 impl Diff {
-    /// Compares runs before with runs after, per call of `per` where that is given.
+    /// Compares runs before with runs after, per call of `per` if given.
     ///
     /// # Errors
-    /// The first run in which that scope is not found, or was not called.
-    pub fn of(before: &[Snapshot], after: &[Snapshot], per: Option<&str>) -> Result<Self, NoScope> {
+    /// The first run in which that scope is missing or was not called.
+    pub fn of(before: &[Snapshot], after: &[Snapshot], per: Option<&str>) -> Result<Self, DiffError> {
         let calls_of = |runs: &[Snapshot], is_after| {
             let calls = runs.iter().enumerate().map(|(run, snapshot)| match per {
                 None => Ok(1),
                 Some(name) => {
-                    per_call::calls_of(snapshot, name).map_err(|why| NoScope { is_after, run, why })
+                    per_call::calls_of(snapshot, name).map_err(|why| DiffError { is_after, run, why })
                 }
             });
-            calls.collect::<Result<Vec<u64>, NoScope>>()
+            calls.collect::<Result<Vec<u64>, DiffError>>()
         };
         let per_calls = (calls_of(before, false)?, calls_of(after, true)?);
         let mut merged = Merged::default();
@@ -94,29 +94,29 @@ impl Diff {
         })
     }
 
-    /// How many runs each side has.
+    /// Returns the number of runs before and after.
     pub fn runs(&self) -> (usize, usize) {
         (self.per_calls.0.len(), self.per_calls.1.len())
     }
 
-    /// A value of a function in each run before and each run after.
-    pub fn in_runs(&self, function: FunctionId, what: What) -> (Vec<f64>, Vec<f64>) {
+    /// Returns a value of a function in each run before and in each run after.
+    pub fn in_runs(&self, function: FunctionId, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.merged.in_runs(function.index(), what)
     }
 
-    /// A value of the whole program in each run before and each run after.
-    pub fn whole_in_runs(&self, what: What) -> (Vec<f64>, Vec<f64>) {
+    /// Returns a value of the whole program in each run before and in each run after.
+    pub fn whole_in_runs(&self, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.merged.whole_in_runs(what)
     }
 
-    /// Whether a reader wants to see a function: its calls have changed, it is new or gone, or a time of it has changed
-    /// by at least so many nanoseconds and, where there are runs enough to tell, not by chance.
+    /// Whether a function is worth showing: its calls have changed, it is new or gone, or a time has changed by at
+    /// least `least_ns` nanoseconds and, if there are enough runs to tell, not by chance.
     pub fn is_function_worth(&self, function: FunctionId, least_ns: f64) -> bool {
         let in_runs = |what| self.in_runs(function, what);
         self.by_function[function.index()].is_worth(least_ns, |what| is_noise(&in_runs(what)))
     }
 
-    /// The same of a path.
+    /// Like [`is_function_worth`](Self::is_function_worth), for a path.
     pub fn is_path_worth(&self, path: usize, least_ns: f64) -> bool {
         let in_runs = |what| self.merged.path_in_runs(path, what);
         self.paths[path]
@@ -124,13 +124,13 @@ impl Diff {
             .is_worth(least_ns, |what| is_noise(&in_runs(what)))
     }
 
-    /// Whether there are runs enough to tell a change of times from chance.
+    /// Whether there are enough runs to tell a change of times from chance.
     pub fn can_tell_noise(&self) -> bool {
         let (before, after) = self.runs();
         before.min(after) >= RUNS
     }
 
-    /// The greater of the two sides' time in scopes: what shares are of.
+    /// Returns the larger of the two sides' time in scopes, in nanoseconds. Shares are of this.
     pub fn measured_ns(&self) -> f64 {
         self.whole.before.total_ns.max(self.whole.after.total_ns)
     }

@@ -1,26 +1,26 @@
 //! Gates: conditions under which a comparison fails, for machines that decide whether a change goes in.
 //!
-//! `calls` is exact: counts have no noise, so one run a side is enough, and what differs has changed. A function that
-//! was not there before has grown by more than any percentage; one that is gone has not grown. Where the runs of a side do
-//! not agree (threads that share work as it comes), there is noise after all: over [`RUNS`] runs a side such a count is
-//! judged as times are, over fewer by its median.
+//! `calls` is exact. Counts have no noise, so one run a side is enough, and any difference is a change. A new function
+//! has grown by more than any percentage; a function that is gone has not grown. If the runs of a side disagree
+//! (threads that share work as it comes), there is noise after all: with [`RUNS`] runs a side such a count is judged
+//! like a time, with fewer by its median.
 //!
-//! `time` (the total) and `self` are judged by a rank test over at least [`RUNS`] runs a side, see [`super::rank`]. Three
-//! decisions keep an unchanged program from failing by chance:
+//! `time` (the total) and `self` are judged by a rank test over at least [`RUNS`] runs a side, see [`super::rank`].
+//! Three decisions keep an unchanged program from failing by chance:
 //!
-//! - What is tested is the threshold itself: for `time > 10%`, whether the runs after are slower than the runs before
-//!   *each made 10 % longer*. That a function is measurably slower, but by 2 %, does not fail; and of an unchanged one the
-//!   noise would have to imitate the whole threshold.
-//! - Judged are the whole program and functions with at least [`JUDGED_SHARE`] of its time, and those asked for by name:
-//!   each function more is one chance more for a false alarm, and small ones have the most noise.
-//! - Of all that is judged together the level is Holm's (Scandinavian Journal of Statistics 6, 1979, 65-70): 5 % that *any*
-//!   alarm is false, however their times hang together. Five runs a side can show 1 in 252 at best, which is too little
-//!   for more than twelve functions; then a function fails only where each run after is slower than each run before
-//!   made longer, the clearest result there is.
+//! - The test is of the threshold itself. For `time > 10%` it asks whether the runs after are slower than the runs
+//!   before *with 10 % added to each*. A function that is measurably slower, but by 2 %, does not fail; for an
+//!   unchanged function the noise would have to reach the whole threshold.
+//! - Only the whole program, functions with at least [`JUDGED_SHARE`] of its time, and functions named by the condition
+//!   are judged. Each further function is one more chance of a false alarm, and small functions have the most noise.
+//! - The significance level for everything judged together is Holm's (Scandinavian Journal of Statistics 6, 1979,
+//!   65-70): the probability of *any* false alarm is 5 %, however the times depend on each other. Five runs a side
+//!   reach 1 in 252 at best, which is too little for more than twelve functions. A function then fails only if each run
+//!   after is slower than each run before with the threshold added, which is the clearest result possible.
 //!
-//! New and gone functions have no two times to compare: what a new one takes shows in its callers and in the whole.
-//! Where numbers are per call of a scope and runs are of different length, what is around that scope is left out: its
-//! time has set-up in it, too.
+//! New and gone functions have no two times to compare; the time of a new one shows in its callers and in the whole
+//! program. If numbers are per call of a scope and the runs have different lengths, functions around that scope are
+//! left out, because their time includes the set-up.
 
 mod condition;
 #[cfg(test)]
@@ -29,13 +29,13 @@ mod tests;
 use std::error::Error;
 use std::fmt;
 
-use crate::compare::change::{Presence, What};
+use crate::compare::change::{Presence, Quantity};
 use crate::compare::diff::Diff;
 use crate::compare::rank::{chance_of_greater, least_chance};
 use crate::functions::FunctionId;
 use crate::per_call::named;
 
-pub use self::condition::{Condition, Growth, NotACondition};
+pub use self::condition::{Condition, ConditionError, Growth};
 pub use crate::compare::rank::{LEVEL, RUNS};
 
 /// What has a smaller share of the time in scopes is not judged by time, unless by name.
@@ -50,7 +50,7 @@ pub enum Judged {
     Function(FunctionId),
 }
 
-/// Something that a gate does not let pass.
+/// A failure of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
     /// What it is.
@@ -63,16 +63,16 @@ pub struct Failure {
     pub chance: Option<f64>,
 }
 
-/// What a gate says.
+/// The verdict of a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The gate.
     pub condition: Condition,
     /// How much was judged.
     pub judged: usize,
-    /// What failed, the greatest change first; empty where it passed.
+    /// What failed, the greatest change first; empty if it passed.
     pub failures: Vec<Failure>,
-    /// What was found of the whole program, whether it failed or not; none where it was not judged.
+    /// What was found of the whole program, whether it failed or not, or none if it was not judged.
     pub whole: Option<Failure>,
     /// Counts that do not agree among the runs of a side, of what failed: then they are medians.
     pub inexact: usize,
@@ -80,7 +80,7 @@ pub struct Verdict {
 
 /// Why a gate cannot be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CannotJudge {
+pub enum GateError {
     /// Too few runs for times.
     TooFewRuns {
         /// The gate.
@@ -90,7 +90,7 @@ pub enum CannotJudge {
         /// Runs after.
         after: usize,
     },
-    /// Nobody is called so, on either side.
+    /// No function has this name on either side.
     NoFunction {
         /// The gate.
         condition: String,
@@ -99,7 +99,7 @@ pub enum CannotJudge {
     },
 }
 
-impl fmt::Display for CannotJudge {
+impl fmt::Display for GateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewRuns {
@@ -118,7 +118,7 @@ impl fmt::Display for CannotJudge {
     }
 }
 
-impl Error for CannotJudge {}
+impl Error for GateError {}
 
 impl Verdict {
     /// Whether nothing failed.
@@ -127,16 +127,16 @@ impl Verdict {
     }
 }
 
-/// Judges a comparison.
+/// Judges a comparison by a gate.
 ///
 /// # Errors
-/// Too few runs, or a function that is not there: then nothing was judged, and nobody may think that it passed.
-pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, CannotJudge> {
+/// Too few runs, or a function that does not exist. Nothing was judged then, so the gate must not count as passed.
+pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
     let asked = match &condition.function {
         None => None,
         Some(name) => match named(&diff.functions, name) {
             none if none.is_empty() => {
-                return Err(CannotJudge::NoFunction {
+                return Err(GateError::NoFunction {
                     condition: condition.to_string(),
                     name: name.clone(),
                 });
@@ -145,8 +145,8 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, CannotJudge>
         },
     };
     let mut verdict = match condition.what {
-        What::Calls => judge_calls(diff, condition, asked),
-        What::Total | What::SelfTime | What::Sum => judge_times(diff, condition, asked)?,
+        Quantity::Calls => judge_calls(diff, condition, asked),
+        Quantity::Total | Quantity::SelfTime | Quantity::Sum => judge_times(diff, condition, asked)?,
     };
     let grown = |failure: &Failure| failure.after - failure.before;
     verdict.failures.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
@@ -192,10 +192,10 @@ fn judge_times(
     diff: &Diff,
     condition: &Condition,
     asked: Option<Vec<FunctionId>>,
-) -> Result<Verdict, CannotJudge> {
+) -> Result<Verdict, GateError> {
     let (before, after) = diff.runs();
     if before < RUNS || after < RUNS {
-        return Err(CannotJudge::TooFewRuns {
+        return Err(GateError::TooFewRuns {
             condition: condition.to_string(),
             before,
             after,
@@ -219,7 +219,7 @@ fn judge_times(
         }
     };
     // The whole has no self time of its own.
-    all.retain(|&judged| judged != Judged::Whole || what == What::Total);
+    all.retain(|&judged| judged != Judged::Whole || what == Quantity::Total);
     let mut failures: Vec<Failure> = all
         .iter()
         .map(|&judged| {

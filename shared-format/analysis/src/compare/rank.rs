@@ -1,12 +1,12 @@
-//! The rank test for times: are the runs after slower than the runs before, or is that chance?
+//! The rank test for times: are the runs after slower than the runs before, or is the difference chance?
 //!
 //! Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than the other", Annals
-//! of Mathematical Statistics 18 (1947), 50-60. It looks at the order of the runs alone, so that one run in which the
-//! machine was busy weighs no more than any other late one; times of programs are nothing like normally distributed.
+//! of Mathematical Statistics 18 (1947), 50-60. The test looks at the order of the runs alone, so one run on a busy
+//! machine weighs no more than any other late run. Times of programs are far from normally distributed.
 //!
-//! Equal times share the middle of their ranks. Up to [`EXACT_RUNS`] runs the probability is exact, ties or not: all ways
-//! to choose which runs are the ones after are counted. With more it is the normal approximation, with the correction for
-//! ties and for continuity (Lehmann, "Nonparametrics", 1975, section 1.3 and appendix).
+//! Equal times share the mean of their ranks. Up to [`EXACT_RUNS`] runs the probability is exact, with or without ties:
+//! the test counts all ways to choose which runs are the ones after. With more runs it uses the normal approximation,
+//! corrected for ties and for continuity (Lehmann, "Nonparametrics", 1975, section 1.3 and appendix).
 
 /// Times are judged where each side has at least this many runs.
 pub const RUNS: usize = 5;
@@ -181,7 +181,8 @@ mod tests {
     #[test]
     fn ties_share_their_ranks() {
         assert_eq!(chance_of_greater(&[1.0; 5], &[1.0; 5]), 1.0);
-        // Of the six ways to choose two of 1, 2, 2, 3 three reach 2 + 3 or more: two with one of the twos, and none else.
+        // Of the six ways to choose two of 1, 2, 2, 3 three reach 2 + 3 or more: two with one of the twos, and none
+        // else.
         let found = chance_of_greater(&[1.0, 2.0], &[2.0, 3.0]);
         assert!((found - 2.0 / 6.0).abs() < 1e-12, "{found}");
         assert_eq!(chance_of_greater(&[], &[1.0]), 1.0);

@@ -181,13 +181,13 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     let folded = fold_recursion(&tree);
     let row = &folded.rows[1];
     assert_eq!((row.calls, row.open, folded.latency(1).count()), (7, 1, 6));
-    let spread = folded.spread(1).unwrap();
+    let uncertainty = folded.uncertainty(1).unwrap();
     assert_eq!(
-        (spread.timed, spread.total_error),
+        (uncertainty.timed, uncertainty.total_error),
         (3, 100.0),
         "of the outermost calls alone"
     );
-    assert!((spread.self_error - 1_400f64.sqrt()).abs() < 1e-9);
+    assert!((uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9);
     // Once more made of what was merged already.
     let focused = focus_function(&folded, fib);
     assert_eq!((focused.rows.len(), focused.latency(0).count()), (1, 6));
@@ -201,8 +201,8 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
         (turned.rows[top as usize].open, turned.latency(top).count()),
         (1, 6)
     );
-    let spread = turned.spread(top).unwrap();
-    assert!(spread.total_estimated && (spread.total_error - 1_400f64.sqrt()).abs() < 1e-9);
+    let uncertainty = turned.uncertainty(top).unwrap();
+    assert!(uncertainty.total_estimated && (uncertainty.total_error - 1_400f64.sqrt()).abs() < 1e-9);
 }
 
 fn sums_hold(tree: &CallTree) -> Result<(), TestCaseError> {

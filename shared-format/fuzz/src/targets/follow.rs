@@ -111,7 +111,7 @@ fn trees(snapshot: &Snapshot) {
     let _ = (
         hot(&tree),
         tree.measured_ns(),
-        uncertainty::spreads(snapshot),
+        uncertainty::uncertainties(snapshot),
         callers::cycles(&tree),
     );
     let _ = (CallGraph::of(&tree), transform::fold_recursion(&tree));

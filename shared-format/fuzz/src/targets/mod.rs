@@ -22,9 +22,10 @@ pub(crate) struct Target {
     limit: (usize, usize),
 }
 
-/// All of them.
+/// All variants.
 pub(crate) const ALL: [Target; 7] = [
-    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64 KiB.
+    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64
+    // KiB.
     Target {
         name: "decode",
         run: decode::run,

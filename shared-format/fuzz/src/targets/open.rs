@@ -1,6 +1,6 @@
-//! A whole ring file: header, state, both rings and the way back through their records. The input changes an honest file;
-//! what it changes it may also sign, so that checksums stop nobody. `open` reads it in memory, which is what most of
-//! the time is for; `file` reads the same from a real file, with all that a viewer tells of its program.
+//! A whole ring file: header, state, both rings and the way back through their records. The input changes an honest
+//! file; what it changes it may also sign, so that checksums do not stop it. `open` reads it in memory, which is what
+//! most of the time is for; `file` reads the same from a real file, with all that a viewer tells of its program.
 
 use std::cell::RefCell;
 use std::fs;
@@ -26,7 +26,7 @@ const RING_WORDS: usize = (64 << 10) / WORD;
 /// Words of a record of which two leave little room in a ring.
 const LONG: usize = RING_WORDS / 2 - 30;
 
-/// More records than these do not fit into both rings: whoever finds more walks in a circle.
+/// More records than these do not fit into both rings: a reader that finds more walks in a circle.
 const RECORDS_MOST: usize = 5 * RING_WORDS / record::WORDS;
 
 /// A file in memory: an honest one, and what an input has made of it.
@@ -88,7 +88,7 @@ fn honest() -> Vec<u64> {
             payload.resize((LONG - record::WORDS) * WORD, 0);
         }
         ring.publish(stamp, &payload).unwrap();
-        ring.coarse_room(payload.len() as u64).unwrap();
+        ring.coarse_space(payload.len() as u64).unwrap();
         ring.publish_coarse(stamp, &payload).unwrap();
     }
     ring.beat(os::monotonic_ns(), 100_000_000);

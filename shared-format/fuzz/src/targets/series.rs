@@ -1,13 +1,13 @@
-//! A file of records (`.tks`): its index, any record of it, and what is packed in one. The input says what records there
-//! are; what it says is packed and signed, so that neither checksums nor deflate stop anybody.
+//! A file of records (`.tks`): its index, any record of it, and what is packed in one. The input says what records
+//! there are; what it says is packed and signed, so that neither checksums nor deflate stop it.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use tickscope_format::codec;
-use tickscope_format::layout::{KEPT_MAGIC, record};
-use tickscope_format::recording::Series;
+use tickscope_format::layout::{SNAPSHOT_FILE_MAGIC, record};
+use tickscope_format::recording::Recording;
 use tickscope_report::archive;
 
 use super::derive::snapshot;
@@ -18,7 +18,7 @@ use super::scratch;
 /// Makes a file as the input says, and reads all of it.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
-    let mut file = bytes_of([KEPT_MAGIC, 1 << 32 | 1, 1, 0, 0, 0, 0, 0]);
+    let mut file = bytes_of([SNAPSHOT_FILE_MAGIC, 1 << 32 | 1, 1, 0, 0, 0, 0, 0]);
     let mut position = 0;
     while !input.is_empty() {
         match input.byte() % 8 {
@@ -43,7 +43,7 @@ pub(crate) fn run(input: &[u8]) {
         scratch.hold(&file);
         let _ = archive::is_archive(scratch.path());
         let _ = archive::read(scratch.path());
-        let Ok(series) = Series::open(scratch.path()) else {
+        let Ok(series) = Recording::open(scratch.path()) else {
             return;
         };
         assert!(
@@ -106,7 +106,7 @@ fn section(out: &mut Vec<u8>, id: u64, body: &[u8], input: &mut Input) {
             encoder.write_all(body).unwrap();
             encoder.finish().unwrap()
         }
-        // What somebody says is deflated.
+        // A section that claims to be deflated.
         _ => input.piece().to_vec(),
     };
     let length = match input.byte() {

@@ -1,4 +1,5 @@
-//! The slots page: the program's server over what hostile viewers write, and viewers over what a hostile program answers.
+//! The slots page: the program's server over what hostile viewers write, and viewers over what a hostile program
+//! answers.
 
 use std::cell::RefCell;
 
@@ -98,7 +99,7 @@ pub(crate) fn run(input: &[u8]) {
         }
     }
     look(&page, &mut server, &mut answered, 0);
-    // Whoever comes later is heard, whatever was there before.
+    // A later request is answered, whatever was there before.
     let (first, sequence) = (first_word(1), answered[1].unwrap_or(0).wrapping_add(1));
     for (offset, word) in slots::request_words(sequence, Op::Reset).into_iter().enumerate() {
         put(first + offset, word);

@@ -1,4 +1,4 @@
-//! What keeps two sides from being compared as they are.
+//! Finds reasons why two sides do not compare: different programs, modes or lengths.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! The comparison for programs: every function and every path, whatever has changed.
+//! The comparison as JSON: every function and every path, changed or not.
 //!
-//! Members keep their order and meaning within version 1; new ones come after the old.
+//! Members keep their order and meaning within version 1; new members are added at the end.
 
 use serde::Serialize;
-use tickscope_analysis::compare::diff::{Change, Presence, What};
+use tickscope_analysis::compare::diff::{Change, Presence, Quantity};
 use tickscope_analysis::compare::gate::{Judged, Verdict};
 
 use super::{Comparison, Run};
@@ -167,7 +167,7 @@ fn gate<'a>(comparison: &'a Comparison<'_>, verdict: &Verdict) -> Gate<'a> {
 }
 
 fn row(change: &Change) -> Row {
-    let sides = |what: What| Sides {
+    let sides = |what: Quantity| Sides {
         before: change.before.get(what),
         after: change.after.get(what),
         change: change.of(what),
@@ -178,14 +178,14 @@ fn row(change: &Change) -> Row {
             Presence::New => "new",
             Presence::Gone => "gone",
         },
-        calls: sides(What::Calls),
+        calls: sides(Quantity::Calls),
         calls_exact: change.calls_exact,
         calls_per_run: change.calls_per_run,
-        total_ns: sides(What::Total),
+        total_ns: sides(Quantity::Total),
         total_estimated: change.total_estimated,
-        self_ns: sides(What::SelfTime),
+        self_ns: sides(Quantity::SelfTime),
         self_estimated: change.self_estimated,
         times_per_run: change.times_per_run,
-        sum: change.is_counter.then(|| sides(What::Sum)),
+        sum: change.is_counter.then(|| sides(Quantity::Sum)),
     }
 }

@@ -1,4 +1,4 @@
-//! The comparison as GitHub-flavoured Markdown, short enough for a pull request: the verdict on top, then a table.
+//! The comparison as GitHub-flavoured Markdown, short enough for a pull request: the verdict, then a table.
 
 use std::fmt::{self, Write};
 
@@ -118,8 +118,8 @@ fn end(out: &mut String, comparison: &Comparison<'_>, shown: usize, rest: Rest, 
     }
 }
 
-/// A name as code. What would end the code or the cell, or is HTML to somebody, is written as entities between tags;
-/// there nothing is left that Markdown reads, and nobody is mentioned.
+/// Formats a name as code. A name that would end the code or the cell, or that could be read as HTML, is written as
+/// entities between tags. Markdown then finds no markup in it, and GitHub no mention of a user.
 fn code(name: &str) -> String {
     let name = visible(name, false);
     let plain = |c: char| !matches!(c, '|' | '`' | '<' | '&' | '\\');

@@ -1,6 +1,6 @@
-//! Numbers of two sides: medians and quotients, with their change as a sign and a percentage.
+//! Formats the numbers of two sides: medians and quotients, and their change with a sign and a percentage.
 
-use tickscope_analysis::compare::diff::{Change, Presence, What};
+use tickscope_analysis::compare::diff::{Change, Presence, Quantity};
 use tickscope_analysis::compare::gate::Failure;
 
 use crate::glyphs::Glyphs;
@@ -17,11 +17,11 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// A value of one side.
-    pub(super) fn value(self, what: What, value: f64) -> String {
+    pub(super) fn value(self, what: Quantity, value: f64) -> String {
         match what {
-            What::Calls => count(value),
-            What::Total | What::SelfTime => self.duration(value),
-            What::Sum => format!("{} {}", Glyphs::of(self.ascii).sum, count(value)),
+            Quantity::Calls => count(value),
+            Quantity::Total | Quantity::SelfTime => self.duration(value),
+            Quantity::Sum => format!("{} {}", Glyphs::of(self.ascii).sum, count(value)),
         }
     }
 
@@ -35,23 +35,23 @@ impl Numbers {
     }
 
     /// Both sides of a row, with a sign where they are estimates.
-    pub(super) fn sides(self, change: &Change, what: What) -> [String; 2] {
-        if change.is_counter && what == What::SelfTime {
+    pub(super) fn sides(self, change: &Change, what: Quantity) -> [String; 2] {
+        if change.is_counter && what == Quantity::SelfTime {
             return ["-", "-"].map(str::to_string);
         }
         let about = match what {
-            What::Sum => false,
-            What::Calls => !change.calls_exact,
-            What::Total => change.total_estimated,
-            What::SelfTime => change.self_estimated,
+            Quantity::Sum => false,
+            Quantity::Calls => !change.calls_exact,
+            Quantity::Total => change.total_estimated,
+            Quantity::SelfTime => change.self_estimated,
         };
         let sign = if about { "~" } else { "" };
         [&change.before, &change.after].map(|side| format!("{sign}{}", self.value(what, side.get(what))))
     }
 
     /// What has become of a value.
-    pub(super) fn change(self, change: &Change, what: What) -> String {
-        if change.is_counter && what == What::SelfTime {
+    pub(super) fn change(self, change: &Change, what: Quantity) -> String {
+        if change.is_counter && what == Quantity::SelfTime {
             return "-".into();
         }
         match change.presence {
@@ -88,13 +88,13 @@ impl Numbers {
     }
 
     /// What a gate says behind the name.
-    pub(super) fn failure(self, what: What, failure: &Failure) -> String {
+    pub(super) fn failure(self, what: Quantity, failure: &Failure) -> String {
         let (before, after) = (failure.before, failure.after);
         let unit = match what {
-            What::Calls => " calls",
-            What::Total => " total",
-            What::SelfTime => " self",
-            What::Sum => " in sum",
+            Quantity::Calls => " calls",
+            Quantity::Total => " total",
+            Quantity::SelfTime => " self",
+            Quantity::Sum => " in sum",
         };
         let chance = failure
             .chance
@@ -164,10 +164,10 @@ mod tests {
             (0.000_01, "1.0e-5"),
             (99.97, "100"),
         ] {
-            assert_eq!(numbers.value(What::Calls, value), text);
+            assert_eq!(numbers.value(Quantity::Calls, value), text);
         }
         for (ns, text) in [(0.0, "0ns"), (7.25, "7.25ns"), (1_500.4, "1.50us")] {
-            assert_eq!(numbers.value(What::Total, ns), text);
+            assert_eq!(numbers.value(Quantity::Total, ns), text);
         }
     }
 }

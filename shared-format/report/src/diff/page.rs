@@ -1,8 +1,8 @@
-//! The comparison as one page that needs nothing else: tables that sort by any column, in light and dark.
+//! The comparison as one self-contained HTML page, with tables that sort by any column, in light and dark.
 
 use std::fmt::{self, Write};
 
-use tickscope_analysis::compare::diff::{Change, What};
+use tickscope_analysis::compare::diff::{Change, Quantity};
 
 use super::rows::{self, Rest};
 use super::{Comparison, Piece, Tables, WHOLE};
@@ -146,8 +146,8 @@ fn row(
         };
         // A sum is no time, and takes no place among times.
         let (then, now, by) = match what {
-            What::Sum => (0.0, 0.0, 0.0),
-            What::Calls | What::Total | What::SelfTime => {
+            Quantity::Sum => (0.0, 0.0, 0.0),
+            Quantity::Calls | Quantity::Total | Quantity::SelfTime => {
                 (change.before.get(what), change.after.get(what), by)
             }
         };

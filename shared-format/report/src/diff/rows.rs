@@ -1,8 +1,8 @@
-//! Which rows are shown, and in which order: the greatest change first.
+//! Chooses the rows to show and their order: the largest change comes first.
 
 use std::cmp::Ordering;
 
-use tickscope_analysis::compare::diff::{Change, What};
+use tickscope_analysis::compare::diff::{Change, Quantity};
 use tickscope_analysis::functions::FunctionId;
 
 use super::Comparison;
@@ -26,9 +26,11 @@ impl Rest {
 }
 
 /// By the change of a time, whatever its sign, then by that of calls.
-fn order(a: &Change, b: &Change, time: What) -> Ordering {
-    let by = |what: What| b.of(what).abs().total_cmp(&a.of(what).abs());
-    by(time).then_with(|| by(What::Sum)).then_with(|| by(What::Calls))
+fn order(a: &Change, b: &Change, time: Quantity) -> Ordering {
+    let by = |what: Quantity| b.of(what).abs().total_cmp(&a.of(what).abs());
+    by(time)
+        .then_with(|| by(Quantity::Sum))
+        .then_with(|| by(Quantity::Calls))
 }
 
 /// The functions to show, by the change of their self time, and the others.
@@ -49,7 +51,7 @@ pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
         // What does not compare comes last.
         let around = first.around_scope.cmp(&second.around_scope);
         around
-            .then_with(|| order(first, second, What::SelfTime))
+            .then_with(|| order(first, second, Quantity::SelfTime))
             .then(a.cmp(&b))
     });
     (shown, rest)
@@ -79,7 +81,7 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
         }
     }
     let sort = |siblings: &mut Vec<usize>| {
-        siblings.sort_by(|&a, &b| order(&rows[b].change, &rows[a].change, What::Total).then(b.cmp(&a)));
+        siblings.sort_by(|&a, &b| order(&rows[b].change, &rows[a].change, Quantity::Total).then(b.cmp(&a)));
     };
     // A stack gives the last one first.
     sort(&mut top);
@@ -94,7 +96,7 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
 }
 
 impl Comparison<'_> {
-    /// The rows that are not shown, in one sentence; none where all are.
+    /// The rows that are not shown, in one sentence, or none if all are.
     pub(super) fn rest(&self, rest: Rest, of: &str) -> Option<String> {
         if rest.rows == 0 {
             return None;
@@ -110,9 +112,9 @@ impl Comparison<'_> {
             let numbers = self.numbers();
             format!(
                 "; self together {} {} {}",
-                numbers.value(What::SelfTime, rest.before_ns),
+                numbers.value(Quantity::SelfTime, rest.before_ns),
                 numbers.arrow(),
-                numbers.value(What::SelfTime, rest.after_ns),
+                numbers.value(Quantity::SelfTime, rest.after_ns),
             )
         } else {
             String::new()

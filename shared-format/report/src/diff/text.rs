@@ -1,4 +1,4 @@
-//! The comparison for reading in a terminal or a log.
+//! The comparison as plain text, for a terminal or a log.
 
 use std::fmt::{self, Write};
 

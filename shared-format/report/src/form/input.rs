@@ -1,4 +1,4 @@
-//! What a form is written from.
+//! The input of a form's writer: the snapshot and the options.
 
 use std::borrow::Cow;
 

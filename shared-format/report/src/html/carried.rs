@@ -1,4 +1,4 @@
-//! The snapshot that a page carries: the bytes of a record, as text, with their version and checksum.
+//! The snapshot inside a page: the payload of a record in base64, with its format version and checksum.
 
 use std::fmt::Write;
 
@@ -37,10 +37,10 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot) -> Result<(), FormatE
     Ok(())
 }
 
-/// The snapshot that a page carries, as it was measured.
+/// Returns the snapshot that a page carries, as it was measured.
 ///
 /// # Errors
-/// What is there instead of one that this build can read.
+/// What was found instead of a snapshot that this build can read.
 pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
     let not_ours = |found: String| FormatError::NotOurs {
         found,

@@ -1,14 +1,14 @@
-//! What the page's scripts read: the snapshot as columns of JSON, written by hand so that the collector needs no
-//! library for it.
+//! The data for the page's scripts: the snapshot as columns of JSON. It is written by hand, so that the feature
+//! `report` of the collector needs no JSON library.
 //!
-//! Short names and texts of the head are made here, once and by the rules of the text report. Numbers stay numbers:
-//! nanoseconds of self time by node; the scripts merge threads and sum up.
+//! Short names and the texts of the page's head are made here, by the rules of the text report. Self times are
+//! nanoseconds by node; the scripts merge threads and compute totals.
 
 use std::fmt::{Display, Write};
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::groups;
-use tickscope_analysis::uncertainty::spreads;
+use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{Mode, Snapshot};
 
@@ -196,7 +196,7 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
     );
 }
 
-/// By function, what is to be said of its group; empty where it is in none. By group, the texts of its line in their
+/// By function, what is to be said of its group; empty if it is in none. By group, the texts of its line in their
 /// table: its name, calls, total and self time, and members.
 fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: &[String]) {
     let rows = groups::groups(snapshot, |_| true);
@@ -294,12 +294,12 @@ fn latencies(out: &mut String, snapshot: &Snapshot) {
 /// By node whose times are estimates: the node, 1 for its self time and 2 for its total, timed calls, standard errors
 /// of both in ticks.
 fn estimates(out: &mut String, snapshot: &Snapshot) {
-    let spreads = spreads(snapshot);
-    let estimated = spreads.iter().enumerate().map(|(row, spread)| {
-        let which = u8::from(spread.self_estimated) + 2 * u8::from(spread.total_estimated);
+    let uncertainties = uncertainties(snapshot);
+    let estimated = uncertainties.iter().enumerate().map(|(row, uncertainty)| {
+        let which = u8::from(uncertainty.self_estimated) + 2 * u8::from(uncertainty.total_estimated);
         format!(
             "[{row},{which},{},{},{}]",
-            spread.timed, spread.self_error, spread.total_error
+            uncertainty.timed, uncertainty.self_error, uncertainty.total_error
         )
     });
     list(out, "estimates", estimated);

@@ -1,4 +1,4 @@
-//! What a page shows.
+//! The options of a page.
 
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::ThreadId;
@@ -9,19 +9,20 @@ use crate::{Extent, ProcessState};
 /// Rows with a smaller share are left out of the text that is shown without scripts.
 const MIN_SHARE_WITHOUT_SCRIPTS: f64 = 0.01;
 
-/// What a page shows.
+/// The options of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageOptions {
-    /// How the program is doing.
+    /// The state of the program.
     pub state: ProcessState,
-    /// The thread that is chosen when the page opens; none merges all threads by path.
+    /// The thread that is selected when the page opens; by default all threads, merged by path.
     pub thread: Option<ThreadId>,
-    /// What measuring costs at least is taken off the times; see [`compensated`](tickscope_analysis::overhead_correction::compensated). The snapshot that the page carries
-    /// stays as it was measured.
+    /// Whether to subtract the minimal cost of measuring from times; see
+    /// [`compensated`](tickscope_analysis::overhead_correction::compensated). The snapshot that the page carries stays
+    /// as it was measured.
     pub compensated: bool,
-    /// Whose calls times and counts are divided by where they are shown.
+    /// The function by whose calls the shown times and counts are divided, if any.
     pub per: Option<PerCall>,
-    /// Which part of the run it is of.
+    /// Which part of the run the report covers.
     pub extent: Extent,
 }
 

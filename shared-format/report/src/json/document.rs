@@ -1,4 +1,4 @@
-//! The JSON document as structs: the order of fields is the order of members.
+//! The JSON document as structs. The order of the fields is the order of the members.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
@@ -9,7 +9,7 @@ use super::layout::VERSION;
 use super::node::{Node, nodes};
 use super::raw::{Estimate, Histogram, estimates, latencies};
 use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
-use crate::part::Part;
+use crate::quotient::Quotient;
 use crate::{Extent, ProcessState};
 
 #[derive(Serialize)]
@@ -103,12 +103,12 @@ struct Thread<'a> {
     tid: u32,
     state: &'static str,
     count: u64,
-    cpu_ns: Option<Part>,
-    outside_ns: Part,
+    cpu_ns: Option<Quotient>,
+    outside_ns: Quotient,
     /// Ids of nodes, outermost first.
     open: Vec<u32>,
-    outside_ticks: Part,
-    /// When the open ones began, by the program's clock; 0 where that was not measured.
+    outside_ticks: Quotient,
+    /// When the open ones began, by the program's clock; 0 if that was not measured.
     began_ticks: Vec<u64>,
 }
 
@@ -230,10 +230,10 @@ fn threads<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Thread<'a>>
             tid: thread.tid,
             state: thread.state.as_str(),
             count: thread.count,
-            cpu_ns: thread.cpu_ns.map(|ns| Part::of(ns, per)),
-            outside_ns: Part::of(snapshot.nanos(thread.outside_ticks), per),
+            cpu_ns: thread.cpu_ns.map(|ns| Quotient::of(ns, per)),
+            outside_ns: Quotient::of(snapshot.nanos(thread.outside_ticks), per),
             open: thread.open.iter().map(|frame| frame.node.0).collect(),
-            outside_ticks: Part::of(thread.outside_ticks, per),
+            outside_ticks: Quotient::of(thread.outside_ticks, per),
             began_ticks: thread.open.iter().map(|frame| frame.began_tick).collect(),
         })
         .collect()

@@ -1,13 +1,13 @@
-//! The groups of the document: one line each.
+//! The groups in the JSON document.
 
 use serde::Serialize;
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::groups::groups as rows;
-use tickscope_analysis::inclusive_time::Inside;
+use tickscope_analysis::inclusive_time::InclusiveTime;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::snapshot::Snapshot;
 
-use crate::part::Part;
+use crate::quotient::Quotient;
 
 #[derive(Serialize)]
 pub(super) struct Group {
@@ -22,12 +22,12 @@ pub(super) struct Group {
 /// What its members have together; totals are those of the outermost of them.
 #[derive(Serialize)]
 struct Sum {
-    calls: Part,
-    outermost_calls: Part,
-    total_ns: Part,
-    self_ns: Part,
-    total_ticks: Part,
-    self_ticks: Part,
+    calls: Quotient,
+    outermost_calls: Quotient,
+    total_ns: Quotient,
+    self_ns: Quotient,
+    total_ticks: Quotient,
+    self_ticks: Quotient,
     /// How many threads are in it now.
     open: u32,
     estimated: bool,
@@ -41,8 +41,8 @@ struct InThread {
 }
 
 impl Sum {
-    fn of(sum: Inside, per: Option<&PerCall>) -> Self {
-        let Inside {
+    fn of(sum: InclusiveTime, per: Option<&PerCall>) -> Self {
+        let InclusiveTime {
             calls,
             outermost_calls,
             self_ticks,
@@ -52,7 +52,7 @@ impl Sum {
             open,
             estimated,
         } = sum;
-        let part = |whole| Part::of(whole, per);
+        let part = |whole| Quotient::of(whole, per);
         Self {
             calls: part(calls),
             outermost_calls: part(outermost_calls),

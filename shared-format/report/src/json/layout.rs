@@ -1,7 +1,7 @@
-//! What all documents have in common: their version, and where line breaks go.
+//! The version of all documents, and their layout.
 //!
-//! The members of the document and the elements of its lists stand on lines of their
-//! own, everything inside of them stays on one line. Short enough to read, and `grep` finds whole nodes.
+//! Each member of the document and each element of its lists is on a line of its own; everything inside them stays on
+//! that line. The result is short enough to read, and `grep` finds whole nodes.
 
 use std::io::{self, Write};
 
@@ -84,7 +84,7 @@ impl Formatter for Lines {
         self.next(writer, first)
     }
 
-    /// The same text to whoever parses it, and nothing that moves a terminal's cursor or turns its lines around.
+    /// Parses to the same text, but contains nothing that moves a terminal's cursor or reorders a line.
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|&(_, c)| shapeless(c)) {

@@ -1,13 +1,13 @@
-//! The nodes of the document: one line each.
+//! The nodes in the JSON document.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
-use tickscope_analysis::uncertainty::{Spread, spreads};
+use tickscope_analysis::uncertainty::{Uncertainty, uncertainties};
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Snapshot;
 
-use crate::part::Part;
+use crate::quotient::Quotient;
 
 #[derive(Serialize)]
 pub(crate) struct Node<'a> {
@@ -19,14 +19,14 @@ pub(crate) struct Node<'a> {
     pub(crate) module: &'a str,
     pub(crate) file: &'a str,
     pub(crate) line: u32,
-    pub(crate) calls: Part,
+    pub(crate) calls: Quotient,
     /// What it has added up; only of a counter.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sum: Option<Part>,
-    pub(crate) total_ns: Part,
-    pub(crate) self_ns: Part,
-    pub(crate) total_ticks: Part,
-    pub(crate) self_ticks: Part,
+    pub(crate) sum: Option<Quotient>,
+    pub(crate) total_ns: Quotient,
+    pub(crate) self_ns: Quotient,
+    pub(crate) total_ticks: Quotient,
+    pub(crate) self_ticks: Quotient,
     pub(crate) open: bool,
     pub(crate) errors: u64,
     #[serde(flatten)]
@@ -55,9 +55,9 @@ pub(crate) struct Latency {
 pub(crate) struct Estimate {
     pub(crate) estimated: bool,
     /// Standard errors; null where the time is exact.
-    pub(crate) self_error_ns: Option<Part>,
-    pub(crate) total_error_ns: Option<Part>,
-    pub(crate) timed_calls: Part,
+    pub(crate) self_error_ns: Option<Quotient>,
+    pub(crate) total_error_ns: Option<Quotient>,
+    pub(crate) timed_calls: Quotient,
 }
 
 impl Latency {
@@ -76,15 +76,20 @@ impl Latency {
 }
 
 impl Estimate {
-    fn of(snapshot: &Snapshot, spread: Option<&Spread>, timeable: u64, per: Option<&PerCall>) -> Self {
-        let ns = |ticks: f64| Part::of(snapshot.nanos(ticks.round() as u64), per);
-        let own = spread.filter(|spread| spread.self_estimated);
-        let total = spread.filter(|spread| spread.total_estimated);
+    fn of(
+        snapshot: &Snapshot,
+        uncertainty: Option<&Uncertainty>,
+        timeable: u64,
+        per: Option<&PerCall>,
+    ) -> Self {
+        let ns = |ticks: f64| Quotient::of(snapshot.nanos(ticks.round() as u64), per);
+        let own = uncertainty.filter(|uncertainty| uncertainty.self_estimated);
+        let total = uncertainty.filter(|uncertainty| uncertainty.total_estimated);
         Self {
             estimated: own.is_some() || total.is_some(),
-            self_error_ns: own.map(|spread| ns(spread.self_error)),
-            total_error_ns: total.map(|spread| ns(spread.total_error)),
-            timed_calls: Part::of(spread.map_or(timeable, |spread| spread.timed), per),
+            self_error_ns: own.map(|uncertainty| ns(uncertainty.self_error)),
+            total_error_ns: total.map(|uncertainty| ns(uncertainty.total_error)),
+            timed_calls: Quotient::of(uncertainty.map_or(timeable, |uncertainty| uncertainty.timed), per),
         }
     }
 }
@@ -108,7 +113,7 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<No
             *errors = errors.saturating_add(error.count);
         }
     }
-    let spreads = spreads(snapshot);
+    let uncertainties = uncertainties(snapshot);
     let sums = snapshot.sums();
     let threads = 0..snapshot.threads.len() as u32;
     threads
@@ -124,18 +129,18 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<No
                 module: &site.module,
                 file: &site.file,
                 line: site.line,
-                calls: Part::of(columns.calls[row], per),
-                sum: sums[row].map(|sum| Part::of(sum, per)),
-                total_ns: Part::of(total_ns[row], per),
-                self_ns: Part::of(self_ns[row], per),
-                total_ticks: Part::of(total_ticks[row], per),
-                self_ticks: Part::of(columns.self_ticks[row], per),
+                calls: Quotient::of(columns.calls[row], per),
+                sum: sums[row].map(|sum| Quotient::of(sum, per)),
+                total_ns: Quotient::of(total_ns[row], per),
+                self_ns: Quotient::of(self_ns[row], per),
+                total_ticks: Quotient::of(total_ticks[row], per),
+                self_ticks: Quotient::of(columns.self_ticks[row], per),
                 open: open[row],
                 errors: errors[row],
                 latency: Latency::of(snapshot, &snapshot.latencies.of(id.0)),
                 estimate: Estimate::of(
                     snapshot,
-                    spreads.get(row),
+                    uncertainties.get(row),
                     sums[row].map_or(columns.calls[row], |_| 0),
                     per,
                 ),

@@ -1,4 +1,4 @@
-//! Lists of what only some nodes have, as it was measured.
+//! Measurements that only some nodes have, as they were taken: latencies and estimates.
 
 use serde::Serialize;
 use tickscope_format::ids::NodeId;

@@ -1,4 +1,4 @@
-//! The places in the source that were met, and what is switched off of them.
+//! The sites in the JSON document, and which of them are disabled.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
@@ -8,7 +8,7 @@ use tickscope_format::snapshot::Snapshot;
 
 use super::layout::VERSION;
 use crate::ProcessState;
-use crate::part::Part;
+use crate::quotient::Quotient;
 
 /// What `tickscope sites` prints: the members of the same names in the whole document, and whose they are.
 #[derive(Serialize)]
@@ -32,7 +32,7 @@ pub(super) struct Site<'a> {
     group: &'a str,
     off: bool,
     /// Since the reset, in all places of all threads.
-    calls: Part,
+    calls: Quotient,
     id: u32,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn sites<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Si
                 line: site.line,
                 group: &site.group,
                 off: row.off,
-                calls: Part::of(row.calls, per),
+                calls: Quotient::of(row.calls, per),
                 id: row.site.0,
             }
         })

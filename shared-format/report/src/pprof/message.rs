@@ -1,4 +1,4 @@
-//! The messages of pprof's `profile.proto` that are written here, by the field numbers of the published schema.
+//! The messages of pprof's `profile.proto` that are written, with the field numbers of the published schema.
 
 use super::wire::messages;
 

@@ -1,7 +1,8 @@
 //! The encoding of Protocol Buffers (version 3), as far as pprof's messages need it.
 //!
 //! A message is its fields one after another, each a tag (field number and wire type) and a value. Numbers are varints:
-//! seven bits a byte, the lowest first. A field that has its default is not written; numbers of a list stand in one field.
+//! seven bits a byte, the lowest first. A field that has its default is not written; numbers of a list stand in one
+//! field.
 //!
 //! | wire type | value |
 //! |--:|---|

@@ -1,4 +1,4 @@
-//! The columns of numbers, the same in the tree and in the list of functions.
+//! The columns of numbers, which the call tree and the list of functions share.
 
 use std::fmt::{self, Write};
 

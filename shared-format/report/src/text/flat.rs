@@ -1,4 +1,4 @@
-//! The flat profile, with gprof's columns: functions by self time, the sum so far, and what a call costs.
+//! The flat profile with gprof's columns: functions by self time, the cumulative time, and the time per call.
 
 use std::fmt::{self, Write};
 
@@ -55,8 +55,8 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             continue;
         }
         let was_called = row.calls > 0 || row.open > 0;
-        let own = Time::own(row.self_ns, row.self_ticks, row.spread).if_called(was_called);
-        let total = Time::total(row.total_ns, row.total_ticks, row.spread).if_called(was_called);
+        let own = Time::own(row.self_ns, row.self_ticks, row.uncertainty).if_called(was_called);
+        let total = Time::total(row.total_ns, row.total_ticks, row.uncertainty).if_called(was_called);
         cumulative.ns = cumulative.ns.saturating_add(own.ns);
         cumulative.ticks = cumulative.ticks.saturating_add(own.ticks);
         cumulative.estimated |= own.estimated;

@@ -1,13 +1,13 @@
-//! The call graph as gprof prints it: a block for each function, its callers above it, what it calls below, and an index
-//! at the end.
+//! The call graph as gprof prints it: a block for each function with its callers above and its callees below, and an
+//! index at the end.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
-use tickscope_analysis::call_graph::{Amount, CallGraph, Entry, Line, Subject};
+use tickscope_analysis::call_graph::{Amount, CallGraph, Edge, Entry, Subject};
 use tickscope_analysis::functions::FunctionId;
-use tickscope_analysis::uncertainty::Spread;
+use tickscope_analysis::uncertainty::Uncertainty;
 
 use super::page::Page;
 use super::scale::Time;
@@ -27,7 +27,7 @@ struct Printed<'a> {
     /// By function: `book::insert <cycle 1> [4]`.
     names: Vec<String>,
     /// By function, how far its times are estimates.
-    spreads: Vec<Option<Spread>>,
+    uncertainties: Vec<Option<Uncertainty>>,
     sums: Sums,
 }
 
@@ -125,17 +125,17 @@ impl<'a> Printed<'a> {
                 names[id.index()] += &format!(" [{at}]");
             }
         }
-        let mut spreads = vec![None; names.len()];
+        let mut uncertainties = vec![None; names.len()];
         for entry in &graph.entries {
             if let Subject::Function(id) = entry.subject {
-                spreads[id.index()] = entry.spread;
+                uncertainties[id.index()] = entry.uncertainty;
             }
         }
         Self {
             page,
             order,
             names,
-            spreads,
+            uncertainties,
             sums,
         }
     }
@@ -146,11 +146,11 @@ impl<'a> Printed<'a> {
 
     fn block(&self, out: &mut String, at: usize, entry: &Entry) -> Result<bool, fmt::Error> {
         let page = self.page;
-        let mut callers: Vec<&Line> = entry.callers.iter().collect();
-        let mut callees: Vec<&Line> = entry.callees.iter().collect();
-        let key = |line: &Line| (line.total.ns, line.calls);
+        let mut callers: Vec<&Edge> = entry.callers.iter().collect();
+        let mut callees: Vec<&Edge> = entry.callees.iter().collect();
+        let key = |line: &Edge| (line.total.ns, line.calls);
         // Those that matter most stand nearest.
-        let name = |line: &Line| self.name(line.function);
+        let name = |line: &Edge| self.name(line.function);
         callers.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| name(b).cmp(name(a))));
         callees.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| name(a).cmp(name(b))));
         let function = match entry.subject {
@@ -158,19 +158,24 @@ impl<'a> Printed<'a> {
             Subject::Cycle(_) => None,
         };
         for line in callers {
-            self.line(out, line, entry.spread, function.map(|id| (line.function, id)))?;
+            self.line(
+                out,
+                line,
+                entry.uncertainty,
+                function.map(|id| (line.function, id)),
+            )?;
         }
         let called = match entry.recursive_calls {
             0 => page.count(entry.outermost_calls),
             inner => format!("{}+{}", page.count(entry.outermost_calls), page.count(inner)),
         };
-        let total = Time::total(entry.total.ns, entry.total.ticks, entry.spread);
+        let total = Time::total(entry.total.ns, entry.total.ticks, entry.uncertainty);
         let sum = function.and_then(|id| self.sums.of.get(&id));
         let (share, [own, below]) = match sum {
             Some(&sum) => (page.glyphs.sum.to_string(), self.counted(sum)),
             None => (
                 page.share_of(total),
-                self.times(entry.own, entry.total, entry.spread),
+                self.times(entry.own, entry.total, entry.uncertainty),
             ),
         };
         cells(out, page, [&format!("[{at}]"), &share, &own, &below, &called])?;
@@ -188,9 +193,9 @@ impl<'a> Printed<'a> {
             writeln!(out, "{name}")?;
         }
         for line in callees {
-            let spread = line.function.and_then(|id| self.spreads[id.index()]);
+            let uncertainty = line.function.and_then(|id| self.uncertainties[id.index()]);
             let link = line.function.zip(function).map(|(callee, id)| (Some(id), callee));
-            self.line(out, line, spread, link)?;
+            self.line(out, line, uncertainty, link)?;
         }
         writeln!(out, "{}", "-".repeat(72))?;
         Ok(is_doubtful)
@@ -199,14 +204,14 @@ impl<'a> Printed<'a> {
     fn line(
         &self,
         out: &mut String,
-        line: &Line,
-        spread: Option<Spread>,
+        line: &Edge,
+        uncertainty: Option<Uncertainty>,
         link: Option<(Option<FunctionId>, FunctionId)>,
     ) -> fmt::Result {
         let page = self.page;
         let (share, [own, below]) = match link.and_then(|link| self.sums.by_caller.get(&link)) {
             Some(&sum) => (page.glyphs.sum, self.counted(sum)),
-            None => ("", self.times(line.own, line.total, spread)),
+            None => ("", self.times(line.own, line.total, uncertainty)),
         };
         let called = format!("{}/{}", page.count(line.calls), page.count(line.of_calls));
         cells(out, page, ["", share, &own, &below, &called])?;
@@ -223,14 +228,14 @@ impl<'a> Printed<'a> {
     }
 
     /// Time in itself, and in what is below.
-    fn times(&self, own: Amount, total: Amount, spread: Option<Spread>) -> [String; 2] {
+    fn times(&self, own: Amount, total: Amount, uncertainty: Option<Uncertainty>) -> [String; 2] {
         let (width, _) = self.page.time_cells();
-        let spread = spread.unwrap_or_default();
+        let uncertainty = uncertainty.unwrap_or_default();
         let below = total.without(own);
         // Who calls nothing is known to have nothing there.
-        let is_estimate = below.ticks > 0 && (spread.self_estimated || spread.total_estimated);
+        let is_estimate = below.ticks > 0 && (uncertainty.self_estimated || uncertainty.total_estimated);
         [
-            self.page.cell(Time::of(own, spread.self_estimated), width),
+            self.page.cell(Time::of(own, uncertainty.self_estimated), width),
             self.page.cell(Time::of(below, is_estimate), CHILDREN),
         ]
     }

@@ -1,4 +1,5 @@
-//! The groups: what the outermost of their members took. They stand apart, because members are functions as well.
+//! The table of groups: the time inside their outermost members. It is a table of its own because members are functions
+//! too.
 
 use std::fmt::{self, Write};
 
@@ -12,7 +13,7 @@ use crate::escape::visible;
 /// So many members are named behind a group.
 const NAMED: usize = 3;
 
-/// A longer name pushes its own members to the right rather than everybody's.
+/// A longer name only shifts the rest of its own line.
 const MAX_NAME_COLUMN: usize = 24;
 
 /// Writes the list, if there are groups.

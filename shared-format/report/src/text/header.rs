@@ -1,4 +1,4 @@
-//! The top of the report: which program, how measured, and everything that could make the numbers doubtful.
+//! The header of the report: which program, how it was measured, and everything that makes the numbers less reliable.
 
 use std::fmt::{self, Write};
 
@@ -84,12 +84,12 @@ fn measured(page: &Page<'_>) -> String {
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
     let time = Time {
         estimated: page
-            .measured_spread()
-            .is_some_and(|spread| spread.total_estimated),
+            .measured_uncertainty()
+            .is_some_and(|uncertainty| uncertainty.total_estimated),
         ..page.measured()
     };
     let seen = if time.is_unseen() {
-        "nobody looked while time passed".to_string()
+        "no sample was taken while time passed".to_string()
     } else {
         page.time(time)
     };
@@ -118,17 +118,17 @@ fn mode(page: &Page<'_>) -> String {
 
 /// What `~` means, and how far all of it together is known.
 fn estimates(page: &Page<'_>) -> Option<String> {
-    page.has_estimates.then(|| match page.measured_spread() {
+    page.has_estimates.then(|| match page.measured_uncertainty() {
         None => "times with ~; the sum of all is exact".to_string(),
         // Samples of threads that never left their scopes tell nothing of the sum.
-        Some(spread) if spread.total_error < 0.5 => "times with ~".to_string(),
-        Some(spread) => {
-            let error_ns = page.snapshot.nanos(spread.total_error.round() as u64);
+        Some(uncertainty) if uncertainty.total_error < 0.5 => "times with ~".to_string(),
+        Some(uncertainty) => {
+            let error_ns = page.snapshot.nanos(uncertainty.total_error.round() as u64);
             format!(
                 "times with ~; the standard error of the sum of all is {} ({})",
                 page.time(Time {
                     ns: error_ns,
-                    ticks: spread.total_error.round() as u64,
+                    ticks: uncertainty.total_error.round() as u64,
                     estimated: false,
                 }),
                 page.percent(error_ns),
@@ -210,7 +210,7 @@ fn threads(page: &Page<'_>) -> String {
                     format!(
                         "; shown: only {name} (tid {}, {})",
                         thread.tid,
-                        thread.state.said()
+                        thread.state.words()
                     )
                 }
             }

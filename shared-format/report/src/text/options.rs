@@ -1,4 +1,4 @@
-//! What a text report shows.
+//! The options of a text report.
 
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::ThreadId;
@@ -6,7 +6,7 @@ use tickscope_format::ids::ThreadId;
 use crate::unit::Unit;
 use crate::{Extent, ProcessState};
 
-/// What stands below the header.
+/// What follows the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
     /// The tree, and the top functions.
@@ -24,31 +24,32 @@ pub enum View {
     Threads,
 }
 
-/// What a report shows.
+/// The options of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOptions {
-    /// How the program is doing.
+    /// The state of the program.
     pub state: ProcessState,
-    /// What stands below the header.
+    /// What follows the header.
     pub view: View,
-    /// The one thread to show; none merges all threads by path.
+    /// The only thread to show; by default all threads, merged by path.
     pub thread: Option<ThreadId>,
-    /// Nothing but ASCII.
+    /// Whether to use ASCII characters only.
     pub ascii: bool,
     /// How many functions to list below the tree by self time; 0 leaves the list out.
     pub top: usize,
     /// Rows of the tree whose share of the measured time is below this (0 to 1) are left out, and counted; so are
     /// functions whose self time is.
     pub min_share: f64,
-    /// What measuring costs at least is taken off the times; see [`compensated`](tickscope_analysis::overhead_correction::compensated).
+    /// Whether to subtract the minimal cost of measuring from times; see
+    /// [`compensated`](tickscope_analysis::overhead_correction::compensated).
     pub compensated: bool,
-    /// Which part of the run it is of.
+    /// Which part of the run the report covers.
     pub extent: Extent,
-    /// Cells of a line; where they are few, the columns of percentiles are left out.
+    /// The width of a line in cells. Narrow reports have no columns of percentiles.
     pub width: usize,
-    /// In what times are given.
+    /// The unit of times.
     pub unit: Unit,
-    /// Whose calls times and counts are divided by.
+    /// The function by whose calls times and counts are divided, if any.
     pub per: Option<PerCall>,
 }
 

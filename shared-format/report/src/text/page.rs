@@ -1,4 +1,4 @@
-//! What every part of a text report needs.
+//! The data that all parts of a text report share.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_format::snapshot::Snapshot;
@@ -31,7 +31,7 @@ impl<'a> Page<'a> {
         });
         let labels = label::labels(&tree.functions, options.ascii);
         let measured_ns = tree.measured_ns();
-        let has_estimates = (0..tree.rows.len() as u32).any(|row| tree.spread(row).is_some());
+        let has_estimates = (0..tree.rows.len() as u32).any(|row| tree.uncertainty(row).is_some());
         Self {
             snapshot,
             raw,

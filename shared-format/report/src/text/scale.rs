@@ -1,10 +1,9 @@
-//! Times and counts in the unit that was chosen, of all calls or per call of one function.
+//! Times and counts in the chosen unit, of all calls or per call of one function.
 //!
-//! Ticks and nanoseconds are divided last, and rounded once. Shares, means and percentiles are the same whatever numbers
-//! are per.
+//! The division by calls comes last, and its result is rounded once. Shares, means and percentiles do not depend on it.
 
 use tickscope_analysis::call_graph::Amount;
-use tickscope_analysis::uncertainty::Spread;
+use tickscope_analysis::uncertainty::Uncertainty;
 
 use super::page::Page;
 use crate::number;
@@ -19,13 +18,13 @@ pub(super) struct Time {
 }
 
 impl Time {
-    pub(super) fn own(ns: u64, ticks: u64, spread: Option<Spread>) -> Self {
-        let estimated = spread.is_some_and(|spread| spread.self_estimated);
+    pub(super) fn own(ns: u64, ticks: u64, uncertainty: Option<Uncertainty>) -> Self {
+        let estimated = uncertainty.is_some_and(|uncertainty| uncertainty.self_estimated);
         Self { ns, ticks, estimated }
     }
 
-    pub(super) fn total(ns: u64, ticks: u64, spread: Option<Spread>) -> Self {
-        let estimated = spread.is_some_and(|spread| spread.total_estimated);
+    pub(super) fn total(ns: u64, ticks: u64, uncertainty: Option<Uncertainty>) -> Self {
+        let estimated = uncertainty.is_some_and(|uncertainty| uncertainty.total_estimated);
         Self { ns, ticks, estimated }
     }
 
@@ -37,7 +36,7 @@ impl Time {
         }
     }
 
-    /// Nobody looked while it passed: it is short, but nobody knows how short.
+    /// Whether no sample was taken while it passed. It is short, but how short is unknown.
     pub(super) fn is_unseen(self) -> bool {
         self.estimated && self.ns == 0
     }
@@ -55,8 +54,8 @@ impl Page<'_> {
         Time::own(self.measured_ns, ticks, None)
     }
 
-    /// How far the sum of all is known; none where it is exact.
-    pub(super) fn measured_spread(&self) -> Option<Spread> {
+    /// How far the sum of all is known, or none if it is exact.
+    pub(super) fn measured_uncertainty(&self) -> Option<Uncertainty> {
         self.tree.sum_of(self.tree.top())
     }
 

@@ -106,7 +106,7 @@ fn samples_and_sites_that_are_off() {
 }
 
 #[test]
-fn what_nobody_saw_is_not_known_and_what_was_not_called_took_nothing() {
+fn time_without_samples_is_unknown_and_rows_without_calls_took_none() {
     let mut snapshot = fixtures::order_sim_sampled();
     let leaf = |name: &str| {
         let named = |row: &usize| snapshot.site_of(tickscope_format::ids::NodeId(*row as u32)).name == name;

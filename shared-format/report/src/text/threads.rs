@@ -1,9 +1,9 @@
-//! The threads: what each does, where its time went, and where it is now.
+//! The table of threads: what each does, where its time went, and which scopes it has open.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
-use tickscope_analysis::uncertainty::spreads;
+use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::{Mode, Thread, ThreadState};
 
@@ -101,13 +101,17 @@ fn line(out: &mut String, page: &Page<'_>, cells: [&str; 9], name: &str) -> fmt:
 /// The threads that are shown, those that were longest in scopes first.
 fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
     let snapshot = page.snapshot;
-    let (self_ns, spreads) = (snapshot.self_nanos(), spreads(snapshot));
+    let (self_ns, uncertainties) = (snapshot.self_nanos(), uncertainties(snapshot));
     let chosen = |id: &ThreadId| page.options.thread.is_none_or(|chosen| chosen == *id);
     let all = (0..snapshot.threads.len() as u32).map(ThreadId).filter(chosen);
     let mut rows: Vec<Row<'_>> = all
         .map(|id| {
             let nodes = snapshot.rows_of(id);
-            let is_estimate = |row: usize| spreads.get(row).is_some_and(|spread| spread.total_estimated);
+            let is_estimate = |row: usize| {
+                uncertainties
+                    .get(row)
+                    .is_some_and(|uncertainty| uncertainty.total_estimated)
+            };
             let at_top = |row: &usize| snapshot.nodes.parent[*row] == NO_PARENT;
             Row {
                 thread: &snapshot.threads[id.index()],
@@ -140,11 +144,11 @@ fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
                 "running"
             }
         }
-        (state, _) => state.said(),
+        (state, _) => state.words(),
     }
 }
 
-/// Of one core since the reset; of threads that have ended nobody knows how long they lived.
+/// The share of one core since the reset. For threads that have ended it is unknown, because their lifetime is.
 fn cpu_share(page: &Page<'_>, thread: &Thread) -> String {
     let since_ns = page.snapshot.capture.since_reset_ns;
     match thread.cpu_ns {

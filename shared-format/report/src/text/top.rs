@@ -1,4 +1,4 @@
-//! The functions that cost most themselves, wherever they are called.
+//! The functions with the most self time, all their call sites together.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -12,7 +12,7 @@ use super::scale::Time;
 use crate::label::place;
 use crate::number;
 
-/// A longer name pushes its own place to the right rather than everybody's.
+/// A longer name only shifts the rest of its own line.
 const MAX_NAME_COLUMN: usize = 36;
 
 /// Writes the list of so many functions at most; tells whether a row is marked as doubtful.
@@ -135,8 +135,8 @@ fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
         };
     }
     let was_called = row.calls > 0 || row.open > 0;
-    let total = Time::total(row.total_ns, row.total_ticks, row.spread).if_called(was_called);
-    let own = Time::own(row.self_ns, row.self_ticks, row.spread).if_called(was_called);
+    let total = Time::total(row.total_ns, row.total_ticks, row.uncertainty).if_called(was_called);
+    let own = Time::own(row.self_ns, row.self_ticks, row.uncertainty).if_called(was_called);
     let (width, _) = page.time_cells();
     Cells {
         share: page.share_of(own),

@@ -1,4 +1,4 @@
-//! The call tree with its branches. A stack of our own instead of recursion: trees may be 4 096 deep.
+//! The call tree with its branches. It is drawn with an explicit stack instead of recursion: a tree may be 4 096 deep.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -156,10 +156,10 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
     if let Some(sum) = row.sum {
         return Cells::counter(page, row.calls, sum);
     }
-    let spread = page.tree.spread(index);
+    let uncertainty = page.tree.uncertainty(index);
     let was_called = row.calls > 0 || row.open > 0;
-    let total = Time::total(row.total_ns, row.total_ticks, spread).if_called(was_called);
-    let own = Time::own(row.self_ns, row.self_ticks, spread).if_called(was_called);
+    let total = Time::total(row.total_ns, row.total_ticks, uncertainty).if_called(was_called);
+    let own = Time::own(row.self_ns, row.self_ticks, uncertainty).if_called(was_called);
     let (width, _) = page.time_cells();
     Cells {
         share: page.share_of(total),

@@ -1,14 +1,14 @@
-//! Seeded mutations: mistakes in the order of operations on shared words that a test shall find.
+//! Seeded mutations: mistakes in the order of operations on shared words, which a test must find.
 //!
-//! `.ci/mutations` chooses one with the variable `MUTATION` and expects that a test fails. An operation is named by its
-//! place in the source, so that what is changed is the order that is in force and no copy of it:
+//! `.ci/mutations` selects one with the variable `MUTATION` and expects a test to fail. An operation is identified by
+//! its source text, so that the mutation changes the real code and not a copy of it:
 //!
-//! - `weak|FILE|A`: what stands at A orders nothing: a relaxed access, or a fence left out.
-//! - `after|FILE|A|B`: what stands at A is done right after what stands at B.
-//! - `before|FILE|A|B`: what stands at A is done right before what stands at B.
+//! - `weak|FILE|A`: the operation at A orders nothing: a relaxed access, or a fence left out.
+//! - `after|FILE|A|B`: the operation at A is done right after the one at B.
+//! - `before|FILE|A|B`: the operation at A is done right before the one at B.
 //! - `early|FILE|A|B`: the load at B is done right before the load at A.
 //!
-//! A and B are texts that stand once in the file; meant is the first function that is called in them.
+//! A and B are texts that occur once in the file; each means the first function that is called in it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -177,8 +177,8 @@ pub fn around<T>(at: &Location<'_>, action: impl FnOnce() -> T) -> T {
     given
 }
 
-/// Loads a word, given by its address or index: now, or what was loaded early. `load` is told the word and whether it is
-/// to be weak.
+/// Loads a word, given by its address or index: now, or what was loaded early. `load` is told the word and whether it
+/// is to be weak.
 pub fn load(at: &Location<'_>, word: usize, load: impl Fn(usize, bool) -> u64) -> u64 {
     let Some(mutation) = &*MUTATION else {
         return load(word, false);

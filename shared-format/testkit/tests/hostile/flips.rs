@@ -56,7 +56,7 @@ fn made(dir: &Path, unix_ns: u64) -> (OwnRing, Written) {
             unix_ns,
         };
         ring.publish(stamp, &payload).unwrap();
-        ring.coarse_room(payload.len() as u64).unwrap();
+        ring.coarse_space(payload.len() as u64).unwrap();
         ring.publish_coarse(stamp, &payload).unwrap();
         written.insert((false, number), payload.clone());
         written.insert((true, number), payload);
@@ -95,7 +95,7 @@ impl Flipper {
 fn check(ring: &RingFile, written: &Written, back: usize) {
     let check = |coarse: bool, record: &Record| {
         let expected = written.get(&(coarse, record.sequence));
-        assert_eq!(Some(&record.payload), expected, "a change that nobody saw");
+        assert_eq!(Some(&record.payload), expected, "an undetected change");
     };
     let fine = std::iter::successors(ring.newest().ok(), |record| ring.before(record).ok().flatten());
     fine.take(back).for_each(|record| check(false, &record));
@@ -244,7 +244,7 @@ fn no_flipped_bit_in_a_slot_is_obeyed_or_heard() {
                 reply.is_none() || reply == replies[index],
                 "bit {bit} of word {word} is heard"
             );
-            // Whoever comes next can still ask.
+            // The next viewer can still ask.
             assert!(slots::next_sequence(&page, index).unwrap() <= 2);
         }
         page.0.borrow_mut()[word] ^= 1 << bit;
@@ -293,7 +293,7 @@ impl ReadWords for Restless {
 }
 
 #[test]
-fn a_writer_without_pause_keeps_no_reader_waiting() {
+fn a_writer_without_pause_keeps_no_reader() {
     let region = Region {
         first: RING_FIRST,
         words: RING_WORDS,

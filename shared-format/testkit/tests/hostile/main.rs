@@ -1,4 +1,5 @@
-//! Hostile bytes: what the fuzzer found and what it knows (`shared-format/fuzz`), flipped bits, other versions of the format.
+//! Hostile bytes: what the fuzzer found and what it knows (`shared-format/fuzz`), flipped bits, other versions of the
+//! format.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,8 +1,8 @@
 //! Golden files of the format, and what other versions of it give: refused or degraded, with both versions named.
 //!
-//! A change of the format fails here. If it was meant: raise `FORMAT_MINOR` (older readers may ignore it) or `FORMAT_MAJOR`
-//! (they may not), keep the golden files there are (those of this major version must open for ever), and write those of
-//! the new version with `GOLDEN=write`.
+//! A change of the format fails here. If it was meant: raise `FORMAT_MINOR` (older readers may ignore it) or
+//! `FORMAT_MAJOR` (they may not), keep the golden files there are (those of this major version must open for ever), and
+//! write those of the new version with `GOLDEN=write`.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,10 +17,10 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, header as at};
-use tickscope_format::recording::{Series, Writer};
+use tickscope_format::recording::{Recording, Writer};
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
-    CaptureFacts, CaptureKind, ClockFacts, ClockSource, Cost, Count, Estimate, Lifetime, Measuring, Mode,
+    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Cost, Count, Estimate, Lifetime, Measuring, Mode,
     NodeErrors, OpenFrame, Process, Rule, Site, Snapshot, Thread, ThreadState,
 };
 use tickscope_format::{codec, os, snapshot_file};
@@ -43,14 +43,14 @@ fn snapshot() -> Snapshot {
             uptime_ns: 5_000_000_000,
             warnings: vec!["a warning".into()],
         },
-        clock: ClockFacts {
+        clock: ClockInfo {
             source: ClockSource::Tsc,
             ticks_per_second: 2.5e9,
             reason: "a reason".into(),
             errors: 1,
             epoch: 2,
         },
-        capture: CaptureFacts {
+        capture: CaptureInfo {
             mode: Mode::Adaptive,
             kind: CaptureKind::Periodic,
             seq: 9,
@@ -157,7 +157,7 @@ fn ring(dir: &Path) -> Vec<u8> {
         codec::encode(&snapshot(), &mut payload).unwrap();
         codec::encode_small(&snapshot(), &mut small).unwrap();
         ring.publish(stamp(number), &payload).unwrap();
-        ring.coarse_room(small.len() as u64).unwrap();
+        ring.coarse_space(small.len() as u64).unwrap();
         ring.publish_coarse(stamp(number), &small).unwrap();
     }
     ring.beat(5, 100_000_000);
@@ -291,7 +291,7 @@ fn files_of_all_versions_so_far_open() {
     for kind in ["kept", "series"] {
         for (version, bytes) in all_golden(kind) {
             fs::write(&path, bytes).unwrap();
-            let series = Series::open(&path).unwrap();
+            let series = Recording::open(&path).unwrap();
             assert_eq!(series.moments().len(), if kind == "kept" { 1 } else { 3 });
             for moment in series.moments() {
                 assert_eq!(series.snapshot(moment).unwrap(), snapshot(), "{kind} {version}");
@@ -359,7 +359,7 @@ fn a_kept_file_of_another_version_is_refused_or_read_without_what_is_new() {
     for bytes in [snapshot_file::bytes(&snapshot()).unwrap(), series(dir.path())] {
         let open = |bytes: Vec<u8>| {
             fs::write(&path, bytes).unwrap();
-            Series::open(&path)
+            Recording::open(&path)
         };
         for (major, minor) in [(0, 9), (FORMAT_MAJOR + 1, 3)] {
             let why = open(with_word(bytes.clone(), 1, version(major, minor)))

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use tickscope_analysis::compare::diff::{Diff, NoScope};
-use tickscope_analysis::compare::gate;
-use tickscope_analysis::compare::gate::Verdict;
+use tickscope_analysis::compare::diff::{Diff, DiffError};
+use tickscope_analysis::compare::gate::{self, Verdict};
 use tickscope_format::Snapshot;
 use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
@@ -30,7 +29,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let (before_snapshots, after_snapshots) = (snapshots(before, dir)?, snapshots(after, dir)?);
     let per = args.per.as_deref();
     let diff = Diff::of(&before_snapshots, &after_snapshots, per).map_err(|error| {
-        let NoScope { is_after, run, why } = error;
+        let DiffError { is_after, run, why } = error;
         let target = if is_after { &after[run] } else { &before[run] };
         Misuse(format!("{target}: {why}"))
     })?;

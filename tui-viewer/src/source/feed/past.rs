@@ -241,7 +241,7 @@ mod tests {
     }
 
     fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, payload: &[u8]) {
-        ring.coarse_room(payload.len() as u64).unwrap();
+        ring.coarse_space(payload.len() as u64).unwrap();
         ring.publish_coarse(stamp(unix_ns), payload).unwrap();
     }
 

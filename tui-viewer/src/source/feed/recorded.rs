@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tickscope_format::FormatError;
 use tickscope_format::Snapshot;
-use tickscope_format::recording::{Moment, Series};
+use tickscope_format::recording::{Moment, Recording};
 use tickscope_format::snapshot::CaptureKind;
 
 use crate::source::events::Past;
@@ -15,7 +15,7 @@ use crate::source::history::BYTES_MAX;
 /// A file of records that is being read.
 #[derive(Debug)]
 pub(super) struct Recorded {
-    series: Series,
+    series: Recording,
     /// So many of its records are still to be looked at: all before the newest.
     left: usize,
     /// At least so much time lies between two that are taken.
@@ -27,7 +27,7 @@ pub(super) struct Recorded {
 impl Recorded {
     /// Opens a file and gives its newest snapshot.
     pub(super) fn open(path: &Path) -> Result<(Self, Snapshot), FormatError> {
-        let series = Series::open(path)?;
+        let series = Recording::open(path)?;
         let (newest, snapshot) = series.newest()?;
         let moments = series.moments();
         let at = moments.iter().position(|moment| *moment == newest).unwrap_or(0);

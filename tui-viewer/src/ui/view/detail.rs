@@ -167,7 +167,7 @@ fn members_of(canvas: &mut Canvas<'_>, name: &str, members: &str, area: Rect, y:
 fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
     let figures = data.figures(row.what);
     let (of_total, of_self) = app.shares(data, row.what);
-    let spread = data.spread(row.what).unwrap_or_default();
+    let uncertainty = data.uncertainty(row.what).unwrap_or_default();
     let per = data.per_calls;
     let scaled = |ns: u64, ticks: u64| unit::scaled(canvas, app.query.in_ticks, per, ns, ticks, false);
     let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
@@ -191,8 +191,8 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
         };
         format!("{ABOUT}{text}{error} {ABOUT}{percent}")
     };
-    let of_self_time = (spread.self_estimated, spread.self_error);
-    let of_total_time = (spread.total_estimated, spread.total_error);
+    let of_self_time = (uncertainty.self_estimated, uncertainty.self_error);
+    let of_total_time = (uncertainty.total_estimated, uncertainty.total_error);
     let ticks = unit::ticks(data, row.what);
     // Bottom-up the total is self time, and what a row has itself is time that no measured caller has.
     let (own, all) = match data.bottom_up {
@@ -361,7 +361,7 @@ fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
             canvas.glyphs.doubtful
         ));
     }
-    if data.spread(row.what).is_some() {
+    if data.uncertainty(row.what).is_some() {
         let sign = canvas.glyphs.give_or_take;
         notes.push(format!(
             "{ABOUT} estimated: two times in three the true time is within {sign} of it"

@@ -71,9 +71,9 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         app.shares(now, what),
         there.map_or((0.0, 0.0), |(then, what)| app.shares(then, what)),
     );
-    let of_now = now.spread(what).unwrap_or_default();
+    let of_now = now.uncertainty(what).unwrap_or_default();
     let of_then = there
-        .and_then(|(then, what)| then.spread(what))
+        .and_then(|(then, what)| then.uncertainty(what))
         .unwrap_or_default();
     let total_about = of_now.total_estimated || of_then.total_estimated;
     let self_about = of_now.self_estimated || of_then.self_estimated;

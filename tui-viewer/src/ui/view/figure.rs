@@ -36,8 +36,8 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         }
     }
     let (of_total, of_self) = app.shares(data, what);
-    let spread = data.spread(what).unwrap_or_default();
-    let (total_is_estimated, self_is_estimated) = (spread.total_estimated, spread.self_estimated);
+    let uncertainty = data.uncertainty(what).unwrap_or_default();
+    let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
     let ticks = ticks(data, what);
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.

@@ -31,8 +31,8 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         return;
     };
     let (of_total, _) = app.shares(data, row.what);
-    let about = match data.spread(row.what) {
-        Some(spread) if spread.total_estimated => ABOUT,
+    let about = match data.uncertainty(row.what) {
+        Some(uncertainty) if uncertainty.total_estimated => ABOUT,
         _ => "",
     };
     let percent = format!("{about}{}", number::percent(of_total));

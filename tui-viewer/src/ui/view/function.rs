@@ -66,7 +66,7 @@ fn figures(
     y: u16,
 ) {
     let of = &around.neighbours;
-    let spread = of.spread.unwrap_or_default();
+    let uncertainty = of.uncertainty.unwrap_or_default();
     let all = of.outermost_calls + of.recursive_calls;
     let counts = Figures {
         calls: all,
@@ -83,16 +83,16 @@ fn figures(
         format!("{about}{time} {about}{percent}")
     };
     let mut facts = vec![
-        ("total", time(of.total_ns, spread.total_estimated)),
-        ("self", time(of.self_ns, spread.self_estimated)),
+        ("total", time(of.total_ns, uncertainty.total_estimated)),
+        ("self", time(of.self_ns, uncertainty.self_estimated)),
         ("calls", counted(data, all)),
     ];
-    let seen = Known::of(of.total_ns, spread.total_estimated, counts) != Known::Unseen;
+    let seen = Known::of(of.total_ns, uncertainty.total_estimated, counts) != Known::Unseen;
     let avg_ns = of.total_ns.checked_div(of.outermost_calls);
     if let Some(sum) = of.sum {
         facts = vec![("sum", counted(data, sum)), ("calls", counted(data, all))];
     } else if let Some(ns) = avg_ns.filter(|_| seen) {
-        let about = if spread.total_estimated { ABOUT } else { "" };
+        let about = if uncertainty.total_estimated { ABOUT } else { "" };
         let avg = scaled(canvas, app, None, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("avg", format!("{about}{avg}")));
     }

@@ -38,6 +38,6 @@ impl Known {
 
 /// Whether latencies are those of some calls, not of all.
 pub(crate) fn timed_in_part(data: &Data, what: What) -> bool {
-    data.spread(what)
-        .is_some_and(|spread| spread.timed < data.figures(what).calls)
+    data.uncertainty(what)
+        .is_some_and(|uncertainty| uncertainty.timed < data.figures(what).calls)
 }

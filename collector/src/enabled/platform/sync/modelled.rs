@@ -1,8 +1,8 @@
-//! Atomics that are std's, and loom's inside a model.
+//! Atomics that are std's outside of a model and loom's inside.
 //!
-//! loom's own can stand neither in statics nor in pages of zeros. So each word here is one of std's, and a model keeps one
-//! of loom's for each address that it meets, which begins with what the word holds. A model's stores never get into the
-//! words: each execution begins as the one before, statics and pages included.
+//! loom's atomics can be neither in statics nor in zeroed pages. So each word here is one of std's, and a model keeps
+//! one of loom's for each address that it meets, initialised with the value of the word. A model never stores into the
+//! words, so every execution begins with the same values, in statics and in pages.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -15,21 +15,21 @@ use std::sync::Arc;
 use super::Ordering;
 use tickscope_testkit::model::{self, mutation};
 
-/// loom's atomic for a word.
+/// loom's atomic for one word.
 type Word = Rc<loom::sync::atomic::AtomicU64>;
 
 /// What is known of a word.
 #[derive(Clone)]
 struct Facts {
-    /// What it holds at the beginning of each execution.
+    /// The value at the beginning of each execution.
     begins: u64,
-    /// Who stores into it.
+    /// The threads that store into it.
     writer: Users,
-    /// Who loads or stores.
+    /// The threads that load or store it.
     users: Users,
 }
 
-/// Threads that do something to a word.
+/// The threads that use a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Users {
     None,
@@ -37,29 +37,29 @@ enum Users {
     Many,
 }
 
-/// A model that runs.
+/// A running model.
 #[derive(Default)]
 struct Model {
-    /// What was known before the first execution. It stays the same while loom explores.
+    /// What was known before the first execution. It does not change while loom explores.
     known: BTreeMap<usize, Facts>,
     /// What is known now.
     learned: BTreeMap<usize, Facts>,
-    /// In this execution: words that one thread stores into and another one uses. loom wants them made before there is a
-    /// second thread.
+    /// In this execution: words that one thread stores into and another one uses. loom wants them made before there is
+    /// a second thread.
     shared: HashMap<usize, Word>,
-    /// In this execution: what was stored last into all others, and by the only writer of a shared one.
+    /// In this execution: the last value stored into every other word, and into a shared word by its only writer.
     own: HashMap<usize, u64>,
-    /// Pages by their length: each execution gets those of the one before.
+    /// Pages by their length. Each execution reuses those of the one before.
     pages: HashMap<usize, Vec<NonNull<c_void>>>,
-    /// How many of them this execution has.
+    /// How many of those pages this execution has taken.
     taken: HashMap<usize, usize>,
 }
 
 thread_local! {
     static MODEL: RefCell<Model> = RefCell::default();
-    /// Whether an execution has taught something that should have been known from the beginning.
+    /// Whether an execution found out something that had to be known from the beginning.
     static IS_NEW: Cell<bool> = const { Cell::new(false) };
-    /// Whether threads run before the one that spawned them.
+    /// Whether threads run before the thread that spawned them.
     static SPAWNED_FIRST: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -72,8 +72,9 @@ pub(crate) fn check(bound: Option<usize>, body: impl Fn() + Send + Sync + 'stati
     }
 }
 
-/// Makes a thread of a model. Which of the two goes on first decides which interleavings loom begins with, and as it
-/// remembers one access of each word, also which it finds: [`check`] tries both.
+/// Starts a thread of a model. Which of the two threads continues first decides which interleavings loom tries first.
+/// Because loom remembers one access of each word, it also decides which interleavings it finds, so [`check`] tries
+/// both.
 pub(crate) fn spawn<T: 'static>(body: impl FnOnce() -> T + 'static) -> loom::thread::JoinHandle<T> {
     let thread = loom::thread::spawn(body);
     if SPAWNED_FIRST.get() {
@@ -89,7 +90,7 @@ fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'stat
         body();
         MODEL.with_borrow_mut(|model| model.shared.clear());
     });
-    // Most is learned in the first executions, and little in rare ones.
+    // Most facts are learned in the first executions, and few in rare ones.
     let mut most = Some(100);
     loop {
         IS_NEW.set(false);
@@ -108,12 +109,12 @@ fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'stat
     }
 }
 
-/// How often this execution has asked for pages.
+/// Returns how often this execution has asked for pages.
 pub(crate) fn pages_taken() -> usize {
     MODEL.with_borrow(|model| model.taken.values().sum())
 }
 
-/// Pages of zeros: in a model those of the execution before.
+/// Returns zeroed pages; in a model these are the pages of the execution before.
 pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     if !model::runs() {
         return crate::enabled::platform::os::map_zeroed(bytes);
@@ -140,7 +141,7 @@ impl Model {
             .collect();
     }
 
-    /// A thread does something to the word at an address.
+    /// Records that a thread uses the word at an address.
     fn learn(&mut self, address: usize, begins: u64, writes: bool) {
         let facts = self.learned.entry(address).or_insert(Facts {
             begins,
@@ -157,8 +158,9 @@ impl Model {
         }
     }
 
-    /// loom's word where one is needed. The only writer of a word finds there what it stored itself: it does not load
-    /// through loom, which remembers one access of each word, and so would forget that another thread has loaded it.
+    /// Returns loom's atomic for a word that needs one. The only writer of a word does not load it through loom,
+    /// because it finds the value that it stored itself. loom remembers one access of each word and would otherwise
+    /// forget that another thread loaded it.
     fn shared(&self, address: usize, writes: bool) -> Option<Word> {
         let word = self.shared.get(&address)?;
         let writer = self.known.get(&address).map(|facts| facts.writer);
@@ -179,7 +181,7 @@ impl Facts {
 }
 
 impl Users {
-    /// The same and the thread of the model that runs.
+    /// Adds the thread that is running.
     fn and_this(self) -> Self {
         let name = format!("{:?}", loom::thread::current().id());
         let number = name.trim_matches(|c: char| !c.is_ascii_digit());
@@ -192,14 +194,14 @@ impl Users {
     }
 }
 
-/// Does something to the word at an address; gives what was there.
+/// Runs an operation on the word at an address, and returns the old value.
 fn with(
     (address, begins): (usize, u64),
     writes: bool,
     shared: impl FnOnce(&loom::sync::atomic::AtomicU64) -> u64,
     own: impl FnOnce(u64) -> u64,
 ) -> u64 {
-    // loom may go on with another thread in the middle of an access, so nothing is borrowed then.
+    // loom may continue with another thread in the middle of an access, so nothing may be borrowed then.
     let word = MODEL.with_borrow_mut(|model| {
         model.learn(address, begins, writes);
         model.shared(address, writes)
@@ -238,7 +240,7 @@ fn store(at: &'static Location<'static>, word: (usize, u64), value: u64, orderin
     });
 }
 
-/// An operation that reads and writes in one.
+/// An operation that reads and writes at once.
 #[derive(Clone, Copy)]
 enum Change {
     To(u64),
@@ -246,7 +248,7 @@ enum Change {
     IfIs(u64, u64, Ordering),
 }
 
-/// Reads and writes in one; gives what was there, as an error where that was not what it should be.
+/// Reads and writes at once. Returns the old value, as an error if it was not the expected one.
 fn change(
     at: &'static Location<'static>,
     word: (usize, u64),
@@ -278,7 +280,7 @@ fn change(
     })
 }
 
-/// Others go on.
+/// Lets other threads continue.
 pub(crate) fn spin_loop() {
     if model::runs() {
         loom::hint::spin_loop();
@@ -287,7 +289,7 @@ pub(crate) fn spin_loop() {
     }
 }
 
-/// Orders what stands before it and behind it.
+/// Orders the accesses before it and after it.
 #[track_caller]
 #[inline]
 pub(crate) fn fence(ordering: Ordering) {
@@ -303,7 +305,6 @@ pub(crate) fn fence(ordering: Ordering) {
 
 macro_rules! number {
     ($name:ident, $type:ty) => {
-        /// A number.
         #[repr(transparent)]
         #[derive(Debug, Default)]
         pub(crate) struct $name(std::sync::atomic::$name);
@@ -382,7 +383,6 @@ macro_rules! number {
 number!(AtomicU32, u32);
 number!(AtomicU64, u64);
 
-/// A pointer.
 #[repr(transparent)]
 #[derive(Debug)]
 pub(crate) struct AtomicPtr<T>(std::sync::atomic::AtomicPtr<T>);

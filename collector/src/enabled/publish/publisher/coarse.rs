@@ -1,5 +1,5 @@
-//! What goes into the coarse ring, an hour of history: a record each ten seconds, those that close a reset epoch, and
-//! the last one, without latencies.
+//! What goes into the coarse ring, an hour of history: a record every ten seconds, those that close a reset epoch, and
+//! the last one, all without latencies.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use tickscope_format::{FormatError, Snapshot, codec};
 
 use super::record;
 
-/// Between two records of the coarse ring: 360 an hour.
+/// The time between two records of the coarse ring: 360 an hour.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// So many epochs may close at once; then one for each periodic record, so that a program that resets all the time
-/// does not write the hour over with its closing records.
+/// How many epochs may close at once. After that, one may close for each periodic record, so that a program that resets
+/// all the time does not overwrite the hour with closing records.
 const CLOSINGS_MOST: u32 = 16;
 
-/// Which records go into the coarse ring.
+/// Decides which records go into the coarse ring.
 #[derive(Debug)]
 struct Schedule {
-    /// How many times [`EVERY`] had passed at the last periodic one.
+    /// How many times [`EVERY`] had passed at the last periodic record.
     passed: u64,
-    /// Closing ones that still may.
+    /// How many closing records are still allowed.
     closings: u32,
 }
 
-/// Those that wait until there is time to write them: answers come first.
+/// The records that wait to be written; answers to viewers come first.
 #[derive(Debug)]
 pub(super) struct Coarse {
     schedule: Schedule,
@@ -41,7 +41,7 @@ impl Schedule {
         }
     }
 
-    /// Whether a record is one, by its kind and by how long the publisher has run.
+    /// Returns whether a record goes into the coarse ring, by its kind and by how long the publisher has run.
     fn is_due(&mut self, kind: CaptureKind, ran: Duration) -> bool {
         match kind {
             CaptureKind::Closing => {
@@ -71,26 +71,26 @@ impl Coarse {
         }
     }
 
-    /// Keeps what has just been published, if it is to be in the coarse ring as well.
+    /// Keeps a record that was just published, if it goes into the coarse ring as well.
     pub(super) fn offer(&mut self, snapshot: Snapshot, ran: Duration) {
         if self.schedule.is_due(snapshot.capture.kind, ran) {
             self.waiting.push(snapshot);
         }
     }
 
-    /// There is no ring for what waits.
+    /// Drops the waiting records, because there is no ring for them.
     pub(super) fn forget(&mut self) {
         self.waiting.clear();
     }
 
-    /// Writes what waits, with the payload's buffer of others.
+    /// Writes the waiting records. `payload` is a buffer.
     ///
     /// # Errors
-    /// Of the first that could not be written; the others are.
+    /// The error of the first record that could not be written; the others are written.
     pub(super) fn write(&mut self, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
         let mut result = Ok(());
         for snapshot in self.waiting.drain(..) {
-            // A program that ends before it has any history does not begin with it.
+            // A program that ends without any history does not begin one with its last record.
             if snapshot.capture.kind != CaptureKind::Final || ring.has_coarse() {
                 result = result.and(publish(&snapshot, ring, payload));
             }
@@ -102,7 +102,7 @@ impl Coarse {
 fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
     payload.clear();
     codec::encode_small(snapshot, payload)?;
-    let longest = ring.coarse_room(payload.len() as u64)?;
+    let longest = ring.coarse_space(payload.len() as u64)?;
     record::shorten(snapshot, payload, longest, codec::encode_small)?;
     ring.publish_coarse(Stamp::from(&snapshot.capture), payload)
         .map(drop)
@@ -126,7 +126,7 @@ mod tests {
             assert!((10_000..10_000 + between_ms as u64).contains(&due[0]), "{due:?}");
             assert!((359..=360).contains(&due.len()), "{}", due.len());
         }
-        // Records that are rarer are all in it.
+        // Records that are rarer all go into the coarse ring.
         let mut schedule = Schedule::new();
         assert!((1..100).all(|minute| due(&mut schedule, Periodic, minute * 60_000)));
         assert!(due(&mut schedule, CaptureKind::Final, 0));

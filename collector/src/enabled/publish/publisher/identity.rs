@@ -1,4 +1,4 @@
-//! Who the program is, as its ring says in its header.
+//! The identity of the program in the header of its ring.
 
 use tickscope_format::file::header::{Header, NAME_BYTES_MAX};
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
@@ -6,7 +6,7 @@ use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::enabled::runtime::config;
 use crate::enabled::runtime::settings::Settings;
 
-/// Who the program is, for the header of its ring.
+/// The identity of the program, for the header of its ring.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) name: String,

@@ -1,4 +1,4 @@
-//! A snapshot as the payload of a record: encoded, and pruned where it is too large.
+//! Makes the payload of a record from a snapshot, pruned if it is too large.
 
 use tickscope_format::{FormatError, Snapshot};
 
@@ -7,10 +7,10 @@ use crate::enabled::publish::prune;
 /// Appends the payload of a snapshot to the bytes.
 pub(super) type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
 
-/// Makes a payload that is longer than `longest` again, of as much of its snapshot as fits.
+/// Makes a payload that is longer than `longest` again, with as much of its snapshot as fits.
 ///
 /// # Errors
-/// As `encode`.
+/// Those of `encode`.
 pub(super) fn shorten(
     snapshot: &Snapshot,
     payload: &mut Vec<u8>,
@@ -20,7 +20,7 @@ pub(super) fn shorten(
     let mut pruned = None;
     while payload.len() as u64 > longest {
         let cut: &mut Snapshot = pruned.get_or_insert_with(|| snapshot.clone());
-        // As many as fit at this size of a row, less a few; what is no row may still be too much.
+        // This many rows of this size fit, less a few. Data other than rows may still be too large.
         let rows = (cut.nodes.len() as u64 * longest / payload.len() as u64 * 15 / 16) as usize;
         let gone = prune::prune(cut, rows);
         if gone == 0 {

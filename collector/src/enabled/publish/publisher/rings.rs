@@ -1,8 +1,8 @@
-//! The publisher's ring files: the one in use, and what became of those that somebody has destroyed.
+//! The publisher's ring files: the one in use, and what happened to those that were destroyed from outside.
 //!
-//! A program runs for months, and somebody tidies up the directory: it should be watchable again without being started
-//! anew. The first lost ring is replaced at once, the next ones at most once a minute, so that a fight over the directory
-//! costs the program nothing.
+//! A program may run for months, and its directory may be cleaned up. The program should become visible again without a
+//! restart. The first lost ring is replaced at once, later ones at most once a minute, so that a conflict over the
+//! directory costs the program nothing.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,33 +15,33 @@ use tickscope_format::file::places;
 use crate::enabled::capture::collector_state;
 use crate::enabled::publish::session_state::replace_ring_warning;
 
-/// Between two rings that replace lost ones, at least.
+/// The shortest time between two rings that replace lost ones.
 const BETWEEN: Duration = Duration::from_secs(60);
 
-/// The ring in use, and the lost ones.
+/// The ring in use, and what is known of lost rings.
 #[derive(Debug, Default)]
 pub(super) struct Rings {
-    /// None while a lost one has no successor.
+    /// `None` while a lost ring has no replacement.
     pub(super) current: Option<OwnRing>,
     /// Records and rings that could not be written, for the ring's header.
     pub(super) faults: u64,
     /// How many rings were lost.
     lost: u64,
-    /// What was done to the last one.
+    /// What happened to the last lost ring.
     last_loss: String,
-    /// The ring has no name any more; a viewer that has it open can still read it.
+    /// Whether the ring's file was removed. A viewer that has it open can still read it.
     removed: bool,
-    /// When a lost one was replaced last, or that was tried.
+    /// When a lost ring was last replaced, or an attempt was made.
     replaced: Option<Instant>,
-    /// What the session has not heard yet.
+    /// The message that the session has not received yet.
     said: Option<String>,
 }
 
-/// Makes a ring in the first place that works, with its first record in it. Each place that did not work, and a ring that had
-/// to be smaller, is a warning.
+/// Makes a ring, with its first record, in the first directory that works. Each directory that failed, and a ring that
+/// had to be smaller, becomes a warning.
 ///
 /// # Errors
-/// The reason of the last place.
+/// The error of the last directory.
 pub(super) fn make(
     dir: Option<&Path>,
     header: &Header,
@@ -77,13 +77,13 @@ pub(super) fn make(
 }
 
 impl Rings {
-    /// Where the ring is, while there is one.
+    /// Returns the path of the ring, while there is one.
     pub(super) fn path(&self) -> Option<&Path> {
         self.current.as_ref().map(OwnRing::path)
     }
 
-    /// Looks whether the ring is what it was. True where it is lost, or has no name any more, and another one is to be made
-    /// now: the caller tells [`Rings::replaced`] how that went.
+    /// Checks the ring. Returns true if it is lost or its file was removed, and another one should be made now. The
+    /// caller reports the result to [`Rings::replaced`].
     pub(super) fn look(&mut self) -> bool {
         let removed_before = self.removed;
         let mut found = None;
@@ -115,18 +115,18 @@ impl Rings {
         let due = self.replaced.is_none_or(|last| last.elapsed() >= BETWEEN);
         if due {
             self.replaced = Some(Instant::now());
-            // Before its first record, which is to say so.
+            // The message comes before the first record, which contains it.
             self.say("a new one was made; records from before are gone");
         } else if is_news {
             self.say(
-                "the next one is made when a minute has passed since the last; until then nothing is published for who \
-                 comes new; to have it at once start the session anew",
+                "the next one is made a minute after the last; until then new viewers find nothing; to have it at \
+                 once, restart the session",
             );
         }
         due
     }
 
-    /// Takes the ring that was made in place of a lost one, or says why there is none.
+    /// Takes the ring that was made in place of a lost one, or reports why there is none.
     pub(super) fn replaced(&mut self, made: Result<OwnRing, FormatError>) {
         match made {
             Ok(ring) => {
@@ -134,8 +134,8 @@ impl Rings {
                 self.removed = false;
             }
             Err(error) => self.say(&format!(
-                "a new one could not be made ({error}) and is tried again each minute; free some space, or set \
-                 TICKSCOPE_DIR and start the session anew"
+                "a new one could not be made ({error}) and is tried again every minute; free some space, or set \
+                 TICKSCOPE_DIR and restart the session"
             )),
         }
     }
@@ -148,7 +148,7 @@ impl Rings {
         self.said = Some(said);
     }
 
-    /// What there is to say of lost rings since the last call.
+    /// Returns the message about lost rings since the last call.
     pub(super) fn take_said(&mut self) -> Option<String> {
         self.said.take()
     }

@@ -10,15 +10,15 @@ pub(super) use tickscope_report::form::Form;
 
 use crate::types::Format;
 
-/// Why there is no log although one was asked for; none, as this build has one.
+/// The reason why there is no log although one was asked for. This build has a log.
 pub(crate) const LOG_IS_MISSING: Option<&str> = None;
 
-/// The endings of file names that say a form.
+/// Returns the endings of file names that choose a form.
 pub(super) fn endings() -> String {
     Form::endings()
 }
 
-/// The report as text, for a terminal; none where this build has no such form.
+/// Returns the report as text, for a terminal. Other builds return `None`.
 pub(super) fn text(snapshot: &Snapshot) -> Option<String> {
     let options = TextOptions {
         state: ProcessState::Exited,
@@ -27,7 +27,7 @@ pub(super) fn text(snapshot: &Snapshot) -> Option<String> {
     Some(report(snapshot, &options))
 }
 
-/// The form that a program names.
+/// Returns the form of a [`Format`].
 pub(super) fn of_format(format: Format) -> Form {
     match format {
         Format::Text => Form::Text,
@@ -42,7 +42,7 @@ pub(super) fn of_format(format: Format) -> Form {
     }
 }
 
-/// The form that a file's name says; text where it says nothing.
+/// Returns the form that a file's name chooses; text if it chooses none.
 pub(super) fn of_file(path: &Path) -> Form {
     Form::of_file(path).unwrap_or(Form::Text)
 }

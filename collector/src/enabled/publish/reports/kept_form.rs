@@ -1,4 +1,4 @@
-//! What stands in for the forms and the log without the feature `report`: the snapshot itself, kept in a `.tks` file.
+//! Replaces the forms and the log without the feature `report`: the snapshot itself is kept in a `.tks` file.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -9,36 +9,36 @@ use tickscope_format::{FormatError, Snapshot};
 
 use crate::types::Format;
 
-/// Why there is no log although one was asked for.
+/// The reason why there is no log although one was asked for.
 pub(crate) const LOG_IS_MISSING: Option<&str> = Some(
     "the log needs the feature `report` of tickscope; this program publishes without one: `tickscope log` shows the same \
      lines from outside",
 );
 
-/// The endings of file names that say a form.
+/// Returns the endings of file names that choose a form.
 pub(super) fn endings() -> String {
     format!(".{ENDING}")
 }
 
-/// A form, as far as this build tells one from another.
+/// A form, as far as this build can distinguish forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// One that needs the feature `report` or `export`.
+    /// A form that needs the feature `report` or `export`.
     Missing,
     /// The snapshot itself.
     Tks,
 }
 
-/// Stands where the log is with the feature; there never is one.
+/// The log. It has no values in this build.
 #[derive(Debug)]
 pub(crate) enum Log {}
 
-/// The report as text; none, as this build has no such form.
+/// Returns `None`, because this build cannot write text.
 pub(super) fn text(_: &Snapshot) -> Option<String> {
     None
 }
 
-/// The form that a program names.
+/// Returns the form of a [`Format`].
 pub(super) fn of_format(format: Format) -> Form {
     if format == Format::Tks {
         Form::Tks
@@ -52,7 +52,7 @@ pub(super) fn write_new(_: Form, path: &Path, snapshot: &Snapshot, _: bool) -> R
     snapshot_file::write(path, snapshot)
 }
 
-/// The form that a file's name says.
+/// Returns the form that a file's name chooses.
 pub(super) fn of_file(path: &Path) -> Form {
     Form::of_file(path).unwrap_or(Form::Missing)
 }
@@ -70,8 +70,8 @@ impl Form {
         self == Self::Tks
     }
 
-    /// Which feature of tickscope brings the form. Text and pages come with `report`; a name does not tell this build
-    /// which form is meant.
+    /// Returns the feature that brings the form. Text and HTML need `report`. This build cannot tell which form a name
+    /// means.
     pub(super) fn feature(self) -> &'static str {
         "report"
     }

@@ -1,4 +1,4 @@
-//! The log that the program itself writes to standard error: how long each thread was inside each group.
+//! The log that the program writes to standard error: how long each thread was inside each group.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,13 @@ use tickscope_report::log::{LogOptions, header, lines};
 use super::log_writer;
 use crate::enabled::platform::os;
 
-/// The log at work.
 #[derive(Debug)]
 pub(crate) struct Log {
     every: Duration,
     intervals: Intervals,
     /// When the next interval ends.
     due: Instant,
-    /// Nothing was written yet.
+    /// Whether nothing was written yet.
     new: bool,
 }
 
@@ -32,23 +31,23 @@ impl Log {
         })
     }
 
-    /// Says on standard error that there is no log, as there is no ring.
+    /// Prints on standard error that there is no log, because there is no ring.
     pub(crate) fn missed() {
         let line = b"tickscope: no log: there is no place for a ring; set TICKSCOPE_DIR\n";
         let _ = os::write_all(libc::STDERR_FILENO, line, -1);
     }
 
-    /// How long until the interval ends.
+    /// Returns how long until the interval ends.
     pub(crate) fn rest(&self) -> Duration {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    /// Whether it has ended.
+    /// Returns whether the interval has ended.
     pub(crate) fn is_due(&self) -> bool {
         self.rest().is_zero()
     }
 
-    /// Takes a snapshot if an interval or a reset epoch ends with it; false where nobody hears.
+    /// Takes a snapshot if an interval or a reset epoch ends with it. Returns false if standard error is closed.
     pub(crate) fn note(&mut self, snapshot: &Snapshot) -> bool {
         let due = self.is_due();
         let wanted = due || !self.intervals.has_begun() || snapshot.capture.kind != CaptureKind::Periodic;
@@ -62,7 +61,7 @@ impl Log {
         done.is_none_or(|interval| self.write(&interval))
     }
 
-    /// What is left of the last interval.
+    /// Writes the rest of the last interval.
     pub(crate) fn end(&mut self) {
         if let Some(interval) = self.intervals.finish() {
             self.write(&interval);

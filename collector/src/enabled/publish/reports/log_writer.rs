@@ -1,6 +1,6 @@
-//! How the log's lines get to standard error: a thread of its own writes them. Where that is a pipe that nobody reads, or a
-//! terminal that was stopped, this thread alone waits, and records and answers go on. What does not fit into what is held
-//! for it is left out, and the log says how many lines that were.
+//! Writes the log's lines to standard error on its own thread. If standard error is a pipe without a reader or a
+//! stopped terminal, only this thread waits, and records and answers go on. Lines that do not fit into the buffer are
+//! left out, and the log says how many.
 
 use std::fmt::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,108 +9,108 @@ use std::time::{Duration, Instant};
 use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::os;
 
-/// So much text is held while standard error takes none.
-const HELD_MAX: usize = 64 << 10;
+/// How many bytes are buffered while standard error accepts nothing.
+const QUEUE_MAX: usize = 64 << 10;
 
-/// How long the end of the log waits for the last lines to be written.
+/// How long the end of the log waits for the last lines.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// What is on its way.
-struct Held {
+/// The lines that are waiting to be written.
+struct Queue {
     text: String,
-    /// Lines left out since the last that were not.
+    /// How many lines were left out since the last one that was not.
     left_out: usize,
-    /// There is a thread that writes.
-    at_work: bool,
-    /// No more lines are coming.
-    over: bool,
-    /// Standard error is closed.
-    deaf: bool,
+    /// Whether the writing thread exists.
+    has_thread: bool,
+    /// Whether no more lines are coming.
+    finished: bool,
+    /// Whether standard error is closed.
+    closed: bool,
 }
 
-static HELD: Mutex<Held> = Mutex::new(Held {
+static QUEUE: Mutex<Queue> = Mutex::new(Queue {
     text: String::new(),
     left_out: 0,
-    at_work: false,
-    over: false,
-    deaf: false,
+    has_thread: false,
+    finished: false,
+    closed: false,
 });
 
-/// Something in `HELD` has changed.
+/// Signals that `QUEUE` has changed.
 static CHANGED: Condvar = Condvar::new();
 
-fn held() -> MutexGuard<'static, Held> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+fn queue() -> MutexGuard<'static, Queue> {
+    QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A log begins.
+/// Begins a log.
 pub(crate) fn open() {
-    let mut held = held();
-    held.over = false;
-    held.deaf = false;
+    let mut queue = queue();
+    queue.finished = false;
+    queue.closed = false;
 }
 
-/// Has lines written, each with its newline; false where nobody hears them.
+/// Queues lines, each with its newline. Returns false if they cannot be written.
 pub(crate) fn put(lines: &str) -> bool {
-    let mut held = held();
-    if held.deaf {
+    let mut queue = queue();
+    if queue.closed {
         return false;
     }
-    if !held.at_work {
-        held.at_work = os::spawn(write).is_ok();
+    if !queue.has_thread {
+        queue.has_thread = os::spawn(write).is_ok();
     }
-    held.add(lines);
+    queue.add(lines);
     CHANGED.notify_all();
-    held.at_work
+    queue.has_thread
 }
 
-/// No more lines are coming: waits for those that are on their way, but not for ever.
+/// Ends the log: waits for the queued lines, but for a limited time.
 pub(crate) fn close() {
     let begin = Instant::now();
-    let mut held = held();
-    held.say_left_out();
-    held.over = true;
+    let mut queue = queue();
+    queue.say_left_out();
+    queue.finished = true;
     CHANGED.notify_all();
-    while held.at_work {
+    while queue.has_thread {
         let left = LAST_LINES.saturating_sub(begin.elapsed());
         if left.is_zero() {
             break;
         }
-        held = CHANGED
-            .wait_timeout(held, left)
+        queue = CHANGED
+            .wait_timeout(queue, left)
             .unwrap_or_else(PoisonError::into_inner)
             .0;
     }
 }
 
-/// The thread that writes.
+/// Runs the writing thread.
 fn write() {
     thread_lifecycle::exclude();
     os::name_this_thread(c"tickscope-log");
-    let mut held = held();
+    let mut queue = queue();
     loop {
-        let text = std::mem::take(&mut held.text);
+        let text = std::mem::take(&mut queue.text);
         if !text.is_empty() {
-            drop(held);
-            let heard = os::write_all(libc::STDERR_FILENO, text.as_bytes(), -1).is_ok();
-            held = self::held();
-            held.deaf |= !heard;
-        } else if !held.over {
-            held = CHANGED.wait(held).unwrap_or_else(PoisonError::into_inner);
+            drop(queue);
+            let written = os::write_all(libc::STDERR_FILENO, text.as_bytes(), -1).is_ok();
+            queue = self::queue();
+            queue.closed |= !written;
+        } else if !queue.finished {
+            queue = CHANGED.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
-        if held.deaf || held.over && held.text.is_empty() {
+        if queue.closed || queue.finished && queue.text.is_empty() {
             break;
         }
     }
-    held.text.clear();
-    held.at_work = false;
+    queue.text.clear();
+    queue.has_thread = false;
     CHANGED.notify_all();
 }
 
-impl Held {
+impl Queue {
     fn add(&mut self, lines: &str) {
-        // What is longer than all that is ever held comes alone.
-        if self.text.is_empty() || self.text.len() + lines.len() <= HELD_MAX {
+        // Text that is longer than the whole buffer is accepted if the buffer is empty.
+        if self.text.is_empty() || self.text.len() + lines.len() <= QUEUE_MAX {
             self.say_left_out();
             self.text.push_str(lines);
         } else {
@@ -123,7 +123,7 @@ impl Held {
             // Writing into a String does not fail.
             let _ = writeln!(
                 self.text,
-                "({} lines were left out: standard error took none)",
+                "({} lines were left out: standard error accepted none)",
                 std::mem::take(&mut self.left_out)
             );
         }
@@ -136,23 +136,23 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_counted_and_said() {
-        let mut held = Held {
+        let mut queue = Queue {
             text: String::new(),
             left_out: 0,
-            at_work: false,
-            over: false,
-            deaf: false,
+            has_thread: false,
+            finished: false,
+            closed: false,
         };
-        let long = "x".repeat(HELD_MAX - 1) + "\n";
-        held.add(&long);
-        held.add("one\ntwo\n");
-        held.add("three\n");
-        assert_eq!(held.text, long);
-        held.text.clear();
-        held.add("four\n");
+        let long = "x".repeat(QUEUE_MAX - 1) + "\n";
+        queue.add(&long);
+        queue.add("one\ntwo\n");
+        queue.add("three\n");
+        assert_eq!(queue.text, long);
+        queue.text.clear();
+        queue.add("four\n");
         assert_eq!(
-            held.text,
-            "(3 lines were left out: standard error took none)\nfour\n"
+            queue.text,
+            "(3 lines were left out: standard error accepted none)\nfour\n"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Reports that the program writes itself: at its exit, and whenever it likes.
+//! Reports that the program writes itself: at its exit, and when it calls `dump`.
 
 use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -14,16 +14,16 @@ use super::kept_form::{Form, endings, of_file, of_format, text, write_new};
 use crate::enabled::platform::os;
 use crate::types::{Destination, Format};
 
-/// A name that is taken gets a number up to this.
+/// If a name is taken, a number up to this is added.
 const NUMBER_MAX: u32 = 999;
 
-/// How long the exit waits for a terminal or a pipe that does not block and takes nothing.
+/// How long the exit waits for a terminal or a non-blocking pipe that accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
-/// Writes the report at exit. Where that fails, standard error hears why; where that fails too, nothing can. `ring_dir` is
-/// where the program's ring lies, if it has one.
+/// Writes the report at exit. An error is reported on standard error; if that fails too, nothing more can be done.
+/// `ring_dir` is the directory of the program's ring, if it has one.
 pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: Option<&Path>) {
-    // Whatever goes wrong in here shall not change how the program ends.
+    // An error in here must not change how the program ends.
     let _unsignalled = os::Unsignalled::new();
     let written = std::panic::catch_unwind(|| match destination {
         Destination::Stderr => to_terminal(snapshot, libc::STDERR_FILENO, ring_dir),
@@ -35,7 +35,7 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: 
     }
 }
 
-/// Writes the report as text; without that form, keeps the snapshot beside the ring and says so.
+/// Writes the report as text. Without that form it keeps the snapshot beside the ring and says so.
 fn to_terminal(snapshot: &Snapshot, descriptor: i32, ring_dir: Option<&Path>) -> Result<(), String> {
     if let Some(text) = text(snapshot) {
         return os::write_all(descriptor, text.as_bytes(), PATIENCE_MS).map_err(|error| error.to_string());
@@ -59,7 +59,7 @@ fn to_terminal(snapshot: &Snapshot, descriptor: i32, ring_dir: Option<&Path>) ->
     Ok(())
 }
 
-/// The first directory where this program may put a file for viewers.
+/// Returns the first directory where this program may put a file for viewers.
 fn usable_place() -> Result<PathBuf, String> {
     let mut failed = String::from("there is no place for it");
     for place in places::places(None) {
@@ -71,7 +71,7 @@ fn usable_place() -> Result<PathBuf, String> {
     Err(format!("{failed}; set TICKSCOPE_DIR"))
 }
 
-/// There is no snapshot to report.
+/// Reports that there is no snapshot to write.
 pub(crate) fn missed() {
     say("no report at exit: the program ended in the middle of a snapshot, or of a session's start or end");
 }
@@ -86,7 +86,7 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     };
     if path.metadata().is_ok_and(|facts| !facts.is_file()) {
         return Err(format!(
-            "{} is no regular file: give the name of a new one, or `stderr` or `stdout`",
+            "{} is not a regular file: give the name of a new one, or `stderr` or `stdout`",
             path.display()
         ));
     }
@@ -103,14 +103,14 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
         say(&format!("{} {}", written.display(), no_form()));
     } else if written != path {
         say(&format!(
-            "the report at exit is {}: the name before it is taken (%p in it is the process's id)",
+            "the report at exit is {}, because the first name is taken (%p in a name stands for the process id)",
             written.display()
         ));
     }
     Ok(())
 }
 
-/// Writes to the path, or to the first with a number in it that is free; returns which.
+/// Writes to the path, or to the first free one with a number in it, and returns which.
 fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBuf, String> {
     for number in 1..=NUMBER_MAX {
         let numbered = numbered(path, form, number);
@@ -129,9 +129,9 @@ fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBu
     ))
 }
 
-/// One line on standard error.
+/// Prints one line on standard error.
 fn say(what: &str) {
-    // A path may hold anything.
+    // A path may contain any character.
     let line: String = what
         .chars()
         .map(|c| if c.is_control() { '?' } else { c })
@@ -143,10 +143,10 @@ fn say(what: &str) {
     );
 }
 
-/// A path for a shell to read.
+/// Quotes a path for a shell.
 fn shell_word(path: &Path) -> String {
     let path = path.display().to_string();
-    // With a slash it is no name of a program.
+    // With a slash, the shell and tickscope do not take it for the name of a program.
     let path = if path.contains('/') {
         path
     } else {
@@ -162,7 +162,7 @@ fn shell_word(path: &Path) -> String {
     }
 }
 
-/// What the program will find written in place of a form that is not built in; none where nothing stands in its place.
+/// Returns a warning if the report at exit will be written in another form than its name says.
 pub(crate) fn instead(destination: &Destination) -> Option<String> {
     let Destination::File(path) = destination else {
         return None;
@@ -181,9 +181,10 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
     })
 }
 
-/// The name ends in what could be meant as a form, and is none: text is written then. Numbers are no form.
+/// Returns whether the ending of a name looks like a form but is none, so that text is written. Numbers do not look
+/// like a form.
 fn says_no_form(path: &Path) -> bool {
-    // Without the forms nothing is known of their endings.
+    // Without the feature, the endings of the forms are unknown.
     if !cfg!(feature = "report") {
         return false;
     }
@@ -192,7 +193,10 @@ fn says_no_form(path: &Path) -> bool {
 }
 
 fn no_form() -> String {
-    format!("is text: its ending says no form; those that do: {}", endings())
+    format!(
+        "is text: its ending names no form; endings that do: {}",
+        endings()
+    )
 }
 
 fn and_kept(path: &Path) -> PathBuf {
@@ -202,7 +206,7 @@ fn and_kept(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// The path with the process in it: `%p` its id, `%n` the program's name, `%%` a percent sign.
+/// Replaces `%p` in a path by the process id, `%n` by the program's name and `%%` by a percent sign.
 fn filled_in(path: &Path, name: &str) -> PathBuf {
     let mut filled = Vec::new();
     let mut rest = path.as_os_str().as_bytes();
@@ -222,7 +226,7 @@ fn filled_in(path: &Path, name: &str) -> PathBuf {
     std::ffi::OsString::from_vec(filled).into()
 }
 
-/// `now.html`, `now.2.html`, `now.3.html`.
+/// Adds a number to a path: `now.html`, `now.2.html`, `now.3.html`.
 fn numbered(path: &Path, form: Form, number: u32) -> PathBuf {
     if number == 1 {
         return path.to_path_buf();
@@ -239,8 +243,8 @@ fn numbered(path: &Path, form: Form, number: u32) -> PathBuf {
     std::ffi::OsString::from_vec([stem, number.as_bytes(), ending].concat()).into()
 }
 
-/// Writes what the program is doing now to a new file, and returns which: a form that is not built in is kept as the
-/// snapshot itself, with `.tks` behind the name.
+/// Writes a report of the present state to a new file, and returns its path. A form that is not built in is kept as the
+/// snapshot itself, with `.tks` appended to the name.
 pub(crate) fn dump(snapshot: &Snapshot, path: &Path, format: Format) -> Result<PathBuf, String> {
     let wanted = of_format(format);
     let (form, path) = if wanted.is_built_in() {
@@ -265,13 +269,13 @@ fn kind(error: &FormatError) -> Option<ErrorKind> {
 
 fn with_next_step(error: &FormatError) -> String {
     let next_step = match kind(error) {
-        Some(ErrorKind::AlreadyExists) => "; nothing is written over: give another name",
+        Some(ErrorKind::AlreadyExists) => "; existing files are not overwritten: give another name",
         Some(ErrorKind::NotFound | ErrorKind::NotADirectory) => "; make the directory first",
         Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
             "; give a place that this program may write to"
         }
         Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge) => {
-            "; nothing half-written is left: make room, or give another place"
+            "; no partial file is left: free some space, or give another place"
         }
         _ => "",
     };

@@ -1,6 +1,7 @@
-//! The end of the program: the last record, and the report that was asked for. Whoever exits may have any lock himself,
-//! further down his stack (a signal handler that calls exit), or what its holder waits for: no lock is waited for without
-//! an end.
+//! The end of the program: the last record, and the report that was asked for.
+//!
+//! The exiting thread may hold any lock itself, further down its stack, if a signal handler calls `exit`. It may also
+//! hold what the owner of a lock waits for. So every wait for a lock has a limit.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -20,13 +21,13 @@ use crate::enabled::runtime::config;
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::Destination;
 
-/// How long a report at exit waits for what another thread has begun: a capture, or the start of a session.
+/// How long a report at exit waits for work that another thread has begun: a capture, or the start of a session.
 const LAST_REPORT: Duration = Duration::from_secs(1);
 
-/// How often whoever exits looks whether the last record is there.
+/// The time between two looks whether the last record is written.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
-/// The lock, once `done` holds or after so long; none where somebody has it for longer.
+/// Takes the lock once `done` holds, or after `longest`; `None` if another thread holds it for longer.
 fn shared_within(longest: Duration, done: impl Fn(&Shared) -> bool) -> Option<MutexGuard<'static, Shared>> {
     let begin = Instant::now();
     loop {
@@ -46,8 +47,8 @@ fn shared_within(longest: Duration, done: impl Fn(&Shared) -> bool) -> Option<Mu
     }
 }
 
-/// Has the last record written, and writes the report that was asked for; `fill_in_cost` puts what a scope costs into its
-/// snapshot.
+/// Has the last record written, and writes the report that was asked for. `fill_in_cost` adds the cost of a scope to
+/// its snapshot.
 pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     if config::is_forked_child() {
         return;
@@ -60,7 +61,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
         if shared.phase != Phase::Idle || Live::None.is() {
             return Some(shared);
         }
-        // The publisher has been made and has not come so far yet: wait for it to begin.
+        // The publisher's thread exists but has not begun its work, so wait for it.
         drop(shared);
         let left = LAST_RECORD.saturating_sub(begin.elapsed());
         shared_within(left, |shared| shared.phase != Phase::Idle)
@@ -73,17 +74,17 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     };
     let mut report = shared.report_at_exit.take();
     let mut warnings = Vec::new();
-    if report.is_none() && config::get().wish == Some(AutoStart::Report) {
+    if report.is_none() && config::get().auto_start == Some(AutoStart::Report) {
         let settings = in_force(Settings::default(), &mut warnings);
         report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
     }
-    // Nothing is allocated where no report was asked for: the program may exit inside its allocator.
+    // Nothing is allocated unless a report was asked for, because the program may exit inside its allocator.
     let ring = report.as_ref().and(shared.path.as_ref()).cloned();
     let left = ask_to_finish(&mut shared, begin);
     drop(shared);
     drop(shared_within(left, |shared| shared.phase != Phase::Finishing));
     let Some(destination) = report else { return };
-    // Whoever exits may be in the middle of a capture, as well.
+    // The exiting thread may be in the middle of a capture as well.
     let Some(mut snapshot) =
         collector_state::lock_within(LAST_REPORT).map(|state| captured(state, CaptureKind::Final))
     else {

@@ -1,24 +1,24 @@
-//! The publisher that the environment starts, on its way.
+//! The publisher that the environment starts, until it runs.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The publisher that the environment starts, until it looks at `SHARED`.
+/// How far the publisher that the environment starts has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Live {
-    /// There is none, or it has looked.
+    /// There is none, or it has begun its work.
     None,
     /// Its thread is being made.
     Tried,
-    /// It has a thread.
+    /// Its thread exists.
     Coming,
 }
 
-/// What became of the publisher that the environment starts, as a [`Live`].
+/// The present state, as a [`Live`].
 static LIVE: AtomicU32 = AtomicU32::new(Live::None as u32);
 
 impl Live {
-    /// Whether this is what became of it.
+    /// Returns whether this is the present state.
     pub(super) fn is(self) -> bool {
         LIVE.load(Ordering::Relaxed) == self as u32
     }
@@ -27,7 +27,7 @@ impl Live {
         LIVE.store(self as u32, Ordering::Relaxed);
     }
 
-    /// The same where its thread has not looked already.
+    /// Sets the state, unless the thread has already begun its work.
     pub(super) fn set_unless_over(self) {
         let tried = Self::Tried as u32;
         _ = LIVE.compare_exchange(tried, self as u32, Ordering::Relaxed, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! A node's children: the one entered last, and a table of all, by (parent, site).
+//! The children of a node: the one entered last, and a table of all by (parent, site).
 
 use super::Tree;
 use crate::enabled::platform::sync::Ordering;
@@ -7,13 +7,13 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 
 impl Tree {
-    /// The child of `parent` at `site` if it was the one entered last.
+    /// Returns the child of `parent` at `site` if it was the one entered last.
     #[inline(always)]
     pub(crate) fn recent_child(parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         parent.recent.get().filter(|child| child.site.is(site))
     }
 
-    /// The child of `parent` at `site`, if there is one.
+    /// Returns the child of `parent` at `site` if there is one.
     #[inline(always)]
     pub(crate) fn known_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         if let Some(child) = Self::recent_child(parent, site) {
@@ -24,14 +24,14 @@ impl Tree {
         Some(child)
     }
 
-    /// The counter of `parent` at `site`, if there is one that is not looked at first. It does not take that place: scopes
-    /// beside it need it more.
+    /// Returns the counter of `parent` at `site` if there is one. It does not become the child entered last, because
+    /// scopes profit more from that.
     #[inline(always)]
     pub(crate) fn known_counter(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         self.probe(parent, site)?.get()
     }
 
-    /// Makes the child of `parent` at `site`, or gives the one there is; none where a limit forbids it. `current` is
+    /// Returns the child of `parent` at `site`, and makes it if needed; `None` if a limit forbids it. `current` is
     /// taken out.
     #[cold]
     #[inline(never)]
@@ -56,8 +56,8 @@ impl Tree {
         } else {
             slot
         };
-        // Room first: a node that the process counts is one that is made.
-        if !self.nodes.make_room() || !may_add() {
+        // Make space first, so that the process counts only nodes that are made.
+        if !self.nodes.make_space() || !may_add() {
             return None;
         }
         let child = self.nodes.add(Some(site), Some(parent))?;
@@ -68,7 +68,7 @@ impl Tree {
             errors.store(0, Ordering::Relaxed);
         }
         slot.set(Some(child));
-        // A counter is looked at first until there is a scope.
+        // A counter takes the place of the child entered last only until there is a scope.
         if !site.is_counter()
             || parent
                 .recent
@@ -80,7 +80,7 @@ impl Tree {
         Some(child)
     }
 
-    /// The slot of (parent, site), or the free one where it belongs.
+    /// Returns the slot of (parent, site), or the free slot where it belongs.
     #[inline(always)]
     fn probe(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
         let mask = self.table.len().wrapping_sub(1);
@@ -94,8 +94,8 @@ impl Tree {
         }
     }
 
-    /// Makes the table one of so many slots, all free; false where there is no memory. A thread of few nodes pays
-    /// nothing for one of many that had the tree before.
+    /// Makes an empty table with this many slots; false if there is no memory. A thread with few nodes does not pay for
+    /// an earlier one with many.
     pub(super) fn empty_table(&self, slots: u32) -> bool {
         if !self.table.reuse(slots) {
             return self.table.allocate(slots);
@@ -106,7 +106,7 @@ impl Tree {
         true
     }
 
-    /// Doubles the table and gives the free slot of (parent, site) in it.
+    /// Doubles the table, and returns the free slot of (parent, site) in it.
     fn grow(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
         if !self.empty_table(self.table.len() * 2) {
             return None;
@@ -119,7 +119,7 @@ impl Tree {
     }
 }
 
-/// Spreads (parent, site): Fibonacci hashing of two addresses whose low bits are all alike.
+/// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same.
 fn hash(parent: &'static Node, site: &'static Site) -> u32 {
     let parent = (std::ptr::from_ref(parent).addr() as u64 >> 6).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let site = (std::ptr::from_ref(site).addr() as u64 >> 3).wrapping_mul(0xd1b5_4a32_d192_ed03);

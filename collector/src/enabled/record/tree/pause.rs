@@ -1,14 +1,15 @@
-//! When a thread's clock stands still: pauses, exclusion, modes without time.
+//! When a thread's clock stands still: in pauses, when excluded, and in modes without time.
 
 use super::{PAUSED, Tree};
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::mode_switch;
 
 impl Tree {
-    /// Lets the clock stand still from the tick on that `now` reads; nests.
+    /// Stops the clock at the tick that `now` reads. Pauses nest.
     pub(crate) fn pause(&self, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else { return };
-        // Behind the mark: what passes until the charge is nobody's, and no capture may have shown it.
+        // The clock is read after the mark. The time until the charge belongs to no scope, and no capture may have
+        // shown it.
         let now = now();
         self.charge(Self::charged(current), now);
         let pauses = self.pauses.load(Ordering::Relaxed);
@@ -20,8 +21,8 @@ impl Tree {
         self.put(current);
     }
 
-    /// Ends one `pause`; the clock goes on at tick `now` when it was the last. What was open meanwhile has not
-    /// taken that long: its beginning moves on.
+    /// Ends one pause. After the last one the clock continues at tick `now`. The beginnings of the open calls move
+    /// forward by the length of the pause.
     pub(crate) fn resume(&self, now: u64) {
         let Some(current) = self.take() else { return };
         let pauses = self.pauses.load(Ordering::Relaxed).saturating_sub(1);
@@ -41,19 +42,19 @@ impl Tree {
         self.put(current);
     }
 
-    /// True while a pause is in force.
+    /// Returns whether a pause is in force.
     pub(crate) fn is_paused(&self) -> bool {
         self.pauses.load(Ordering::Relaxed) > 0
     }
 
-    /// Leaves the thread out, or takes it in again from tick `now` on.
+    /// Excludes the thread, or includes it again from tick `now` on.
     pub(crate) fn set_excluded(&self, excluded: bool, now: u64) {
         self.excluded.store(u32::from(excluded), Ordering::Relaxed);
         self.stop();
         self.go_on(now);
     }
 
-    /// True while no mode charges time: in a pause, or while the thread is excluded.
+    /// Returns whether no mode charges time, because of a pause or because the thread is excluded.
     pub(crate) fn stands_still(&self) -> bool {
         self.is_paused() || self.excluded.load(Ordering::Relaxed) != 0
     }

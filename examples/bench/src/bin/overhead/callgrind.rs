@@ -1,4 +1,4 @@
-//! Instructions that a program executes, as callgrind counts them: the same every time, whatever the machine does.
+//! Counts the instructions of a program by callgrind. The count is the same every time, whatever the machine does.
 
 use std::cell::Cell;
 use std::fs;
@@ -14,17 +14,17 @@ thread_local! {
     static TICKS: Cell<u64> = const { Cell::new(1) };
 }
 
-/// A clock that goes on by one with each look at it, for each thread by itself: whatever others do meanwhile.
+/// A clock that advances by one with each read, separately for each thread, so that other threads do not affect it.
 fn ticks() -> u64 {
     TICKS.replace(TICKS.get() + 1)
 }
 
-/// Has this process, which callgrind watches, measure so. In adaptive mode with a clock to which all calls are short,
-/// as they are not where callgrind slows them: the same ones are timed every time.
+/// Sets the mode of this process, which runs under callgrind. Adaptive mode gets a clock for which all calls are short,
+/// because callgrind makes them slow; so the same calls are timed every time.
 pub(crate) fn enter(mode: Mode, histogram: bool) {
     if mode == Mode::Adaptive {
         let builder = tickscope::Builder::new("callgrind").clock(Clock::Custom(ticks, 1e9));
-        // The clock stays when the publisher goes, and all that the publisher does is over before anything is counted.
+        // The clock stays when the session ends, and the publisher has done all its work before anything is counted.
         drop(builder.try_start());
         thread::sleep(Duration::from_millis(200));
     }
@@ -32,7 +32,7 @@ pub(crate) fn enter(mode: Mode, histogram: bool) {
     tickscope::set_histogram(histogram);
 }
 
-/// Whether there is a valgrind.
+/// Returns whether valgrind is installed.
 pub(crate) fn is_here() -> bool {
     Command::new("valgrind")
         .arg("--version")
@@ -40,17 +40,17 @@ pub(crate) fn is_here() -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// Instructions of this very program from beginning to end, given these arguments and this environment.
+/// Returns the instructions of this program, from beginning to end, with these arguments and this environment.
 ///
 /// # Errors
-/// What the program says when it fails, or what callgrind does not.
+/// What the program prints when it fails, or what callgrind could not do.
 pub(crate) fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> Result<u64, String> {
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
     let directory = std::env::temp_dir().join(format!("tickscope-callgrind-{}-{run}", std::process::id()));
     fs::create_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let counted = counted(&directory, arguments, environment);
-    // Whoever empties the place for such directories may have been faster.
+    // Another process may already have removed the directory.
     _ = fs::remove_dir_all(&directory);
     counted
 }
@@ -64,7 +64,7 @@ fn counted(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -
         .arg(program)
         .args(arguments)
         .envs(environment.iter().copied())
-        // An empty place: what others left behind is no work for it.
+        // The directory is empty, so that there is nothing of other programs to clean up.
         .env("TICKSCOPE_DIR", directory)
         .stdin(Stdio::null())
         .output()

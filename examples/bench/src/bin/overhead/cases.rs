@@ -1,4 +1,4 @@
-//! The cases: what stands inside and around the scopes.
+//! The cases: what is inside and around the scopes.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -9,11 +9,11 @@ use tickscope_bench::{Floor, Frame, Plain, Probe, Scene, Scoped};
 
 use crate::modes::Mode;
 
-/// A way to spend time in scopes.
+/// A workload with scopes.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// How much one run does: scopes, or rows of the picture.
+    /// The amount of one run: scopes, or rows of the picture.
     pub(crate) amount: u64,
     plain: fn(u64),
     floor: fn(u64),
@@ -21,7 +21,7 @@ pub(crate) struct Case {
     counted: fn(u64),
 }
 
-/// Counts scopes and nothing else.
+/// A probe that only counts scopes.
 #[derive(Debug)]
 struct Counted;
 
@@ -42,12 +42,12 @@ impl Case {
         CASES.iter().find(|case| case.name == name)
     }
 
-    /// Runs it once.
+    /// Runs the case once.
     pub(crate) fn run(&self, mode: Mode) {
         self.run_so_much(mode, self.amount);
     }
 
-    /// Runs another amount of it.
+    /// Runs another amount of the case.
     pub(crate) fn run_so_much(&self, mode: Mode, amount: u64) {
         let body = match mode {
             Mode::Plain => self.plain,
@@ -59,12 +59,12 @@ impl Case {
         body(amount);
     }
 
-    /// Scopes in one run.
+    /// Returns the number of scopes in one run.
     pub(crate) fn scopes(&self) -> u64 {
         self.scopes_in(self.amount)
     }
 
-    /// Scopes in another amount.
+    /// Returns the number of scopes in another amount.
     pub(crate) fn scopes_in(&self, amount: u64) -> u64 {
         COUNT.set(0);
         (self.counted)(amount);
@@ -74,7 +74,6 @@ impl Case {
 
 macro_rules! cases {
     ($($name:ident $amount:expr;)*) => {
-        /// All cases.
         pub(crate) const CASES: &[Case] = &[$(Case {
             name: stringify!($name),
             amount: $amount,
@@ -86,7 +85,7 @@ macro_rules! cases {
     };
 }
 
-// Some two milliseconds each, the picture more: short beside an interruption, long beside the clock that times it.
+// Each run takes about 2 ms, the picture more: short compared to interruptions, and long compared to the clock.
 cases! {
     empty 100_000;
     work20ns 60_000;
@@ -98,7 +97,7 @@ cases! {
     sphereflake SPHEREFLAKE_SIZE;
 }
 
-/// 96 x 96 pixels of the reference picture, again and again; of the last one the rows in the middle.
+/// 96 x 96 pixels of the reference picture, repeatedly. The last picture is rendered in part, its rows in the middle.
 const SPHEREFLAKE_SIZE: u64 = 96;
 
 fn sphereflake<P: Probe>(rows: u64) {
@@ -120,7 +119,7 @@ mod tests {
             let [half, whole] = [case.amount / 2, case.amount].map(|amount| case.scopes_in(amount));
             assert!(whole >= 2_000 && half < whole, "{}: {half}, {whole}", case.name);
             let ratio = whole as f64 / half as f64;
-            // The middle of the picture has more rays that hit something.
+            // In the middle of the picture more rays hit something.
             assert!((1.2..2.3).contains(&ratio), "{}: {half}, {whole}", case.name);
         }
     }

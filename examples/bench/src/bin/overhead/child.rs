@@ -1,10 +1,10 @@
-//! This program again, where something needs a process of its own.
+//! Runs this program again where something needs its own process.
 
 use std::process::Command;
 
 use crate::{instructions, life, series, sizes};
 
-/// Says that this process is a child; what it is to do follows.
+/// The argument that makes this process a child; its task follows.
 pub(crate) const FLAG: &str = "--child";
 
 pub(crate) const INSTRUCTIONS: &str = "instructions";
@@ -13,7 +13,7 @@ pub(crate) const THREADS: &str = "threads";
 pub(crate) const LIFE: &str = "life";
 pub(crate) const HARM: &str = "harm";
 
-/// The child's part.
+/// Runs the task of a child.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     match words {
         [what, words @ ..] if what == INSTRUCTIONS => instructions::run(words),
@@ -25,7 +25,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
 }
 
-/// The parent's part: has a child do something, and gives the numbers that it writes.
+/// Runs a child, and returns the numbers that it prints.
 pub(crate) fn numbers<const N: usize>(words: &[&str]) -> Result<[f64; N], String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program).arg(FLAG).args(words).output();

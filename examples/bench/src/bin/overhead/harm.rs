@@ -1,59 +1,60 @@
-//! What the slowest of many short operations lose to a publisher and a viewer, against the same program without either.
+//! Measures what the slowest of many short operations lose to a publisher and a viewer, against the same program
+//! without them.
 //!
-//! Each setting has a process of its own, in which operations without a session and with one take turns.
+//! Each setting has its own process, in which operations without a session and with one take turns.
 
 use crate::options::Options;
 use crate::{callgrind, child, instructions, kernel};
 use crate::{cases::Case, series};
 
-/// What may be added at p99.9, in nanoseconds.
+/// How much p99.9 may grow, in nanoseconds.
 const GOAL: f64 = 100.0;
 
-/// How many more of 100 000 operations may be interrupted, for 1 us or longer: with more, p99.99 is 1 us higher even where
+/// How many more of 100 000 operations may be interrupted, for 1 us or longer. With more, p99.99 is 1 us higher even if
 /// nothing else interrupts.
 const INTERRUPTED: f64 = 10.0;
 
-/// Paired rounds: enough for an interval; where there is time, enough to tell ten interruptions from none; and of wider
-/// settings.
+/// The numbers of paired rounds: enough for an interval; with `--long`, enough to tell ten interruptions from none; and
+/// for wider settings.
 const ROUNDS: usize = 9;
 const ROUNDS_LONG: usize = 121;
 const ROUNDS_WIDER: usize = 21;
 
-/// Nodes of the thread, and records a second that the viewer asks for.
+/// The nodes of the thread, and the records a second that the viewer asks for.
 type Setting = (u64, u64);
 
-/// The one that the goal is about, and wider ones.
+/// The setting of the goal, and wider ones.
 const USUAL: Setting = (1, 10);
 const WIDER: [Setting; 4] = [(1, 50), (1_000, 10), (1_000, 50), (10_000, 50)];
 
-/// Whose instructions are counted.
+/// The case whose instructions are counted.
 const CASE: &str = "body1us";
 
-/// What a child writes about a setting; medians of its rounds.
+/// What a child reports about a setting, as medians of its rounds.
 struct Told {
-    /// Without a session, and with.
+    /// Figures without a session and with one.
     both: [[f64; series::FIGURES]; 2],
-    /// What p99.9, p99.99, and p99.9 of the uninterrupted have more with than without, and how many more are interrupted in
-    /// the time of 100 000: median and 95 % interval of the pairs.
+    /// The differences between both: of p99.9, of p99.99, of p99.9 of the uninterrupted operations, and of the
+    /// interruptions in the time of 100 000 operations. Each has a median and a 95 % interval over the pairs.
     added: [[f64; 3]; 4],
     nodes: f64,
 }
 
-/// How a figure stands to its goal: where the whole interval lies.
+/// How a figure compares to its goal, by its whole interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Reached,
     Missed,
-    /// The goal lies in it.
+    /// The goal is inside the interval.
     Open,
 }
 
-/// Prints the figure, and with `--long` what there is beside it. False where a long measurement says that the goal was
+/// Prints the figure, and with `--long` the wider settings. Returns false if a long measurement shows that the goal was
 /// missed; a short one decides nothing.
 ///
-/// The machine itself interrupts one operation in 1 000 or so (timers, its host), so that p99.9 of all is the cost of an
-/// interruption or none, by chance. So the goal is split: p99.9 of the operations that nothing interrupted, and how many
-/// more are interrupted.
+/// The machine itself interrupts about one operation in 1 000 (timers, its host), so p99.9 of all operations is the
+/// cost of an interruption or of none, by chance. The goal is therefore split: p99.9 of the operations without an
+/// interruption, and how many more are interrupted.
 pub(crate) fn run(options: &Options) -> Result<bool, String> {
     let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
     println!(
@@ -73,7 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     }
     let [p999, p9999, quiet, interrupted] = usual.added;
     println!(
-        "\nof all operations, whoever interrupts them: p99.9 {} ns, p99.99 {} ns",
+        "\nof all operations, with interruptions: p99.9 {} ns, p99.99 {} ns",
         text(p999),
         text(p9999)
     );
@@ -88,7 +89,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     Ok(!options.long || !verdicts.contains(&Verdict::Missed))
 }
 
-/// What is added, with its interval.
+/// Prints what is added, with its interval.
 fn text([middle, low, high]: [f64; 3]) -> String {
     format!("{middle:+.0} [{low:+.0} {high:+.0}]")
 }

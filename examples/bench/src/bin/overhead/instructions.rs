@@ -1,20 +1,21 @@
-//! Instructions that scopes add: what differs between two runs of this program under callgrind that open fewer and
-//! more of them.
+//! Counts the instructions that scopes add: the difference between two runs of this program under callgrind that open
+//! fewer and more of them.
 
 use crate::callgrind;
 use crate::cases::Case;
 use crate::child;
 use crate::modes::Mode;
 
-/// Runs under callgrind take 1/20 and 3/20 of what is timed.
+/// Runs under callgrind do 1/20 and 3/20 of what timed runs do.
 const AMOUNTS: [u64; 2] = [1, 3];
 const PARTS: u64 = 20;
 
-/// What goes before, so many times what is timed: nodes are made, adaptive mode learns (less than when it is timed).
+/// The warm-up before, in multiples of a timed run: nodes are made, and adaptive mode learns (less than in a timed
+/// run).
 const WARM: u64 = 1;
 const LEARNING: u64 = 3;
 
-/// Instructions of a scope above plain, by mode.
+/// Returns the instructions of a scope above plain, by mode.
 pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
     let plain = per_scope(case, Mode::Plain)?;
     let mut added = vec![0.0];
@@ -24,7 +25,7 @@ pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
     Ok(added)
 }
 
-/// Instructions of a scope with the work in it.
+/// Returns the instructions of a scope with the work in it.
 fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
     let before = if mode == Mode::Adaptive { LEARNING } else { WARM };
     let [few, many] = AMOUNTS.map(|parts| case.amount * (before * PARTS + parts) / PARTS);
@@ -37,7 +38,7 @@ fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
     Ok(added / (case.scopes_in(many) - case.scopes_in(few)) as f64)
 }
 
-/// The part of the process that callgrind watches.
+/// Runs the process that callgrind watches.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let [case, mode, amount] = words else {
         return Err("wanted: case, mode, amount".to_owned());

@@ -1,8 +1,8 @@
-//! What the kernel says about this process; 0 where it does not say.
+//! What the kernel reports about this process; 0 if it does not.
 
 use std::fs;
 
-/// CPU nanoseconds of the publisher's thread.
+/// Returns the CPU nanoseconds of the publisher's thread.
 pub(crate) fn publisher_cpu() -> f64 {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let publisher = tasks
@@ -12,21 +12,21 @@ pub(crate) fn publisher_cpu() -> f64 {
     text.map_or(0.0, |text| number(&text, 0))
 }
 
-/// Bytes of memory of its own.
+/// Returns the bytes of anonymous memory.
 pub(crate) fn anonymous_bytes() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
     line.map_or(0.0, |kib| 1024.0 * number(kib, 0))
 }
 
-/// Page faults, and voluntary and involuntary switches away from this thread so far.
+/// Returns the page faults, and the voluntary and involuntary context switches of this thread so far.
 pub(crate) fn thread() -> [f64; 3] {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let of = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
         line.map_or(0.0, |line| number(line, 0))
     };
-    // Behind the name, which may hold blanks: state, seven numbers, faults.
+    // After the name, which may contain spaces, come the state, seven numbers, and the faults.
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
     let faults = stat
         .rsplit_once(')')
@@ -38,7 +38,7 @@ pub(crate) fn thread() -> [f64; 3] {
     ]
 }
 
-/// The busy processes of the machine, averaged over one, five and fifteen minutes.
+/// Returns the load averages of the machine over one, five and fifteen minutes.
 pub(crate) fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")

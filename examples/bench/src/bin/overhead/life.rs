@@ -1,4 +1,4 @@
-//! How long a session takes to start, to write its first record, and to end.
+//! Measures how long a session takes to start, to write its first record, and to end.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,16 +8,16 @@ use tickscope_format::file::open::RingFile;
 use crate::child;
 use tickscope_bench::statistics::{median, sorted};
 
-/// Processes that are started, one after another.
+/// The number of processes that are started, one after another.
 const LIVES: usize = 21;
 
-/// How long a first record is waited for.
+/// The longest wait for a first record.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// How long a session goes on before it ends.
+/// How long a session runs before it ends.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// Prints medians and worst of some processes.
+/// Prints the medians and maxima over all processes.
 pub(crate) fn print() -> Result<(), String> {
     let mut lives = Vec::new();
     for _ in 0..LIVES {
@@ -39,7 +39,7 @@ pub(crate) fn print() -> Result<(), String> {
     Ok(())
 }
 
-/// The child's part: one session, its three times in milliseconds.
+/// Runs a child: one session, whose three times it prints in milliseconds.
 pub(crate) fn run() -> Result<(), String> {
     let ms = |begin: Instant| 1e3 * begin.elapsed().as_secs_f64();
     let begin = Instant::now();
@@ -48,7 +48,7 @@ pub(crate) fn run() -> Result<(), String> {
     {
         tickscope::scope!("life");
     }
-    // The ring gets its name once it holds a record; the publisher says so a little later.
+    // The ring gets its name when it holds a record; the publisher reports the name a little later.
     while !session.path().is_some_and(|path| has_record(&path)) {
         if begin.elapsed() > LONGEST {
             return Err(format!("no record: {}", session.warnings().join("; ")));
@@ -56,7 +56,7 @@ pub(crate) fn run() -> Result<(), String> {
         thread::sleep(Duration::from_micros(50));
     }
     let record = ms(begin);
-    // A session that has only begun is still looking for what others left behind.
+    // A session that has just begun may still be removing the rings of ended programs.
     thread::sleep(SETTLED);
     let end = Instant::now();
     drop(session);

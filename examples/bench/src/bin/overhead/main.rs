@@ -1,10 +1,10 @@
-//! What a scope costs, measured side by side in one process: plain, the floor of two bare clock reads, and all modes
-//! of tickscope, with the publisher running.
+//! Measures what a scope costs, side by side in one process: plain, the floor of two bare clock reads, and all modes of
+//! tickscope with the publisher running.
 //!
 //! `overhead [--json | --markdown | --harm] [--case NAME] [--threads N] [--no-instructions] [--long]`
 //!
-//! `--harm` measures one thing only: what the slowest of many operations of 1 us lose to a publisher and a viewer.
-//! With `--long` beside more nodes and more records a second; then the exit code is 1 where more is lost than may be.
+//! `--harm` measures one thing only: what the slowest of many operations of 1 us lose to a publisher and a viewer. With
+//! `--long` it also measures more nodes and more records a second, and the exit code is 1 if more is lost than allowed.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -54,7 +54,7 @@ fn main() -> Result<ExitCode, String> {
         );
         options.instructions = false;
     }
-    // The publisher works all the while, as it does in a program.
+    // The publisher runs all the time, as it does in a program.
     let session = tickscope::start("overhead");
     print::heading(options.form);
     let mut all = Vec::new();
@@ -81,7 +81,7 @@ fn main() -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is not about a case.
+/// Prints everything that does not belong to a case.
 fn print_the_rest(session: &tickscope::Session, long: bool) -> Result<(), String> {
     publisher::print(session);
     memory::print(long);
@@ -90,7 +90,7 @@ fn print_the_rest(session: &tickscope::Session, long: bool) -> Result<(), String
     life::print()
 }
 
-/// All rows of a case; for programs only those that a mode of its own has.
+/// Measures all rows of a case. The JSON output has only the rows with a mode of their own.
 fn rows(
     case: &'static Case,
     threads: usize,
@@ -108,7 +108,7 @@ fn rows(
                     row.instructions = Some(added);
                 }
             }
-            // What valgrind cannot do must not hide the times.
+            // An error of valgrind must not hide the times.
             Err(error) => eprintln!("{}: instructions are not counted: {error}", case.name),
         }
     }

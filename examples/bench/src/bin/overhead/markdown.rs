@@ -1,12 +1,12 @@
-//! Tables for BENCHMARKS.md.
+//! Tables for docs/design/benchmarks.md.
 
 use crate::kernel;
 use crate::measure::Measured;
 
-/// What a table shows of a row.
+/// The value that a table shows of a row.
 type Cell<'a> = dyn Fn(&Measured) -> Option<String> + 'a;
 
-/// Prints a table for each thing that was measured, modes by cases.
+/// Prints one table for each figure, modes by cases.
 pub(crate) fn print(rows: &[Measured]) {
     println!("Load at the end: {}.", kernel::load());
     let mut counts: Vec<usize> = rows.iter().map(|row| row.threads).collect();

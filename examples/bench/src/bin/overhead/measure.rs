@@ -1,5 +1,5 @@
-//! Pairs in the order ABBA, so that a machine that gets slower or faster does not favour either side; and all modes
-//! in turns, so that they can be compared with each other.
+//! Measures in pairs in the order ABBA, so that a machine that becomes slower or faster favours neither side, and all
+//! modes in turns, so that they can be compared with each other.
 
 use std::time::{Duration, Instant};
 
@@ -11,20 +11,20 @@ use tickscope_bench::statistics::{interval, median, sorted};
 /// How often each mode has its turn.
 const ROUNDS: usize = 4;
 
-/// Pairs of plain and measured runs in a turn; each is two of either.
+/// Pairs of plain and measured runs in a turn; each has two runs of either kind.
 const PAIRS: usize = 12;
 
 /// Pairs of plain and measured runs of a row.
 pub(crate) const ALL_PAIRS: usize = ROUNDS * PAIRS;
 
-/// Runs after a switch before anything is timed: most nodes have their usual latencies then.
+/// Runs after a switch before anything is timed. After them most nodes have their usual latencies.
 const WARM: usize = 12;
 
-/// Adaptive mode times most calls until it knows how long they are: so long it may run before it is measured, the
-/// first time and then.
+/// Adaptive mode times most calls until it knows how long they are. It runs this long before it is measured, the first
+/// time and later.
 const LEARNING: [Duration; 2] = [Duration::from_millis(1500), Duration::from_millis(100)];
 
-/// A case in a mode.
+/// The result of a case in a mode.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) case: &'static str,
@@ -36,17 +36,17 @@ pub(crate) struct Measured {
     pub(crate) ns_per_scope: f64,
     /// Nanoseconds above plain.
     pub(crate) added_ns: f64,
-    /// Median of the pairs' ratios.
+    /// The median of the pairs' ratios.
     pub(crate) ratio: f64,
-    /// 95 % interval of that median.
+    /// The 95 % interval of that median.
     pub(crate) interval: (f64, f64),
-    /// Instructions above plain, where they were counted.
+    /// Instructions above plain, if they were counted.
     pub(crate) instructions: Option<f64>,
 }
 
-/// What was measured of a case in a mode so far.
+/// The measurements of a case in a mode so far.
 struct Turns {
-    /// Scopes in a run.
+    /// The number of scopes in a run.
     scopes: f64,
     /// Nanoseconds a scope, plain and measured.
     pairs: Vec<(f64, f64)>,
@@ -67,7 +67,7 @@ pub(crate) fn measure(case: &'static Case, threads: usize) -> Vec<Measured> {
         .collect()
 }
 
-/// Measures a case in exact mode against plain, with a viewer attached: the caller's business.
+/// Measures a case in exact mode against plain, with a viewer that the caller has attached.
 pub(crate) fn measure_watched(case: &'static Case, threads: usize) -> Measured {
     let workers = Workers::start(threads);
     let mut turns = Turns::new(case);
@@ -78,7 +78,7 @@ pub(crate) fn measure_watched(case: &'static Case, threads: usize) -> Measured {
     turns.row(case, Mode::Exact, threads, true)
 }
 
-/// Switches to a mode, outside of what is timed: nodes are made, caches and predictors warm, rates learned.
+/// Switches to a mode, outside of what is timed: it makes nodes, warms caches and predictors, and learns rates.
 fn prepare(workers: &Workers, case: &'static Case, mode: Mode, first: bool) {
     mode.enter();
     workers.run(case, Mode::Plain);
@@ -127,13 +127,13 @@ impl Turns {
 }
 
 impl Measured {
-    /// Its mode, and whether a viewer watched.
+    /// Returns the name of the mode, and whether a viewer watched.
     pub(crate) fn label(&self) -> String {
         let watched = if self.watched { "+viewer" } else { "" };
         format!("{}{watched}", self.mode.name())
     }
 
-    /// What it adds, as a multiple of what the floor adds; `rows` are all of the same case.
+    /// Returns what the row adds, as a multiple of what the floor adds. `rows` are all rows of the same case.
     pub(crate) fn of_floor(&self, rows: &[Self]) -> Option<f64> {
         let floor = rows
             .iter()

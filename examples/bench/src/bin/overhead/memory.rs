@@ -1,4 +1,4 @@
-//! Memory of this process, before and after a time flat out.
+//! Measures the memory of this process before and after a time at full load.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,8 @@ use crate::cases::{CASES, Case};
 use crate::kernel::anonymous_bytes;
 use crate::modes::Mode;
 
-/// Prints what ten seconds (a minute if `long`) of scopes without a pause leave behind, once their nodes exist.
+/// Prints how much memory ten seconds of scopes without a pause (a minute if `long`) leave behind, once their nodes
+/// exist.
 pub(crate) fn print(long: bool) {
     Mode::Exact.enter();
     let cases = ["sites8", "recursion", "cold5000"];
@@ -22,7 +23,7 @@ pub(crate) fn print(long: bool) {
             scopes += count;
         }
     };
-    // Nodes exist, and the octaves of their usual latencies.
+    // This makes the nodes, and the octaves of their usual latencies.
     (0..100).for_each(|_| once());
     let kib = || anonymous_bytes() / 1024.0;
     let seconds = if long { 60 } else { 10 };

@@ -1,4 +1,4 @@
-//! The modes: what surrounds the work, and how it is switched on.
+//! The modes: what surrounds the work, and how to switch it on.
 
 use std::thread;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 /// What surrounds the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Nothing.
+    /// Nothing surrounds it.
     Plain,
     /// Two bare reads of the time stamp counter.
     Floor,
-    /// A scope, and so in all modes that follow.
+    /// A scope, as in all modes below.
     Exact,
     ExactWithoutHistogram,
     Adaptive,
@@ -18,7 +18,7 @@ pub(crate) enum Mode {
     Off,
 }
 
-/// What the publisher does about a switch is over by then.
+/// How long the publisher may need for a switch.
 const SETTLED: Duration = Duration::from_millis(5);
 
 impl Mode {
@@ -48,14 +48,14 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Has the process measure so.
+    /// Switches the process to the mode.
     pub(crate) fn enter(self) {
         tickscope::set_mode(self.of_tickscope());
         tickscope::set_histogram(self.has_histogram());
         thread::sleep(SETTLED);
     }
 
-    /// Plain and floor open no scopes: the publisher works as in exact mode.
+    /// Plain and floor open no scopes, so the publisher works as in exact mode.
     pub(crate) fn of_tickscope(self) -> tickscope::Mode {
         match self {
             Self::Plain | Self::Floor | Self::Exact | Self::ExactWithoutHistogram => tickscope::Mode::Exact,

@@ -1,32 +1,32 @@
-//! What the command line asks for.
+//! The options of the command line.
 
 use crate::cases::{CASES, Case};
 
 pub(crate) const USAGE: &str =
     "usage: overhead [--json | --markdown | --harm] [--case NAME] [--threads N] [--no-instructions] [--long]";
 
-/// How rows are written.
+/// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Text,
-    /// One object a line; rows only.
+    /// One object a line, and only rows.
     Json,
-    /// Tables for BENCHMARKS.md.
+    /// Tables for docs/design/benchmarks.md.
     Markdown,
 }
 
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) form: Form,
-    /// None for all.
+    /// The case; `None` for all.
     pub(crate) case: Option<&'static Case>,
-    /// None for one and two.
+    /// The number of threads; `None` for one and two.
     pub(crate) threads: Option<usize>,
-    /// Whether to count instructions, which `--json` never does.
+    /// Whether to count instructions. `--json` never does.
     pub(crate) instructions: bool,
-    /// Whether memory is watched for a minute; of harm, whether there are more rounds and settings.
+    /// Whether memory is watched for a minute; for `--harm`, whether there are more rounds and settings.
     pub(crate) long: bool,
-    /// Only what the slowest operations lose.
+    /// Whether to measure only what the slowest operations lose.
     pub(crate) harm: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Rows, for people and for programs.
+//! Prints rows, for people and for programs.
 
 use crate::kernel;
 use crate::measure::{ALL_PAIRS, Measured};
 use crate::options::Form;
 
-/// What stands above the rows.
+/// Prints the heading of the rows.
 pub(crate) fn heading(form: Form) {
     if form != Form::Text {
         return;
@@ -23,7 +23,7 @@ pub(crate) fn heading(form: Form) {
     );
 }
 
-/// All of a case.
+/// Prints all rows of a case.
 pub(crate) fn rows(rows: &[Measured], form: Form) {
     for row in rows {
         match form {

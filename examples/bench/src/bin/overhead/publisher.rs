@@ -1,4 +1,4 @@
-//! CPU time of the publisher, beside threads that do not rest.
+//! Measures the CPU time of the publisher while other threads are busy.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,17 +9,17 @@ use crate::modes::Mode;
 use crate::viewer;
 use crate::workers::Workers;
 
-/// Until the publisher has found its pace.
+/// The time until the publisher has found its interval.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// Until its time is taken, without a viewer and with one: some intervals.
+/// How long its CPU time is measured, without a viewer and with one. Each is several intervals.
 const MEASURED: [Duration; 2] = [Duration::from_secs(15), Duration::from_secs(4)];
 
-/// Two threads of 5219 nodes each.
+/// The case: two threads with 5219 nodes each.
 const CASE: &str = "cold5000";
 const THREADS: usize = 2;
 
-/// Prints its share of a core in each mode in which it has something to do, without a viewer and with one.
+/// Prints its share of a core in each mode in which it has work, without a viewer and with one.
 pub(crate) fn print(session: &tickscope::Session) {
     let Some(case) = Case::named(CASE) else { return };
     println!("publisher, {THREADS} threads of {CASE} (% of a core)");
@@ -51,7 +51,7 @@ fn share(workers: &Workers, case: &'static Case, mode: Mode, measured: Duration)
     run_for(SETTLED);
     let before = publisher_cpu();
     let elapsed = run_for(measured);
-    // The kernel adds up a running thread's time when it rests.
+    // The kernel accounts a running thread's time when the thread sleeps.
     thread::sleep(Duration::from_millis(5));
     100.0 * (publisher_cpu() - before) / elapsed.as_nanos() as f64
 }

@@ -12,45 +12,45 @@ use tickscope_format::slots::Op;
 
 use crate::kernel;
 
-/// Numbers that [`run`] writes.
+/// How many numbers [`run`] prints.
 pub(crate) const NUMBERS: usize = 2 * FIGURES + 3 * COMPARED.len() + 1;
 
-/// What is told of operations: median, p99.9, p99.99 and longest, p99.9 of those that nothing interrupted, in nanoseconds;
-/// how often they were interrupted in the time of 100 000 without a session; page faults, voluntary and involuntary switches of the thread in a second;
-/// records in a second.
+/// The figures of a series: median, p99.9, p99.99, maximum, and p99.9 of the uninterrupted operations, in nanoseconds;
+/// the interruptions in the time of 100 000 operations without a session; page faults, voluntary and involuntary
+/// context switches of the thread a second; records a second.
 pub(crate) const FIGURES: usize = 10;
 
-/// Those that are compared: p99.9, p99.99, p99.9 of the uninterrupted, and how many were interrupted.
+/// The figures that are compared: p99.9, p99.99, p99.9 of the uninterrupted operations, and the interruptions.
 const COMPARED: [usize; 4] = [1, 2, 4, 5];
 
-/// An operation is taken to be interrupted that takes so many nanoseconds longer than the median without a session.
+/// An operation counts as interrupted if it takes this many nanoseconds more than the median without a session.
 const INTERRUPTED: f64 = 1000.0;
 
-/// Operations of a series: some 0.3 s.
+/// Operations of a series: about 0.3 s.
 const OPERATIONS: usize = 250_000;
 
-/// So many operations pass between two visits to the other nodes, which are not timed.
+/// The number of operations between two visits to the other nodes, which are not timed.
 const BETWEEN: u64 = 50;
 
-/// Pages that an operation works on, and words of one.
+/// The pages that an operation works on, and the words of a page.
 const PAGES: usize = 64;
 const PAGE_WORDS: usize = 512;
 
-/// Functions on each level of those, and levels.
+/// The functions on each level of the other nodes, and the number of levels.
 const FUNCTIONS: u64 = 17;
 const LEVELS: u32 = 4;
 
-/// Before each series: until a session has its ring and has cleaned up behind others.
+/// The pause before each series, in which a session makes its ring and removes those of ended programs.
 const SETTLED: Duration = Duration::from_millis(150);
 
-/// How long a ring is waited for.
+/// The longest wait for a ring.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// What was measured of one series.
+/// The measurements of one series.
 struct Series {
-    /// Nanoseconds of all operations, sorted.
+    /// The nanoseconds of all operations, sorted.
     times: Vec<u64>,
-    /// Page faults, voluntary and involuntary switches in a second.
+    /// Page faults, voluntary and involuntary context switches a second.
     kernel: [f64; 3],
     records: f64,
 }
@@ -59,27 +59,28 @@ struct Series {
 struct Watched {
     session: tickscope::Session,
     ring: RingFile,
-    /// Held: the program publishes for it.
+    /// The program publishes for the viewer as long as this is alive.
     _slot: Slot,
 }
 
-/// What an operation works on: a word in each of some pages, as functions of programs do. On virtual machines whose host
-/// takes page tables away at its timer, one that touched nothing would seem to be spared by having no scope.
+/// What an operation works on: one word in each of some pages, as functions of programs do. On some virtual machines
+/// the host removes page tables at its timer. An operation that touched no memory would then seem faster only because
+/// it has no scope.
 struct Memory([[u64; PAGE_WORDS]; PAGES]);
 
-/// Some 1 us of work.
+/// Does about 1 us of work.
 #[inline(never)]
 fn operation<P: Probe>(seed: u64, memory: &mut Memory) -> u64 {
     probe!(P, "operation");
     for (at, page) in memory.0.iter_mut().enumerate() {
-        // Not all in the same set of the cache.
+        // The words are not all in the same set of the cache.
         let word = &mut page[at * 8 % PAGE_WORDS];
         *word = black_box(*word).wrapping_add(seed);
     }
     work(590, seed)
 }
 
-/// A place among as many nodes as there are to be.
+/// Visits one of `nodes` places.
 fn visit<P: Probe>(nodes: u64, seed: u64) {
     // The last level has nearly all of them.
     if nodes > FUNCTIONS {
@@ -90,7 +91,7 @@ fn visit<P: Probe>(nodes: u64, seed: u64) {
 fn series<P: Probe>(nodes: u64) -> Series {
     let mut memory = Box::new(Memory([[1; PAGE_WORDS]; PAGES]));
     let mut random = 1;
-    // The first time is not what is measured.
+    // The first visit is not what is measured.
     (0..nodes).for_each(|path| visit::<P>(nodes, path));
     (0..1000).for_each(|seed| _ = black_box(operation::<P>(seed, &mut memory)));
     let mut times = vec![1; OPERATIONS];
@@ -113,13 +114,14 @@ fn series<P: Probe>(nodes: u64) -> Series {
     }
 }
 
-/// Without a session, after the same rest as with one: what a core and its host do then is not what is measured.
+/// Measures a series without a session, after the same pause as with one, so that effects of the pause on the core and
+/// its host cancel out.
 fn rested(nodes: u64) -> Series {
     thread::sleep(SETTLED);
     series::<Plain>(nodes)
 }
 
-/// The child's part: nodes, records a second that are asked for, paired rounds.
+/// Runs a child with these arguments: nodes, records a second, paired rounds.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let numbers: Vec<u64> = words.iter().flat_map(|word| word.parse()).collect();
     let [nodes, hz, rounds] = numbers[..] else {
@@ -157,7 +159,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
 }
 
 impl Series {
-    /// Nanoseconds that this share of the shortest `count` operations do not exceed.
+    /// Returns the nanoseconds that this share of the shortest `count` operations do not exceed.
     fn at(&self, share: f64, count: usize) -> f64 {
         let rank = (count as f64 * share) as usize;
         let last = self.times.len() - 1;
@@ -168,14 +170,14 @@ impl Series {
         self.at(0.5, self.times.len())
     }
 
-    /// `usual` is the median without a session.
+    /// Returns the figures. `usual` is the median without a session.
     fn figures(&self, usual: f64) -> [f64; FIGURES] {
         let all = self.times.len();
         let quiet = self
             .times
             .partition_point(|time| *time as f64 <= usual + INTERRUPTED);
         let [p999, p9999, longest] = [0.999, 0.9999, 1.0].map(|share| self.at(share, all));
-        // What is longer for the scope in it is interrupted more often by that.
+        // An operation that a scope makes longer is interrupted more often for that reason, so the rate is per time.
         let time = all as f64 * self.median() / usual;
         let interrupted = 100_000.0 * (all - quiet) as f64 / time;
         let [faults, waits, preempted] = self.kernel;

@@ -1,4 +1,4 @@
-//! Memory of nodes and threads, measured as what a process of its own has more of afterwards; and code of scopes.
+//! Measures the memory of nodes and threads, as the growth of a process of its own, and the code size of scopes.
 
 use std::hint::black_box;
 use std::process::Command;
@@ -13,21 +13,20 @@ use crate::child;
 use crate::kernel::anonymous_bytes;
 use crate::modes::Mode;
 
-/// Functions in each of the levels, all of which call all, and how many levels there are: the most nodes that a
+/// The functions of each level, all of which call all, and the number of levels. This gives the most nodes that a
 /// thread may have, and few that are called often.
 const MANY: (u64, u32) = (15, 4);
 const FEW: (u64, u32) = (15, 3);
 
-/// Calls of each leaf that is called often.
+/// The calls of each leaf that is called often.
 const CALLS: u64 = 500;
 
-/// Threads that live at the same time.
+/// The threads that live at the same time.
 const THREADS: usize = 500;
 
-/// Scopes in the function whose code is measured.
+/// The scopes in the function whose code is measured.
 const SCOPES: f64 = 100.0;
 
-/// Prints all sizes.
 pub(crate) fn print() -> Result<(), String> {
     let [nodes, bare] = child::numbers(&[child::NODES, Mode::ExactWithoutHistogram.name()])?;
     println!("\nmemory (bytes)");
@@ -64,7 +63,7 @@ pub(crate) fn print() -> Result<(), String> {
     Ok(())
 }
 
-/// The child's part: makes nodes on this thread and writes how many, and the bytes of one.
+/// Runs a child: makes nodes on this thread, and prints their number and the bytes of one.
 pub(crate) fn nodes(words: &[String]) -> Result<(), String> {
     let mode = words.first().and_then(|name| Mode::named(name));
     let mode = mode.ok_or("in which mode?")?;
@@ -74,7 +73,7 @@ pub(crate) fn nodes(words: &[String]) -> Result<(), String> {
         (MANY, 1)
     };
     mode.enter();
-    // What a thread has anyway is there.
+    // This makes everything that a thread needs in any case.
     deep::<Scoped>(0, 1);
     let before = anonymous_bytes();
     for path in 0..functions.pow(levels) * calls {
@@ -86,7 +85,7 @@ pub(crate) fn nodes(words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The path whose digits are those of `number` to another base.
+/// Returns the path with the digits of `number` in another base.
 fn in_base_17(number: u64, base: u64) -> u64 {
     if number == 0 {
         0
@@ -95,7 +94,7 @@ fn in_base_17(number: u64, base: u64) -> u64 {
     }
 }
 
-/// The child's part: threads that open a scope, or none, and wait for each other; writes the bytes of one.
+/// Runs a child: starts threads that open a scope or none, and wait for each other; prints the bytes of one.
 pub(crate) fn threads(words: &[String]) -> Result<(), String> {
     let body = match words {
         [mode] if mode == Mode::Plain.name() => one::<Plain>,
@@ -127,9 +126,9 @@ fn one<P: Probe>() {
     black_box(());
 }
 
-/// Bytes that a scope adds to a function: this program's own symbols, as `nm` lists them.
+/// Returns the bytes that a scope adds to a function, from this program's symbols as `nm` lists them.
 fn code() -> Option<f64> {
-    // They must be in the program to be measured.
+    // The functions must be in the program to be measured.
     black_box([no_scopes as fn(), hundred_scopes as fn()]);
     let program = std::env::current_exe().ok()?;
     let output = Command::new("nm")

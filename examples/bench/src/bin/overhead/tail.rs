@@ -1,4 +1,4 @@
-//! The tail of a short operation: what the slowest of many take, with and without scopes and a viewer.
+//! The tail of a short operation: how long the slowest of many take, with and without scopes and a viewer.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,14 +8,14 @@ use tickscope_bench::{Plain, Probe, Scoped, probe};
 use crate::viewer;
 use tickscope_bench::statistics::{median, sorted};
 
-/// Operations in a series, and how often each series has its turn.
+/// The operations in a series, and how often each series has its turn.
 const OPERATIONS: usize = 300_000;
 const ROUNDS: usize = 9;
 
-/// Median, p99.9 and p99.99 of a series, in nanoseconds.
+/// The median, p99.9 and p99.99 of a series, in nanoseconds.
 type Tail = [f64; 3];
 
-/// Some 1 us of work.
+/// Does about 1 us of work.
 #[inline(never)]
 fn operation<P: Probe>(seed: u64) -> u64 {
     probe!(P, "operation");
@@ -39,8 +39,8 @@ fn series<P: Probe>() -> Tail {
     .map(|rank| times[rank] as f64)
 }
 
-/// Prints the tails, medians of all rounds: plain, scopes with the publisher at one record a second, the same with a
-/// viewer attached (ten records a second). Nothing is taken off.
+/// Prints the tails as medians of all rounds: plain, scopes with the publisher at one record a second, and the same
+/// with a viewer attached (ten records a second). Nothing is subtracted.
 pub(crate) fn print(session: &tickscope::Session) {
     let mut tails: [Vec<Tail>; 3] = Default::default();
     let [plain, exact, watched] = &mut tails;

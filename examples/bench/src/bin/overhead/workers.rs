@@ -1,4 +1,5 @@
-//! Threads that run a case at the same time, and stay: their nodes, caches and what they have learned remain.
+//! Threads that run a case at the same time. They live for the whole measurement, so their nodes, caches and learned
+//! rates stay.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier};
@@ -12,7 +13,7 @@ use crate::modes::Mode;
 /// What to run once.
 type Task = (&'static Case, Mode);
 
-/// Threads that run the same at the same time.
+/// Threads that run the same task at the same time.
 #[derive(Debug)]
 pub(crate) struct Workers {
     tasks: Vec<Sender<Task>>,
@@ -39,10 +40,10 @@ impl Workers {
         }
     }
 
-    /// Nanoseconds of one run, the mean over the threads; not a number if one has panicked.
+    /// Returns the nanoseconds of one run, as the mean over the threads; NaN if one has panicked.
     pub(crate) fn run(&self, case: &'static Case, mode: Mode) -> f64 {
         for tasks in &self.tasks {
-            // One that is gone gives no time, which is found below.
+            // A thread that has ended gives no time, which is noticed below.
             _ = tasks.send((case, mode));
         }
         let times = self.tasks.iter().map(|_| self.times.recv().unwrap_or(f64::NAN));
@@ -54,7 +55,7 @@ impl Drop for Workers {
     fn drop(&mut self) {
         self.tasks.clear();
         for thread in self.threads.drain(..) {
-            // What it had to say when it panicked is on the screen already.
+            // The message of a panic has already been printed.
             _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What a record costs the publisher: the parts of making one, and its share of a core.
+//! Measures what a record costs the publisher: the steps of making one, and the publisher's share of a core.
 //!
 //! `publish_cost [NODES]`; `publish_cost ways` compares the ways in which a record can reach its file.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
@@ -10,7 +10,8 @@ mod ways;
 
 use std::process::Command;
 
-/// What a child is to do; each has a process of its own, as the collector is one per process.
+/// The environment variable with the role of a child. Each measurement has its own process, because a process has one
+/// collector.
 const ROLE: &str = "PUBLISH_COST_ROLE";
 
 fn child(role: &str, nodes: usize, histograms: bool) -> Result<(), String> {

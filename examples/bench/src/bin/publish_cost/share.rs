@@ -26,7 +26,7 @@ pub(crate) fn print(nodes: usize, histograms: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// CPU time of the publisher's thread so far, as the kernel counts it.
+/// Returns the CPU time of the publisher's thread so far, as the kernel counts it.
 fn publisher_ns() -> Option<u64> {
     for task in std::fs::read_dir("/proc/self/task").ok()? {
         let path = task.ok()?.path();

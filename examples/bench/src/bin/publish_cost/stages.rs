@@ -1,4 +1,4 @@
-//! The parts of making a record, each by itself: capture, encode, write; and decode, which is the reader's.
+//! Measures the steps of making a record, each by itself: capture, encode, write; and decode, which the reader does.
 
 use std::time::Instant;
 
@@ -15,10 +15,10 @@ use crate::tree;
 
 const REPEATS: usize = 50;
 
-/// Seldom enough to keep the publisher out of the way.
+/// An interval so long that the publisher does not interfere.
 const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
 
-/// A session whose limits leave room for the tree.
+/// Starts a session whose limits allow for the tree.
 pub(crate) fn session(nodes: usize, histograms: bool, interval: std::time::Duration) -> Session {
     Builder::new("publish_cost")
         .max_nodes((nodes as u32 + 1).min(1_048_575))
@@ -78,7 +78,7 @@ fn parts(nodes: usize, histograms: bool, all: bool) -> Result<(), FormatError> {
     let mut payload = Vec::new();
     let mut small = Vec::new();
     let mut times: [Vec<f64>; 5] = Default::default();
-    // The first few fill caches and buffers.
+    // The first rounds fill caches and buffers.
     for round in 0..REPEATS + 5 {
         if all {
             tree::visit(nodes, &|_| {});
@@ -100,7 +100,7 @@ fn parts(nodes: usize, histograms: bool, all: bool) -> Result<(), FormatError> {
         let decoded = Instant::now();
         small.clear();
         codec::encode_small(&snapshot, &mut small)?;
-        ring.coarse_room(small.len() as u64)?;
+        ring.coarse_space(small.len() as u64)?;
         ring.publish_coarse(stamp, &small)?;
         let coarse = Instant::now();
         assert_eq!((back.nodes.len(), snapshot.nodes.len()), (nodes, nodes));

@@ -1,5 +1,5 @@
-//! The ways in which a record can reach its file, side by side: what one costs, how long the worst ones take, and how
-//! many programs die when others cut the file.
+//! Compares the ways in which a record can reach its file: what a record costs, how long the worst ones take, and how
+//! many programs die when another process truncates the file.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -25,7 +25,7 @@ const STAMP: Stamp = Stamp {
     unix_ns: 0,
 };
 
-/// Cuts for each way and rate.
+/// The number of truncations for each way and rate.
 const CUTS: u32 = 100;
 
 fn text(error: impl ToString) -> String {
@@ -149,7 +149,7 @@ fn costs(dir: &Path, payload: &[u8], sync: bool, row: &str) -> Result<(), String
     Ok(())
 }
 
-/// The other process: as a viewer that asks, and somebody's backup.
+/// Runs the other process, which acts as a viewer that sends requests and as a backup.
 pub(crate) fn sync(path: &str) -> Result<(), String> {
     let file = OpenOptions::new()
         .read(true)
@@ -163,7 +163,7 @@ pub(crate) fn sync(path: &str) -> Result<(), String> {
     }
 }
 
-/// Publishes at a rate, into a new ring whenever one was lost, until it is killed.
+/// Publishes at a rate until it is killed, into a new ring whenever one was lost.
 pub(crate) fn publish(dir: &str, way: &str, hz: u32) -> Result<(), String> {
     let way = WAYS
         .into_iter()
@@ -186,7 +186,7 @@ fn rings(dir: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// Cuts the files of a program; gives how often it died.
+/// Truncates the files of a program, and returns how often the program died.
 fn storm(dir: &Path, way: Way, hz: u32) -> Result<u32, String> {
     let role = format!("publish {} {way:?} {hz}", dir.display());
     let mut program = start(&role)?;
@@ -198,7 +198,7 @@ fn storm(dir: &Path, way: Way, hz: u32) -> Result<u32, String> {
             }
             std::thread::sleep(Duration::from_millis(1));
         };
-        // Anywhere between two records, or in the middle of one.
+        // The moment is anywhere between two records, or in the middle of one.
         let longest_us = if hz == 0 {
             20_000
         } else {

@@ -1,11 +1,11 @@
-//! The runs of both sides over the same functions and paths.
+//! The runs of both sides, over the same functions and paths.
 
 use std::collections::HashMap;
 
 use tickscope_format::snapshot::Snapshot;
 
 use crate::call_tree::CallTree;
-use crate::compare::change::{Change, PathRow, Presence, Values, What, median};
+use crate::compare::change::{Change, PathRow, Presence, Quantity, Values, median};
 use crate::functions::{FunctionId, Functions};
 use crate::hotspots::hot;
 use crate::per_call::named;
@@ -76,8 +76,12 @@ impl Merged {
                     sum: row.sum.unwrap_or(0) as f64,
                 },
                 is_counter: row.sum.is_some(),
-                self_estimated: row.spread.is_some_and(|spread| spread.self_estimated),
-                total_estimated: row.spread.is_some_and(|spread| spread.total_estimated),
+                self_estimated: row
+                    .uncertainty
+                    .is_some_and(|uncertainty| uncertainty.self_estimated),
+                total_estimated: row
+                    .uncertainty
+                    .is_some_and(|uncertainty| uncertainty.total_estimated),
             };
         }
         let mut path_of: Vec<u32> = Vec::with_capacity(tree.rows.len());
@@ -86,7 +90,7 @@ impl Merged {
             let path = self.path(parent, ids[row.function.index()]);
             path_of.push(path);
             run.paths.resize(self.paths.len(), Cell::default());
-            let spread = tree.spread(index).unwrap_or_default();
+            let uncertainty = tree.uncertainty(index).unwrap_or_default();
             run.paths[path as usize] = Cell {
                 values: Values {
                     calls: row.calls as f64,
@@ -95,8 +99,8 @@ impl Merged {
                     sum: row.sum.unwrap_or(0) as f64,
                 },
                 is_counter: row.sum.is_some(),
-                self_estimated: spread.self_estimated,
-                total_estimated: spread.total_estimated,
+                self_estimated: uncertainty.self_estimated,
+                total_estimated: uncertainty.total_estimated,
             };
         }
         let measured = tree.measured_ns() as f64;
@@ -242,12 +246,12 @@ impl Merged {
     fn change(&self, basis: Basis, cell_of: impl Fn(&Run) -> Cell) -> Change {
         let side = |is_after: bool| self.runs.iter().filter(move |run| run.is_after == is_after);
         let values = |is_after: bool| {
-            let of = |what: What| median(side(is_after).map(|run| cell_of(run).values.get(what)));
+            let of = |what: Quantity| median(side(is_after).map(|run| cell_of(run).values.get(what)));
             Values {
-                calls: of(What::Calls),
-                self_ns: of(What::SelfTime),
-                total_ns: of(What::Total),
-                sum: of(What::Sum),
+                calls: of(Quantity::Calls),
+                self_ns: of(Quantity::SelfTime),
+                total_ns: of(Quantity::Total),
+                sum: of(Quantity::Sum),
             }
         };
         let counts = self.runs.iter().any(|run| cell_of(run).is_counter);
@@ -273,15 +277,15 @@ impl Merged {
         }
     }
 
-    pub(super) fn in_runs(&self, function: usize, what: What) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn in_runs(&self, function: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.sides(|run| cell(&run.functions, function).values.get(what))
     }
 
-    pub(super) fn path_in_runs(&self, path: usize, what: What) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn path_in_runs(&self, path: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.sides(|run| cell(&run.paths, path).values.get(what))
     }
 
-    pub(super) fn whole_in_runs(&self, what: What) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn whole_in_runs(&self, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.sides(|run| run.whole.values.get(what))
     }
 

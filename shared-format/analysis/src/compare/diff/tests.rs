@@ -29,8 +29,8 @@ fn functions_and_paths_of_both_sides() {
     assert_eq!(both.presence, Presence::Both);
     assert_eq!((both.before.calls, both.after.calls), (3.0, 8.0));
     assert_eq!(both.after.total_ns, 35.0, "recursion is counted once");
-    assert_eq!(both.of(What::Total), 5.0);
-    assert_eq!(diff.whole.of(What::Total), -9.0);
+    assert_eq!(both.of(Quantity::Total), 5.0);
+    assert_eq!(diff.whole.of(Quantity::Total), -9.0);
     assert_eq!(of(&diff, "main").after.total_ns, 51.0);
     let paths: Vec<(u32, &str)> = diff
         .paths
@@ -61,7 +61,7 @@ fn several_runs_are_medians_and_counts_say_whether_they_agree() {
     assert_eq!(of(&diff, "main").before.self_ns, 20.0);
     assert!(of(&diff, "main").calls_exact && !of(&diff, "work").calls_exact);
     assert_eq!(of(&diff, "work").after.calls, 6.0);
-    let (before, after) = diff.in_runs(FunctionId(0), What::SelfTime);
+    let (before, after) = diff.in_runs(FunctionId(0), Quantity::SelfTime);
     assert_eq!((before, after), (vec![30.0, 10.0, 20.0], vec![30.0, 10.0, 20.0]));
 }
 

@@ -1,10 +1,10 @@
-//! A condition as it is typed: `calls > 1%`, `time(parse) > 2ms`.
+//! A condition as its user types it: `calls > 1%`, `time(parse) > 2ms`.
 
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::compare::change::What;
+use crate::compare::change::Quantity;
 
 /// What was wanted instead of what cannot be understood.
 const WANTED: &str =
@@ -23,7 +23,7 @@ pub enum Growth {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// What.
-    pub what: What,
+    pub what: Quantity,
     /// Of the functions that are called so; of all without it.
     pub function: Option<String>,
     /// Whether just so much is too much already (`>=`).
@@ -35,17 +35,17 @@ pub struct Condition {
 
 /// A condition that cannot be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotACondition {
+pub struct ConditionError {
     why: &'static str,
 }
 
-impl fmt::Display for NotACondition {
+impl fmt::Display for ConditionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.why)
     }
 }
 
-impl Error for NotACondition {}
+impl Error for ConditionError {}
 
 impl Condition {
     /// Whether a count has grown too much.
@@ -75,10 +75,10 @@ impl fmt::Display for Condition {
 }
 
 impl FromStr for Condition {
-    type Err = NotACondition;
+    type Err = ConditionError;
 
-    fn from_str(text: &str) -> Result<Self, NotACondition> {
-        let no = |why| NotACondition { why };
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let no = |why| ConditionError { why };
         let text = text.trim();
         // From behind: a name may have such a sign in it, as `<A as B>::c` has.
         let at = text.rfind('>').ok_or(no(WANTED))?;
@@ -98,14 +98,14 @@ impl FromStr for Condition {
             None => (left, None),
         };
         let what = match what {
-            "calls" => What::Calls,
-            "time" | "total" => What::Total,
-            "self" => What::SelfTime,
+            "calls" => Quantity::Calls,
+            "time" | "total" => Quantity::Total,
+            "self" => Quantity::SelfTime,
             _ => return Err(no(WANTED)),
         };
         let growth = growth(what, amount).ok_or(no(match what {
-            What::Calls => "calls grow by a percentage or a number: calls > 1%, calls > 0",
-            What::Total | What::SelfTime | What::Sum => {
+            Quantity::Calls => "calls grow by a percentage or a number: calls > 1%, calls > 0",
+            Quantity::Total | Quantity::SelfTime | Quantity::Sum => {
                 "times grow by a percentage or a duration: time > 10%, time > 2ms"
             }
         }))?;
@@ -123,16 +123,16 @@ impl FromStr for Condition {
     }
 }
 
-fn growth(what: What, text: &str) -> Option<Growth> {
+fn growth(what: Quantity, text: &str) -> Option<Growth> {
     let at = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
     let (number, unit) = (text[..at].parse().ok()?, text[at..].trim());
     match (what, unit) {
         (_, "%") => Some(Growth::Percent(number)),
-        (What::Calls, "") => Some(Growth::Absolute(number)),
-        (What::Calls, _) => None,
-        (What::Total | What::SelfTime | What::Sum, unit) => {
+        (Quantity::Calls, "") => Some(Growth::Absolute(number)),
+        (Quantity::Calls, _) => None,
+        (Quantity::Total | Quantity::SelfTime | Quantity::Sum, unit) => {
             let in_ns = match unit {
                 "" if number == 0.0 => 1.0,
                 "ns" => 1.0,

@@ -43,12 +43,12 @@ const ROWS: [(usize, &str, u64, u64); 3] = [
 #[test]
 fn conditions_are_read() {
     let read = condition(" calls(<A as B>::c) >= 1.5 % ");
-    assert_eq!(read.what, What::Calls);
+    assert_eq!(read.what, Quantity::Calls);
     assert_eq!(read.function.as_deref(), Some("<A as B>::c"));
     assert_eq!((read.or_equal, read.growth), (true, Growth::Percent(1.5)));
     assert_eq!(read.to_string(), "calls(<A as B>::c) >= 1.5 %");
     assert_eq!(condition("calls>0").growth, Growth::Absolute(0.0));
-    assert_eq!(condition("time > 10%").what, What::Total);
+    assert_eq!(condition("time > 10%").what, Quantity::Total);
     assert_eq!(condition("total > 2ms").growth, Growth::Absolute(2e6));
     assert_eq!(condition("self > 0").growth, Growth::Absolute(0.0));
     for bad in [

@@ -78,7 +78,7 @@ Object.assign(Page.prototype, {
     this.reveal();
   },
 
-  // Until somebody has chosen a row, the first one of the view is selected.
+  // Until a row is chosen, the first one of the view is selected.
   selectFirst() {
     if ((!this.chosen || this.selected < 0) && this.rows.length > 0) {
       const isList = this.showsFunctions() && this.listed.length > 0;

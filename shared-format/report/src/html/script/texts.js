@@ -3,7 +3,7 @@
 Object.assign(Page.prototype, {
   // Of all calls, or per call of one function; little is not nothing.
   time(ns, estimated) {
-    // Nobody looked while it passed: it is short, but nobody knows how short.
+    // No sample was taken while it passed. It is short, but how short is unknown.
     if (estimated && Number(ns) === 0) return "-";
     const per = this.profile.data.per_calls;
     const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));

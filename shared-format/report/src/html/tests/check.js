@@ -179,7 +179,7 @@ function checks() {
     },
     "names are shown and not run": () => {
       same(document.querySelectorAll("script").length, 3, "scripts in the document");
-      same(document.querySelectorAll("main img, main iframe, main svg").length, 0, "elements that nobody made");
+      same(document.querySelectorAll("main img, main iframe, main svg").length, 0, "elements that a name made");
       page.unfoldAll(true);
       grid.shown.forEach((row, index) => {
         same(row.cells.function.querySelector(".label").textContent, profile.label(page.tree.fn[page.rows[index]]), "a name");

@@ -74,7 +74,7 @@ fn document(html: &str) -> Option<String> {
     if document.contains("id=\"app\"") {
         return Some(document);
     }
-    // Those in a box of their own (snap) do not see everybody's temporary files.
+    // Sandboxed browsers (snap) do not see the temporary files of other programs.
     eprintln!("skipped: the browser found nothing in {}", file.display());
     None
 }
@@ -143,7 +143,9 @@ fn links_of(tree: &CallTree, function: u32) -> Vec<String> {
     let found = Neighbours::of(tree, FunctionId(function)).unwrap();
     let line = |which: &str, link: &Link| {
         let other = link.function.map_or("-1".to_string(), |id| id.0.to_string());
-        let estimated = link.spread.is_some_and(|spread| spread.total_estimated);
+        let estimated = link
+            .uncertainty
+            .is_some_and(|uncertainty| uncertainty.total_estimated);
         let mark = if estimated { "~" } else { "" };
         format!(
             "graph\t{function}\t{which}\t{other}\t{}\t{}\t{mark}",

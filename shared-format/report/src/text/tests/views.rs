@@ -37,7 +37,7 @@ fn threads_with_their_open_paths() {
 }
 
 #[test]
-fn a_deep_path_is_cut_and_an_age_that_nobody_knows_is_left_out() {
+fn a_deep_path_is_cut_and_an_unknown_age_is_left_out() {
     let mut snapshot = fixtures::deep(20);
     let frame = |row| OpenFrame {
         node: NodeId(row),

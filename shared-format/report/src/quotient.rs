@@ -1,4 +1,4 @@
-//! A number as it is, or a call's part of it.
+//! A number in JSON and CSV: as it was measured, or divided by the calls of a function.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use tickscope_analysis::per_call::PerCall;
 
 /// A number, and by what it is divided: the last thing that is done to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct Quotient {
     whole: u64,
     calls: Option<u64>,
 }
 
-impl Part {
+impl Quotient {
     pub(crate) fn of(whole: u64, per: Option<&PerCall>) -> Self {
         Self {
             whole,
@@ -25,7 +25,7 @@ impl Part {
     }
 }
 
-impl Serialize for Part {
+impl Serialize for Quotient {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.calls {
             None => serializer.serialize_u64(self.whole),
@@ -34,7 +34,7 @@ impl Serialize for Part {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for Quotient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.calls {
             None => self.whole.fmt(f),
