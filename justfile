@@ -17,9 +17,11 @@ lint:
     cargo clippy --workspace --all-targets -- -D warnings
     cargo clippy -p tickscope -p tickscope-macros --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-    .ci/unsafe-files
+    RUSTDOCFLAGS="-D warnings" cargo rustdoc -p tickscope-cli --lib
     .ci/acyclic
+    .ci/unsafe-files
     .ci/dependencies
+    .ci/package
 
 # All tests of the workspace, or those that ARGS choose.
 test *ARGS:
@@ -27,7 +29,8 @@ test *ARGS:
 
 # The collector and its macros with fewer features than the workspace gives them.
 test-features:
-    cargo test -p tickscope --features enable --test it -- dumps:: at_exit::
+    cargo test -p tickscope --features report --test it -- dumps:: at_exit::
+    cargo test -p tickscope --features enable --test it -- kept_reports::
     cargo test -p tickscope-macros --features enable
     cargo test -p tickscope-macros --features test-disabled
     cargo test -p tickscope --test disabled

@@ -27,29 +27,6 @@ pub enum FormatError {
         /// The unknown bits.
         found: u64,
     },
-    /// A JSON document of a version we cannot read.
-    DocumentVersion {
-        /// What it says.
-        found: String,
-        /// What this build reads.
-        wanted: u32,
-    },
-    /// A JSON document holds what no writer writes.
-    Document {
-        /// Where: a line, or a member.
-        place: String,
-        /// What stands there.
-        found: String,
-        /// What may stand there.
-        wanted: String,
-    },
-    /// Made from a snapshot, and not the snapshot itself.
-    Derived {
-        /// What was done to the file.
-        found: String,
-        /// What to open instead.
-        wanted: String,
-    },
     /// It is shorter than it says.
     Truncated {
         /// Bytes there.
@@ -127,16 +104,6 @@ impl fmt::Display for FormatError {
                 f,
                 "needs format features {found:#x} that this tickscope does not know; update tickscope"
             ),
-            Self::DocumentVersion { found, wanted } => write!(
-                f,
-                "JSON document of version {found}, this tickscope reads {wanted}; use the tickscope that wrote it, or update"
-            ),
-            Self::Document { place, found, wanted } => {
-                write!(f, "JSON report, {place}: found {found}, wanted {wanted}")
-            }
-            Self::Derived { found, wanted } => {
-                write!(f, "cannot be read as what was measured: {found}; {wanted}")
-            }
             Self::Truncated { found, wanted } => write!(f, "truncated: {found} bytes, wanted {wanted}"),
             Self::Damaged {
                 what,

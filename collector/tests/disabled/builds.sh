@@ -26,11 +26,11 @@ for package in collector collector/macros shared-format; do
     mkdir -p "$other/$package"
     cp -r "$package/src" "$other/$package"
     # Its tests stay here.
-    awk '/^\[\[/ { left = 1 } /^\[[^[]/ { left = 0 } !left' "$package/Cargo.toml" >"$other/$package/Cargo.toml"
+    awk '/^\[/ { left = /^\[\[|^\[dev-dependencies\]/ } !left' "$package/Cargo.toml" >"$other/$package/Cargo.toml"
 done
-sed -E 's/^members = .*/members = ["shared-format", "collector", "collector\/macros"]/
+sed -E '/^members = \[/,/\]$/c members = ["shared-format", "collector", "collector/macros"]
     /^(exclude|default-members) = /d
-    /^tickscope-(demo|bench) = /d
+    /^tickscope-(demo|bench|testkit) = /d
     s/^(version = |tickscope.* version = )"(=?)[0-9.]*"/\1"\20.0.1"/' Cargo.toml >"$other/Cargo.toml"
 
 app=$work/app

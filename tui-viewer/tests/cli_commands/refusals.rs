@@ -221,6 +221,6 @@ fn a_request_that_is_not_taken_says_which_cause_it_has() {
     let deaf = place.start("deaf");
     place.tickscope(&["reset", &deaf.name]).failed(
         1,
-        &[" takes no requests from here (Builder::control is off in the program)"],
+        &[" takes no requests from here (Builder::allow_remote_control is off in the program)"],
     );
 }

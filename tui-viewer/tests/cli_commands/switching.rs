@@ -269,7 +269,7 @@ fn a_program_that_cannot_be_switched_is_named() {
             1,
             &[
                 &deaf.name,
-                " takes no requests from here (Builder::control is off",
+                " takes no requests from here (Builder::allow_remote_control is off",
             ],
         );
     }

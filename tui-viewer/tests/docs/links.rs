@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::{OTHER_PAGES, book, markdown, read, root};
+use crate::{FIRST_PAGES, OTHER_PAGES, book, markdown, read, root};
 
 /// What a link of a page names: a path from the root of the repository, and an anchor.
 fn resolved(page: &str, link: &str) -> (PathBuf, Option<String>) {
@@ -13,9 +13,10 @@ fn resolved(page: &str, link: &str) -> (PathBuf, Option<String>) {
     }
     let mut path = Path::new(page).parent().unwrap().to_path_buf();
     for part in Path::new(file).components() {
-        match part {
-            Component::ParentDir => assert!(path.pop(), "{page}: {link} leads out of the repository"),
-            part => path.push(part),
+        if part == Component::ParentDir {
+            assert!(path.pop(), "{page}: {link} leads out of the repository");
+        } else {
+            path.push(part);
         }
     }
     (path, anchor)
@@ -29,7 +30,7 @@ fn is_elsewhere(link: &str) -> bool {
 fn links_lead_to_files_and_headings() {
     let mut followed = 0;
     let pages = book();
-    let others = OTHER_PAGES.iter().map(ToString::to_string);
+    let others = OTHER_PAGES.iter().chain(&FIRST_PAGES).map(ToString::to_string);
     for page in pages.into_iter().chain(others) {
         for link in markdown::links(&read(&page)) {
             if is_elsewhere(&link) {

@@ -1,6 +1,7 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 //! The README and the book below `docs/`: links lead to what exists, commands parse, and tables list what the code has.
 
+mod ci;
 mod commands;
 mod links;
 mod markdown;
@@ -13,13 +14,18 @@ use std::path::{Path, PathBuf};
 const README: &str = "README.md";
 
 /// Pages outside of the book whose links are followed.
-const OTHER_PAGES: [&str; 6] = [
-    README,
-    "ARCHITECTURE.md",
-    "CHANGELOG.md",
+const OTHER_PAGES: [&str; 4] = [README, "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"];
+
+/// Pages beside the README that a newcomer reads first. The last ones are what a registry shows of each package.
+const FIRST_PAGES: [&str; 8] = [
     "CONTRIBUTING.md",
-    "SECURITY.md",
     "examples/README.md",
+    "collector/README.md",
+    "collector/macros/README.md",
+    "shared-format/README.md",
+    "shared-format/analysis/README.md",
+    "shared-format/report/README.md",
+    "tui-viewer/README.md",
 ];
 
 /// The repository.
@@ -46,6 +52,7 @@ fn book() -> Vec<String> {
 /// The pages whose commands, names and tables are checked: the book, and what a newcomer reads beside it.
 fn pages() -> Vec<String> {
     let mut pages = book();
-    pages.extend([README, "CONTRIBUTING.md", "examples/README.md"].map(String::from));
+    pages.push(README.into());
+    pages.extend(FIRST_PAGES.map(String::from));
     pages
 }

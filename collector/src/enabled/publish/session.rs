@@ -360,12 +360,10 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
 /// forked child it does nothing and returns an empty snapshot.
 ///
 /// ```
-/// fn main() {
-///     let _tickscope = tickscope::start("order-book");
-///     // ... warm up ...
-///     tickscope::reset();
-///     // ... what viewers show from here on ...
-/// }
+/// let _tickscope = tickscope::start("order-book");
+/// // ... warm up ...
+/// tickscope::reset();
+/// // ... what viewers show from here on ...
 /// ```
 pub fn reset() -> Snapshot {
     let closing = collector_state::lock().map(|mut state| state.reset_by_program());

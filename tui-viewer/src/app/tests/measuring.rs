@@ -113,7 +113,7 @@ fn a_mode_behind_a_frozen_screen_is_said_to_be_there() {
 #[test]
 fn a_mode_that_is_refused_says_why() {
     for why in [
-        "the program takes no requests (Builder::control)",
+        "the program takes no requests (Builder::allow_remote_control)",
         "the program's collector is older and does not know this request",
     ] {
         let mut app = live(120, 30);

@@ -33,7 +33,7 @@ rows together (Holm). Five runs can tell twelve rows apart at that level; of mor
 after must be slower than each run before made longer. Take the runs before and after in turns: a
 machine that gets busy in between makes a whole side slower.
 
-A TARGET is a file (.tks, .json, .html, a ring) or a program, by name or pid, of which a new
+A TARGET is a file (.tks, .html, a ring) or a program, by name or pid, of which a new
 snapshot is taken. Of several runs a side times are medians; calls are exact where the runs of a
 side agree, else medians, marked with ~ as times are that are estimates. With --per NAME each run
 is divided by its own calls of NAME, so that runs of different length compare; what is never

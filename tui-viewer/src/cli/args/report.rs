@@ -31,8 +31,8 @@ Formats:
   html        One page to look at and to send around: tree, icicle, hotspots, latencies, search;
               needs no network, and carries the snapshot: tickscope FILE.html opens it again.
                 tickscope report -o now.html
-  json        For programs: every fact, each thread apart, names as they are. It can be opened
-              again, as page and .tks can: tickscope FILE.json.
+  json        For programs: every fact, each thread apart, names as they are. It cannot be opened
+              again: keep a .tks file or a page for that.
   csv         For spreadsheets and databases: a row for each node of each thread (RFC 4180).
   folded      For flame graphs: path;path SELF-NANOSECONDS, all threads together.
                 tickscope report -f folded | inferno-flamegraph --countname ns > now.svg
@@ -66,9 +66,8 @@ With --per NAME times and calls are divided by the calls of NAME in all threads,
 shares, means, percentiles and clock errors stay as they are. json says so in its member per, csv in
 the columns per and per_calls behind the others.
 
-A json, html or .tks is a TARGET like a program: tickscope now.json, tickscope report now.json. A
-page carries its snapshot as it was measured; a json written with --per or --compensated does not,
-and is none.
+A page or a .tks file is a TARGET like a program: tickscope now.html, tickscope report now.tks. A page
+carries its snapshot as it was measured.
 
 Columns of csv:
   id, parent, depth                the node, the one above it, 0 at the top of a thread

@@ -13,7 +13,7 @@ pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` 
 /// Why a program takes no request from here, whose ring gave no slot.
 pub fn refusal(ring: &RingFile) -> &'static str {
     if !ring.header().control {
-        return "takes no requests from here (Builder::control is off in the program)";
+        return "takes no requests from here (Builder::allow_remote_control is off in the program)";
     }
     match OpenOptions::new().write(true).open(ring.path()) {
         Ok(_) => "takes no requests from here (16 viewers are there already; close one)",
@@ -36,7 +36,7 @@ pub fn result_of(reply: &Reply) -> Result<u64, String> {
         Outcome::Done => Ok(reply.reset_epoch),
         Outcome::NothingToUndo => Err("there is no reset to undo".into()),
         Outcome::Unknown => Err("the program's collector is older and does not know this request".into()),
-        Outcome::Refused => Err("the program takes no requests (Builder::control)".into()),
+        Outcome::Refused => Err("the program takes no requests (Builder::allow_remote_control)".into()),
         Outcome::Other(_) | _ => {
             Err("the program answered what this viewer does not know; update tickscope".into())
         }
