@@ -11,6 +11,7 @@ use crate::support::{self, Done, Isolated, calls_of, check, newest, tell, test_n
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_report::archive;
+use tickscope_report::form::Form;
 
 /// Set in the child that is to come back to `main`.
 const RETURNS: &str = "RETURNS_FROM_MAIN";
@@ -221,7 +222,7 @@ fn a_files_name_says_the_form() {
         let test = Isolated::new(test_name!());
         let place = test.place().join(name);
         let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
-        let is_kept_instead = without != name && !cfg!(feature = "export");
+        let is_kept_instead = without != name && !Form::Json.is_built_in();
         let (file, begins) = if is_kept_instead {
             (without, "TICKKEPT")
         } else {
@@ -254,7 +255,7 @@ fn a_form_that_is_not_there_is_said_at_the_start() {
             let session = tickscope::start("starts");
             let warnings = session.warnings().join("\n");
             let warns = warnings.contains("report.json needs the feature `export`; it will be ");
-            assert_eq!(warns, !cfg!(feature = "export"), "{warnings}");
+            assert_eq!(warns, !Form::Json.is_built_in(), "{warnings}");
         })
         .succeeded();
 }

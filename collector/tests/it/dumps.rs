@@ -8,6 +8,7 @@ use crate::support::{self, Isolated, calls_of, check, isolated, path_of, test_na
 use tickscope::{Builder, Clock, Format};
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_report::archive;
+use tickscope_report::form::Form;
 
 const ALL: [(Format, &str, &str); 9] = [
     (Format::Text, "txt", "Call tree"),
@@ -52,7 +53,7 @@ fn every_format_without_a_session_in_the_middle_of_scopes() {
                 Format::Json | Format::Csv | Format::Speedscope | Format::Pprof
             );
             let written = dumped.unwrap();
-            if needs && !cfg!(feature = "export") {
+            if needs && !Form::Json.is_built_in() {
                 assert_eq!(written, dir.join(format!("now.{ending}.tks")));
                 assert!(!path.exists());
                 check(&archive::read(&written).unwrap());
