@@ -42,7 +42,7 @@ pub fn set_histogram(on: bool) {
 /// one that matches a site decides.
 ///
 /// ```
-/// let _tickscope = tickscope::start("app");
+/// let _tickscope = tickscope::start("order-book");
 /// tickscope::disable_sites("alloc::*")?;
 /// # Ok::<(), tickscope::SitesError>(())
 /// ```

@@ -170,7 +170,7 @@ fn what_is_wanted_is_said() {
         );
     }
     let help = place.tickscope(&["diff", "--help"]).ok().out;
-    assert!(help.contains("(.tks, .json, .html, a ring)"), "{help}");
+    assert!(help.contains("(.tks, .html, a ring)"), "{help}");
 }
 
 /// "x (pid 1, running) was reset" beside "x (1): mode ...".
