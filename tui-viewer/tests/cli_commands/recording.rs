@@ -464,12 +464,12 @@ fn a_full_disk_keeps_what_fitted() {
 #[test]
 fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
     let place = Place::new();
-    fs::copy("/bin/true", path_in(&place, "app")).unwrap();
+    fs::copy("/bin/true", path_in(&place, "not-measured")).unwrap();
     let script = path_in(&place, "script");
     fs::write(&script, "#!/bin/sh\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    std::os::unix::fs::symlink("app", path_in(&place, "link")).unwrap();
-    for target in ["./app", "app", "./script", "./link"] {
+    std::os::unix::fs::symlink("not-measured", path_in(&place, "link")).unwrap();
+    for target in ["./not-measured", "not-measured", "./script", "./link"] {
         for command in ["attach", "report", "record"] {
             let start = format!("./{}", target.trim_start_matches("./"));
             place.tickscope(&[command, target]).with_code(2).says(&[
