@@ -34,8 +34,6 @@ pub enum Form {
     Html,
     /// Every fact, for programs.
     Json,
-    /// Comma-separated values, for spreadsheets.
-    Csv,
     /// Folded stacks, for flame graphs.
     Folded,
     /// For speedscope.
@@ -44,6 +42,8 @@ pub enum Form {
     Pprof,
     /// For `KCachegrind` and `callgrind_annotate`.
     Callgrind,
+    /// Comma-separated values, for spreadsheets.
+    Csv,
     /// The snapshot itself, from which all other forms can be made.
     Tks,
 }
@@ -141,7 +141,9 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
         ending: "json",
         prefix: None,
         description: "For programs",
-        help: "For programs: every fact, each thread apart, names as they are.",
+        help: "\
+For programs: every fact, each thread apart, names as they are. It cannot be opened
+again: keep a .tks file or a page for that.",
         feature: "export",
         refuses_per: None,
         refuses_unit: Some(
@@ -155,22 +157,6 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
             let raw = text.compensated.then_some(&*measured);
             let document = json::of_part(&shown, raw, text.per.as_ref(), text.state, &text.extent);
             out.write_all(document.as_bytes())
-        }),
-    },
-    Entry {
-        form: Form::Csv,
-        name: "csv",
-        ending: "csv",
-        prefix: None,
-        description: "For spreadsheets",
-        help: "For spreadsheets and databases: a row for each node of each thread (RFC 4180).",
-        feature: "export",
-        refuses_per: None,
-        refuses_unit: None,
-        refuses_compensated: None,
-        write: export!(|input, mut out| {
-            let per = input.options.text.per.as_ref();
-            csv::write_per(&input.shown(), input.options.csv_unit, per, &mut out)
         }),
     },
     Entry {
@@ -235,6 +221,22 @@ below one function called [PROGRAM]. Recursion is counted once in inclusive cost
         refuses_unit: NANOSECONDS,
         refuses_compensated: None,
         write: Some(|input, mut out| callgrind::write(&input.shown(), &mut out)),
+    },
+    Entry {
+        form: Form::Csv,
+        name: "csv",
+        ending: "csv",
+        prefix: None,
+        description: "For spreadsheets",
+        help: "For spreadsheets and databases: a row for each node of each thread (RFC 4180).",
+        feature: "export",
+        refuses_per: None,
+        refuses_unit: None,
+        refuses_compensated: None,
+        write: export!(|input, mut out| {
+            let per = input.options.text.per.as_ref();
+            csv::write_per(&input.shown(), input.options.csv_unit, per, &mut out)
+        }),
     },
     Entry {
         form: Form::Tks,

@@ -8,9 +8,8 @@ use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_report::Extent;
+use tickscope_report::form::Form;
 use tui_input::InputRequest;
-
-use crate::cli::args::ReportFormat;
 
 use crate::keys::action::Action;
 use crate::keys::decoder::Code;
@@ -67,7 +66,7 @@ pub(crate) enum Effect {
         /// Without what measuring costs at least.
         compensated: bool,
         /// For reading, for programs, or for other tools; a file for each.
-        formats: Vec<ReportFormat>,
+        formats: Vec<Form>,
         /// The new file; without it one that is named after program and time.
         file: Option<PathBuf>,
     },

@@ -19,12 +19,12 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
+use tickscope_report::form::Form;
 
 use crate::app::message::{Effect, Message};
 use crate::app::row::Fold;
 use crate::app::state::App;
 use crate::app::view::View;
-use crate::cli::args::ReportFormat;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
@@ -793,7 +793,7 @@ fn files_are_written_from_what_is_on_the_screen() {
     else {
         panic!("{effects:?}");
     };
-    assert_eq!(formats[..], [ReportFormat::Text, ReportFormat::Html]);
+    assert_eq!(formats[..], [Form::Text, Form::Html]);
     assert_eq!((a.capture.seq, b.capture.seq), (1_340, 1_340), "the frozen one");
     assert_eq!(*thread, Some(tickscope_format::ids::ThreadId(1)));
     app.update(Message::Wrote(

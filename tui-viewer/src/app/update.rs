@@ -22,6 +22,7 @@ mod writing;
 
 use crate::app::help as help_lines;
 use tickscope_format::snapshot::Mode;
+use tickscope_report::form::Form;
 
 use crate::app::columns;
 use crate::app::help_screen::HelpScreen;
@@ -32,7 +33,6 @@ use crate::app::sort::{Sort, SortKey};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
-use crate::cli::args::ReportFormat;
 use crate::keys::action::{Action, Context};
 use crate::keys::decoder::key_name;
 use crate::text::cells::cut_start;
@@ -215,7 +215,7 @@ impl App {
             }
             Action::Undo => self.undo(effects),
             Action::Report => {
-                let formats = vec![ReportFormat::Text, ReportFormat::Html];
+                let formats = vec![Form::Text, Form::Html];
                 self.report_in(formats, None, self.query.compensated, effects);
             }
             Action::Keep => self.keep_in(None, effects),

@@ -2,7 +2,6 @@
 
 pub(crate) mod diff;
 pub(crate) mod ending;
-pub(crate) mod format;
 mod list;
 mod log;
 pub(crate) mod look;
@@ -19,7 +18,6 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
-pub use self::format::ReportFormat;
 pub use self::log::LogArgs;
 pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
 pub use self::moment::{MomentArgs, When};

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use tickscope_format::Snapshot;
+use tickscope_report::form::Form;
 use tickscope_report::text::TextOptions;
 
-use crate::cli::args::ReportFormat;
 use crate::output::console::in_one_line;
 use crate::output::output_file::OutputFile;
 use crate::output::report::Report;
@@ -22,7 +22,7 @@ const MOST: u32 = 100;
 pub(crate) fn write_reports(
     snapshot: &Snapshot,
     options: &TextOptions,
-    formats: &[ReportFormat],
+    formats: &[Form],
     file: Option<PathBuf>,
     offset: UtcOffset,
 ) -> Result<Vec<PathBuf>, String> {
@@ -166,7 +166,6 @@ fn numbered(stem: String) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum;
     use tickscope_format::ids::ThreadId;
 
     use super::*;
@@ -200,7 +199,7 @@ mod tests {
     fn every_form_has_an_ending_and_the_thread_that_is_shown() {
         let dir = tempfile::tempdir().expect("a folder");
         let snapshot = crate::orderbook::snapshot(1);
-        for &format in ReportFormat::value_variants() {
+        for format in Form::ALL {
             let mut sizes = [None, Some(ThreadId(0))].map(|thread| {
                 let options = TextOptions {
                     thread,
@@ -211,7 +210,7 @@ mod tests {
                     .path()
                     .join(format!("{}.{}", thread.is_some(), format.ending()));
                 assert_eq!(write(file.clone()), Ok(vec![file.clone()]));
-                assert_eq!(ReportFormat::of_file(&file), Some(format));
+                assert_eq!(Form::of_file(&file), Some(format));
                 let again = write(file.clone());
                 assert!(again.is_err_and(|why| why.contains("exists already; give another name")));
                 std::fs::metadata(&file).expect("there").len()

@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
+use tickscope_report::form::Form;
 
 use crate::cli::args::look::ThemeKind;
-use crate::cli::args::values::duration;
-use crate::cli::args::{ModeArgs, ReportFormat, SitesArgs, TimesArgs, When, ending};
+use crate::cli::args::values::{duration, form};
+use crate::cli::args::{ModeArgs, SitesArgs, TimesArgs, When, ending};
 pub(crate) use crate::keys::command_line::offer::{Known, Offers, offers};
 use crate::keys::command_line::wrong::{reason, unknown};
 pub(crate) use crate::text::words::words;
@@ -94,8 +95,8 @@ pub(crate) enum ScreenCommand {
         /// The new file; its ending says the form.
         file: Option<PathBuf>,
         /// The form.
-        #[arg(short, long, value_enum, value_name = "FORM")]
-        format: Option<ReportFormat>,
+        #[arg(short, long, value_parser = form(), value_name = "FORM")]
+        format: Option<Form>,
         /// Whose times.
         #[command(flatten)]
         times: TimesArgs,

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use clap::ValueEnum;
-use tickscope_cli::cli::args::ReportFormat;
+use tickscope_report::form::Form;
 
 use crate::{markdown, pages, read, root};
 
@@ -34,8 +33,7 @@ fn the_viewers_page_has_the_table_of_keys() {
 #[test]
 fn every_form_has_its_section_and_its_row() {
     let page = read("docs/reports.md");
-    for format in ReportFormat::value_variants() {
-        let form = format.form();
+    for form in Form::ALL {
         let name = form.name();
         assert!(page.contains(&format!("\n## {name}\n")), "{name}");
         let link = format!("| [{name}](#{name}) |");

@@ -11,7 +11,7 @@ fn a_files_name_says_the_form() {
     }
     assert_eq!(
         Form::endings(),
-        ".txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind .tks"
+        ".txt .html .json .folded .speedscope.json .pb.gz .callgrind .csv .tks"
     );
     assert_eq!(form("now.JSON"), Some(Form::Json));
     assert_eq!(form("callgrind.out.1"), Some(Form::Callgrind));

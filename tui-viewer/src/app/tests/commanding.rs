@@ -2,12 +2,12 @@
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;
+use tickscope_report::form::Form;
 
 use crate::app::message::{Effect, Message};
 use crate::app::overlay::Overlay;
 use crate::app::state::App;
 use crate::app::view::View;
-use crate::cli::args::ReportFormat;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
 use crate::keys::decoder::Code;
@@ -166,17 +166,17 @@ fn files_are_named_and_their_ending_says_the_form() {
         ] => (formats[0], file.clone(), *compensated),
         _ => panic!("{effects:?}"),
     };
-    assert_eq!(report(run(&mut app, "report")), (ReportFormat::Text, None, false));
+    assert_eq!(report(run(&mut app, "report")), (Form::Text, None, false));
     let json = Some("now.json".into());
     assert_eq!(
         report(run(&mut app, "report now.json --compensated")),
-        (ReportFormat::Json, json.clone(), true)
+        (Form::Json, json.clone(), true)
     );
     assert_eq!(
         report(run(&mut app, "report now.json -f text")),
-        (ReportFormat::Text, json, false)
+        (Form::Text, json, false)
     );
-    assert_eq!(report(run(&mut app, "report now.pb.gz")).0, ReportFormat::Pprof);
+    assert_eq!(report(run(&mut app, "report now.pb.gz")).0, Form::Pprof);
     keys(&mut app, "x");
     assert!(report(run(&mut app, "report")).2, "as the screen is");
     assert!(!report(run(&mut app, "report --raw")).2);

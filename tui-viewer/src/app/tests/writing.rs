@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_format::Snapshot;
+use tickscope_report::form::Form;
 use tickscope_report::number;
 use tickscope_report::text::TextOptions;
 
@@ -12,7 +13,6 @@ use crate::app::message::{Effect, Message};
 use crate::app::state::App;
 use crate::app::tests::moments::{lives, watched};
 use crate::app::tests::{last_line, snapshot};
-use crate::cli::args::ReportFormat;
 use crate::event_loop::saved_files;
 use crate::keys::decoder::Code;
 use crate::source::status::Status;
@@ -43,7 +43,7 @@ fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
 }
 
 /// The texts of a report in a form.
-fn in_form(snapshot: &Snapshot, options: &TextOptions, format: ReportFormat) -> String {
+fn in_form(snapshot: &Snapshot, options: &TextOptions, format: Form) -> String {
     let dir = tempfile::tempdir().expect("a folder");
     let file = Some(dir.path().join("a.out"));
     let paths = saved_files::write_reports(snapshot, options, &[format], file, None).expect("written");
@@ -70,7 +70,7 @@ fn same_as_on_screen(app: &mut App, what: &str) -> String {
         })
         .collect();
     let (snapshot, options) = written(app, "d");
-    let report = in_form(&snapshot, &options, ReportFormat::Text);
+    let report = in_form(&snapshot, &options, Form::Text);
     let mut lines: Vec<(String, String)> = report
         .lines()
         .skip_while(|line| !line.contains("%TOT"))
@@ -129,11 +129,11 @@ fn every_form_says_that_it_is_of_a_window() {
     keys(&mut app, "wwjjf");
     let name = selected(&app);
     let (snapshot, options) = written(&mut app, "d");
-    let json = in_form(&snapshot, &options, ReportFormat::Json);
+    let json = in_form(&snapshot, &options, Form::Json);
     assert!(json.contains("\"window\": true"), "{}", &json[json.len() - 300..]);
     assert!(json.contains(&format!("\"focus\": [\n    \"{name}\"\n  ]")));
     assert!(json.contains("\"since_reset_ns\": 10000000000"));
-    let page = in_form(&snapshot, &options, ReportFormat::Html);
+    let page = in_form(&snapshot, &options, Form::Html);
     assert!(page.contains("\"span\":\"window\""));
     assert!(page.contains("\"since_reset\":\"in 10.0s\""));
     assert!(page.contains(&format!("\"focus\":\"only {name}\"")));
@@ -155,11 +155,11 @@ fn a_window_that_was_written_and_is_opened_again_is_one_still() {
     let mut app = watched(120, 30);
     keys(&mut app, "ww");
     let (window, options) = written(&mut app, "d");
-    let first = in_form(&window, &options, ReportFormat::Text);
+    let first = in_form(&window, &options, Form::Text);
     assert!(first.contains("  window       in 10.0s (epoch"), "{first}");
-    let page = in_form(&window, &options, ReportFormat::Html);
+    let page = in_form(&window, &options, Form::Html);
     let opened = tickscope_report::html::snapshot_of(&page).expect("a snapshot");
-    assert_eq!(in_form(&opened, &options, ReportFormat::Text), first);
+    assert_eq!(in_form(&opened, &options, Form::Text), first);
     let mut app = empty(120, 30);
     events(&mut app, Status::Kept, Some(opened));
     let screen = text(&app);
@@ -187,7 +187,7 @@ fn a_thread_that_only_the_mark_has_did_nothing_since() {
     };
     app.refresh();
     let (snapshot, options) = written(&mut app, "d");
-    let report = in_form(&snapshot, &options, ReportFormat::Text);
+    let report = in_form(&snapshot, &options, Form::Text);
     assert!(report.contains("shown: only gone (tid 99"), "{report}");
     assert!(report.contains("0ns inside scopes"), "{report}");
     keys(&mut app, "'");

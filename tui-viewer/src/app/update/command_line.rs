@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tickscope_analysis::functions::FunctionId;
 use tickscope_format::pattern::Pattern;
+use tickscope_report::form::Form;
 use tickscope_report::number;
 use tui_input::InputRequest;
 
@@ -14,7 +15,6 @@ use crate::app::message::Effect;
 use crate::app::overlay::Overlay;
 use crate::app::state::App;
 use crate::app::view::View;
-use crate::cli::args::ReportFormat;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Action;
 use crate::keys::command_line;
@@ -136,7 +136,7 @@ impl App {
             ScreenCommand::Snapshot { file } => self.keep_in(file, effects),
             ScreenCommand::Report { file, format, times } => {
                 let format = format
-                    .or_else(|| file.as_deref().and_then(ReportFormat::of_file))
+                    .or_else(|| file.as_deref().and_then(Form::of_file))
                     .unwrap_or_default();
                 let compensated = times.compensated || (self.query.compensated && !times.raw);
                 self.report_in(vec![format], file, compensated, effects);

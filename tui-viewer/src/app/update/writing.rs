@@ -6,18 +6,18 @@ use std::rc::Rc;
 use tickscope_analysis::focus::{Focus, in_focus};
 use tickscope_format::Snapshot;
 use tickscope_report::Extent;
+use tickscope_report::form::Form;
 
 use crate::app::message::{Effect, SourcePlace};
 use crate::app::sides::Sides;
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
-use crate::cli::args::ReportFormat;
 
 impl App {
     /// Writes the report of what is on screen: its moment or window, the thread in scope, what is in focus.
     pub(in crate::app) fn report_in(
         &mut self,
-        formats: Vec<ReportFormat>,
+        formats: Vec<Form>,
         file: Option<PathBuf>,
         compensated: bool,
         effects: &mut Vec<Effect>,

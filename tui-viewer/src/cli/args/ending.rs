@@ -4,8 +4,6 @@ use std::path::Path;
 
 use tickscope_report::form::Form;
 
-use crate::cli::args::format::ReportFormat;
-
 /// Whether a form is known: it was given, the file's name says it, or the name has no ending at all.
 ///
 /// # Errors
@@ -24,8 +22,8 @@ pub(super) fn check(file: Option<&Path>, is_known: bool, endings: &str) -> Resul
 ///
 /// # Errors
 /// What to name the file, or to say beside it.
-pub(crate) fn check_report(file: Option<&Path>, format: Option<ReportFormat>) -> Result<(), String> {
-    let is_known = format.is_some() || file.and_then(ReportFormat::of_file).is_some();
+pub(crate) fn check_report(file: Option<&Path>, format: Option<Form>) -> Result<(), String> {
+    let is_known = format.is_some() || file.and_then(Form::of_file).is_some();
     check(file, is_known, &Form::endings())
 }
 

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tickscope_report::csv::Unit;
+use tickscope_report::form::Form;
 use tickscope_report::text::View;
 
 use crate::cli::args::ending;
-use crate::cli::args::format::ReportFormat;
 use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::shared::{TargetArgs, TimesArgs};
-use crate::cli::args::values::duration;
+use crate::cli::args::values::{duration, form};
 
-/// What stands behind the options in `tickscope report --help`.
-const FORMATS: &str = "\
+/// What `tickscope report --help` says of times, before the formats.
+const TIMES: &str = "\
 Times:
   --at, --from, --to and --window look back in a recording (tickscope record), and in what the ring
   of a program still holds: some minutes in full, an hour in steps of ten seconds.
@@ -22,34 +22,10 @@ Times:
     tickscope report run.tks --at -5s       as it was five seconds before the recording's end
     tickscope report run.tks --from 12s --to 14:02:11
   Resets in between take nothing away. The header says which time it really is: the moments that
-  are there are not always those that were asked for.
+  are there are not always those that were asked for.";
 
-Formats:
-  text        For reading; --view chooses a part. graph is gprof's call graph: around each function
-              its callers above and what it calls below, with their parts of its time; flat is
-              gprof's flat profile; threads has each thread's times and open scopes.
-  html        One page to look at and to send around: tree, icicle, hotspots, latencies, search;
-              needs no network, and carries the snapshot: tickscope FILE.html opens it again.
-                tickscope report -o now.html
-  json        For programs: every fact, each thread apart, names as they are. It cannot be opened
-              again: keep a .tks file or a page for that.
-  csv         For spreadsheets and databases: a row for each node of each thread (RFC 4180).
-  folded      For flame graphs: path;path SELF-NANOSECONDS, all threads together.
-                tickscope report -f folded | inferno-flamegraph --countname ns > now.svg
-  speedscope  For speedscope: a profile for each thread, the busiest first on the screen.
-              Callees stand side by side; their order is not that of time.
-                tickscope report -o now.speedscope.json && speedscope now.speedscope.json
-  pprof       For pprof and all that reads its profile.proto: values calls and time, the thread
-              as the tags thread and tid.
-                tickscope report -o now.pb.gz && go tool pprof -http=: now.pb.gz
-  callgrind   For callgrind_annotate and KCachegrind: events Ns and Calls, all threads together
-              below one function called [PROGRAM]. Recursion is counted once in inclusive costs.
-                tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1
-  tks         The snapshot itself, the smallest that can be opened again: tickscope FILE.tks.
-
-A FILE whose name ends in .txt .html .json .csv .folded .speedscope.json .pb.gz .callgrind .tks, or
-begins with callgrind.out, says the form itself.
-
+/// What it says behind the formats.
+const ABOUT_FORMATS: &str = "\
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text alone; json has it as a fact of each thread.
 
@@ -66,8 +42,8 @@ With --per NAME times and calls are divided by the calls of NAME in all threads,
 shares, means, percentiles and clock errors stay as they are. json says so in its member per, csv in
 the columns per and per_calls behind the others.
 
-A page or a .tks file is a TARGET like a program: tickscope now.html, tickscope report now.tks. A page
-carries its snapshot as it was measured.
+A page or a .tks file is a TARGET like a program: tickscope now.html, tickscope report now.tks.
+A page carries its snapshot as it was measured.
 
 Columns of csv:
   id, parent, depth                the node, the one above it, 0 at the top of a thread
@@ -88,14 +64,14 @@ Columns of csv:
 
 /// What to report, in which form, and where to.
 #[derive(Args, Clone, Debug, Default)]
-#[command(after_long_help = FORMATS)]
+#[command(after_long_help = long_help())]
 pub struct ReportArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
     /// The form; without it as the ending of FILE says, else text.
-    #[arg(short, long, value_enum)]
-    pub format: Option<ReportFormat>,
+    #[arg(short, long, value_parser = form())]
+    pub format: Option<Form>,
     /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, gprof's call
     /// graph, or the threads.
     #[arg(long, value_enum, value_name = "VIEW")]
@@ -158,8 +134,8 @@ pub enum ReportUnit {
 
 impl ReportArgs {
     /// The form that is asked for.
-    pub fn form(&self) -> ReportFormat {
-        let by_ending = || self.output.as_deref().and_then(ReportFormat::of_file);
+    pub fn form(&self) -> Form {
+        let by_ending = || self.output.as_deref().and_then(Form::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
     }
 
@@ -177,50 +153,36 @@ impl ReportArgs {
     /// Which do not.
     pub fn check(&self) -> Result<(), &'static str> {
         let format = self.form();
-        if self.view.is_some() && format != ReportFormat::Text {
+        if self.view.is_some() && format != Form::Text {
             return Err("--view chooses a part of the text; leave it out, or give -f text");
         }
-        if format == ReportFormat::Tks && self.times.compensated {
-            return Err(
-                "a tks file has the times that were measured; leave out --compensated, and use it when you open the file",
-            );
+        if self.times.compensated {
+            format.check_compensated()?;
         }
         if self.per.is_some() {
-            match format {
-                ReportFormat::Text | ReportFormat::Html | ReportFormat::Json | ReportFormat::Csv => {}
-                ReportFormat::Tks => {
-                    return Err(
-                        "a tks file has what was measured; leave out --per, and use it when you open the file",
-                    );
-                }
-                ReportFormat::Folded
-                | ReportFormat::Speedscope
-                | ReportFormat::Pprof
-                | ReportFormat::Callgrind => {
-                    return Err(
-                        "--per is for text, html, json and csv; this form has whole nanoseconds and calls, which its readers add up",
-                    );
-                }
-            }
+            format.check_per()?;
         }
-        match format {
-            _ if self.unit.is_none() => Ok(()),
-            ReportFormat::Text | ReportFormat::Csv => Ok(()),
-            ReportFormat::Json => {
-                Err("--unit is for text and csv; json has both, as total_ns and total_ticks: leave it out")
-            }
-            ReportFormat::Tks => {
-                Err("--unit is for text and csv; a tks file has ticks and their length: leave it out")
-            }
-            ReportFormat::Html
-            | ReportFormat::Folded
-            | ReportFormat::Speedscope
-            | ReportFormat::Pprof
-            | ReportFormat::Callgrind => {
-                Err("--unit is for text and csv; this form has nanoseconds alone: leave it out")
-            }
+        if self.unit.is_some() {
+            format.check_unit()?;
+        }
+        Ok(())
+    }
+}
+
+/// What stands behind the options in `tickscope report --help`.
+fn long_help() -> String {
+    let mut formats = String::new();
+    for form in Form::ALL {
+        for (number, line) in form.help().lines().enumerate() {
+            let name = if number == 0 { form.name() } else { "" };
+            formats.push_str(&format!("  {name:<10}  {line}\n"));
         }
     }
+    format!(
+        "{TIMES}\n\nFormats:\n{formats}\nA FILE whose name ends in {}, or\n\
+         begins with callgrind.out, says the form itself.\n\n{ABOUT_FORMATS}",
+        Form::endings()
+    )
 }
 
 /// A share of 0 to 1 from a percentage: `1%`, `0.5`.
@@ -274,36 +236,33 @@ mod tests {
 
     #[test]
     fn a_files_name_says_the_form() {
-        let form = |file: &str| ReportFormat::of_file(Path::new(file));
-        assert_eq!(form("a/now.JSON"), Some(ReportFormat::Json));
-        assert_eq!(form("now.speedscope.json"), Some(ReportFormat::Speedscope));
-        assert_eq!(form("callgrind.out.1"), Some(ReportFormat::Callgrind));
-        assert_eq!(form("now.pb.gz"), Some(ReportFormat::Pprof));
+        let form = |file: &str| Form::of_file(Path::new(file));
+        assert_eq!(form("a/now.JSON"), Some(Form::Json));
+        assert_eq!(form("now.speedscope.json"), Some(Form::Speedscope));
+        assert_eq!(form("callgrind.out.1"), Some(Form::Callgrind));
+        assert_eq!(form("now.pb.gz"), Some(Form::Pprof));
         assert_eq!(form("csv"), None);
         let args = ReportArgs {
             output: Some("now.csv".into()),
             ..ReportArgs::default()
         };
-        assert_eq!(args.form(), ReportFormat::Csv);
-        let format = Some(ReportFormat::Json);
-        assert_eq!(ReportArgs { format, ..args }.form(), ReportFormat::Json);
-        assert_eq!(ReportArgs::default().form(), ReportFormat::Text);
+        assert_eq!(args.form(), Form::Csv);
+        let format = Some(Form::Json);
+        assert_eq!(ReportArgs { format, ..args }.form(), Form::Json);
+        assert_eq!(ReportArgs::default().form(), Form::Text);
     }
 
     #[test]
     fn the_help_names_every_column_and_format() {
-        let columns = FORMATS.split("Columns of csv:").nth(1).unwrap();
+        let help = long_help();
+        let columns = help.split("Columns of csv:").nth(1).unwrap();
         let words: Vec<&str> = columns.split([',', ' ', '\n']).collect();
         for column in Unit::Both.columns().into_iter().chain(PER) {
             assert!(words.contains(&column), "{column}");
         }
-        assert!(columns.lines().all(|line| line.chars().count() <= 100));
-        for format in ReportFormat::value_variants() {
-            let name = format.to_possible_value().unwrap();
-            assert!(
-                FORMATS.contains(&format!("\n  {} ", name.get_name())),
-                "{format:?}"
-            );
+        assert!(help.lines().all(|line| line.chars().count() <= 100));
+        for form in Form::ALL {
+            assert!(help.contains(&format!("\n  {} ", form.name())), "{form:?}");
         }
     }
 
@@ -315,14 +274,14 @@ mod tests {
             unit,
             ..ReportArgs::default()
         };
-        use ReportFormat as F;
+        use Form as F;
         assert!(args(F::Text, Some(ReportView::Flat), None).check().is_ok());
         assert!(args(F::Csv, None, Some(ReportUnit::Ns)).check().is_ok());
         assert!(args(F::Text, None, Some(ReportUnit::Both)).check().is_ok());
         assert!(args(F::Json, None, Some(ReportUnit::Ns)).check().is_err());
         assert!(args(F::Json, Some(ReportView::Flat), None).check().is_err());
         assert!(args(F::Folded, None, Some(ReportUnit::Ticks)).check().is_err());
-        for &format in F::value_variants() {
+        for format in F::ALL {
             let per = ReportArgs {
                 per: Some("frame".into()),
                 ..args(format, None, None)

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tickscope_format::pattern;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;
+use tickscope_report::form::Form;
 
 pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
     text.parse()
@@ -16,6 +17,11 @@ pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
 
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| Mode::named(&name).unwrap_or_default())
+}
+
+pub(crate) fn form() -> impl TypedValueParser<Value = Form> {
+    let forms = Form::ALL.map(|form| PossibleValue::new(form.name()).help(form.description()));
+    PossibleValuesParser::new(forms).map(|name| Form::named(&name).unwrap_or_default())
 }
 
 pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {

@@ -8,11 +8,12 @@ use std::io::IsTerminal;
 
 use tickscope_analysis::filter;
 use tickscope_analysis::per_call::PerCall;
+use tickscope_report::form::Form;
 use tickscope_report::text;
 use tickscope_report::text::TextOptions;
 use tickscope_report::unit::Unit;
 
-use crate::cli::args::{ReportArgs, ReportFormat};
+use crate::cli::args::ReportArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::LiveSnapshot;
 use crate::output::console;
@@ -30,10 +31,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     args.check_file().map_err(Misuse)?;
     args.check().map_err(|why| Misuse(why.into()))?;
     let place = OutputFile::new(args.output.as_deref(), args.force);
-    if format == ReportFormat::Tks && place.is_stdout() {
+    if format == Form::Tks && place.is_stdout() {
         return Err(Misuse("a tks file is opened by its name: give -o FILE".into()).into());
     }
-    if format == ReportFormat::Pprof && place.is_stdout() && io::stdout().is_terminal() {
+    if format == Form::Pprof && place.is_stdout() && io::stdout().is_terminal() {
         return Err(Misuse("pprof's format is not for terminals; give -o FILE, or pipe it on".into()).into());
     }
     let wanted = Wanted::of(&args.target);
