@@ -4,6 +4,8 @@
 //! counted in it *itself*. Totals are sums over the subtree and are never stored, so self + children = total holds by
 //! construction.
 
+mod losses;
+mod mode;
 mod sites;
 
 use bincode::{Decode, Encode};
@@ -11,6 +13,8 @@ use bincode::{Decode, Encode};
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
+pub use self::losses::{Loss, Losses};
+pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::sites::{Site, Sites};
 
 /// The state of a program's call trees at one moment.
@@ -116,41 +120,6 @@ impl Default for ClockInfo {
     }
 }
 
-/// How scopes are measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-#[non_exhaustive]
-pub enum Mode {
-    /// Two clock reads a scope.
-    #[default]
-    Exact,
-    /// Exact counts. Calls of short functions are timed now and then, so their times are estimates.
-    Adaptive,
-    /// Exact counts and no clock reads. Times come from sampling the position of each thread many times a second.
-    Sampled,
-    /// Nothing is measured.
-    Off,
-}
-
-impl Mode {
-    /// The name in settings, JSON and reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Adaptive => "adaptive",
-            Self::Sampled => "sampled",
-            Self::Off => "off",
-        }
-    }
-
-    /// All variants.
-    pub const ALL: [Self; 4] = [Self::Exact, Self::Adaptive, Self::Sampled, Self::Off];
-
-    /// Returns the mode of this name, or none if there is no such mode.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
-    }
-}
-
 /// What is measured, and what is disabled.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Measuring {
@@ -245,10 +214,8 @@ pub struct CaptureInfo {
     pub withdraws: Option<u64>,
     /// Rows that were summed up in rows called "(pruned)", because the record would have been too long.
     pub pruned: u64,
-    /// Calls that were not recorded: depth or node limit, re-entrance, or a thread that was already torn down.
-    pub dropped: u64,
-    /// Guards that were leaked, or closed out of order or on another thread.
-    pub unbalanced: u64,
+    /// What could not be counted.
+    pub losses: Losses,
     /// The cost of measuring.
     pub cost: Cost,
     /// How many viewers own a request slot.
@@ -537,10 +504,10 @@ impl Snapshot {
     /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off nothing is doubtful; in sampled mode a time of 0
     /// says nothing about the mean.
     pub fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
-        let unknown = match self.capture.mode {
-            Mode::Off => true,
-            Mode::Sampled => total_ns == 0,
-            Mode::Exact | Mode::Adaptive => false,
+        let unknown = match self.capture.mode.traits().timing {
+            Timing::Never => true,
+            Timing::Samples => total_ns == 0,
+            Timing::EveryCall | Timing::SomeCalls => false,
         };
         calls > 0 && !unknown && (total_ns as f64) < self.doubtful_below_ns() * calls as f64
     }

@@ -105,7 +105,7 @@ impl Builder {
     /// Sets how scopes are measured from this start on. Without it the mode stays as it is, which is exact at first.
     /// [`set_mode`](crate::set_mode) changes it later. Variable: `TICKSCOPE_MODE`.
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.settings.mode = Some(mode);
+        self.settings.mode = Some(mode.into());
         self
     }
 

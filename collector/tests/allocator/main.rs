@@ -154,7 +154,10 @@ fn scopes_in_the_allocator_neither_recurse_nor_hang() {
             } else {
                 assert!(snapshot.lifetime.calls > 2000 + 300);
             }
-            assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
+            assert_eq!(
+                (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
+                (0, 0)
+            );
             drop(session);
         };
         let done = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode).run(body);
@@ -206,7 +209,7 @@ fn every_allocation_of_a_thread_is_a_call() {
             calls_in(&snapshot, "worker", "bytes"),
             SEEN.load(Ordering::Relaxed)
         );
-        assert_eq!(snapshot.capture.dropped, 0);
+        assert_eq!(snapshot.capture.losses.dropped, 0);
         worker.unwrap().join().unwrap();
     });
 }

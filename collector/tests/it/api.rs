@@ -447,7 +447,7 @@ fn guards_and_expressions_end_where_they_should() {
             "guarded 1 3 3\nexpression 1 4 4\nearly 2 12 12\n  maybe 2 0 0\n"
         );
         assert_eq!(snapshot.threads[0].outside_ticks, 100);
-        assert_eq!(snapshot.capture.unbalanced, 0);
+        assert_eq!(snapshot.capture.losses.unbalanced, 0);
     });
 }
 
@@ -600,7 +600,13 @@ fn threads_are_excluded_and_included() {
             support::calls(&snapshot).into_iter().collect::<Vec<_>>(),
             [("after", 1), ("before", 1), ("cut", 1)]
         );
-        assert_eq!((snapshot.capture.dropped, snapshot.capture.unbalanced), (0, 0));
+        assert_eq!(
+            (
+                snapshot.capture.losses.dropped,
+                snapshot.capture.losses.unbalanced
+            ),
+            (0, 0)
+        );
     });
 }
 

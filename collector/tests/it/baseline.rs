@@ -52,7 +52,7 @@ fn a_call_around_a_leaked_guard_has_a_latency() {
             0,
             "when it would have ended nobody knows"
         );
-        assert_eq!(snapshot.capture.unbalanced, 1);
+        assert_eq!(snapshot.capture.losses.unbalanced, 1);
     });
 }
 

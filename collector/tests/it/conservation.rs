@@ -260,8 +260,8 @@ fn add_up(ring: &RingFile, last: &Snapshot, undos: u64) {
         SUM.load(Ordering::Relaxed),
         "what was counted and what was added"
     );
-    assert_eq!(last.capture.unbalanced, UNBALANCED.load(Ordering::Relaxed));
-    assert_eq!((last.capture.dropped, last.clock.errors), (0, 0));
+    assert_eq!(last.capture.losses.unbalanced, UNBALANCED.load(Ordering::Relaxed));
+    assert_eq!((last.capture.losses.dropped, last.clock.errors), (0, 0));
 }
 
 fn a_storm_by_the_time_stamp_counter_loses_nothing() {

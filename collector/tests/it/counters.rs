@@ -65,7 +65,7 @@ fn a_counter_may_be_the_first_thing_a_thread_does() {
         check(&snapshot);
         assert_eq!(sum_of(&snapshot, "first"), 2);
         assert_eq!(sum_of(&snapshot, "first of a thread"), 3);
-        assert_eq!(snapshot.capture.dropped, 0);
+        assert_eq!(snapshot.capture.losses.dropped, 0);
     });
 }
 
@@ -103,7 +103,7 @@ fn threads_and_resets_lose_nothing() {
         assert_eq!((calls("bytes"), sum("bytes")), (3 * TIMES, 3 * bytes));
         let last = epochs.last().unwrap();
         assert_eq!(last.lifetime.calls, 3 * 3 * TIMES);
-        assert_eq!(last.capture.dropped, 0);
+        assert_eq!(last.capture.losses.dropped, 0);
     });
 }
 
@@ -225,7 +225,7 @@ fn a_counter_without_a_place_is_counted_as_dropped() {
             (calls_of(&snapshot, "deeper"), calls_of(&snapshot, "level")),
             (3, 2)
         );
-        assert_eq!(snapshot.capture.dropped, 2 + 3);
+        assert_eq!(snapshot.capture.losses.dropped, 2 + 3);
     });
 }
 
@@ -267,7 +267,7 @@ fn a_handler_inside_an_addition_loses_no_count() {
         let counted = calls_of(&snapshot, "both");
         assert_eq!(sum_of(&snapshot, "both"), 3 * counted);
         assert_eq!(
-            counted + snapshot.capture.dropped,
+            counted + snapshot.capture.losses.dropped,
             made + HANDLED.load(Ordering::Relaxed)
         );
     });
@@ -286,7 +286,7 @@ fn a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself() {
         tickscope::time!("work", ());
         let snapshot = tickscope::snapshot();
         assert_eq!(calls_of(&snapshot, "work"), 1);
-        assert!(snapshot.capture.dropped >= 2);
+        assert!(snapshot.capture.losses.dropped >= 2);
     });
 }
 

@@ -145,7 +145,7 @@ fn nodes_without_memory_do_not_count_against_the_limit() {
             limit_memory(pages * 4096 + room * 1024);
             support::call_many_paths();
             limit_memory(libc::RLIM_INFINITY);
-            let missed = tickscope::snapshot().capture.dropped;
+            let missed = tickscope::snapshot().capture.losses.dropped;
             assert!(missed > 1000, "{missed} found no memory");
             tickscope::time!("later", ());
             assert_eq!(calls_of(&tickscope::snapshot(), "later"), 1);
@@ -253,7 +253,7 @@ fn off_counts_nothing() {
                 (
                     snapshot.nodes.len(),
                     snapshot.threads.len(),
-                    snapshot.capture.dropped
+                    snapshot.capture.losses.dropped
                 ),
                 (0, 0, 0)
             );
@@ -382,7 +382,7 @@ fn good_values_win_over_the_program() {
         check(&snapshot);
         assert_eq!(snapshot.capture.interval_ns, 20_000_000);
         assert_eq!(snapshot.clock.source, ClockSource::Monotonic);
-        assert_eq!((snapshot.nodes.len(), snapshot.capture.dropped), (3, 2));
+        assert_eq!((snapshot.nodes.len(), snapshot.capture.losses.dropped), (3, 2));
     })
     .succeeded();
 }

@@ -66,7 +66,7 @@ fn a_switch_with_scopes_open_charges_to_the_tick() {
         assert_eq!(tree(&last, "main"), "outer 0 8 15\n  inner 1 7 7\n");
         assert_eq!(last.lifetime.calls, 2);
         assert_eq!(last.lifetime.ticks, 25);
-        assert_eq!((last.capture.unbalanced, last.clock.errors), (0, 0));
+        assert_eq!((last.capture.losses.unbalanced, last.clock.errors), (0, 0));
         drop(session);
         let closings: Vec<Snapshot> = support::records(&ring)
             .into_iter()

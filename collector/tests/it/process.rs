@@ -329,7 +329,13 @@ fn a_panic_closes_the_scopes_it_leaves() {
             (42, 31, 10, 10)
         );
         assert!(support::tree(&snapshot, "main").contains("\n  after 10 "));
-        assert_eq!((snapshot.capture.unbalanced, snapshot.capture.dropped), (0, 0));
+        assert_eq!(
+            (
+                snapshot.capture.losses.unbalanced,
+                snapshot.capture.losses.dropped
+            ),
+            (0, 0)
+        );
     });
 }
 

@@ -120,7 +120,7 @@ fn a_hundred_thousand_nodes_of_one_thread_are_in_one_record() {
     for run in runs {
         let last = newest(&run.ring());
         assert_eq!((last.nodes.len(), last.capture.pruned), (100_000, 0));
-        assert_eq!(last.capture.dropped, 0);
+        assert_eq!(last.capture.losses.dropped, 0);
         check_tree(&last, 1);
         assert_eq!(last.lifetime.calls, 2 * last.calls());
     }
@@ -200,7 +200,7 @@ fn a_thousand_threads_at_once() {
             (calls_of(&after, "hold"), calls_of(&after, "step")),
             (1_000, 10_000)
         );
-        assert_eq!(after.capture.dropped, 0);
+        assert_eq!(after.capture.losses.dropped, 0);
     });
 }
 
@@ -251,7 +251,13 @@ fn threads_that_come_and_go_leave_no_memory_behind() {
             (threads, 3 * threads)
         );
         assert_eq!(snapshot.nodes.len(), 2);
-        assert_eq!((snapshot.capture.dropped, snapshot.capture.unbalanced), (0, 0));
+        assert_eq!(
+            (
+                snapshot.capture.losses.dropped,
+                snapshot.capture.losses.unbalanced
+            ),
+            (0, 0)
+        );
         check_histograms(&snapshot);
         // Allocators of programs keep some of what threads gave back; a tree a thread would be 2 GiB.
         assert!(after < before + (4 << 20), "{before} {after}");
@@ -288,8 +294,8 @@ fn recursion_far_beyond_the_deepest_level() {
         let last = newest(&run.ring());
         check(&last);
         assert_eq!((last.nodes.len() as u64, last.calls()), (LEVELS, LEVELS));
-        assert_eq!(last.capture.dropped, CALLS - LEVELS);
-        assert_eq!(last.capture.unbalanced, 0);
+        assert_eq!(last.capture.losses.dropped, CALLS - LEVELS);
+        assert_eq!(last.capture.losses.unbalanced, 0);
         if last.capture.mode != Mode::Sampled {
             // Each call took one tick before the next began; those beyond belong to the frame at the limit.
             let ticks = &last.nodes.self_ticks;
@@ -359,7 +365,7 @@ fn known_calls_are_counted_to_the_last_one() {
             (calls_of(&last, "outer"), calls_of(&last, "inner")),
             (calls / 2, calls / 2)
         );
-        assert_eq!(last.capture.dropped, 0);
+        assert_eq!(last.capture.losses.dropped, 0);
         check_histograms(&last);
     }
 }

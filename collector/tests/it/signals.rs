@@ -140,13 +140,16 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
             });
             check(&snapshot);
             if tickscope::mode() == Mode::Off {
-                assert_eq!((snapshot.calls(), snapshot.capture.dropped), (0, 0));
+                assert_eq!((snapshot.calls(), snapshot.capture.losses.dropped), (0, 0));
             } else {
-                assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened);
+                assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, opened);
                 assert_eq!(calls_of(&snapshot, "interrupted"), MADE.load(Ordering::Relaxed));
                 assert!(calls_of(&snapshot, "handler") > 0);
             }
-            assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
+            assert_eq!(
+                (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
+                (0, 0)
+            );
             // Each place once for each path in each name, however many threads there were.
             assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
         });

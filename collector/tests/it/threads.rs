@@ -142,7 +142,13 @@ fn ten_thousand_short_threads_take_no_memory_and_lose_no_call() {
             snapshot.threads.iter().map(|thread| thread.count).sum::<u64>(),
             10_000
         );
-        assert_eq!((snapshot.capture.dropped, snapshot.capture.unbalanced), (0, 0));
+        assert_eq!(
+            (
+                snapshot.capture.losses.dropped,
+                snapshot.capture.losses.unbalanced
+            ),
+            (0, 0)
+        );
         assert!(after < before + (4 << 20), "{before} {after}");
     });
 }
@@ -223,12 +229,15 @@ fn scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped() {
         let snapshot = tickscope::snapshot();
         check(&snapshot);
         assert_eq!(
-            snapshot.calls() + snapshot.capture.dropped,
+            snapshot.calls() + snapshot.capture.losses.dropped,
             OPENED.load(Ordering::Relaxed)
         );
-        assert_eq!(snapshot.capture.dropped, 0, "our own end comes behind them all");
         assert_eq!(
-            (snapshot.lifetime.calls, snapshot.capture.unbalanced),
+            snapshot.capture.losses.dropped, 0,
+            "our own end comes behind them all"
+        );
+        assert_eq!(
+            (snapshot.lifetime.calls, snapshot.capture.losses.unbalanced),
             (snapshot.calls(), 0)
         );
     });
@@ -275,9 +284,9 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
         let snapshot = tickscope::snapshot();
         check(&snapshot);
         assert_eq!(OPENED.load(Ordering::Relaxed), 240);
-        assert_eq!(snapshot.calls() + snapshot.capture.dropped, 240 + body);
+        assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
         // Also where the first scope stands in a destructor, and our own is asked for there.
-        assert_eq!(snapshot.capture.dropped, 120, "those behind our own");
+        assert_eq!(snapshot.capture.losses.dropped, 120, "those behind our own");
         let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
         assert_eq!(living.count(), 1);
     });
@@ -324,8 +333,8 @@ fn deep_recursion_is_cut_at_the_limit_and_counted() {
                 (calls_of(&snapshot, "recurse"), calls_of(&snapshot, "after")),
                 (512, 1)
             );
-            assert_eq!(snapshot.capture.dropped, 100_000 - 512);
-            assert_eq!(snapshot.capture.unbalanced, 0);
+            assert_eq!(snapshot.capture.losses.dropped, 100_000 - 512);
+            assert_eq!(snapshot.capture.losses.unbalanced, 0);
         });
         deep.unwrap().join().unwrap();
     });
@@ -352,7 +361,7 @@ fn beyond_the_depth_limit_time_belongs_to_the_frame_at_it() {
             tree(&snapshot, "main"),
             "down 2 2 12\n  down 2 2 10\n    down 1 8 8\n"
         );
-        assert_eq!(snapshot.capture.dropped, 7);
+        assert_eq!(snapshot.capture.losses.dropped, 7);
     });
 }
 
@@ -382,14 +391,14 @@ fn beyond_the_nodes_of_a_thread_calls_are_dropped_and_counted() {
         let snapshot = tickscope::snapshot();
         check(&snapshot);
         assert_eq!(snapshot.nodes.len(), 100);
-        assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened);
+        assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, opened);
         // What stands inside a dropped call counts for the frame around that, where such a node exists.
         assert!(snapshot.calls() >= 200, "what has a node counts on");
         // Another thread has a hundred of its own.
         std::thread::spawn(|| bush(2)).join().unwrap();
         let snapshot = tickscope::snapshot();
         assert_eq!(snapshot.nodes.len(), 200);
-        assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened + 420);
+        assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, opened + 420);
     });
 }
 
@@ -402,7 +411,7 @@ fn nodes_of_the_process_are_given_back_by_threads_that_end() {
         }
         let snapshot = tickscope::snapshot();
         assert_eq!(
-            (snapshot.calls(), snapshot.capture.dropped),
+            (snapshot.calls(), snapshot.capture.losses.dropped),
             (opened, 0),
             "420 at a time"
         );
@@ -417,13 +426,13 @@ fn nodes_of_the_process_are_given_back_by_threads_that_end() {
         let snapshot = tickscope::snapshot();
         check(&snapshot);
         assert_eq!(snapshot.nodes.len(), 420 + 500);
-        assert!(snapshot.capture.dropped > 0);
-        assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened);
+        assert!(snapshot.capture.losses.dropped > 0);
+        assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, opened);
         assert_eq!(snapshot.lifetime.calls, snapshot.calls());
         drop(told);
         holder.join().unwrap();
         let snapshot = tickscope::snapshot();
-        assert_eq!(snapshot.calls() + snapshot.capture.dropped, opened);
+        assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, opened);
     });
 }
 
@@ -528,9 +537,12 @@ fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
         assert_eq!(calls_of(&snapshot, "interrupted"), made);
         let opened = 2 * HANDLED.load(Ordering::Relaxed);
         let counted = calls_of(&snapshot, "handler") + calls_of(&snapshot, "in it");
-        assert_eq!(counted + snapshot.capture.dropped, opened);
+        assert_eq!(counted + snapshot.capture.losses.dropped, opened);
         assert!(counted > 0);
-        assert_eq!((snapshot.capture.unbalanced, snapshot.clock.errors), (0, 0));
+        assert_eq!(
+            (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
+            (0, 0)
+        );
         wait_until("publishing", || session.status() == Status::Publishing);
     });
 }

@@ -80,7 +80,7 @@ pub(crate) fn run(name: &str, by_itself: bool) -> Result<(), String> {
         println!(
             "{} {}",
             MADE.load(Ordering::Relaxed),
-            last.lifetime.calls + last.capture.dropped
+            last.lifetime.calls + last.capture.losses.dropped
         );
     }
     Ok(())

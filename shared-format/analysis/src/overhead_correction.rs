@@ -1,7 +1,7 @@
 //! Subtracts the minimal cost of measuring from the times of a snapshot.
 
 use tickscope_format::ids::{NO_PARENT, ThreadId};
-use tickscope_format::snapshot::{Mode, Snapshot};
+use tickscope_format::snapshot::Snapshot;
 
 /// Returns the snapshot with the lower bound of a scope's cost subtracted from self times, never below zero. Totals
 /// remain sums of self times. This subtracts what measuring costs *at least*: the true times may be shorter still.
@@ -22,7 +22,7 @@ pub fn compensated(snapshot: &Snapshot) -> Snapshot {
         calls[count.node.index()] = 0;
     }
     let mut halves_inside = calls.clone();
-    if snapshot.capture.mode == Mode::Adaptive {
+    if snapshot.capture.mode.times_some_calls() {
         for estimate in &snapshot.estimates {
             let calls = &mut halves_inside[estimate.node.index()];
             *calls = estimate.timed.min(*calls);
@@ -58,7 +58,7 @@ fn half_in_ticks(snapshot: &Snapshot) -> f64 {
 mod tests {
     use proptest::prelude::*;
     use tickscope_format::ids::NodeId;
-    use tickscope_format::snapshot::Estimate;
+    use tickscope_format::snapshot::{Estimate, Mode};
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs as fixtures;
 

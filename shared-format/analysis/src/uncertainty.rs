@@ -1,6 +1,6 @@
 //! How far times are estimates: the standard errors of rows and functions, combined from those of nodes.
 
-use tickscope_format::snapshot::{Mode, Snapshot};
+use tickscope_format::snapshot::Snapshot;
 
 /// How far the times of a node, a row or a function are estimates. Those of several together are the root of the
 /// sum of squares: nodes are timed independently.
@@ -43,7 +43,7 @@ impl Uncertainty {
 /// A total may be exact though what is below is not: in adaptive mode the time of calls that were not timed is handed
 /// from a parent to its children.
 pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
-    let sampled = snapshot.capture.mode == Mode::Sampled;
+    let sampled = snapshot.capture.mode.is_sampling();
     if snapshot.estimates.is_empty() && !sampled {
         return Vec::new();
     }
@@ -78,7 +78,7 @@ pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
 #[cfg(test)]
 mod tests {
     use tickscope_format::ids::NodeId;
-    use tickscope_format::snapshot::Estimate;
+    use tickscope_format::snapshot::{Estimate, Mode};
     use tickscope_testkit::fixture;
 
     use super::*;

@@ -14,7 +14,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tickscope_analysis::functions::Functions;
 use tickscope_format::ids::{NodeId, ThreadId};
-use tickscope_format::snapshot::{Mode, Snapshot, Thread};
+use tickscope_format::snapshot::{Snapshot, Thread};
 
 use self::message::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
 use self::wire::Message;
@@ -81,9 +81,10 @@ fn tables(snapshot: &Snapshot, strings: &mut Strings) -> Profile {
     let calls = strings.value_type("calls", "count");
     let time = strings.value_type("time", "nanoseconds");
     let hz = snapshot.measuring.sampling_hz;
-    let (period_type, period) = match capture.mode {
-        Mode::Sampled if hz > 0.0 => (time.clone(), (1e9 / hz).round() as i64),
-        Mode::Sampled | Mode::Exact | Mode::Adaptive | Mode::Off | _ => (calls.clone(), 1),
+    let (period_type, period) = if capture.mode.is_sampling() && hz > 0.0 {
+        (time.clone(), (1e9 / hz).round() as i64)
+    } else {
+        (calls.clone(), 1)
     };
     let comments = [
         concat!("tickscope ", env!("CARGO_PKG_VERSION")).to_string(),

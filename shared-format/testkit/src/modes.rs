@@ -55,7 +55,7 @@ fn adaptive(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// All times are shares of samples, and nobody knows how long a call took or when it began.
+/// All times are shares of samples; how long a call took and when it began is unknown.
 fn sampled(mut s: Snapshot) -> Snapshot {
     cost(&mut s, 0.4, 1.1);
     s.measuring.sampling_hz = 987.0;

@@ -88,8 +88,9 @@ fn samples_are_counted_and_their_times_are_estimates() {
     let program = begun(&place);
     let done = place.tickscope(&["mode", "sampled", &program.name]).ok();
     assert!(
-        done.out
-            .contains("mode sampled from now on, calls are counted and times sampled; epoch "),
+        done.out.contains(
+            "mode sampled from now on, calls are counted, times marked ~ are shares of samples; epoch "
+        ),
         "{}",
         done.out
     );
@@ -108,7 +109,7 @@ fn samples_are_counted_and_their_times_are_estimates() {
     }
     let text = place.tickscope(&["report", &program.name]).ok().out;
     assert!(
-        text.contains("times with ~") && text.contains("looks a second"),
+        text.contains("times with ~") && text.contains("samples a second"),
         "{text}"
     );
 }

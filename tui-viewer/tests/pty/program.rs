@@ -118,7 +118,10 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
     assert!(program.wait().unwrap().success());
     let (_, end) = ring.newest_snapshot().unwrap();
     assert_eq!(Some(end.calls()), said, "every call is counted, and none twice");
-    assert_eq!((end.capture.dropped, end.capture.unbalanced), (0, 0));
+    assert_eq!(
+        (end.capture.losses.dropped, end.capture.losses.unbalanced),
+        (0, 0)
+    );
 }
 
 #[test]

@@ -224,6 +224,7 @@ impl CollectorState {
         let config = config::get();
         let mut snapshot = Snapshot::default();
         let mut lost = self.finished.lost();
+        lost.losses.dropped += registry::dropped_calls();
         let mut lifetime = Lifetime::default();
         let epoch = self.epoch();
         for block in registry::living() {
@@ -231,7 +232,7 @@ impl CollectorState {
             let address = std::ptr::from_ref(block).addr();
             let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
             let reading = thread.read(block, &mut self.sites, os::cpu_ns_of(tid));
-            lost.add(reading.lost);
+            lost += reading.lost;
             let facts = Thread {
                 name: thread.name.clone(),
                 tid,
@@ -265,9 +266,10 @@ impl CollectorState {
         snapshot.sites = self.sites.list();
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
-            sampling_hz: match epoch.mode {
-                Mode::Sampled => self.session.sampling_hz,
-                Mode::Exact | Mode::Adaptive | Mode::Off | _ => 0.0,
+            sampling_hz: if epoch.mode.is_sampling() {
+                self.session.sampling_hz
+            } else {
+                0.0
             },
             samples: self.samples - self.samples_base,
             rules: self.rules.list(),
@@ -288,7 +290,7 @@ impl CollectorState {
         let samples = (self.samples - self.samples_base).max(1);
         Epoch {
             mode,
-            histograms: histograms && matches!(mode, Mode::Exact | Mode::Adaptive),
+            histograms: histograms && mode.charges_time(),
             timed_ticks: self.session.timed_ns.0 * ticks_per_ns,
             timed_within_ticks: self.session.timed_ns.1 * ticks_per_ns,
             period_ticks: self.since_reset_ns() as f64 * ticks_per_ns / samples as f64,
@@ -302,7 +304,7 @@ impl CollectorState {
     /// Looks where each thread is, and adds the time since the last look to that node (sampled mode).
     pub(crate) fn sample(&mut self) {
         // The mode may have been switched while the publisher waited for the lock.
-        if self.switch().mode != Mode::Sampled {
+        if !self.switch().mode.is_sampling() {
             return;
         }
         let now = config::now();
@@ -325,7 +327,7 @@ impl CollectorState {
         if (before.mode, before.histograms) == (mode, histograms) {
             return None;
         }
-        if before.mode == Mode::Sampled {
+        if before.mode.is_sampling() {
             self.sample();
         }
         let closing = self.reset();
@@ -387,8 +389,7 @@ impl CollectorState {
             since_reset_ns: self.since_reset_ns(),
             withdraws: self.withdrawn,
             pruned: 0,
-            dropped: lost.dropped + registry::dropped_calls(),
-            unbalanced: lost.unbalanced,
+            losses: lost.losses,
             cost: self.session.cost,
             viewers: self.session.viewers,
         };

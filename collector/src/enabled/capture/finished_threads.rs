@@ -42,11 +42,7 @@ impl FinishedThreads {
     pub(crate) const fn new() -> Self {
         Self {
             by_name: BTreeMap::new(),
-            lost: Lost {
-                dropped: 0,
-                unbalanced: 0,
-                clock_errors: 0,
-            },
+            lost: Lost::NONE,
             nodes: 0,
         }
     }
@@ -66,7 +62,7 @@ impl FinishedThreads {
         nodes_max: u32,
         pruned: SiteId,
     ) {
-        self.lost.add(lost);
+        self.lost += lost;
         let name = if self.by_name.contains_key(name) || self.by_name.len() < NAMES_MAX {
             name
         } else {
@@ -198,10 +194,10 @@ mod tests {
         let mut finished = FinishedThreads::new();
         let pruned = SiteId(9);
         let (rows, baseline) = thread(&[1, 2]);
-        finished.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
+        finished.add("pool", &rows, &baseline, Lost::NONE, 100, pruned);
         finished.reset();
         let (rows, baseline) = thread(&[2, 3]);
-        finished.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
+        finished.add("pool", &rows, &baseline, Lost::NONE, 100, pruned);
         let (snapshot, lifetime) = shown(&mut finished);
         assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
         assert_eq!((snapshot.calls(), lifetime.calls), (2, 4));
@@ -216,14 +212,7 @@ mod tests {
         let mut finished = FinishedThreads::new();
         for name in 0..NAMES_MAX + 10 {
             let (rows, baseline) = thread(&[1, 2, 3]);
-            finished.add(
-                &format!("t{name}"),
-                &rows,
-                &baseline,
-                Lost::default(),
-                50,
-                SiteId(9),
-            );
+            finished.add(&format!("t{name}"), &rows, &baseline, Lost::NONE, 50, SiteId(9));
         }
         let (snapshot, lifetime) = shown(&mut finished);
         assert_eq!(lifetime.calls, 3 * (NAMES_MAX as u64 + 10));

@@ -1,7 +1,9 @@
 //! What is known of a tree's rows beside their counters.
 
+use std::ops::AddAssign;
+
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::Mode;
+use tickscope_format::snapshot::{Losses, Mode};
 
 /// The fixed facts of a node; its counters are in a [`Baseline`](super::baseline::Baseline). Row 0 is the root.
 #[derive(Clone, Copy, Debug)]
@@ -27,17 +29,22 @@ pub(crate) struct Epoch {
 }
 
 /// What a thread could not count.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Lost {
-    pub(crate) dropped: u64,
-    pub(crate) unbalanced: u64,
+    pub(crate) losses: Losses,
     pub(crate) clock_errors: u64,
 }
 
 impl Lost {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.dropped += other.dropped;
-        self.unbalanced += other.unbalanced;
+    pub(crate) const NONE: Self = Self {
+        losses: Losses::NONE,
+        clock_errors: 0,
+    };
+}
+
+impl AddAssign for Lost {
+    fn add_assign(&mut self, other: Self) {
+        self.losses += other.losses;
         self.clock_errors += other.clock_errors;
     }
 }

@@ -2,7 +2,7 @@
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::{Count, Estimate, Mode, NodeErrors, OpenFrame, Thread};
+use tickscope_format::snapshot::{Count, Estimate, NodeErrors, OpenFrame, Thread, Timing};
 
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::estimate::{self, Estimated};
@@ -18,10 +18,10 @@ pub(crate) fn append(
     open: &[(u32, u64)],
     epoch: &Epoch,
 ) -> u64 {
-    let estimated = match epoch.mode {
-        Mode::Adaptive => estimate::adaptive(rows, baseline, epoch),
-        Mode::Sampled => estimate::sampled(rows, baseline, epoch.period_ticks),
-        Mode::Exact | Mode::Off | _ => Vec::new(),
+    let estimated = match epoch.mode.traits().timing {
+        Timing::SomeCalls => estimate::adaptive(rows, baseline, epoch),
+        Timing::Samples => estimate::sampled(rows, baseline, epoch.period_ticks),
+        Timing::EveryCall | Timing::Never => Vec::new(),
     };
     let mut shown: Vec<bool> = (0..rows.len()).map(|index| !baseline.is_bare(index)).collect();
     for &(index, _) in open {

@@ -2,7 +2,7 @@
 
 use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::ThreadState;
+use tickscope_format::snapshot::{Losses, ThreadState};
 
 use crate::enabled::capture::baseline::Counts;
 use crate::enabled::capture::histograms::Histograms;
@@ -162,8 +162,10 @@ impl Reader {
             (false, true) => ThreadState::Idle,
         };
         let lost = Lost {
-            dropped: tree.dropped.load(Ordering::Relaxed),
-            unbalanced: tree.unbalanced.load(Ordering::Relaxed),
+            losses: Losses {
+                dropped: tree.dropped.load(Ordering::Relaxed),
+                unbalanced: tree.unbalanced.load(Ordering::Relaxed),
+            },
             clock_errors: tree.clock_errors.load(Ordering::Relaxed),
         };
         Reading { open, state, lost }

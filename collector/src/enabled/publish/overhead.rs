@@ -4,8 +4,6 @@
 use std::hint::black_box;
 use std::sync::{Mutex, TryLockError};
 
-use tickscope_format::snapshot::Mode;
-
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::current_thread;
@@ -55,24 +53,16 @@ pub(crate) fn bounds(switch: Switch) -> Bounds {
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => return Bounds::default(),
     };
-    let path = match switch.mode {
-        Mode::Adaptive if config::exact_path() == Path::Fast => Path::Adaptive,
-        Mode::Adaptive => Path::AdaptiveExact,
-        Mode::Sampled => Path::Sampled,
-        Mode::Off => Path::Off,
-        Mode::Exact | _ => config::exact_path(),
-    };
     if !TREE.open(config::now(), NO_LIMIT, 4, 4) {
         return Bounds::default();
     }
-    TREE.set_path(path);
-    let latencies = switch.histograms || switch.mode == Mode::Adaptive;
+    TREE.set_path(Path::of(switch.mode, config::exact_path()));
     TREE.wants_latencies
-        .store(u32::from(latencies), Ordering::Relaxed);
-    SITE.set_state(if switch.mode == Mode::Off {
-        SiteState::Disabled
-    } else {
+        .store(u32::from(switch.wants_latencies()), Ordering::Relaxed);
+    SITE.set_state(if switch.mode.traits().is_counting {
         SiteState::Enabled
+    } else {
+        SiteState::Disabled
     });
     // The node is made here, so it does not count towards the limit of the process.
     if let Some(root) = TREE.take() {
@@ -96,7 +86,7 @@ fn measured(switch: Switch) -> Bounds {
     };
     let plain = best(spend);
     let mut bounds = Bounds::default();
-    if switch.mode == Mode::Adaptive
+    if switch.mode.times_some_calls()
         && let Some(node) = node
     {
         // With long calls, every call is timed.
@@ -187,7 +177,7 @@ mod tests {
             );
             bounds
         };
-        let [exact, adaptive, sampled, off] = Mode::ALL.map(of);
+        let [exact, adaptive, sampled, off] = tickscope_format::snapshot::Mode::ALL.map(of);
         assert!(exact.upper > 0.0);
         // The difference is large, because the clock is not read, or rarely.
         for less in [adaptive, sampled, off] {

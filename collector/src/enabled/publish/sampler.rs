@@ -3,8 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use tickscope_format::snapshot::Mode;
-
 use crate::enabled::capture::collector_state;
 use crate::enabled::platform::{os, random};
 use crate::enabled::record::mode_switch;
@@ -46,7 +44,7 @@ impl Sampler {
 
     /// Returns how long until the next look; `None` in other modes.
     pub(crate) fn rest(&self) -> Option<Duration> {
-        let sampled = mode_switch::newest().mode == Mode::Sampled;
+        let sampled = mode_switch::newest().mode.is_sampling();
         sampled.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 

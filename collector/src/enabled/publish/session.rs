@@ -155,7 +155,7 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
     if let Some(mut state) = collector_state::lock() {
         let now = mode_switch::newest();
         state.switch_by_program(
-            settings.mode.map_or(now.mode, Into::into),
+            settings.mode.unwrap_or(now.mode),
             settings.histogram.unwrap_or(now.histograms),
         );
     }

@@ -1,8 +1,6 @@
 //! Catching up with mode switches. A thread does so at its first event after a switch, with the same result as if it
 //! had done so at the switch.
 
-use tickscope_format::snapshot::Mode;
-
 use crate::enabled::platform::sync::{Ordering, fence};
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::node::{Node, UNKNOWN, UNTIMED};
@@ -71,17 +69,11 @@ impl Tree {
 
     fn pass_to(&self, switch: Switch, exact: Path) {
         self.caught_up_to.store(switch.word, Ordering::Relaxed);
-        self.set_path(match switch.mode {
-            Mode::Adaptive if exact == Path::Fast => Path::Adaptive,
-            Mode::Adaptive => Path::AdaptiveExact,
-            Mode::Sampled => Path::Sampled,
-            Mode::Off => Path::Off,
-            Mode::Exact | _ => exact,
-        });
+        self.set_path(Path::of(switch.mode, exact));
     }
 
     fn prepare_nodes(&self, switch: Switch) {
-        let wants = switch.histograms || switch.mode == Mode::Adaptive;
+        let wants = switch.wants_latencies();
         self.wants_latencies.store(u32::from(wants), Ordering::Relaxed);
         for node in (1..self.nodes.len()).filter_map(|index| self.nodes.get(index)) {
             let latency = match node.latency.get() {

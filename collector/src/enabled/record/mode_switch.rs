@@ -60,7 +60,12 @@ impl Switch {
 
     /// Returns whether events charge time.
     pub(crate) fn is_timed(self) -> bool {
-        matches!(self.mode, Mode::Exact | Mode::Adaptive)
+        self.mode.charges_time()
+    }
+
+    /// Returns whether nodes keep latencies: the adaptive mode finds with them which calls are short.
+    pub(crate) fn wants_latencies(self) -> bool {
+        self.histograms || self.mode.times_some_calls()
     }
 }
 

@@ -5,7 +5,7 @@
 //! the publisher.
 
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{Mode, Rule};
+use tickscope_format::snapshot::Rule;
 
 use crate::enabled::platform::sync::{Ordering, fence};
 use crate::enabled::record::arena::Ref;
@@ -58,7 +58,12 @@ fn update_state(site: &'static Site) {
     // store here holds. SYNC POINT: mode and rule before the site's state.
     fence(Ordering::SeqCst);
     loop {
-        let wanted = || (mode_switch::newest().mode == Mode::Off, site.is_ruled_off());
+        let wanted = || {
+            (
+                !mode_switch::newest().mode.traits().is_counting,
+                site.is_ruled_off(),
+            )
+        };
         let before = wanted();
         let disabled = before.0 || before.1;
         site.set_state(if disabled {

@@ -12,6 +12,8 @@
 mod children;
 mod pause;
 
+use tickscope_format::snapshot::Mode;
+
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
 use crate::enabled::record::latency::Latencies;
@@ -93,6 +95,19 @@ pub(crate) enum Path {
     /// The adaptive mode with the time stamp counter.
     Adaptive,
     Sampled,
+}
+
+impl Path {
+    /// Returns the path of a mode, in a process whose exact mode takes the path `exact`.
+    pub(crate) fn of(mode: Mode, exact: Self) -> Self {
+        match mode {
+            Mode::Adaptive if exact == Self::Fast => Self::Adaptive,
+            Mode::Adaptive => Self::AdaptiveExact,
+            Mode::Sampled => Self::Sampled,
+            Mode::Off => Self::Off,
+            Mode::Exact | _ => exact,
+        }
+    }
 }
 
 impl Tree {

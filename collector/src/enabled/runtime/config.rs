@@ -115,7 +115,7 @@ fn decide(settings: &Settings) -> Config {
     CLOCK_RATE.begin(Moment::now(chosen.clock));
     // Nothing counts before this point, so no thread has to be told.
     mode_switch::note(
-        settings.mode.unwrap_or_default().into(),
+        settings.mode.unwrap_or_default(),
         settings.histogram.unwrap_or(true),
         chosen.clock.now(),
     );

@@ -9,10 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tickscope_format::snapshot::Mode;
+
 use crate::enabled::platform::os;
 use crate::enabled::record::node;
 use crate::enabled::record::tree::NO_LIMIT;
-use crate::types::{Clock, Destination, Mode, Threads};
+use crate::types::{Clock, Destination, Threads};
 
 /// What `TICKSCOPE` starts by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,12 +140,7 @@ const VARIABLES: [Variable; 13] = [
         name: c"TICKSCOPE_MODE",
         allowed: "exact, adaptive, sampled, off",
         apply: |settings, value| {
-            let words = [
-                ("exact", Mode::Exact),
-                ("adaptive", Mode::Adaptive),
-                ("sampled", Mode::Sampled),
-                ("off", Mode::Off),
-            ];
+            let words = Mode::ALL.map(|mode| (mode.as_str(), mode));
             set(one_of(value, &words), |mode| settings.mode = Some(mode))
         },
     },

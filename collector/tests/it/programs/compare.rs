@@ -136,9 +136,9 @@ pub(crate) fn now(
     same!(capture.mode, model.mode, "mode");
     same!(capture.reset_epoch, model.epoch, "reset epoch");
     same!(capture.withdraws, model.withdraws, "withdrawn epoch");
-    same!(capture.dropped - base.dropped, model.dropped, "dropped");
+    same!(capture.losses.dropped - base.dropped, model.dropped, "dropped");
     same!(
-        capture.unbalanced - base.unbalanced,
+        capture.losses.unbalanced - base.unbalanced,
         model.unbalanced,
         "unbalanced"
     );

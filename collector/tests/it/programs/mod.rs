@@ -101,8 +101,8 @@ impl Theatre {
             base: Base {
                 calls: before.lifetime.calls,
                 ticks: before.lifetime.ticks,
-                dropped: before.capture.dropped,
-                unbalanced: before.capture.unbalanced,
+                dropped: before.capture.losses.dropped,
+                unbalanced: before.capture.losses.unbalanced,
                 errors: before.clock.errors,
             },
             hands: [const { None }; HANDS],

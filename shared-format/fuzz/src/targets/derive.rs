@@ -56,8 +56,8 @@ pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
         &mut capture.interval_ns,
         &mut capture.since_reset_ns,
         &mut capture.pruned,
-        &mut capture.dropped,
-        &mut capture.unbalanced,
+        &mut capture.losses.dropped,
+        &mut capture.losses.unbalanced,
         &mut capture.cost.publisher_cpu_ns,
     ] {
         *number = input.number();

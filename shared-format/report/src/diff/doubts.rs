@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tickscope_format::snapshot::{Mode, Snapshot};
+use tickscope_format::snapshot::Snapshot;
 
 use crate::escape::visible;
 
@@ -27,7 +27,7 @@ pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
             list(modes(before)),
             list(modes(after))
         ));
-    } else if all().any(|run| matches!(run.capture.mode, Mode::Adaptive | Mode::Sampled)) {
+    } else if all().any(|run| run.capture.mode.has_estimated_times()) {
         doubts.push(format!(
             "times are estimates (mode {}); calls are exact",
             list(modes(before))
@@ -50,7 +50,9 @@ pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
     if off(before) != off(after) {
         doubts.push("different sites are switched off: what is off on one side looks new or gone".into());
     }
-    let dropped: u64 = all().map(|run| run.capture.dropped).fold(0, u64::saturating_add);
+    let dropped: u64 = all()
+        .map(|run| run.capture.losses.dropped)
+        .fold(0, u64::saturating_add);
     if dropped > 0 {
         doubts.push(format!(
             "{dropped} calls found no place in their program: counts are not complete"

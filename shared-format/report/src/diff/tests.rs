@@ -260,7 +260,7 @@ fn modes_and_programs_that_differ_are_told() {
     let mut sampled = exact.clone();
     sampled.capture.mode = Mode::Sampled;
     sampled.process.name = "other\n".into();
-    sampled.capture.dropped = 7;
+    sampled.capture.losses.dropped = 7;
     let told = doubts(std::slice::from_ref(&exact), std::slice::from_ref(&sampled));
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(told[0].contains("exact before, sampled after"), "{told:?}");

@@ -10,7 +10,7 @@ use tickscope_analysis::functions::Functions;
 use tickscope_analysis::groups;
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
-use tickscope_format::snapshot::{Mode, Snapshot};
+use tickscope_format::snapshot::Snapshot;
 
 use super::options::PageOptions;
 use crate::escape::{Json, visible};
@@ -130,21 +130,15 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
         format!("measuring itself is up to {most} of all time in scopes")
     });
     doubt(
-        capture.mode == Mode::Sampled || !snapshot.estimates.is_empty(),
+        capture.mode.is_sampling() || !snapshot.estimates.is_empty(),
         &|| "times with ~ are estimates".into(),
     );
     doubt(clock.errors > 0, &|| {
         format!("{} clock errors: these gaps were not charged", clock.errors)
     });
-    doubt(capture.dropped > 0, &|| {
-        format!(
-            "{} calls found no place (over a limit): they are not counted, their time is their callers'",
-            capture.dropped
-        )
-    });
-    doubt(capture.unbalanced > 0, &|| {
-        format!("{} scopes were leaked or closed out of order", capture.unbalanced)
-    });
+    for loss in capture.losses.iter() {
+        doubt(loss.value > 0, &|| format!("{} {}", loss.value, loss.explanation));
+    }
     doubt(capture.pruned > 0, &|| {
         format!("{} rows are summed up in rows called (pruned)", capture.pruned)
     });

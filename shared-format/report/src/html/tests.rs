@@ -106,8 +106,8 @@ fn estimates_latencies_and_doubts() {
         ..PageOptions::default()
     };
     let mut snapshot = fixtures::order_sim_adaptive();
-    snapshot.capture.dropped = 3;
-    snapshot.capture.unbalanced = 2;
+    snapshot.capture.losses.dropped = 3;
+    snapshot.capture.losses.unbalanced = 2;
     snapshot.capture.pruned = 1;
     snapshot.clock.errors = 4;
     let html = page(&snapshot, &options).unwrap();

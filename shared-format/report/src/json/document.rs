@@ -1,8 +1,8 @@
 //! The JSON document as structs. The order of the fields is the order of the members.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Losses, Snapshot};
 
 use super::groups::{Group, groups};
 use super::layout::VERSION;
@@ -23,8 +23,8 @@ pub(super) struct Document<'a> {
     since_reset_ns: u64,
     seq: u64,
     interval_ns: u64,
-    dropped: u64,
-    unbalanced: u64,
+    #[serde(flatten)]
+    losses: Counters,
     lifetime: Lifetime,
     threads: Vec<Thread<'a>>,
     nodes: Vec<Node<'a>>,
@@ -53,6 +53,15 @@ pub(super) struct Document<'a> {
     other_sites: Vec<OtherSite<'a>>,
     latencies: Vec<Histogram>,
     estimates: Vec<Estimate>,
+}
+
+/// Members named as the counters are.
+struct Counters(Losses);
+
+impl Serialize for Counters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|loss| (loss.name, loss.value)))
+    }
 }
 
 /// Of no number in it are there parts: it says how many parts there are.
@@ -149,8 +158,7 @@ impl<'a> Document<'a> {
             since_reset_ns: capture.since_reset_ns,
             seq: capture.seq,
             interval_ns: capture.interval_ns,
-            dropped: capture.dropped,
-            unbalanced: capture.unbalanced,
+            losses: Counters(capture.losses),
             lifetime: Lifetime {
                 calls: lifetime.calls,
                 ticks: lifetime.ticks,

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use tickscope_format::snapshot::{CaptureKind, Mode, Snapshot, ThreadState};
+use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Snapshot, ThreadState, Timing};
 
 use super::page::Page;
 use super::scale::Time;
@@ -100,19 +100,22 @@ fn mode(page: &Page<'_>) -> String {
     let Snapshot {
         capture, measuring, ..
     } = page.snapshot;
-    let name = capture.mode.as_str();
-    match capture.mode {
-        Mode::Exact => format!("{name}: every call is timed"),
-        Mode::Adaptive => {
-            format!("{name}: calls of short functions are timed now and then; counts are exact")
-        }
-        Mode::Sampled => format!(
-            "{name}: {:.0} looks a second, {} {}; counts are exact",
+    let ModeTraits {
+        name,
+        is_counting,
+        timing,
+        meaning,
+        ..
+    } = capture.mode.traits();
+    match timing {
+        Timing::Samples => format!(
+            "{name}: {:.0} samples a second, {} {}; counts are exact",
             measuring.sampling_hz,
             number::count(measuring.samples),
             extent::words(page.snapshot),
         ),
-        Mode::Off | _ => format!("{name}: nothing is measured; `tickscope mode exact` switches it on"),
+        Timing::Never if !is_counting => format!("{name}: {meaning}; `tickscope mode exact` switches it on"),
+        Timing::EveryCall | Timing::SomeCalls | Timing::Never => format!("{name}: {meaning}"),
     }
 }
 
@@ -265,16 +268,14 @@ fn cost(page: &Page<'_>) -> String {
 
 fn lost(page: &Page<'_>) -> String {
     let capture = &page.snapshot.capture;
-    let why = |count: u64, why: &'static str| if count > 0 { why } else { "" };
+    let count = |loss: Loss| match loss.value {
+        0 => format!("0 {}", loss.counted),
+        value => format!("{value} {} ({})", loss.counted, loss.cause),
+    };
+    let counts: Vec<String> = capture.losses.iter().map(count).collect();
     let pruned = match capture.pruned {
         0 => String::new(),
         rows => format!(", {rows} rows pruned (give a larger ring)"),
     };
-    format!(
-        "{} calls dropped{}, {} scopes unbalanced{}{pruned}",
-        capture.dropped,
-        why(capture.dropped, " (over a limit)"),
-        capture.unbalanced,
-        why(capture.unbalanced, " (leaked or closed out of order)"),
-    )
+    counts.join(", ") + &pruned
 }

@@ -177,7 +177,7 @@ fn a_part_of_the_run_says_which() {
         "{text}"
     );
     assert!(
-        text.contains(" looks a second, ") && text.contains(" in this window; counts"),
+        text.contains(" samples a second, ") && text.contains(" in this window; counts"),
         "{text}"
     );
     assert!(!text.contains("since"), "{text}");

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::{NO_PARENT, ThreadId};
-use tickscope_format::snapshot::{Mode, Thread, ThreadState};
+use tickscope_format::snapshot::{Thread, ThreadState};
 
 use super::page::Page;
 use super::scale::Time;
@@ -64,7 +64,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         let outside = Time {
             ns: page.snapshot.nanos(thread.outside_ticks),
             ticks: thread.outside_ticks,
-            estimated: page.snapshot.capture.mode == Mode::Sampled,
+            estimated: page.snapshot.capture.mode.is_sampling(),
         };
         let cpu = thread.cpu_ns.map(|ns| Time::own(ns, ticks_of(page, ns), None));
         let cells = [

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
 use tickscope_analysis::call_tree::TreeRow;
-use tickscope_format::snapshot::Mode;
 
 use super::columns::{Cells, Columns, WIDTH_FOR_TREE};
 use super::page::Page;
@@ -25,11 +24,11 @@ struct Hidden {
 /// Writes the tree; tells whether a row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
     if page.tree.rows.is_empty() {
-        match page.snapshot.capture.mode {
-            Mode::Off => writeln!(out, "nothing is measured in mode off")?,
-            Mode::Exact | Mode::Adaptive | Mode::Sampled | _ => {
-                writeln!(out, "no scope has been entered {}", extent::words(page.snapshot))?;
-            }
+        let mode = page.snapshot.capture.mode.traits();
+        if mode.is_counting {
+            writeln!(out, "no scope has been entered {}", extent::words(page.snapshot))?;
+        } else {
+            writeln!(out, "nothing is measured in mode {}", mode.name)?;
         }
         if page.tree.outside_ticks > 0 {
             writeln!(
@@ -64,7 +63,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     let outside = Time {
         ns: page.snapshot.nanos(page.tree.outside_ticks),
         ticks: page.tree.outside_ticks,
-        estimated: page.has_estimates && page.snapshot.capture.mode == Mode::Sampled,
+        estimated: page.has_estimates && page.snapshot.capture.mode.is_sampling(),
     };
     columns.write(
         out,

@@ -70,7 +70,7 @@ thread_local! {
 
 /// Where the first function that a text calls stands in a file of the workspace.
 fn place_of(file: &str, text: &str) -> Place {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let source = std::fs::read_to_string(format!("{root}/{file}")).unwrap();
     let mut found = source.match_indices(text);
     let (Some((at, _)), None) = (found.next(), found.next()) else {

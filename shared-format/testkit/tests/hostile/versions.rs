@@ -20,8 +20,8 @@ use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, header as at};
 use tickscope_format::recording::{Recording, Writer};
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Cost, Count, Estimate, Lifetime, Measuring, Mode,
-    NodeErrors, OpenFrame, Process, Rule, Site, Snapshot, Thread, ThreadState,
+    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Cost, Count, Estimate, Lifetime, Losses, Measuring,
+    Mode, NodeErrors, OpenFrame, Process, Rule, Site, Snapshot, Thread, ThreadState,
 };
 use tickscope_format::{codec, os, snapshot_file};
 use tickscope_report::html::{self, PageOptions};
@@ -61,8 +61,10 @@ fn snapshot() -> Snapshot {
             since_reset_ns: 4_000_000_000,
             withdraws: Some(1),
             pruned: 4,
-            dropped: 5,
-            unbalanced: 6,
+            losses: Losses {
+                dropped: 5,
+                unbalanced: 6,
+            },
             cost: Cost {
                 lower_ns: 12.5,
                 upper_ns: 25.0,

@@ -1,5 +1,7 @@
 //! The words and marks on the screens, each with what it means: the part of the help below the keys.
 
+use tickscope_format::snapshot::Mode;
+
 use crate::app::columns::Column;
 use crate::app::columns::spec::ColumnSpec;
 use crate::app::help::line::HelpLine;
@@ -26,10 +28,10 @@ const HEADER: Part = (
         ("WAITING", "no program is here yet"),
         ("BROKEN", "its file cannot be read, or no more"),
         ("Hz", "snapshots that it makes in a second"),
-        ("exact", "every call is timed"),
-        ("adaptive", "calls are counted, times ~ are estimates"),
-        ("sampled", "counted; times ~ are shares of samples"),
-        ("off", "nothing is measured"),
+        ("exact", Mode::Exact.traits().summary),
+        ("adaptive", Mode::Adaptive.traits().summary),
+        ("sampled", Mode::Sampled.traits().summary),
+        ("off", Mode::Off.traits().summary),
         ("since reset", "how long the counters have counted"),
         ("threads", "those that live, or the chosen ones"),
         ("nodes", "rows of the whole tree: paths of calls"),
@@ -77,7 +79,7 @@ const ROWS: Part = (
         ("off", "site that is switched off by a rule"),
         ("not since", "site with no call since the reset,"),
         ("not in", "or in the window"),
-        ("%TOP TOP", "bottom-up: what nobody measured called"),
+        ("%TOP TOP", "bottom-up: calls without a caller"),
         ("AVG change", "AVG %: a call is slower or faster by"),
     ],
 );

@@ -134,7 +134,7 @@ fn who_does_not_run_is_not_asked() {
     ] {
         let effects = run(&mut app, command);
         assert!(effects.is_empty(), "{command}: {effects:?}");
-        assert!(last_line(&app).contains("nobody to ask, a kept snapshot has no program"));
+        assert!(last_line(&app).contains("no program answers, a kept snapshot has no program"));
     }
 }
 

@@ -79,7 +79,7 @@ fn a_look_at_the_modes_loses_nothing() {
     keys(&mut app, "ee");
     events(&mut app, Status::Exited { unix_ns: 0 }, None);
     assert!(key(&mut app, Code::Enter).is_empty());
-    assert!(last_line(&app).contains("! mode: nobody to ask, the program is exited"));
+    assert!(last_line(&app).contains("! mode: no program answers, the program is exited"));
 }
 
 #[test]

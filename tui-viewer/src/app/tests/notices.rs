@@ -91,7 +91,7 @@ fn rows_that_have_no_function_say_what_to_choose() {
     );
     key(&mut app, Code::Enter);
     assert!(
-        last_line(&app).contains("nobody called it: these calls stand at the top of their threads"),
+        last_line(&app).contains("no scope called it: these calls stand at the top of their threads"),
         "{}",
         text(&app)
     );
@@ -172,7 +172,7 @@ fn of_an_ended_program_nothing_is_asked() {
                 "p",
                 "nothing to freeze: the program has ended, the numbers stand still",
             ),
-            (":rate 20", "! rate: nobody to ask, the program is exited"),
+            (":rate 20", "! rate: no program answers, the program is exited"),
         ],
     );
     let mut app = live(WIDE, 40);

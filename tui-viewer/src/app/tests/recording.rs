@@ -82,7 +82,7 @@ fn nobody_is_behind_it() {
     command(&mut app, ":mode exact");
     let line = last_line(&app);
     assert!(
-        line.contains("nobody to ask, a recording has no program behind it"),
+        line.contains("no program answers, a recording has no program behind it"),
         "{line}"
     );
     keys(&mut app, "p");

@@ -1,7 +1,6 @@
 //! The line that explains every state that is not plain LIVE: the cause and the next step.
 
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::Mode;
 
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
@@ -140,6 +139,6 @@ impl App {
 
 /// An empty list is no wonder then.
 fn switched_off(shown: &Snapshot) -> Option<String> {
-    (shown.capture.mode == Mode::Off)
+    (!shown.capture.mode.traits().is_counting)
         .then(|| "Measuring is off: nothing is counted. e lists the modes.".into())
 }

@@ -170,7 +170,7 @@ impl App {
         ask: impl FnOnce(&mut Self, &mut Vec<Effect>),
     ) {
         if !self.program.status.answers() {
-            self.complain(format!("{what}: nobody to ask, {}", self.why_no_answer()));
+            self.complain(format!("{what}: no program answers, {}", self.why_no_answer()));
         } else if self.requests.pending.is_some() {
             self.complain(format!(
                 "{what}: the program has yet to answer the request before"

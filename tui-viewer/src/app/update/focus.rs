@@ -28,7 +28,7 @@ impl App {
                     }
                     Some(chosen) => self.go_to_function(chosen),
                     None if self.views.current == View::Function => {
-                        self.tell("nobody called it: these calls stand at the top of their threads");
+                        self.tell("no scope called it: these calls stand at the top of their threads");
                     }
                     // No row.
                     None => {}

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::Mode;
 
 use crate::app::filter::Filter;
 use crate::app::overlay::Overlay;
@@ -198,21 +197,9 @@ impl App {
                 format!(
                     "{} from here on, counting from zero{behind}: {}; , goes back to the numbers before",
                     mode.as_str(),
-                    meaning(mode)
+                    mode.traits().meaning
                 )
             }
         }
-    }
-}
-
-/// What a mode means for who reads the numbers.
-fn meaning(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Exact => "every call is timed",
-        Mode::Adaptive => "calls are counted, times marked ~ are estimates",
-        Mode::Sampled => "calls are counted, times marked ~ are shares of samples",
-        Mode::Off => "nothing is measured",
-        // One of a later format, whose name alone is known.
-        _ => mode.as_str(),
     }
 }

@@ -17,20 +17,9 @@ pub fn run(args: &TargetArgs, mode: Mode) -> anyhow::Result<u8> {
         "{}: mode {} from now on, {}; epoch {}\n",
         done.who(),
         mode.as_str(),
-        meaning(mode),
+        mode.traits().meaning,
         done.epoch
     );
     console::write(&line)?;
     Ok(console::DONE)
-}
-
-fn meaning(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Exact => "every call is timed",
-        Mode::Adaptive => "calls of short functions are timed now and then",
-        Mode::Sampled => "calls are counted and times sampled",
-        Mode::Off => "nothing is measured",
-        // One of a later format, whose name alone is known.
-        _ => mode.as_str(),
-    }
 }

@@ -397,7 +397,7 @@ fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     let again = canvas.glyphs.again;
     let text = match app.views.current {
         View::Tree if data_is_bottom_up(app) && wide => format!(
-            "TOTAL, AVG self time of the topmost row's function when called so{dot}TOP the part that nobody called"
+            "TOTAL, AVG self time of the topmost row's function when called so{dot}TOP the part without a caller"
         ),
         View::Tree if data_is_bottom_up(app) => {
             format!("TOTAL self time of the topmost row{dot}TOP not called")

@@ -59,9 +59,10 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         }
         if let Some(mode) = mode(snapshot, area.width) {
             // How it usually is gives way; what makes of numbers estimates does not.
-            let (meaning, rank) = match snapshot.capture.mode {
-                Mode::Exact => (Meaning::Plain, 7),
-                Mode::Adaptive | Mode::Sampled | Mode::Off | _ => (Meaning::Notable, 1),
+            let (meaning, rank) = if snapshot.capture.mode == Mode::default() {
+                (Meaning::Plain, 7)
+            } else {
+                (Meaning::Notable, 1)
             };
             left.push(part(mode, meaning, rank, if wordy { 3 } else { 1 }));
         }
@@ -183,15 +184,18 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
 /// How the program is measured; where there is little room, only if that is not exactly.
 fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     let mode = snapshot.capture.mode;
-    match mode {
-        Mode::Exact if width < WORDY => None,
-        Mode::Sampled if width >= 80 => {
-            let hz = snapshot.measuring.sampling_hz.round() as u64;
-            Some(format!("{} {hz} Hz", mode.as_str()))
-        }
-        Mode::Off if width >= WORDY => Some("measuring off".into()),
-        Mode::Exact | Mode::Adaptive | Mode::Sampled | Mode::Off | _ => Some(mode.as_str().into()),
+    let name = mode.as_str();
+    if mode == Mode::default() && width < WORDY {
+        return None;
     }
+    if mode.is_sampling() && width >= 80 {
+        let hz = snapshot.measuring.sampling_hz.round() as u64;
+        return Some(format!("{name} {hz} Hz"));
+    }
+    if !mode.traits().is_counting && width >= WORDY {
+        return Some("measuring off".into());
+    }
+    Some(name.into())
 }
 
 fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
@@ -239,10 +243,11 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     } else {
         right.push(part(format!("cost {cost}"), Meaning::Plain, 6, gap));
     }
-    let dropped = if wordy { "dropped" } else { "drop" };
-    let counts = [
-        (dropped, snapshot.capture.dropped, true),
-        ("unbalanced", snapshot.capture.unbalanced, false),
+    let losses = snapshot.capture.losses.iter().enumerate().map(|(at, loss)| {
+        // The first always stands here: a 0 says that every call is counted.
+        (if wordy { loss.name } else { loss.short }, loss.value, at == 0)
+    });
+    let others = [
         ("pruned", snapshot.capture.pruned, false),
         ("lapped", app.program.lapped, false),
         (
@@ -251,7 +256,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
             false,
         ),
     ];
-    for (word, count, always) in counts {
+    for (word, count, always) in losses.chain(others) {
         let text = format!("{word} {}", number::count(count));
         if count > 0 {
             right.push(part(format!("{text}!"), Meaning::Alarm, 1, gap));

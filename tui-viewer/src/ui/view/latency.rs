@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_analysis::window::has_forgotten_latencies;
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
-use tickscope_format::snapshot::Mode;
+use tickscope_format::snapshot::Timing;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
@@ -74,9 +74,12 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
 }
 
 fn why_none(app: &App, data: &Data) -> &'static str {
-    match (data.snapshot.capture.mode, data.snapshot.measuring.histograms) {
-        (Mode::Off, _) => "- (measuring is off)",
-        (Mode::Sampled, _) => "- (sampling sees where time goes, not how long a call takes)",
+    match (
+        data.snapshot.capture.mode.traits().timing,
+        data.snapshot.measuring.histograms,
+    ) {
+        (Timing::Never, _) => "- (measuring is off)",
+        (Timing::Samples, _) => "- (sampling sees where time goes, not how long a call takes)",
         (_, false) => "- (histograms are off in the program: TICKSCOPE_HISTOGRAM=on)",
         (_, true) if app.derived.stretch.is_some() && has_forgotten_latencies(&data.snapshot) => {
             "- (not kept for all of this window)"

@@ -50,21 +50,10 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, index: usize) {
             canvas.put(x, y, room(x), "now", look(Meaning::Strong));
         }
         let x = x + NOW;
-        canvas.put_cut(x, y, room(x), means(mode), look(Meaning::Quiet));
+        canvas.put_cut(x, y, room(x), mode.traits().summary, look(Meaning::Quiet));
     }
     let first = inner.top() + (rows - offset) as u16 + 1;
     for (text, y) in LOSS.iter().zip(first..inner.bottom()) {
         canvas.put_cut(inner.x, y, inner.width, text, Meaning::Notable);
-    }
-}
-
-/// What a mode gives, and what it costs.
-fn means(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Exact => "each call timed: two clock reads a call",
-        Mode::Adaptive => "short calls timed in part (~): cheaper",
-        Mode::Sampled => "calls counted, times sampled (~): cheap",
-        Mode::Off => "nothing counted: next to no cost",
-        _ => "",
     }
 }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use ratatui::layout::Rect;
-use tickscope_format::snapshot::Mode;
 use tickscope_report::{label, number};
 
 use crate::app::columns;
@@ -91,7 +90,7 @@ const ROOM_FOR_MARKS: usize = 14;
 /// Why the list is empty, whatever the state.
 pub(super) fn nothing(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let text = match (&app.query.threads, data.thread) {
-        (ThreadChoice::All, _) if data.snapshot.capture.mode == Mode::Off => {
+        (ThreadChoice::All, _) if !data.snapshot.capture.mode.traits().is_counting => {
             "Measuring is off: no scope is counted."
         }
         (ThreadChoice::All, _) if app.compared().is_some() => "Nothing was counted, now or then.",

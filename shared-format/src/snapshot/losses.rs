@@ -1,0 +1,72 @@
+//! What a program could not count, and how each such counter is explained to people.
+
+use std::ops::AddAssign;
+
+use bincode::{Decode, Encode};
+
+/// Calls and scopes that were not measured as they happened. The counters begin with the program; a reset leaves them.
+///
+/// Both fields stand in the section of [`CaptureInfo`](super::CaptureInfo), whose bytes never change. A new counter is
+/// written to a section of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Losses {
+    /// Calls that were not recorded: depth or node limit, re-entrance, or a thread that was already torn down.
+    pub dropped: u64,
+    /// Guards that were leaked, or closed out of order or on another thread.
+    pub unbalanced: u64,
+}
+
+/// A counter of [`Losses`], with the words that screens and reports have for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The counter.
+    pub value: u64,
+    /// The word on screens and the member of JSON reports.
+    pub name: &'static str,
+    /// The word on narrow screens.
+    pub short: &'static str,
+    /// What is counted; it follows the number in texts.
+    pub counted: &'static str,
+    /// What caused it, in short.
+    pub cause: &'static str,
+    /// What a reader should know of it; it follows the number.
+    pub explanation: &'static str,
+}
+
+impl Losses {
+    /// All counters at 0.
+    pub const NONE: Self = Self {
+        dropped: 0,
+        unbalanced: 0,
+    };
+
+    /// Returns all counters, the most harmful first.
+    pub fn iter(&self) -> impl Iterator<Item = Loss> {
+        [
+            Loss {
+                value: self.dropped,
+                name: "dropped",
+                short: "drop",
+                counted: "calls dropped",
+                cause: "over a limit",
+                explanation: "calls found no place (over a limit): they are not counted, their time is their callers'",
+            },
+            Loss {
+                value: self.unbalanced,
+                name: "unbalanced",
+                short: "unbalanced",
+                counted: "scopes unbalanced",
+                cause: "leaked or closed out of order",
+                explanation: "scopes were leaked or closed out of order",
+            },
+        ]
+        .into_iter()
+    }
+}
+
+impl AddAssign for Losses {
+    fn add_assign(&mut self, other: Self) {
+        self.dropped += other.dropped;
+        self.unbalanced += other.unbalanced;
+    }
+}
