@@ -4,39 +4,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::compare::gate::{Condition, Judged, judge};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::NodeId;
+use tickscope_testkit::command::{stderr, stdout};
 
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
-
-/// Runs a program. Its session, if it starts one, uses a directory of its own.
-fn run(program: &str, args: &[&str]) -> Output {
-    let directory = tempfile::tempdir().unwrap();
-    Command::new(program)
-        .args(args)
-        .env("TICKSCOPE_DIR", directory.path())
-        .output()
-        .unwrap()
-}
-
-/// Returns the standard output of a program that succeeds.
-fn stdout(program: &str, args: &[&str]) -> String {
-    let output = run(program, args);
-    assert!(output.status.success(), "{program} {args:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Returns the standard error of a program that fails.
-fn stderr(program: &str, args: &[&str]) -> String {
-    let output = run(program, args);
-    assert_eq!(output.status.code(), Some(1), "{program} {args:?}: {output:?}");
-    String::from_utf8(output.stderr).unwrap()
-}
 
 /// Runs a program whose session uses a directory of its own. Returns its standard output and its newest snapshot.
 fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {

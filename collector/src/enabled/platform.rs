@@ -2,5 +2,4 @@
 
 pub(crate) mod clock;
 pub(crate) mod os;
-pub(crate) mod random;
 pub(crate) mod sync;

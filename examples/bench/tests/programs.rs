@@ -2,33 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
-use std::process::{Command, Output};
+use tickscope_testkit::command::{stderr, stdout};
 
 const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
-
-/// Runs a program. Its session, if it starts one, uses a directory of its own.
-fn run(program: &str, args: &[&str]) -> Output {
-    let directory = tempfile::tempdir().unwrap();
-    Command::new(program)
-        .args(args)
-        .env("TICKSCOPE_DIR", directory.path())
-        .output()
-        .unwrap()
-}
-
-/// Returns the standard output of a program that succeeds.
-fn stdout(program: &str, args: &[&str]) -> String {
-    let output = run(program, args);
-    assert!(output.status.success(), "{program} {args:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Returns the standard error of a program that fails.
-fn stderr(program: &str, args: &[&str]) -> String {
-    let output = run(program, args);
-    assert_eq!(output.status.code(), Some(1), "{program} {args:?}: {output:?}");
-    String::from_utf8(output.stderr).unwrap()
-}
 
 #[test]
 fn accuracy_compares_the_same_functions_in_each_mode() {

@@ -8,6 +8,7 @@
 
 // A file of tickscope-format, whose own unit tests have it too: this crate's types are those of the library as others see it,
 // and not of its unit tests.
+pub mod command;
 #[path = "../../src/fixture.rs"]
 pub mod fixture;
 pub mod model;

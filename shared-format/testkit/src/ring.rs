@@ -18,6 +18,24 @@ use tickscope_format::snapshot::{CaptureKind, Site, Thread, ThreadState};
 
 use crate::orderbook;
 
+/// The header of a ring of 1 MiB without a history, of a program that seems to be this process in another boot.
+pub fn header(name: &str) -> Header {
+    Header {
+        name: name.into(),
+        pid: std::process::id(),
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce: 1,
+        run_token: 0,
+        started_unix_ns: 1,
+        ring_words: (1 << 20) / 8,
+        coarse_words: 0,
+        control: true,
+        version: (FORMAT_MAJOR, FORMAT_MINOR),
+    }
+}
+
 /// A ring and the thread that writes it, until dropped.
 #[derive(Debug)]
 pub struct Program {
@@ -102,18 +120,9 @@ impl Program {
             .max()
             .unwrap_or(0) as u64;
         let header = Header {
-            name: "orderbook-sim".into(),
-            pid: std::process::id(),
-            start_time: 1,
-            boot_id: [1, 2],
-            uid: os::user_id(),
-            nonce: 1,
-            run_token: 0,
             started_unix_ns: orderbook::STARTED_UNIX_NS,
             ring_words: (longest * 4).next_power_of_two().max(1 << 20) / 8,
-            coarse_words: 0,
-            control: true,
-            version: (FORMAT_MAJOR, FORMAT_MINOR),
+            ..header("orderbook-sim")
         };
         let mut ring = OwnRing::create(dir, header)?;
         let times = Arc::new(Mutex::new(vec![Instant::now()]));

@@ -144,13 +144,7 @@ impl Data {
     }
 
     /// The calls in focus, each in its place.
-    pub(super) fn calls(&self) -> &CallTree {
-        &self.calls
-    }
-
-    /// The same, for tests.
-    #[cfg(test)]
-    pub(crate) fn calls_in_focus(&self) -> &CallTree {
+    pub(crate) fn calls(&self) -> &CallTree {
         &self.calls
     }
 

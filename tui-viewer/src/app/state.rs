@@ -73,6 +73,11 @@ impl App {
         self.views.list()
     }
 
+    /// The selected row of the present view, and what it is a row of.
+    pub(super) fn selected(&self) -> Option<(&Data, &Row)> {
+        self.derived.data.as_ref().zip(self.list().selected())
+    }
+
     pub(super) fn list_mut(&mut self) -> &mut List {
         self.views.list_mut()
     }

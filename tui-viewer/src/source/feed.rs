@@ -337,18 +337,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let made = |nonce: u64| {
             let header = Header {
-                name: "lost".into(),
                 pid: 77,
                 start_time: 78,
                 boot_id: tickscope_format::os::boot_id(),
-                uid: tickscope_format::os::user_id(),
                 nonce,
-                run_token: 0,
                 started_unix_ns: 5,
-                ring_words: (1 << 20) / 8,
-                coarse_words: 0,
-                control: true,
-                version: (1, 1),
+                ..tickscope_testkit::ring::header("lost")
             };
             let mut ring = OwnRing::create(dir.path(), header).unwrap();
             let mut snapshot = Snapshot::default();

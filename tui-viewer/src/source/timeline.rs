@@ -343,7 +343,6 @@ mod tests {
     use crate::orderbook;
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
-    use tickscope_format::os;
     use tickscope_format::recording::Writer;
     use tickscope_format::ring::Stamp;
     use tickscope_format::snapshot::CaptureKind;
@@ -351,18 +350,8 @@ mod tests {
     /// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.
     fn ring(dir: &Path) -> RingFile {
         let header = Header {
-            name: "app".into(),
-            pid: std::process::id(),
-            start_time: 1,
-            boot_id: [1, 2],
-            uid: os::user_id(),
-            nonce: 1,
-            run_token: 0,
-            started_unix_ns: 1,
-            ring_words: (1 << 20) / 8,
             coarse_words: (1 << 20) / 8,
-            control: true,
-            version: (1, 1),
+            ..tickscope_testkit::ring::header("app")
         };
         let mut own = OwnRing::create(dir, header).unwrap();
         for second in 100..=130 {

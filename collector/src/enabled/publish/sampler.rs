@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use crate::enabled::capture::collector_state;
-use crate::enabled::platform::{os, random};
-use crate::enabled::record::mode_switch;
+use crate::enabled::platform::os;
+use crate::enabled::record::{mode_switch, untimed};
 
 /// The shortest mean distance between two looks.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -63,7 +63,7 @@ impl Sampler {
         }
         // The distance is uniform between half and one and a half of the mean. A program that does something every
         // millisecond is then not always seen at the same point.
-        self.random = random::step(self.random);
+        self.random = untimed::xorshift(self.random);
         let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
         self.next = Instant::now() + self.mean.mul_f64(jitter);
         let waited_since = self.waits_since;

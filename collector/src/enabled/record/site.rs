@@ -49,19 +49,7 @@ enum Name {
 impl Site {
     /// Makes a site with a name of its own.
     pub const fn named(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
-        Self {
-            name: Name::Given(name),
-            module,
-            file,
-            line,
-            group: "",
-            counter: false,
-            state: AtomicU32::new(SiteState::New as u32),
-            claimed: AtomicU32::new(0),
-            ruled_off: AtomicU32::new(0),
-            rate: AtomicU32::new(0),
-            next: Ref::none(),
-        }
+        Self::new(Name::Given(name), module, file, line)
     }
 
     /// Makes a site that is named after the enclosing function. `path` returns the type name of a function item
@@ -72,8 +60,12 @@ impl Site {
         file: &'static str,
         line: u32,
     ) -> Self {
+        Self::new(Name::Enclosing(path), module, file, line)
+    }
+
+    const fn new(name: Name, module: &'static str, file: &'static str, line: u32) -> Self {
         Self {
-            name: Name::Enclosing(path),
+            name,
             module,
             file,
             line,

@@ -7,7 +7,6 @@
 //!
 //! Neither mode takes `current` out if it changes nothing else: a signal handler in between leaves it as it found it.
 
-use crate::enabled::platform::random;
 use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
 use crate::enabled::record::latency::Latency;
 use crate::enabled::record::node::{Node, UNTIMED};
@@ -128,10 +127,18 @@ impl Tree {
 
     /// Returns a random number, of which the upper bits are better.
     fn next_random(&self) -> u64 {
-        let x = random::step(self.random.load(Ordering::Relaxed));
+        let x = xorshift(self.random.load(Ordering::Relaxed));
         self.random.store(x, Ordering::Relaxed);
         x.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
+}
+
+/// Returns the next state of a random number, which is never 0, by Marsaglia's xorshift64. It is fast and not suitable for
+/// secrets.
+pub(crate) fn xorshift(state: u64) -> u64 {
+    let x = state ^ state << 13;
+    let x = x ^ x >> 7;
+    x ^ x << 17
 }
 
 /// Computes the rate of a node by itself. It grows with the number of calls that were timed, in this thread and in

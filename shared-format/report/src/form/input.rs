@@ -41,10 +41,10 @@ impl<'a> Input<'a> {
         if self.options.text.compensated {
             shown = Cow::Owned(compensated(&shown));
         }
-        if self.options.text.min_share > 0.0 {
-            shown = Cow::Owned(filter::above(&shown, self.options.text.min_share));
+        match self.without_small(&shown) {
+            Cow::Owned(without) => Cow::Owned(without),
+            Cow::Borrowed(_) => shown,
         }
-        shown
     }
 
     /// The same snapshot, with rows below the least share summed up.

@@ -55,7 +55,7 @@ impl App {
         if self.views.current == View::Tree && self.query.filter.inverted {
             return self.tell("bottom-up there is no subtree of calls: i turns back, f takes the function");
         }
-        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
+        let Some((data, row)) = self.selected() else {
             return;
         };
         let place = match row.what {
@@ -78,7 +78,7 @@ impl App {
             self.leave_focus();
             return;
         }
-        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
+        let Some((data, row)) = self.selected() else {
             return;
         };
         let (name, id) = (data.label(row.what).to_string(), row.id);
@@ -207,7 +207,7 @@ impl App {
         };
         let (key, from) = (chosen.key, self.views.current);
         // A frame of the graph is one place; elsewhere a function has many.
-        let place = self.derived.data.as_ref().zip(self.list().selected());
+        let place = self.selected();
         let place = place.and_then(|(data, row)| match row.what {
             What::Tree(row) => Some(data.tree.rows[row as usize].path),
             What::Hot(_) | What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => None,

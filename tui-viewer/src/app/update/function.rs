@@ -12,7 +12,7 @@ pub(crate) const LONGEST_WAY: usize = 100;
 impl App {
     /// The function of the selected row.
     pub(in crate::app) fn selected_function(&self) -> Option<Chosen> {
-        let (data, row) = self.derived.data.as_ref().zip(self.list().selected())?;
+        let (data, row) = self.selected()?;
         let function = data.function(row.what)?;
         Some(Chosen {
             key: data.tree.functions.get(function).key,

@@ -202,7 +202,7 @@ impl App {
             return;
         }
         let rows = self.derived.rows_memo.revision();
-        let selected = self.derived.data.as_ref().zip(self.list().selected());
+        let selected = self.selected();
         let Some(what) = selected.map(|(data, row)| data.in_full(row).what) else {
             self.derived.detail = None;
             self.derived.detail_memo = Memo::default();

@@ -12,7 +12,7 @@ impl App {
         if self.per_call_end() {
             return;
         }
-        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
+        let Some((data, row)) = self.selected() else {
             return;
         };
         let key = |what: What| {

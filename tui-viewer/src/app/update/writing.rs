@@ -68,7 +68,7 @@ impl App {
 
     /// Opens the selected row's file at its line.
     pub(in crate::app) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
-        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
+        let Some((data, row)) = self.selected() else {
             return;
         };
         let Some(function) = data.function(row.what) else {

@@ -212,18 +212,9 @@ mod tests {
 
     fn made(dir: &std::path::Path, ring_bytes: u64) -> OwnRing {
         let header = Header {
-            name: "app".into(),
-            pid: std::process::id(),
-            start_time: 1,
-            boot_id: [1, 2],
-            uid: os::user_id(),
-            nonce: 1,
-            run_token: 0,
-            started_unix_ns: 1,
             ring_words: ring_bytes / 8,
             coarse_words: (4 << 20) / 8,
-            control: true,
-            version: (1, 1),
+            ..tickscope_testkit::ring::header("app")
         };
         OwnRing::create(dir, header).unwrap()
     }

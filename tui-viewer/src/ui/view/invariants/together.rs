@@ -309,7 +309,7 @@ fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
 
 /// A function's total has each of its calls once, and no part is more than its whole.
 fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
-    let calls = &data.calls_in_focus().rows;
+    let calls = &data.calls().rows;
     for (at, hot) in data.hot().iter().enumerate() {
         let outermost = (0..calls.len())
             .filter(|&row| calls[row].function == hot.function)

@@ -1,0 +1,27 @@
+//! Programs that a test runs to their end.
+
+use std::process::{Command, Output};
+
+/// Runs a program. Its session, if it starts one, uses a directory of its own.
+pub fn run(program: &str, args: &[&str]) -> Output {
+    let directory = tempfile::tempdir().unwrap();
+    Command::new(program)
+        .args(args)
+        .env("TICKSCOPE_DIR", directory.path())
+        .output()
+        .unwrap()
+}
+
+/// Returns the standard output of a program that succeeds.
+pub fn stdout(program: &str, args: &[&str]) -> String {
+    let output = run(program, args);
+    assert!(output.status.success(), "{program} {args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns the standard error of a program that fails with code 1.
+pub fn stderr(program: &str, args: &[&str]) -> String {
+    let output = run(program, args);
+    assert_eq!(output.status.code(), Some(1), "{program} {args:?}: {output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
