@@ -9,6 +9,7 @@
 //! platform/    system calls, clocks, atomics
 //! ```
 
+pub(crate) mod allocations;
 mod builder;
 mod capture;
 mod control;

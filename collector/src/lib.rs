@@ -105,6 +105,7 @@
 //! - Threads are shown under their kernel names, which have at most 15 bytes.
 //! - A forked child publishes nothing. Its scopes still work.
 
+mod alloc;
 mod amount;
 mod own_thread;
 mod types;
@@ -131,6 +132,7 @@ pub use implementation::{
     reset, set_histogram, set_mode, snapshot, start, thread,
 };
 
+pub use alloc::Alloc;
 pub use amount::Amount;
 /// Opens a scope in a function, an async function, or all functions of an impl block, trait or inline module.
 pub use tickscope_macros::profile;

@@ -13,11 +13,13 @@
 //! Readers skip unknown sections and use defaults for missing ones, so that old and new versions understand each other.
 //! New data gets a new section; the body of an existing section never changes.
 
+mod measures;
 mod section;
 mod small;
 
 use bincode::{Decode, Encode};
 
+use self::measures::{MeasuresIn, MeasuresOut};
 use self::section::{read, read_as, section, section_as, word};
 use crate::error::FormatError;
 use crate::ids::NO_PARENT;
@@ -42,6 +44,7 @@ const SMALL_SITES: u64 = 10;
 const SMALL_NODES: u64 = 11;
 const COUNTS: u64 = 12;
 const WINDOW: u64 = 13;
+const MEASURES: u64 = 14;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -113,6 +116,7 @@ fn encode_around(
         latencies: _,
         estimates,
         counts,
+        measures,
         window,
     } = snapshot;
     section(out, INFO, &InfoOut(process, clock, capture, *lifetime))?;
@@ -131,6 +135,9 @@ fn encode_around(
     }
     if !counts.is_empty() {
         section(out, COUNTS, counts)?;
+    }
+    if !measures.is_empty() {
+        section_as(out, MEASURES, &MeasuresOut::new(measures), small::CONFIG)?;
     }
     if *window {
         section(out, WINDOW, window)?;
@@ -210,6 +217,9 @@ fn decode_with(
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
             COUNTS => snapshot.counts = read::<Vec<Count>>(body, body_at)?,
+            MEASURES => {
+                snapshot.measures = read_as::<MeasuresIn, _>(body, body_at, small::CONFIG)?.measures();
+            }
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?
@@ -381,6 +391,7 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
         return damaged("estimates", 0, "rows".into(), format!("rising and below {rows}"));
     }
     check_counts(s)?;
+    check_measures(s)?;
     // Sums of a hostile file must not overflow what every reader adds up.
     let mut longest_ns = 0;
     for (what, sum) in [
@@ -448,6 +459,32 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
             "a counter with time or with rows below it",
             "calls and a sum alone",
         );
+    }
+    Ok(())
+}
+
+/// Checks that values are those of existing rows and threads, in order, and none of them 0.
+fn check_measures(s: &Snapshot) -> Result<(), FormatError> {
+    let fits = |values: &[(u32, u64)], length: usize| {
+        values.is_sorted_by(|a, b| a.0 < b.0)
+            && values.last().is_none_or(|&(index, _)| (index as usize) < length)
+            && values.iter().all(|&(_, value)| value > 0)
+    };
+    for (quantity, column) in s.measures.iter() {
+        let all = || column.rows.iter().chain(&column.outside).map(|&(_, value)| value);
+        let found = if !fits(&column.rows, s.nodes.len()) || !fits(&column.outside, s.threads.len()) {
+            "values out of order, out of range or 0"
+        } else if sum(all()).is_none() {
+            "a sum beyond 64 bits"
+        } else {
+            continue;
+        };
+        return Err(FormatError::Damaged {
+            what: quantity.name(),
+            offset: 0,
+            found: found.into(),
+            wanted: "rising rows and threads that exist, with a sum of 64 bits".into(),
+        });
     }
     Ok(())
 }

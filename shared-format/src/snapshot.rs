@@ -5,6 +5,7 @@
 //! construction.
 
 mod losses;
+mod measures;
 mod mode;
 mod sites;
 
@@ -14,6 +15,7 @@ use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
 pub use self::losses::{Loss, Losses};
+pub use self::measures::{Column, Measures, Quantity};
 pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::sites::{Site, Sites};
 
@@ -45,6 +47,8 @@ pub struct Snapshot {
     /// The rows that are counters, in row order. A counter has calls and a sum, but no time and no children, and is
     /// never open.
     pub counts: Vec<Count>,
+    /// What was counted of rows beside calls and time.
+    pub measures: Measures,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,

@@ -4,8 +4,8 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot;
 
 use crate::enabled::capture::collector_state;
-use crate::enabled::record::mode_switch;
 use crate::enabled::record::site_table::RULES_MAX;
+use crate::enabled::record::{current_thread, mode_switch};
 use crate::types::{Mode, SitesError};
 
 /// Measures in another mode from now on, in all threads and with scopes open.
@@ -17,6 +17,7 @@ use crate::types::{Mode, SitesError};
 /// tickscope::set_mode(tickscope::Mode::Adaptive);
 /// ```
 pub fn set_mode(mode: Mode) {
+    let _own = current_thread::own_work();
     if let Some(mut state) = collector_state::lock() {
         state.switch_by_program(mode.into(), mode_switch::newest().histograms);
     }
@@ -29,6 +30,7 @@ pub fn mode() -> Mode {
 
 /// Starts or stops collecting latency histograms. Begins a new reset epoch. Does nothing in a forked child.
 pub fn set_histogram(on: bool) {
+    let _own = current_thread::own_work();
     if let Some(mut state) = collector_state::lock() {
         state.switch_by_program(mode_switch::newest().mode, on);
     }
@@ -64,6 +66,7 @@ pub fn enable_sites(pattern: &str) -> Result<usize, SitesError> {
 }
 
 fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
+    let _own = current_thread::own_work();
     let failed = |message: String| SitesError { message };
     let pattern = Pattern::new(pattern).map_err(|error| failed(error.to_string()))?;
     let Some(mut state) = collector_state::lock() else {

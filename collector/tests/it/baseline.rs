@@ -146,13 +146,19 @@ fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
         for (switches, forgets) in [(20, false), (KEPT - 2, false), (KEPT + 2, true), (5 * KEPT, true)] {
             let guard = tickscope::scope_guard!("sleeps");
             let mut timed = 0;
-            for _ in 0..switches / 2 {
-                spend(1);
-                timed += 1;
-                switch(Mode::Off);
-                spend(1_000_000);
-                switch(Mode::Exact);
-            }
+            // On another thread: an allocation of this one would catch up as well.
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    tickscope::thread::exclude();
+                    for _ in 0..switches / 2 {
+                        spend(1);
+                        timed += 1;
+                        switch(Mode::Off);
+                        spend(1_000_000);
+                        switch(Mode::Exact);
+                    }
+                });
+            });
             spend(1);
             timed += 1;
             let lifetime = || tickscope::snapshot().lifetime.ticks - before;

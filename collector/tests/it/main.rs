@@ -14,6 +14,7 @@
     reason = "tests print figures, and say why they are skipped"
 )]
 
+mod allocations;
 mod api;
 #[cfg(feature = "report")]
 mod at_exit;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         return at_exit::returning();
     }
     support::main(&[
+        allocations::TESTS,
         api::TESTS,
         #[cfg(feature = "report")]
         at_exit::TESTS,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::support::{self, Isolated, calls_of, check, test_name};
 use tickscope::{Builder, Mode};
 
-static HANDLED: AtomicU64 = AtomicU64::new(0);
+pub(super) static HANDLED: AtomicU64 = AtomicU64::new(0);
 
 static MADE: AtomicU64 = AtomicU64::new(0);
 
@@ -30,7 +30,7 @@ fn interrupted(depth: u64) {
 
 /// Has SIGPROF handled on the alternative stack where the thread has one, as profilers do, a thousand times in each second
 /// of CPU time.
-fn profile(on: bool) {
+pub(super) fn profile(on: bool) {
     // SAFETY: zeros are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;

@@ -68,12 +68,20 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
         (Some(now), _) => &later.threads[now.index()],
         (None, then) => &earlier.threads[then[0].index()],
     };
-    let mut now = renumbered(later, &nodes, &rows_of_later);
+    let mut threads_of_earlier = vec![NO_PARENT; earlier.threads.len()];
+    for (index, (_, then)) in (0..).zip(&pairs) {
+        for thread in then {
+            threads_of_earlier[thread.index()] = index;
+        }
+    }
+    // Those of the later one keep their places.
+    let threads_of_later: Vec<u32> = (0..later.threads.len() as u32).collect();
+    let mut now = renumbered(later, &nodes, &rows_of_later, &threads_of_later);
     now.threads = threads_of(&|index| match pairs[index].0 {
         Some(thread) => moved(&later.threads[thread.index()], &rows_of_later),
         None => absent(name_of(index)),
     });
-    let mut then = renumbered(earlier, &nodes, &rows_of_earlier);
+    let mut then = renumbered(earlier, &nodes, &rows_of_earlier, &threads_of_earlier);
     then.threads = threads_of(&|index| {
         let mut merged = absent(name_of(index));
         for &thread in &pairs[index].1 {
@@ -256,7 +264,7 @@ fn counts(snapshot: &Snapshot, rows: &[u32]) -> Vec<Count> {
 }
 
 /// The snapshot's counts in other rows; several may come together in one.
-fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32]) -> Snapshot {
+fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32], threads: &[u32]) -> Snapshot {
     let mut out = Snapshot {
         process: snapshot.process.clone(),
         clock: snapshot.clock.clone(),
@@ -279,6 +287,12 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32]) -> Snapshot {
         }
     }
     out.counts = counts(snapshot, rows);
+    let place = |places: &[u32], index: u32| Some(places[index as usize]).filter(|&place| place != NO_PARENT);
+    out.measures.add(
+        &snapshot.measures,
+        |row| place(rows, row),
+        |thread| place(threads, thread),
+    );
     out.errors = snapshot
         .errors
         .iter()

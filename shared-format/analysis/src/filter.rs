@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
-use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Thread};
+use tickscope_format::snapshot::{
+    Count, Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Thread,
+};
 
 use crate::functions::{FunctionId, Functions};
 use crate::uncertainty::{Uncertainty, uncertainties};
@@ -86,6 +88,8 @@ struct Part<'a> {
     part: Snapshot,
     /// The new row of each old one, [`NO_PARENT`] where it is left out.
     row_of: Vec<u32>,
+    /// The row that sums up what is left out below a new row, or at the top of a thread by its number.
+    small_of: HashMap<(u32, usize), u32>,
     /// Of the whole.
     total_ticks: Vec<u64>,
     total_calls: Vec<u64>,
@@ -118,20 +122,25 @@ impl<'a> Part<'a> {
                 latencies: Default::default(),
                 estimates: Vec::new(),
                 counts: Vec::new(),
+                measures: Measures::default(),
                 ..whole.clone()
             },
             row_of: vec![NO_PARENT; whole.nodes.len()],
+            small_of: HashMap::new(),
             total_ticks: whole.nodes.totals(&whole.nodes.self_ticks),
             total_calls: whole.nodes.totals(&whole.nodes.calls),
             uncertainties: uncertainties(whole),
             errors,
         };
+        let mut thread_of: Vec<Option<u32>> = vec![None; whole.threads.len()];
         for (index, thread) in whole.threads.iter().enumerate() {
             let id = ThreadId(index as u32);
             if chosen(id) {
+                thread_of[index] = Some(part.part.threads.len() as u32);
                 part.add(thread, whole.rows_of(id), kept);
             }
         }
+        part.add_measures(&thread_of);
         part.part
     }
 
@@ -155,7 +164,8 @@ impl<'a> Part<'a> {
             }
         }
         for (above, small) in small {
-            self.add_small(above, &small);
+            let row = self.add_small(above, &small);
+            self.small_of.insert((above, self.part.threads.len()), row);
         }
         let open = thread.open.iter();
         let open = open.filter_map(|frame| {
@@ -209,7 +219,39 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn add_small(&mut self, above: u32, small: &Small) {
+    /// Adds what was measured beside time. Below rows that were left out it goes to the row that sums them up.
+    fn add_measures(&mut self, thread_of: &[Option<u32>]) {
+        if self.whole.measures.is_empty() {
+            return;
+        }
+        let mut place: Vec<Option<u32>> = vec![None; self.whole.nodes.len()];
+        for (thread, new) in (0..).zip(thread_of) {
+            let Some(new) = new else { continue };
+            for row in self.whole.rows_of(ThreadId(thread)) {
+                place[row] = match (self.row_of[row], self.whole.nodes.parent[row]) {
+                    (NO_PARENT, _) if self.left == Left::Out => None,
+                    (NO_PARENT, parent) => {
+                        let above = self.row_of.get(parent as usize).copied().unwrap_or(NO_PARENT);
+                        let is_first = parent == NO_PARENT || above != NO_PARENT;
+                        if is_first {
+                            self.small_of.get(&(above, *new as usize)).copied()
+                        } else {
+                            place[parent as usize]
+                        }
+                    }
+                    (row, _) => Some(row),
+                };
+            }
+        }
+        self.part.measures.add(
+            &self.whole.measures,
+            |row| place[row as usize],
+            |thread| thread_of[thread as usize],
+        );
+    }
+
+    /// Returns the row.
+    fn add_small(&mut self, above: u32, small: &Small) -> u32 {
         let site = self.small_site();
         let parent = (above != NO_PARENT).then_some(NodeId(above));
         let node = self.part.nodes.push(parent, site, small.calls, small.ticks);
@@ -229,6 +271,7 @@ impl<'a> Part<'a> {
                 total_error: error,
             });
         }
+        node.0
     }
 
     /// The site of the rows called [`SMALL`], behind all others.

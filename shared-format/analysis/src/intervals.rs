@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tickscope_format::latency::Latencies;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread};
+use tickscope_format::snapshot::{CaptureKind, Measures, Snapshot, Thread};
 
 use crate::functions::Functions;
 use crate::groups;
@@ -321,6 +321,7 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         latencies: Latencies::default(),
         estimates: snapshot.estimates.clone(),
         counts: Vec::new(),
+        measures: Measures::default(),
         window: snapshot.window,
     }
 }

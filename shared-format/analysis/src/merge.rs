@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::snapshot::{
-    Count, Estimate, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Thread, ThreadState,
+    Count, Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Thread, ThreadState,
 };
 
 /// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
@@ -41,6 +41,7 @@ struct Beside {
     counts: BTreeMap<u32, u64>,
     estimates: BTreeMap<u32, (u64, f64, f64)>,
     latencies: BTreeMap<u32, Histogram>,
+    measures: Measures,
 }
 
 impl<'a> Adder<'a> {
@@ -133,8 +134,14 @@ impl<'a> Adder<'a> {
             thread.open = thread.open.iter().map(moved).collect();
         }
         let mut beside = Beside::default();
-        for (part, rows) in parts.iter().zip(&row_of) {
-            beside.add(part, rows);
+        let mut thread_of: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; part.threads.len()]).collect();
+        for (thread, made_of) in (0..).zip(&self.made_of) {
+            for &(part, of) in made_of {
+                thread_of[part][of.index()] = thread;
+            }
+        }
+        for ((part, rows), threads) in parts.iter().zip(&row_of).zip(&thread_of) {
+            beside.add(part, rows, threads);
         }
         let mut out = beside.put_into(Snapshot {
             threads: self.threads,
@@ -178,6 +185,7 @@ fn hold(sum: &mut Snapshot) {
     );
     hold_each(&mut sum.nodes.calls.iter_mut(), u64::MAX);
     hold_each(&mut sum.nodes.self_ticks.iter_mut(), most_ticks);
+    sum.measures.hold(u64::MAX);
     hold_each(&mut sum.errors.iter_mut().map(|error| &mut error.count), u64::MAX);
 }
 
@@ -189,7 +197,14 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
 }
 
 impl Beside {
-    fn add(&mut self, part: &Snapshot, row_of: &[u32]) {
+    fn add(&mut self, part: &Snapshot, row_of: &[u32], thread_of: &[u32]) {
+        let place =
+            |places: &[u32], index: u32| Some(places[index as usize]).filter(|&place| place != NO_PARENT);
+        self.measures.add(
+            &part.measures,
+            |row| place(row_of, row),
+            |thread| place(thread_of, thread),
+        );
         for error in &part.errors {
             let count = self.errors.entry(row_of[error.node.index()]).or_default();
             *count = count.saturating_add(error.count);
@@ -233,6 +248,7 @@ impl Beside {
                 total_error: total.sqrt().round() as u64,
             });
         out.estimates = estimates.collect();
+        out.measures = self.measures;
         out.latencies = Latencies::default();
         for (row, histogram) in self.latencies {
             out.latencies.push(row, &histogram);

@@ -6,13 +6,17 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of};
-use tickscope_format::snapshot::{Count, Lifetime, Mode, Nodes, Snapshot, Thread, ThreadState};
+use tickscope_format::snapshot::{
+    Count, Lifetime, Measures, Mode, Nodes, Quantity, Snapshot, Thread, ThreadState,
+};
 use tickscope_testkit::fixture::programs::{
     any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies,
 };
 
 use crate::align::align;
 use crate::call_tree::CallTree;
+use crate::filter;
+use crate::merge::sum;
 use crate::window::between;
 
 /// What a program may have done since: every row counted more, and some threads have ended.
@@ -124,6 +128,24 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
         })
         .collect();
     out
+}
+
+/// The same with a measure that has in each row and outside what calls and ticks have. Whatever becomes of rows and threads,
+/// it has to be the same with the measure.
+fn mirrored(mut s: Snapshot) -> Snapshot {
+    s.measures = mirror(&s);
+    s
+}
+
+fn mirror(s: &Snapshot) -> Measures {
+    let mut measures = Measures::default();
+    for (row, &calls) in (0..).zip(&s.nodes.calls) {
+        measures.push_row(Quantity::Allocations, row, calls);
+    }
+    for (index, thread) in (0..).zip(&s.threads) {
+        measures.push_outside(Quantity::Allocations, index, thread.outside_ticks);
+    }
+    measures
 }
 
 /// Counts that no sum of them leaves 64 bits with.
@@ -323,6 +345,27 @@ proptest! {
             let after = now[&path];
             let sum = before.3.zip(sum).map(|(before, sum)| before + sum);
             prop_assert_eq!((before.0 + calls, before.1 + own, before.2 + total, sum), after);
+        }
+    }
+
+    #[test]
+    fn measures_go_with_calls_wherever_rows_and_threads_go(
+        one in any_snapshot().prop_map(small),
+        other in any_snapshot().prop_map(small),
+        share in 0.0..1.0f64,
+    ) {
+        let (one, other) = (mirrored(one), mirrored(other));
+        let (now, then) = align(&one, &other);
+        let some = |thread: ThreadId| thread.0.is_multiple_of(2);
+        for done in [
+            between(&one, &other),
+            sum(&[&other, &one, &one]),
+            filter::of_threads(&one, some),
+            filter::above(&one, share),
+            now,
+            then,
+        ] {
+            prop_assert_eq!(&done.measures, &mirror(&done));
         }
     }
 

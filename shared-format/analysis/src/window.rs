@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
-use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Snapshot};
+use tickscope_format::snapshot::{Column, Count, Estimate, Measures, NodeErrors, Snapshot};
 
 /// What stands where there is no row to take from.
 const NONE: u32 = u32::MAX;
@@ -56,6 +56,7 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
         }
     }
     window.counts = counts(later, earlier, &pools);
+    window.measures = measures(later, earlier, &pools);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
     window.latencies = latencies(later, earlier, &pools);
@@ -111,6 +112,8 @@ struct Pools {
     of_earlier: Vec<u32>,
     groups: Vec<Group>,
     group_of_later: Vec<usize>,
+    /// None of a thread whose name is not there any more.
+    group_of_earlier: Vec<Option<usize>>,
 }
 
 impl Pools {
@@ -182,9 +185,11 @@ impl Pools {
             self.group_of_later.push(group);
         }
         for (index, thread) in earlier.threads.iter().enumerate() {
-            let of = |tid| known.get(&(thread.name.as_str(), tid));
-            // Who is not there any more was folded into the row of those that have ended.
-            if let Some(&group) = of(thread.tid).or_else(|| of(0)) {
+            let of = |tid| known.get(&(thread.name.as_str(), tid)).copied();
+            // A thread that has ended since was folded into the row of those that have ended.
+            let group = of(thread.tid).or_else(|| of(0));
+            self.group_of_earlier.push(group);
+            if let Some(group) = group {
                 let group = &mut self.groups[group];
                 group.earlier.push(index);
                 group.outside_ticks = group.outside_ticks.saturating_add(thread.outside_ticks);
@@ -214,6 +219,12 @@ impl Pools {
         self.takers[pool as usize] += 1;
     }
 
+    /// Where a row of the earlier snapshot gives to.
+    fn given_to(&self, row: u32) -> Option<u32> {
+        let pool = self.of_earlier.get(row as usize).copied();
+        pool.filter(|&pool| pool != NONE)
+    }
+
     /// Where a row of the later snapshot takes from.
     fn taken_from(&self, row: u32) -> Option<u32> {
         self.of_later
@@ -235,36 +246,79 @@ fn above(parents: &[u32], row: usize, pools: &[u32]) -> u32 {
     }
 }
 
-fn counts(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Count> {
-    let mut before: HashMap<u32, u64> = HashMap::new();
-    for count in &earlier.counts {
-        let sum = before.entry(pools.of_earlier[count.node.index()]).or_default();
-        *sum = sum.saturating_add(count.sum);
-    }
-    let mut counts = later.counts.clone();
-    for count in &mut counts {
-        let pool = pools.taken_from(count.node.0);
-        if let Some(pool) = pool.and_then(|pool| before.get_mut(&pool)) {
-            take(&mut count.sum, pool);
+/// Takes what there was before from the values that there are now, each of which has an index. `now` and `then` say which
+/// pool an index belongs to.
+fn take_each(
+    values: &mut dyn Iterator<Item = (u32, &mut u64)>,
+    now: impl Fn(u32) -> Option<u32>,
+    before: impl Iterator<Item = (u32, u64)>,
+    then: impl Fn(u32) -> Option<u32>,
+) {
+    let mut left: HashMap<u32, u64> = HashMap::new();
+    for (index, value) in before {
+        if let Some(pool) = then(index) {
+            let sum = left.entry(pool).or_default();
+            *sum = sum.saturating_add(value);
         }
     }
+    for (index, value) in values {
+        if let Some(pool) = now(index).and_then(|pool| left.get_mut(&pool)) {
+            take(value, pool);
+        }
+    }
+}
+
+fn counts(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Count> {
+    let mut counts = later.counts.clone();
+    take_each(
+        &mut counts.iter_mut().map(|count| (count.node.0, &mut count.sum)),
+        |row| pools.taken_from(row),
+        earlier.counts.iter().map(|count| (count.node.0, count.sum)),
+        |row| pools.given_to(row),
+    );
     counts
 }
 
 fn errors(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<NodeErrors> {
-    let mut before: HashMap<u32, u64> = HashMap::new();
-    for error in &earlier.errors {
-        *before.entry(pools.of_earlier[error.node.index()]).or_default() += error.count;
-    }
     let mut errors = later.errors.clone();
-    for error in &mut errors {
-        let pool = pools.taken_from(error.node.0);
-        if let Some(pool) = pool.and_then(|pool| before.get_mut(&pool)) {
-            take(&mut error.count, pool);
-        }
-    }
+    take_each(
+        &mut errors.iter_mut().map(|error| (error.node.0, &mut error.count)),
+        |row| pools.taken_from(row),
+        earlier.errors.iter().map(|error| (error.node.0, error.count)),
+        |row| pools.given_to(row),
+    );
     errors.retain(|error| error.count > 0);
     errors
+}
+
+fn measures(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Measures {
+    let group_now = |thread: u32| Some(pools.group_of_later[thread as usize] as u32);
+    let group_then = |thread: u32| pools.group_of_earlier[thread as usize].map(|group| group as u32);
+    let mut measures = Measures::default();
+    for (quantity, now) in later.measures.iter() {
+        let Column {
+            mut rows,
+            mut outside,
+        } = now.clone();
+        if let Some(then) = earlier.measures.of(quantity) {
+            take_each(
+                &mut rows.iter_mut().map(|(row, value)| (*row, value)),
+                |row| pools.taken_from(row),
+                then.rows.iter().copied(),
+                |row| pools.given_to(row),
+            );
+            take_each(
+                &mut outside.iter_mut().map(|(thread, value)| (*thread, value)),
+                group_now,
+                then.outside.iter().copied(),
+                group_then,
+            );
+        }
+        rows.retain(|&(_, value)| value > 0);
+        outside.retain(|&(_, value)| value > 0);
+        measures.set(quantity, Column { rows, outside });
+    }
+    measures
 }
 
 /// What was timed before is not timed again; errors of independent times add up by their squares.

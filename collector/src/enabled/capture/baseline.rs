@@ -3,6 +3,7 @@
 use tickscope_format::snapshot::Lifetime;
 
 use crate::enabled::capture::histograms::Histograms;
+use crate::enabled::record::measures::QUANTITIES;
 
 /// The counters of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,13 +16,32 @@ pub(crate) struct Counts {
     pub(crate) sum: u64,
 }
 
-/// Counters, baselines, and the baselines before the last reset. A missing value is zero. Index 0 is the root, which
-/// counts the time outside of all scopes.
+/// What was counted of a node beside calls and time, by the codes of the quantities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Measured(pub(crate) [u64; QUANTITIES]);
+
+/// Amounts of a node that grow, and of which a reset takes a baseline.
+trait Amounts: Copy + Default + PartialEq {
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    /// What was shown before never shrinks.
+    fn at_least(self, other: Self) -> Self;
+}
+
+/// Amounts by node: the present ones, the baseline, and the baseline before the last reset. A missing value is zero.
+#[derive(Clone, Debug, Default)]
+struct Epochs<T> {
+    current: Vec<T>,
+    base: Vec<T>,
+    undo: Vec<T>,
+}
+
+/// Counters, baselines, and the baselines before the last reset. Index 0 is the root, which counts the time outside of
+/// all scopes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Baseline {
-    current: Vec<Counts>,
-    base: Vec<Counts>,
-    undo: Vec<Counts>,
+    counts: Epochs<Counts>,
+    measured: Epochs<Measured>,
     /// How long calls took.
     pub(crate) histograms: Histograms,
     /// In adaptive mode: ticks that were charged to the root but belong to rows. These are those of past epochs and of
@@ -38,7 +58,9 @@ impl Counts {
     pub(crate) fn is_zero(self) -> bool {
         self == Self::default()
     }
+}
 
+impl Amounts for Counts {
     fn plus(self, other: Self) -> Self {
         Self {
             calls: self.calls.wrapping_add(other.calls),
@@ -69,40 +91,96 @@ impl Counts {
     }
 }
 
-fn at(column: &[Counts], index: usize) -> Counts {
+impl Measured {
+    fn with(self, other: Self, both: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|at| both(self.0[at], other.0[at])))
+    }
+}
+
+impl Amounts for Measured {
+    fn plus(self, other: Self) -> Self {
+        self.with(other, u64::wrapping_add)
+    }
+
+    fn minus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_sub)
+    }
+
+    fn at_least(self, other: Self) -> Self {
+        self.with(other, u64::max)
+    }
+}
+
+fn at<T: Amounts>(column: &[T], index: usize) -> T {
     column.get(index).copied().unwrap_or_default()
 }
 
-fn raise(column: &mut Vec<Counts>, index: usize, by: Counts) {
+fn raise<T: Amounts>(column: &mut Vec<T>, index: usize, by: T) {
+    if by == T::default() {
+        return;
+    }
     if column.len() <= index {
-        column.resize(index + 1, Counts::default());
+        column.resize(index + 1, T::default());
     }
     column[index] = column[index].plus(by);
 }
 
-impl Baseline {
-    /// Takes the present counters. What was shown before never shrinks, although a capture may have shown a few ticks
+impl<T: Amounts> Epochs<T> {
+    /// Takes the present amounts. What was shown before never shrinks, although a capture may have shown a few ticks
     /// that the thread then charged elsewhere.
-    pub(crate) fn show(&mut self, counts: &[Counts], cpu_ns: Option<u64>) {
+    fn show(&mut self, present: &[T]) {
         self.current.clear();
-        self.current.extend(
-            counts
-                .iter()
-                .enumerate()
-                .map(|(index, count)| count.at_least(at(&self.base, index))),
-        );
+        let present = present.iter().enumerate();
+        self.current
+            .extend(present.map(|(index, amounts)| amounts.at_least(at(&self.base, index))));
+    }
+
+    /// Returns what a node shows since the reset.
+    fn shown(&self, index: usize) -> T {
+        at(&self.current, index).minus(at(&self.base, index))
+    }
+
+    fn reset(&mut self) {
+        // No amount is below its baseline here (see `show`), so this raises the baseline by what was shown.
+        let past = self.current.clone();
+        self.undo = std::mem::replace(&mut self.base, past);
+    }
+
+    fn undo(&mut self) {
+        self.base = std::mem::take(&mut self.undo);
+    }
+
+    fn absorb(&mut self, index: usize, other: &Self, from: usize) {
+        raise(&mut self.current, index, at(&other.current, from));
+        raise(&mut self.base, index, at(&other.base, from));
+        raise(&mut self.undo, index, at(&other.undo, from));
+    }
+}
+
+impl Baseline {
+    /// Takes the present counters. What was shown before never shrinks.
+    pub(crate) fn show(&mut self, counts: &[Counts], measured: &[Measured], cpu_ns: Option<u64>) {
+        self.counts.show(counts);
+        self.measured.show(measured);
         self.cpu = cpu_ns.or(self.cpu);
     }
 
     /// Returns what a node shows since the reset.
     pub(crate) fn shown(&self, index: usize) -> Counts {
-        at(&self.current, index).minus(at(&self.base, index))
+        self.counts.shown(index)
+    }
+
+    /// Returns what a node shows beside calls and time since the reset.
+    pub(crate) fn measured(&self, index: usize) -> Measured {
+        self.measured.shown(index)
     }
 
     /// Returns whether a node has nothing to show since the reset. A node whose call has ended has something to show,
     /// even if the call began before the reset and took no tick since.
     pub(crate) fn is_bare(&self, index: usize) -> bool {
-        self.shown(index).is_zero() && self.histograms.shown(index).is_none()
+        self.shown(index).is_zero()
+            && self.measured(index) == Measured::default()
+            && self.histograms.shown(index).is_none()
     }
 
     /// Returns the CPU time since the reset in nanoseconds, if it is known.
@@ -121,7 +199,7 @@ impl Baseline {
             .ticks
             .wrapping_add(self.handed_past)
             .wrapping_add(self.handed_now);
-        for counts in self.current.iter().skip(1) {
+        for counts in self.counts.current.iter().skip(1) {
             lifetime.calls = lifetime.calls.wrapping_add(counts.calls);
             lifetime.ticks = lifetime.ticks.wrapping_add(counts.ticks);
         }
@@ -129,9 +207,8 @@ impl Baseline {
 
     /// Begins a new epoch; everything shown so far belongs to the past.
     pub(crate) fn reset(&mut self) {
-        // No counter is below its baseline here (see `show`), so this raises the baseline by what was shown.
-        let past = self.current.clone();
-        self.undo = std::mem::replace(&mut self.base, past);
+        self.counts.reset();
+        self.measured.reset();
         self.histograms.reset();
         self.handed_undo = self.handed_past;
         self.handed_past += std::mem::take(&mut self.handed_now);
@@ -141,7 +218,8 @@ impl Baseline {
 
     /// Returns to the epoch before the last reset.
     pub(crate) fn undo(&mut self) {
-        self.base = std::mem::take(&mut self.undo);
+        self.counts.undo();
+        self.measured.undo();
         self.histograms.undo();
         self.handed_past = self.handed_undo;
         self.cpu_base = self.cpu_undo;
@@ -149,9 +227,8 @@ impl Baseline {
 
     /// Adds all columns of a node in another baseline to a node in this one.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
-        raise(&mut self.current, index, at(&other.current, from));
-        raise(&mut self.base, index, at(&other.base, from));
-        raise(&mut self.undo, index, at(&other.undo, from));
+        self.counts.absorb(index, &other.counts, from);
+        self.measured.absorb(index, &other.measured, from);
         self.histograms.absorb(index, &other.histograms, from);
     }
 
@@ -184,10 +261,10 @@ mod tests {
     #[test]
     fn a_reset_shows_zero_and_an_undo_all_again() {
         let mut baseline = Baseline::default();
-        baseline.show(&[ticks(5), ticks(100)], Some(50));
+        baseline.show(&[ticks(5), ticks(100)], &[], Some(50));
         baseline.reset();
         assert!(baseline.shown(1).is_zero());
-        baseline.show(&[ticks(5), ticks(130)], Some(70));
+        baseline.show(&[ticks(5), ticks(130)], &[], Some(70));
         assert_eq!((baseline.shown(1).ticks, baseline.cpu_shown()), (30, Some(20)));
         baseline.undo();
         assert_eq!((baseline.shown(1).ticks, baseline.cpu_shown()), (130, Some(70)));
@@ -201,10 +278,10 @@ mod tests {
             ..Counts::default()
         };
         let mut baseline = Baseline::default();
-        baseline.show(&[counted(0), counted(u64::MAX)], None);
+        baseline.show(&[counted(0), counted(u64::MAX)], &[], None);
         assert_eq!(baseline.shown(1).sum, u64::MAX);
         baseline.reset();
-        baseline.show(&[counted(0), counted(4)], None);
+        baseline.show(&[counted(0), counted(4)], &[], None);
         assert_eq!(baseline.shown(1).sum, 5);
         let mut merged = Baseline::default();
         merged.absorb(1, &baseline, 1);
@@ -229,7 +306,7 @@ mod tests {
                     *column = (*column + step).saturating_sub(step / 100);
                 }
                 let counts: Vec<Counts> = columns.iter().map(|&value| ticks(value)).collect();
-                baseline.show(&counts, None);
+                baseline.show(&counts, &[], None);
                 let shown: u64 = (1..counts.len()).map(|index| baseline.shown(index).ticks).sum();
                 let mut lifetime = Lifetime::default();
                 baseline.add_lifetime(&mut lifetime);

@@ -198,7 +198,8 @@ impl LiveThread {
         for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
             counts.ticks = counts.ticks.saturating_add(*sampled);
         }
-        self.baseline.show(&self.reader.counts, cpu_ns);
+        self.baseline
+            .show(&self.reader.counts, &self.reader.measured, cpu_ns);
         reading
     }
 

@@ -153,7 +153,7 @@ mod tests {
             timed,
             ..Counts::default()
         });
-        baseline.show(&counts.collect::<Vec<_>>(), None);
+        baseline.show(&counts.collect::<Vec<_>>(), &[], None);
         baseline
     }
 

@@ -178,7 +178,7 @@ mod tests {
             timed: 0,
             sum: 7,
         };
-        baseline.show(&vec![one; rows.len()], Some(5));
+        baseline.show(&vec![one; rows.len()], &[], Some(5));
         (rows, baseline)
     }
 

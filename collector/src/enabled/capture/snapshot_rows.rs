@@ -2,7 +2,7 @@
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::{Count, Estimate, NodeErrors, OpenFrame, Thread, Timing};
+use tickscope_format::snapshot::{Count, Estimate, NodeErrors, OpenFrame, Quantity, Thread, Timing};
 
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::estimate::{self, Estimated};
@@ -64,6 +64,9 @@ pub(crate) fn append(
         if is_counter {
             snapshot.counts.push(Count { node: id, sum });
         }
+        for (quantity, value) in quantities(baseline, index) {
+            snapshot.measures.push_row(quantity, id.0, value);
+        }
         if epoch.histograms {
             baseline.histograms.append(index, &mut snapshot.latencies, id.0);
         }
@@ -89,6 +92,10 @@ pub(crate) fn append(
             });
         }
     }
+    let thread_number = snapshot.threads.len() as u32;
+    for (quantity, value) in quantities(baseline, 0) {
+        snapshot.measures.push_outside(quantity, thread_number, value);
+    }
     let frame =
         |&(index, began_tick): &(u32, u64)| ids[index as usize].map(|node| OpenFrame { node, began_tick });
     let charged_outside = baseline.shown(0).ticks;
@@ -101,4 +108,9 @@ pub(crate) fn append(
         ..thread
     });
     charged_outside - outside_ticks
+}
+
+/// Returns what a node shows of each quantity.
+fn quantities(baseline: &Baseline, index: usize) -> impl Iterator<Item = (Quantity, u64)> {
+    Quantity::ALL.into_iter().zip(baseline.measured(index).0)
 }

@@ -89,6 +89,7 @@ fn join() {
         config.max_depth,
         config.max_nodes.saturating_add(1),
     ) {
+        block.tree.begin_measures(current_thread::take_early());
         block.begin(os::thread_id(), config::exact_path());
         set(Phase::Counting, Some(block));
     } else {

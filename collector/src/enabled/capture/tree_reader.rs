@@ -4,7 +4,7 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Losses, ThreadState};
 
-use crate::enabled::capture::baseline::Counts;
+use crate::enabled::capture::baseline::{Counts, Measured};
 use crate::enabled::capture::histograms::Histograms;
 use crate::enabled::capture::row::{Lost, Row};
 use crate::enabled::capture::site_ids::SiteIds;
@@ -31,6 +31,8 @@ pub(crate) struct Reader {
     /// The fixed facts of each node, which are read once.
     pub(crate) rows: Vec<Row>,
     pub(crate) counts: Vec<Counts>,
+    /// What was counted beside; empty if nothing was.
+    pub(crate) measured: Vec<Measured>,
     changed: Changed,
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
@@ -100,6 +102,7 @@ impl Reader {
                 }
             }
         }
+        self.read_measures(tree);
         if tree.clock_errors.load(Ordering::Relaxed) > 0 {
             for (index, row) in self.rows.iter_mut().enumerate() {
                 row.errors = tree.errors_of(index as u32);
@@ -126,6 +129,18 @@ impl Reader {
             }
         }
         quiet
+    }
+
+    fn read_measures(&mut self, tree: &'static Tree) {
+        // Memory for the first nodes is there as soon as anything was counted in one of them; later nodes have their own.
+        let measures = (0..self.rows.len()).map(|index| tree.measures.get(index as u32));
+        for (index, measures) in measures.enumerate() {
+            let Some(measures) = measures else { continue };
+            if self.measured.len() <= index {
+                self.measured.resize(index + 1, Measured::default());
+            }
+            self.measured[index] = Measured(measures.read());
+        }
     }
 
     /// Marks all histograms as changed, because what is collected has changed.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::Latencies;
-use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, OpenFrame, Site};
+use tickscope_format::snapshot::{Count, Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site};
 
 /// Cuts a snapshot down to at most `rows_max` rows, and returns how many rows were removed.
 ///
@@ -137,6 +137,8 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
     for error in &snapshot.errors {
         *errors.entry(place[error.node.index()]).or_default() += error.count;
     }
+    let mut measures = Measures::default();
+    measures.add(&snapshot.measures, |row| Some(place[row as usize].0), Some);
     Snapshot {
         process: snapshot.process.clone(),
         clock: snapshot.clock.clone(),
@@ -153,6 +155,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         latencies: latencies(&snapshot.latencies, keep, &place),
         estimates: estimates(&snapshot.estimates, &place),
         counts: counts(&snapshot.counts, keep, &place),
+        measures,
         window: snapshot.window,
     }
 }

@@ -98,6 +98,7 @@ pub(crate) fn first_scope() {
 
 /// Starts or joins the session of this process.
 pub(crate) fn start(program: &str, settings: Settings) -> Session {
+    let _own = current_thread::own_work();
     let mut warnings = Vec::new();
     let name = process_name::mend(program, &mut warnings);
     let settings = in_force(settings, &mut warnings);
@@ -312,6 +313,7 @@ fn fill_in_cost(snapshot: &mut Snapshot) {
 /// Captures the present state of all threads. In a forked child the snapshot is empty. It costs one capture, which
 /// reads every node of every thread.
 pub fn snapshot() -> Snapshot {
+    let _own = current_thread::own_work();
     collector_state::lock().map_or_else(Snapshot::default, |state| captured(state, CaptureKind::Periodic))
 }
 
@@ -336,6 +338,7 @@ pub fn snapshot() -> Snapshot {
 /// The system's error (a file of that name exists, the directory does not, the disk is full); a forked child, which has
 /// no tree of its own; `TICKSCOPE=off`.
 pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError> {
+    let _own = current_thread::own_work();
     let refused = |why: &str| {
         Err(DumpError {
             message: format!("no dump: {why}"),
@@ -366,6 +369,7 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
 /// // ... what viewers show from here on ...
 /// ```
 pub fn reset() -> Snapshot {
+    let _own = current_thread::own_work();
     let closing = collector_state::lock().map(|mut state| state.reset_by_program());
     CHANGED.notify_all();
     closing.unwrap_or_default()
@@ -435,6 +439,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        let _own = current_thread::own_work();
         if !self.counted || config::is_forked_child() {
             return;
         }

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::enabled::platform::sync::add;
+use crate::enabled::record::measures::{Amounts, QUANTITIES};
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::tree::Tree;
 
@@ -34,6 +35,10 @@ struct Own {
 }
 
 thread_local! {
+    /// Whether the thread works for the collector itself.
+    static OWN_WORK: Cell<bool> = const { Cell::new(false) };
+    /// What was counted before the thread's first scope.
+    static EARLY: Cell<[u64; QUANTITIES]> = const { Cell::new([0; QUANTITIES]) };
     static HOT: Cell<Option<&'static Tree>> = const { Cell::new(None) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
 }
@@ -73,6 +78,52 @@ pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
     OWN.set(Own { phase, block });
     compiler_fence(Ordering::SeqCst);
     HOT.set(tree);
+}
+
+/// Marks what the calling thread does as the collector's own work, whose allocations are not the program's.
+#[must_use = "the work ends with this guard"]
+pub(crate) fn own_work() -> OwnWork {
+    OwnWork {
+        before: OWN_WORK.replace(true),
+    }
+}
+
+/// The collector's own work, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct OwnWork {
+    before: bool,
+}
+
+impl Drop for OwnWork {
+    fn drop(&mut self) {
+        OWN_WORK.set(self.before);
+    }
+}
+
+/// Returns whether the calling thread works for the collector itself.
+#[inline(always)]
+pub(crate) fn is_own_work() -> bool {
+    OWN_WORK.get()
+}
+
+/// Counts amounts of a thread that has no tree. They are the thread's if it is yet to meet its first scope.
+#[cold]
+#[inline(never)]
+pub(crate) fn measure_early<const N: usize>(amounts: Amounts<N>) {
+    if phase() != Phase::New || is_own_work() {
+        return;
+    }
+    let mut early = EARLY.get();
+    for (quantity, amount) in amounts {
+        let value = &mut early[quantity.code() as usize];
+        *value = value.wrapping_add(amount);
+    }
+    EARLY.set(early);
+}
+
+/// Returns what was counted before the thread's first scope, and forgets it.
+pub(crate) fn take_early() -> [u64; QUANTITIES] {
+    EARLY.replace([0; QUANTITIES])
 }
 
 /// Counts a call that no node can count.

@@ -10,6 +10,7 @@
 //! thread learns from the same mark that it may have read parts of two moments.
 
 mod children;
+mod measuring;
 mod pause;
 
 use tickscope_format::snapshot::Mode;
@@ -17,6 +18,7 @@ use tickscope_format::snapshot::Mode;
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
 use crate::enabled::record::latency::Latencies;
+use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::{Node, Nodes};
 
 /// The value of `last` while no time is charged. No clock reaches it.
@@ -60,6 +62,8 @@ zeroed! {
         pub(crate) latencies: Latencies,
         /// Gaps of each node that were not charged.
         errors: Column<AtomicU64>,
+        /// What is counted of each node beside calls and time.
+        pub(crate) measures: Column<NodeMeasures>,
         /// The value of `limit` when not paused.
         limit_set: AtomicU64,
         /// Not 0 if the thread is excluded.
@@ -126,6 +130,7 @@ impl Tree {
             table: Array::empty(),
             latencies: Latencies::new(),
             errors: Column::new(),
+            measures: Column::new(),
             limit_set: AtomicU64::new(NO_LIMIT),
             excluded: AtomicU32::new(0),
             wants_latencies: AtomicU32::new(0),
@@ -147,6 +152,7 @@ impl Tree {
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
+        self.clear_measures(root);
         self.root.set(Some(root));
         self.dropped.store(0, Ordering::Relaxed);
         self.unbalanced.store(0, Ordering::Relaxed);

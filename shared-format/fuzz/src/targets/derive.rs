@@ -5,7 +5,8 @@ use tickscope_format::codec;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, Packed};
 use tickscope_format::snapshot::{
-    CaptureKind, ClockSource, Count, Estimate, Mode, NodeErrors, OpenFrame, Rule, Site, Thread, ThreadState,
+    CaptureKind, ClockSource, Count, Estimate, Mode, NodeErrors, OpenFrame, Quantity, Rule, Site, Thread,
+    ThreadState,
 };
 
 use super::follow::follow;
@@ -177,6 +178,10 @@ fn facts_of_rows(s: &mut Snapshot, input: &mut Input) {
                     node,
                     sum: input.number(),
                 });
+            }
+            130..=149 => {
+                let quantity = Quantity::ALL[input.below(Quantity::ALL.len())];
+                s.measures.push_row(quantity, row, input.number());
             }
             _ => {}
         }

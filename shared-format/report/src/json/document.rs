@@ -6,6 +6,7 @@ use tickscope_format::snapshot::{Losses, Snapshot};
 
 use super::groups::{Group, groups};
 use super::layout::VERSION;
+use super::measures::{Measures, Members};
 use super::node::{Node, nodes};
 use super::raw::{Estimate, Histogram, estimates, latencies};
 use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
@@ -119,6 +120,8 @@ struct Thread<'a> {
     outside_ticks: Quotient,
     /// When the open ones began, by the program's clock; 0 if that was not measured.
     began_ticks: Vec<u64>,
+    #[serde(flatten)]
+    measures: Members,
 }
 
 /// JSON has no NaN and no infinity.
@@ -229,7 +232,8 @@ fn cost(snapshot: &Snapshot) -> Cost {
     }
 }
 
-fn threads<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Thread<'a>> {
+fn threads<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Thread<'a>> {
+    let measures = Measures::new(snapshot, per);
     let threads = snapshot.threads.iter().enumerate();
     threads
         .map(|(index, thread)| Thread {
@@ -243,6 +247,7 @@ fn threads<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Thread<'a>>
             open: thread.open.iter().map(|frame| frame.node.0).collect(),
             outside_ticks: Quotient::of(thread.outside_ticks, per),
             began_ticks: thread.open.iter().map(|frame| frame.began_tick).collect(),
+            measures: measures.outside(index as u32),
         })
         .collect()
 }

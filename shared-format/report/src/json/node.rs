@@ -7,6 +7,7 @@ use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Snapshot;
 
+use super::measures::{Measures, Members};
 use crate::quotient::Quotient;
 
 #[derive(Serialize)]
@@ -35,6 +36,8 @@ pub(crate) struct Node<'a> {
     pub(crate) estimate: Estimate,
     /// The id of its site.
     pub(crate) site: u32,
+    #[serde(flatten)]
+    pub(crate) measures: Members,
 }
 
 /// How long finished calls took, callees included; null where none has finished, or histograms are off.
@@ -96,7 +99,7 @@ impl Estimate {
 
 /// By thread, and within it as the snapshot has them: parents before children. Times and calls are divided by those
 /// calls that numbers are per.
-pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Node<'a>> {
+pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Node<'a>> {
     let columns = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
     let total_ns = columns.totals(&self_ns);
@@ -115,6 +118,7 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<No
     }
     let uncertainties = uncertainties(snapshot);
     let sums = snapshot.sums();
+    let measures = Measures::new(snapshot, per);
     let threads = 0..snapshot.threads.len() as u32;
     threads
         .flat_map(|thread| snapshot.rows_of(ThreadId(thread)).map(move |row| (thread, row)))
@@ -145,6 +149,7 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<No
                     per,
                 ),
                 site: columns.site[row],
+                measures: measures.of_row(row),
             }
         })
         .collect()

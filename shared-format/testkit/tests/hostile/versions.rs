@@ -20,13 +20,22 @@ use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, header as at};
 use tickscope_format::recording::{Recording, Writer};
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Cost, Count, Estimate, Lifetime, Losses, Measuring,
-    Mode, NodeErrors, OpenFrame, Process, Rule, Site, Snapshot, Thread, ThreadState,
+    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Cost, Count, Estimate, Lifetime, Losses, Measures,
+    Measuring, Mode, NodeErrors, OpenFrame, Process, Quantity, Rule, Site, Snapshot, Thread, ThreadState,
 };
 use tickscope_format::{codec, os, snapshot_file};
 use tickscope_report::html::{self, PageOptions};
 
-/// Something in every field, as it was when the golden files were made.
+/// Something in every field, as it was when the golden files of a version were made.
+fn snapshot_of(version: &str) -> Snapshot {
+    let mut s = snapshot();
+    if version == "1.1" {
+        s.measures = Measures::default();
+    }
+    s
+}
+
+/// Something in every field.
 fn snapshot() -> Snapshot {
     let site = |name: &str, line| Site {
         name: name.into(),
@@ -126,6 +135,11 @@ fn snapshot() -> Snapshot {
             began_tick: 12_000_000_000,
         }],
     });
+    for (quantity, value) in Quantity::ALL.into_iter().zip(10..) {
+        s.measures.push_row(quantity, 1, value);
+        s.measures.push_row(quantity, 2, value << 40);
+        s.measures.push_outside(quantity, 0, value + 100);
+    }
     s
 }
 
@@ -268,13 +282,15 @@ fn the_format_changes_with_its_version_only() {
 fn files_of_all_versions_so_far_open() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
-    let mut less = snapshot();
-    less.latencies = Default::default();
+    let less = |version: &str| Snapshot {
+        latencies: Default::default(),
+        ..snapshot_of(version)
+    };
     for (version, bytes) in all_golden("payload") {
-        assert_eq!(codec::decode(&bytes).unwrap(), snapshot(), "{version}");
+        assert_eq!(codec::decode(&bytes).unwrap(), snapshot_of(&version), "{version}");
     }
     for (version, bytes) in all_golden("small") {
-        assert_eq!(codec::decode(&bytes).unwrap(), less, "{version}");
+        assert_eq!(codec::decode(&bytes).unwrap(), less(&version), "{version}");
     }
     for (version, bytes) in all_golden("ring") {
         fs::write(&path, owned(bytes, os::user_id())).unwrap();
@@ -285,10 +301,14 @@ fn files_of_all_versions_so_far_open() {
             "{version}"
         );
         let (record, newest) = ring.newest_snapshot().unwrap();
-        assert_eq!((record.sequence, newest), (3, snapshot()), "{version}");
+        assert_eq!((record.sequence, newest), (3, snapshot_of(&version)), "{version}");
         assert_eq!(ring.between(0, &record).count(), 2, "{version}");
         let coarse = ring.coarse_newest().unwrap().unwrap();
-        assert_eq!(codec::decode(&coarse.payload).unwrap(), less, "{version}");
+        assert_eq!(
+            codec::decode(&coarse.payload).unwrap(),
+            less(&version),
+            "{version}"
+        );
     }
     for kind in ["kept", "series"] {
         for (version, bytes) in all_golden(kind) {
@@ -296,7 +316,11 @@ fn files_of_all_versions_so_far_open() {
             let series = Recording::open(&path).unwrap();
             assert_eq!(series.moments().len(), if kind == "kept" { 1 } else { 3 });
             for moment in series.moments() {
-                assert_eq!(series.snapshot(moment).unwrap(), snapshot(), "{kind} {version}");
+                assert_eq!(
+                    series.snapshot(moment).unwrap(),
+                    snapshot_of(&version),
+                    "{kind} {version}"
+                );
             }
         }
     }
@@ -405,7 +429,7 @@ fn a_payload_with_an_unknown_section_or_without_one_is_the_rest_of_it() {
         at = end;
     }
     assert_eq!(
-        left_out, 9,
+        left_out, 10,
         "a new section has a default, and is left out here as well"
     );
 }

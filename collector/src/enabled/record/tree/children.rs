@@ -67,6 +67,7 @@ impl Tree {
         if let Some(errors) = self.errors.get(child.index()) {
             errors.store(0, Ordering::Relaxed);
         }
+        self.clear_measures(child);
         slot.set(Some(child));
         // A counter takes the place of the child entered last only until there is a scope.
         if !site.is_counter()

@@ -1,0 +1,38 @@
+//! What the program's allocator calls: counts allocations for the innermost open scope of the calling thread.
+//!
+//! It neither allocates nor locks, and may run anywhere: before `main`, in signal handlers, in destructors of a thread
+//! that ends. The collector's own allocations are not counted.
+
+use tickscope_format::snapshot::Quantity::{AllocatedBytes, Allocations, FreedBytes, Frees};
+
+use crate::enabled::record::current_thread;
+use crate::enabled::record::measures;
+use crate::enabled::runtime::config;
+
+/// Counts an allocation of so many bytes.
+#[inline]
+pub(crate) fn allocated(bytes: usize) {
+    count([(Allocations, 1), (AllocatedBytes, bytes as u64)]);
+}
+
+/// Counts a block of so many bytes that is given back.
+#[inline]
+pub(crate) fn freed(bytes: usize) {
+    count([(Frees, 1), (FreedBytes, bytes as u64)]);
+}
+
+/// Counts a block that gets another size: given back with the old one, allocated with the new one.
+#[inline]
+pub(crate) fn reallocated(old: usize, new: usize) {
+    freed(old);
+    allocated(new);
+}
+
+#[inline]
+fn count<const N: usize>(amounts: measures::Amounts<N>) {
+    match current_thread::hot() {
+        Some(tree) if !current_thread::is_own_work() => tree.measure(amounts, config::exact_path),
+        Some(_) => {}
+        None => current_thread::measure_early(amounts),
+    }
+}

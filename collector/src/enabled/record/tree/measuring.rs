@@ -1,0 +1,80 @@
+//! What is counted of nodes beside calls and time: in the node where the thread is.
+
+use tickscope_format::snapshot::Quantity;
+
+use super::{Path, Tree};
+use crate::enabled::platform::sync::ADDS_IN_ONE;
+use crate::enabled::record::measures::{Amounts, QUANTITIES};
+use crate::enabled::record::node::Node;
+
+impl Tree {
+    /// Adds amounts to the innermost open call, or outside any scope if there is none. A signal handler that has
+    /// interrupted an event does not know where its thread is, so its amounts are counted outside as well. `exact` is
+    /// the path of the exact mode in this process.
+    #[inline]
+    pub(crate) fn measure<const N: usize>(&self, amounts: Amounts<N>, exact: fn() -> Path) {
+        if let Some(current) = self.current.get()
+            && let Some(measures) = self.measures.get(current.index())
+            && !self.is(Path::Alarm)
+            && !self.is(Path::Off)
+        {
+            if !ADDS_IN_ONE {
+                self.mark();
+            }
+            measures.add(amounts);
+            if !ADDS_IN_ONE {
+                self.put(current);
+            }
+        } else {
+            self.measure_rarely(amounts, exact);
+        }
+    }
+
+    /// Handles mode switches, the first amounts of a node, and signal handlers. A thread whose sites are all disabled has
+    /// no other event that could catch up with a switch.
+    #[cold]
+    #[inline(never)]
+    fn measure_rarely<const N: usize>(&self, amounts: Amounts<N>, exact: fn() -> Path) {
+        self.catch_up_if_alarmed(exact());
+        if self.is(Path::Off) {
+            return;
+        }
+        // `current` is out while memory is mapped, so that a signal handler does not map it as well.
+        match self.take() {
+            Some(current) => {
+                self.measure_at(current, amounts);
+                self.put(current);
+            }
+            None => self.measure_outside(amounts),
+        }
+    }
+
+    fn measure_at<const N: usize>(&self, node: &'static Node, amounts: Amounts<N>) {
+        if let Some(measures) = self.measures.make(node.index()) {
+            measures.add(amounts);
+        }
+    }
+
+    /// Begins with what the thread counted before its first scope, if it counted anything.
+    pub(crate) fn begin_measures(&self, early: [u64; QUANTITIES]) {
+        if early != [0; QUANTITIES]
+            && let Some(measures) = self.measures.make(0)
+        {
+            measures.add(Quantity::ALL.map(|quantity| (quantity, early[quantity.code() as usize])));
+        }
+    }
+
+    /// Adds amounts outside any scope, if the root has space for them already.
+    pub(crate) fn measure_outside<const N: usize>(&self, amounts: Amounts<N>) {
+        if let Some(measures) = self.measures.get(0) {
+            measures.add(amounts);
+        }
+    }
+
+    /// Forgets what an earlier life of a node has counted.
+    pub(crate) fn clear_measures(&self, node: &Node) {
+        if let Some(measures) = self.measures.get(node.index()) {
+            measures.clear();
+        }
+    }
+}

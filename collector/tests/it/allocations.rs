@@ -1,0 +1,199 @@
+//! Allocations: each counts for the scope that made it, whatever else the program and the collector do.
+
+use std::hint::black_box;
+use std::sync::atomic::Ordering;
+
+use super::signals::{HANDLED, profile};
+use crate::support::{check, isolated};
+use tickscope::{Mode, Snapshot};
+use tickscope_format::snapshot::Quantity::{self, AllocatedBytes, Allocations, FreedBytes, Frees};
+
+#[global_allocator]
+static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
+
+/// Allocations, their bytes, frees and theirs, of all rows of a name.
+fn measured(snapshot: &Snapshot, name: &str) -> [u64; 4] {
+    let of = |quantity: Quantity| {
+        let Some(column) = snapshot.measures.of(quantity) else {
+            return 0;
+        };
+        let rows = column.rows.iter();
+        let named =
+            rows.filter(|(row, _)| snapshot.site_of(tickscope_format::ids::NodeId(*row)).name == name);
+        named.map(|(_, value)| value).sum()
+    };
+    [of(Allocations), of(AllocatedBytes), of(Frees), of(FreedBytes)]
+}
+
+fn outside(snapshot: &Snapshot, quantity: Quantity) -> u64 {
+    let column = snapshot.measures.of(quantity);
+    column.map_or(0, |column| column.outside.iter().map(|(_, value)| value).sum())
+}
+
+#[allow(clippy::vec_box, reason = "each block is to be an allocation of its own")]
+fn made(count: usize) -> Vec<Box<[u8; 64]>> {
+    let mut made = Vec::with_capacity(count);
+    tickscope::scope!("make");
+    for _ in 0..count {
+        made.push(black_box(Box::new([7; 64])));
+    }
+    made
+}
+
+fn each_scope_has_its_own() {
+    isolated!(|| {
+        let made = {
+            tickscope::scope!("outer");
+            made(100)
+        };
+        {
+            tickscope::scope!("drop");
+            drop(made);
+        }
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(measured(&snapshot, "make"), [100, 6_400, 0, 0]);
+        // The vector was made before the inner scope, and goes with what it holds.
+        assert_eq!(measured(&snapshot, "outer"), [1, 800, 0, 0]);
+        assert_eq!(measured(&snapshot, "drop"), [0, 0, 101, 7_200]);
+    });
+}
+
+fn all_ways_to_allocate_are_counted() {
+    isolated!(|| {
+        {
+            tickscope::scope!("ways");
+            // Zeroed, grown, shrunk and given back.
+            let mut bytes = black_box(vec![0u8; 100]);
+            bytes.reserve_exact(300);
+            bytes.truncate(50);
+            bytes.shrink_to_fit();
+            drop(black_box(bytes));
+        }
+        let snapshot = tickscope::snapshot();
+        assert_eq!(measured(&snapshot, "ways"), [3, 550, 3, 550]);
+    });
+}
+
+fn what_comes_before_the_first_scope_is_outside() {
+    isolated!(|| {
+        std::thread::spawn(|| {
+            let early = black_box(vec![0u8; 5_000_000]);
+            {
+                tickscope::scope!("first");
+            }
+            drop(early);
+            let late = black_box(vec![0u8; 7_000_000]);
+            let snapshot = tickscope::snapshot();
+            let bytes = outside(&snapshot, AllocatedBytes);
+            assert!((12_000_000..13_000_000).contains(&bytes), "{bytes}");
+            let freed = outside(&snapshot, FreedBytes);
+            assert!((5_000_000..6_000_000).contains(&freed), "{freed}");
+            assert_eq!(measured(&snapshot, "first"), [0; 4]);
+            drop(late);
+        })
+        .join()
+        .unwrap();
+    });
+}
+
+fn the_collectors_own_work_is_not_the_programs() {
+    isolated!(|| {
+        tickscope::scope!("asks");
+        let session = tickscope::start("asks");
+        for round in 0..5 {
+            let snapshots = [tickscope::snapshot(), tickscope::reset()];
+            assert!(tickscope::disable_sites("nothing::*").is_ok());
+            tickscope::set_histogram(round % 2 == 0);
+            // Who owns a snapshot gives it back.
+            drop(snapshots);
+            tickscope::set_mode(Mode::Exact);
+        }
+        drop(session);
+        let [allocations, ..] = measured(&tickscope::snapshot(), "asks");
+        assert_eq!(allocations, 0);
+    });
+}
+
+fn resets_undo_and_ended_threads_keep_the_sum() {
+    isolated!(|| {
+        let work = || drop(made(10));
+        std::thread::Builder::new()
+            .name("worker".into())
+            .spawn(work)
+            .unwrap()
+            .join()
+            .unwrap();
+        work();
+        let closing = tickscope::reset();
+        assert_eq!(measured(&closing, "make")[0], 20);
+        assert_eq!(measured(&tickscope::snapshot(), "make"), [0; 4]);
+        std::thread::Builder::new()
+            .name("worker".into())
+            .spawn(work)
+            .unwrap()
+            .join()
+            .unwrap();
+        work();
+        work();
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(measured(&snapshot, "make")[..2], [30, 1_920]);
+        let ended = snapshot
+            .threads
+            .iter()
+            .position(|thread| thread.tid == 0)
+            .unwrap();
+        let rows = snapshot.rows_of(tickscope_format::ids::ThreadId(ended as u32));
+        let column = snapshot.measures.of(Allocations).unwrap();
+        let of_ended: u64 = rows.map(|row| column.of_row(row as u32)).sum();
+        assert_eq!(of_ended, 10);
+    });
+}
+
+fn nothing_is_counted_where_nothing_is_measured() {
+    isolated!(|| {
+        drop(made(1));
+        tickscope::set_mode(Mode::Off);
+        // The thread notices at its next scope.
+        drop(made(1));
+        let before = tickscope::reset();
+        drop(made(50));
+        let off = tickscope::snapshot();
+        assert!(off.measures.of(Allocations).is_none(), "{:?}", off.measures);
+        for mode in [Mode::Adaptive, Mode::Sampled, Mode::Exact] {
+            tickscope::set_mode(mode);
+            drop(made(50));
+            let snapshot = tickscope::snapshot();
+            assert_eq!(measured(&snapshot, "make")[..2], [50, 3_200], "{mode:?}");
+        }
+        drop(before);
+    });
+}
+
+/// Handlers open scopes between and inside of events while the thread's scopes allocate.
+fn handlers_change_no_count() {
+    isolated!(|| {
+        drop(made(1));
+        profile(true);
+        let mut rounds = 1;
+        while HANDLED.load(Ordering::Relaxed) < 100 {
+            drop(made(10));
+            rounds += 10;
+        }
+        profile(false);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(measured(&snapshot, "make")[..2], [rounds, 64 * rounds]);
+    });
+}
+
+crate::support::tests![
+    each_scope_has_its_own,
+    all_ways_to_allocate_are_counted,
+    what_comes_before_the_first_scope_is_outside,
+    the_collectors_own_work_is_not_the_programs,
+    resets_undo_and_ended_threads_keep_the_sum,
+    nothing_is_counted_where_nothing_is_measured,
+    handlers_change_no_count,
+];

@@ -1,0 +1,77 @@
+//! What was measured beside calls and time, as members of nodes and threads. A program that measures none of it has none
+//! of these members.
+
+use serde::{Serialize, Serializer};
+use tickscope_analysis::per_call::PerCall;
+use tickscope_format::snapshot::{Column, Quantity, Snapshot};
+
+use crate::quotient::Quotient;
+
+/// The values of all rows.
+pub(super) struct Measures<'a> {
+    /// Empty if nothing was measured.
+    columns: Vec<Dense<'a>>,
+    per: Option<&'a PerCall>,
+}
+
+/// A quantity with the values of all rows.
+struct Dense<'a> {
+    quantity: Quantity,
+    column: Option<&'a Column>,
+    own: Vec<u64>,
+    totals: Vec<u64>,
+}
+
+/// Some members, in their order.
+pub(crate) struct Members(Vec<(&'static str, Quotient)>);
+
+impl<'a> Measures<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Self {
+        let of = |quantity| {
+            let column = snapshot.measures.of(quantity);
+            let own = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
+            Dense {
+                quantity,
+                column,
+                totals: snapshot.nodes.totals(&own),
+                own,
+            }
+        };
+        let known = if snapshot.measures.is_empty() {
+            &[][..]
+        } else {
+            &Quantity::ALL
+        };
+        Self {
+            columns: known.iter().copied().map(of).collect(),
+            per,
+        }
+    }
+
+    /// Returns own value and total of each quantity in a row.
+    pub(super) fn of_row(&self, row: usize) -> Members {
+        let value = |values: &[u64]| Quotient::of(values.get(row).copied().unwrap_or(0), self.per);
+        let members = self.columns.iter().flat_map(|dense| {
+            [
+                (dense.quantity.name(), value(&dense.own)),
+                (dense.quantity.total_name(), value(&dense.totals)),
+            ]
+        });
+        Members(members.collect())
+    }
+
+    /// Returns what a thread has of each quantity outside any scope.
+    pub(super) fn outside(&self, thread: u32) -> Members {
+        let members = self.columns.iter().map(|dense| {
+            let outside = dense.column.map_or(0, |column| column.of_outside(thread));
+            (dense.quantity.outside_name(), Quotient::of(outside, self.per))
+        });
+        Members(members.collect())
+    }
+}
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}

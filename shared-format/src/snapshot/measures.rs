@@ -1,0 +1,249 @@
+//! What is measured of rows beside calls and time: sparse columns, one for each quantity.
+
+use std::collections::BTreeMap;
+
+/// A quantity that is counted by row, beside calls and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Quantity {
+    /// Allocations, and reallocations to another size.
+    Allocations,
+    /// The bytes asked for in them.
+    AllocatedBytes,
+    /// Blocks given back, and reallocations to another size. They count where they are given back.
+    Frees,
+    /// The bytes of those blocks.
+    FreedBytes,
+}
+
+impl Quantity {
+    /// All variants, in the order of their codes.
+    pub const ALL: [Self; 4] = [
+        Self::Allocations,
+        Self::AllocatedBytes,
+        Self::Frees,
+        Self::FreedBytes,
+    ];
+
+    /// Returns the number that stands for the quantity in a record. It never changes.
+    pub const fn code(self) -> u32 {
+        self as u32
+    }
+
+    /// Returns the quantity of a code, or none if this version does not know it.
+    pub fn of_code(code: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|quantity| quantity.code() == code)
+    }
+
+    /// Returns the member of JSON reports that has a row's own value.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allocations => "allocations",
+            Self::AllocatedBytes => "allocated_bytes",
+            Self::Frees => "frees",
+            Self::FreedBytes => "freed_bytes",
+        }
+    }
+
+    /// Returns the member of JSON reports that has a row's value with callees.
+    pub const fn total_name(self) -> &'static str {
+        match self {
+            Self::Allocations => "total_allocations",
+            Self::AllocatedBytes => "total_allocated_bytes",
+            Self::Frees => "total_frees",
+            Self::FreedBytes => "total_freed_bytes",
+        }
+    }
+
+    /// Returns the member of JSON reports that has a thread's value outside any scope.
+    pub const fn outside_name(self) -> &'static str {
+        match self {
+            Self::Allocations => "outside_allocations",
+            Self::AllocatedBytes => "outside_allocated_bytes",
+            Self::Frees => "outside_frees",
+            Self::FreedBytes => "outside_freed_bytes",
+        }
+    }
+}
+
+/// The values of one quantity, each with its index, in rising order. What is not in it is 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Column {
+    /// What was counted in rows themselves, by the index of the row.
+    pub rows: Vec<(u32, u64)>,
+    /// What was counted outside any scope, by the index of the thread.
+    pub outside: Vec<(u32, u64)>,
+}
+
+/// What was counted by row beside calls and time. It has a column for each quantity that was counted at all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measures {
+    columns: BTreeMap<Quantity, Column>,
+}
+
+impl Column {
+    /// Returns the value of a row.
+    pub fn of_row(&self, row: u32) -> u64 {
+        of(&self.rows, row)
+    }
+
+    /// Returns what was counted in a thread outside any scope.
+    pub fn of_outside(&self, thread: u32) -> u64 {
+        of(&self.outside, thread)
+    }
+
+    /// Returns the values of all rows, of which there are `rows`.
+    pub fn dense(&self, rows: usize) -> Vec<u64> {
+        let mut dense = vec![0; rows];
+        for &(row, value) in &self.rows {
+            if let Some(place) = dense.get_mut(row as usize) {
+                *place = value;
+            }
+        }
+        dense
+    }
+
+    /// Returns the sum of all values, in rows and outside.
+    pub fn sum(&self) -> u64 {
+        let values = self.rows.iter().chain(&self.outside);
+        values.fold(0, |sum, &(_, value)| sum.saturating_add(value))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.outside.is_empty()
+    }
+}
+
+impl Measures {
+    /// Returns whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// Returns the column of a quantity, or none if nothing was counted of it.
+    pub fn of(&self, quantity: Quantity) -> Option<&Column> {
+        self.columns.get(&quantity)
+    }
+
+    /// Returns all columns, in the order of the quantities.
+    pub fn iter(&self) -> impl Iterator<Item = (Quantity, &Column)> {
+        self.columns.iter().map(|(&quantity, column)| (quantity, column))
+    }
+
+    /// Puts a column in the place of the one that is there; one without values is left out.
+    pub fn set(&mut self, quantity: Quantity, column: Column) {
+        if column.is_empty() {
+            self.columns.remove(&quantity);
+        } else {
+            self.columns.insert(quantity, column);
+        }
+    }
+
+    /// Lowers values, the last ones first, so that each column adds up to at most `most`.
+    pub fn hold(&mut self, most: u64) {
+        for column in self.columns.values_mut() {
+            let mut left = most;
+            for (_, value) in column.rows.iter_mut().chain(&mut column.outside) {
+                *value = (*value).min(left);
+                left -= *value;
+            }
+            column.rows.retain(|&(_, value)| value > 0);
+            column.outside.retain(|&(_, value)| value > 0);
+        }
+    }
+
+    /// Appends the value of a row, behind all rows that have one.
+    pub fn push_row(&mut self, quantity: Quantity, row: u32, value: u64) {
+        if value > 0 {
+            self.columns.entry(quantity).or_default().rows.push((row, value));
+        }
+    }
+
+    /// Appends the value outside any scope of a thread, behind all threads that have one.
+    pub fn push_outside(&mut self, quantity: Quantity, thread: u32, value: u64) {
+        if value > 0 {
+            let column = self.columns.entry(quantity).or_default();
+            column.outside.push((thread, value));
+        }
+    }
+
+    /// Adds values of other snapshots or in other places: `row` and `thread` say where each value goes, and none leaves
+    /// it out. Values that come to one place are added up.
+    pub fn add(
+        &mut self,
+        other: &Self,
+        row: impl Fn(u32) -> Option<u32>,
+        thread: impl Fn(u32) -> Option<u32>,
+    ) {
+        for (quantity, column) in other.iter() {
+            let mut sum = self.columns.remove(&quantity).unwrap_or_default();
+            merge(&mut sum.rows, &column.rows, &row);
+            merge(&mut sum.outside, &column.outside, &thread);
+            self.set(quantity, sum);
+        }
+    }
+}
+
+fn of(values: &[(u32, u64)], index: u32) -> u64 {
+    let at = values.binary_search_by_key(&index, |&(index, _)| index);
+    at.map_or(0, |at| values[at].1)
+}
+
+/// Adds values to a list, each in its new place.
+fn merge(sum: &mut Vec<(u32, u64)>, values: &[(u32, u64)], place: impl Fn(u32) -> Option<u32>) {
+    sum.extend(
+        values
+            .iter()
+            .filter_map(|&(index, value)| Some((place(index)?, value))),
+    );
+    sum.sort_by_key(|&(index, _)| index);
+    sum.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 = kept.1.saturating_add(next.1);
+        }
+        same
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_records_and_names_differ() {
+        assert_eq!(Quantity::ALL.map(Quantity::code), [0, 1, 2, 3]);
+        for quantity in Quantity::ALL {
+            assert_eq!(Quantity::of_code(quantity.code()), Some(quantity));
+            let same = Quantity::ALL
+                .iter()
+                .filter(|other| other.name() == quantity.name());
+            assert_eq!(same.count(), 1);
+        }
+        assert_eq!(Quantity::of_code(1_000), None);
+    }
+
+    #[test]
+    fn values_that_come_to_one_place_are_added_up() {
+        let mut one = Measures::default();
+        one.push_row(Quantity::Frees, 2, 5);
+        one.push_row(Quantity::Frees, 3, 6);
+        one.push_row(Quantity::Frees, 4, 7);
+        one.push_outside(Quantity::Frees, 0, 1);
+        one.push_row(Quantity::Allocations, 0, 0);
+        let mut sum = one.clone();
+        sum.add(&one, |row| [None, Some(2), Some(0)][row as usize - 2], |_| None);
+        let column = sum.of(Quantity::Frees).unwrap();
+        assert_eq!(column.rows, [(0, 7), (2, 5 + 6), (3, 6), (4, 7)]);
+        assert_eq!(column.outside, [(0, 1)]);
+        assert_eq!(
+            (column.of_row(2), column.of_row(1), column.of_outside(0)),
+            (11, 0, 1)
+        );
+        assert_eq!(column.dense(5), [7, 0, 11, 6, 7]);
+        assert_eq!(column.sum(), 32);
+        assert!(sum.of(Quantity::Allocations).is_none());
+        sum.set(Quantity::Frees, Column::default());
+        assert!(sum.is_empty());
+    }
+}
