@@ -146,16 +146,17 @@ impl Builder {
         self
     }
 
-    /// Sets how many nodes all threads together may have, 1048576 by default. It is fixed at the first scope or start
-    /// of the process. Variable: `TICKSCOPE_MAX_PROCESS_NODES`.
+    /// Sets how many nodes all threads together may have: 1 to 100000000, 1048576 by default. Calls that need more are
+    /// dropped and counted as dropped. It is fixed at the first scope or start of the process. Variable:
+    /// `TICKSCOPE_MAX_PROCESS_NODES`.
     pub fn max_process_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_process_nodes = nodes;
         self
     }
 
-    /// Sets the longest gap between two events of a thread that is charged. A longer one is not charged but counted as
-    /// a clock error. There is no limit by default. It is fixed at the first scope or start of the process. Variable:
-    /// `TICKSCOPE_MAX_GAP_MS`.
+    /// Sets the longest gap between two events of a thread that is charged: at most 24 h. A longer one is not charged
+    /// but counted as a clock error. Zero is no limit, which is the default. It is fixed at the first scope or start of
+    /// the process. Variable: `TICKSCOPE_MAX_GAP_MS`.
     pub fn max_gap(mut self, limit: Duration) -> Self {
         self.settings.max_gap = Some(limit);
         self
@@ -174,7 +175,7 @@ impl Builder {
     }
 
     /// Writes a log to standard error: at this interval, 10 ms to 1 h, one line for each thread and each group it was
-    /// in. There is no log by default. Needs the feature `report`; without it [`Session::warnings`] says that there is
+    /// in. Zero is no log, which is the default. Needs the feature `report`; without it [`Session::warnings`] says that there is
     /// none. Variable: `TICKSCOPE_LOG_EVERY_MS`.
     ///
     /// The publisher's thread writes the log, so scopes cost the same. `tickscope log` prints the same lines, and those

@@ -304,7 +304,7 @@ fn bad_values_are_named_with_what_is_allowed() {
                     format!("{name}={value} "),
                     bad.unwrap().2.into(),
                     " is not understood; allowed: ".into(),
-                    "; the default is used".into(),
+                    "; the variable is ignored".into(),
                 ] {
                     assert!(warnings[0].contains(&part), "{part}: {warnings:?}");
                 }

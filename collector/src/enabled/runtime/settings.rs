@@ -4,6 +4,7 @@
 //! scope of a program may be inside its allocator. Warnings about bad values are made later.
 
 use std::ffi::CStr;
+use std::fmt;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -42,6 +43,14 @@ const MAX_DEPTH: u32 = 512;
 const MAX_NODES: u32 = 65_536;
 /// At most 64 MiB of nodes in the process.
 const MAX_PROCESS_NODES: u32 = 1 << 20;
+
+const INTERVAL_MS: Range = Range::new(10, 3_600_000, "milliseconds");
+const LOG_EVERY_MS: Range = Range::new(10, 3_600_000, "milliseconds").or_zero("no log");
+const MAX_GAP_MS: Range = Range::new(1, 86_400_000, "milliseconds").or_zero("no limit");
+const RING_BYTES_RANGE: Range = Range::new(64 << 10, 4 << 30, "bytes (suffix K, M or G)");
+const DEPTHS: Range = Range::new(1, node::DEPTH_MAX as u64, "nested scopes");
+const NODES: Range = Range::new(1, node::NODES_MAX as u64 - 1, "nodes a thread");
+const PROCESS_NODES: Range = Range::new(1, 100_000_000, "nodes in all threads");
 
 /// How long a program waits, at its first scope, for a standard error that accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
@@ -90,11 +99,77 @@ impl Default for Settings {
     }
 }
 
+/// The numbers that a setting allows, for its variable and for its setter.
+#[derive(Clone, Copy)]
+struct Range {
+    least: u64,
+    most: u64,
+    /// What 0 means, if it is allowed as well.
+    zero: Option<&'static str>,
+    unit: &'static str,
+}
+
+impl Range {
+    const fn new(least: u64, most: u64, unit: &'static str) -> Self {
+        Self {
+            least,
+            most,
+            zero: None,
+            unit,
+        }
+    }
+
+    /// Allows 0 as well.
+    const fn or_zero(self, meaning: &'static str) -> Self {
+        Self {
+            zero: Some(meaning),
+            ..self
+        }
+    }
+
+    fn allows(self, number: u64) -> bool {
+        (self.least..=self.most).contains(&number) || number == 0 && self.zero.is_some()
+    }
+
+    /// Reads the value of a variable.
+    fn number(self, value: &[u8]) -> Option<u64> {
+        number(value).filter(|&number| self.allows(number))
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            least, most, unit, ..
+        } = self;
+        match self.zero {
+            Some(meaning) if *least == 1 => write!(f, "0 ({meaning}) to {most} {unit}"),
+            Some(meaning) => write!(f, "0 ({meaning}) or {least} to {most} {unit}"),
+            None => write!(f, "{least} to {most} {unit}"),
+        }
+    }
+}
+
+/// The values that a variable allows.
+enum Allowed {
+    Words(&'static str),
+    Numbers(Range),
+}
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words(words) => f.write_str(words),
+            Self::Numbers(range) => range.fmt(f),
+        }
+    }
+}
+
 /// An environment variable: its name, the allowed values, and how a value is applied. `apply` returns false if the
 /// value is not allowed.
 struct Variable {
     name: &'static CStr,
-    allowed: &'static str,
+    allowed: Allowed,
     apply: fn(&mut Settings, &[u8]) -> bool,
 }
 
@@ -103,42 +178,42 @@ struct Variable {
 const VARIABLES: [Variable; 13] = [
     Variable {
         name: c"TICKSCOPE",
-        allowed: "live, log, report, off",
+        allowed: Allowed::Words("live, log, report, off"),
         apply: |settings, value| {
             set(auto_start(value), |auto_start| {
                 if auto_start == Some(AutoStart::Log) {
-                    settings.log_every.get_or_insert(LOG_EVERY);
+                    let every = settings.log_every.filter(|every| !every.is_zero());
+                    settings.log_every = every.or(Some(LOG_EVERY));
                 }
             })
         },
     },
     Variable {
         name: c"TICKSCOPE_LOG_EVERY_MS",
-        allowed: "0 (no log) or 10 to 3600000 milliseconds",
+        allowed: Allowed::Numbers(LOG_EVERY_MS),
         apply: |settings, value| {
-            let every = number(value, 0..=3_600_000).filter(|ms| !(1..10).contains(ms));
-            set(every, |ms| {
+            set(LOG_EVERY_MS.number(value), |ms| {
                 settings.log_every = (ms > 0).then(|| Duration::from_millis(ms));
             })
         },
     },
     Variable {
         name: c"TICKSCOPE_INTERVAL_MS",
-        allowed: "10 to 3600000 milliseconds",
+        allowed: Allowed::Numbers(INTERVAL_MS),
         apply: |settings, value| {
-            set(number(value, 10..=3_600_000), |ms| {
+            set(INTERVAL_MS.number(value), |ms| {
                 settings.interval = Duration::from_millis(ms)
             })
         },
     },
     Variable {
         name: c"TICKSCOPE_RING_BYTES",
-        allowed: "65536 to 4294967296 bytes (suffix K, M or G)",
+        allowed: Allowed::Numbers(RING_BYTES_RANGE),
         apply: |settings, value| set(bytes(value), |bytes| settings.ring_bytes = bytes),
     },
     Variable {
         name: c"TICKSCOPE_MODE",
-        allowed: "exact, adaptive, sampled, off",
+        allowed: Allowed::Words("exact, adaptive, sampled, off"),
         apply: |settings, value| {
             let words = Mode::ALL.map(|mode| (mode.as_str(), mode));
             set(one_of(value, &words), |mode| settings.mode = Some(mode))
@@ -146,7 +221,7 @@ const VARIABLES: [Variable; 13] = [
     },
     Variable {
         name: c"TICKSCOPE_HISTOGRAM",
-        allowed: "on, off",
+        allowed: Allowed::Words("on, off"),
         apply: |settings, value| {
             let histogram = one_of(value, &[("on", true), ("off", false)]);
             set(histogram, |histogram| settings.histogram = Some(histogram))
@@ -154,12 +229,12 @@ const VARIABLES: [Variable; 13] = [
     },
     Variable {
         name: c"TICKSCOPE_CLOCK",
-        allowed: "tsc, tsc-ordered, monotonic",
+        allowed: Allowed::Words("tsc, tsc-ordered, monotonic"),
         apply: |settings, value| set(Clock::named(value), |clock| settings.clock = clock),
     },
     Variable {
         name: c"TICKSCOPE_THREADS",
-        allowed: "all, opt-in",
+        allowed: Allowed::Words("all, opt-in"),
         apply: |settings, value| {
             let threads = one_of(value, &[("all", Threads::All), ("opt-in", Threads::OptIn)]);
             set(threads, |threads| settings.threads = threads)
@@ -167,43 +242,35 @@ const VARIABLES: [Variable; 13] = [
     },
     Variable {
         name: c"TICKSCOPE_MAX_DEPTH",
-        allowed: "1 to 4096 nested scopes",
-        apply: |settings, value| {
-            set(number(value, 1..=u64::from(node::DEPTH_MAX)), |depth| {
-                settings.max_depth = depth as u32
-            })
-        },
+        allowed: Allowed::Numbers(DEPTHS),
+        apply: |settings, value| set(DEPTHS.number(value), |depth| settings.max_depth = depth as u32),
     },
     Variable {
         name: c"TICKSCOPE_MAX_NODES",
-        allowed: "1 to 1048575 nodes a thread",
-        apply: |settings, value| {
-            set(number(value, 1..=u64::from(node::NODES_MAX - 1)), |nodes| {
-                settings.max_nodes = nodes as u32
-            })
-        },
+        allowed: Allowed::Numbers(NODES),
+        apply: |settings, value| set(NODES.number(value), |nodes| settings.max_nodes = nodes as u32),
     },
     Variable {
         name: c"TICKSCOPE_MAX_PROCESS_NODES",
-        allowed: "1 to 100000000 nodes in all threads",
+        allowed: Allowed::Numbers(PROCESS_NODES),
         apply: |settings, value| {
-            set(number(value, 1..=100_000_000), |nodes| {
+            set(PROCESS_NODES.number(value), |nodes| {
                 settings.max_process_nodes = nodes as u32
             })
         },
     },
     Variable {
         name: c"TICKSCOPE_MAX_GAP_MS",
-        allowed: "0 (no limit) to 86400000 milliseconds",
+        allowed: Allowed::Numbers(MAX_GAP_MS),
         apply: |settings, value| {
-            set(number(value, 0..=86_400_000), |ms| {
+            set(MAX_GAP_MS.number(value), |ms| {
                 settings.max_gap = (ms > 0).then(|| Duration::from_millis(ms));
             })
         },
     },
     Variable {
         name: c"TICKSCOPE_ALLOW_REMOTE_CONTROL",
-        allowed: "on, off",
+        allowed: Allowed::Words("on, off"),
         apply: |settings, value| {
             let control = one_of(value, &[("on", true), ("off", false)]);
             set(control, |control| settings.allow_remote_control = control)
@@ -235,9 +302,8 @@ fn auto_start(value: &[u8]) -> Option<Option<AutoStart>> {
     }
 }
 
-fn number(value: &[u8], allowed: std::ops::RangeInclusive<u64>) -> Option<u64> {
-    let number = std::str::from_utf8(value).ok()?.parse().ok()?;
-    allowed.contains(&number).then_some(number)
+fn number(value: &[u8]) -> Option<u64> {
+    std::str::from_utf8(value).ok()?.parse().ok()
 }
 
 fn bytes(value: &[u8]) -> Option<u64> {
@@ -247,8 +313,8 @@ fn bytes(value: &[u8]) -> Option<u64> {
         (b'g' | b'G', digits) => (digits, 1 << 30),
         _ => (value, 1),
     };
-    let bytes = number(digits, 1..=4 << 30)?.checked_mul(unit)?;
-    (64 << 10..=4 << 30).contains(&bytes).then_some(bytes)
+    let bytes = number(digits)?.checked_mul(unit)?;
+    RING_BYTES_RANGE.allows(bytes).then_some(bytes)
 }
 
 impl AutoStart {
@@ -317,9 +383,9 @@ impl Settings {
                 && !(known.apply)(&mut self, value.as_bytes())
             {
                 let found = value.to_string_lossy();
-                let allowed = known.allowed;
+                let allowed = &known.allowed;
                 warnings.push(format!(
-                    "{name}={found} is not understood; allowed: {allowed}; the default is used"
+                    "{name}={found} is not understood; allowed: {allowed}; the variable is ignored"
                 ));
             }
         }
@@ -346,25 +412,31 @@ impl Settings {
 
     /// Clamps what the program itself set.
     fn mend(&mut self, warnings: &mut Vec<String>) {
-        let mut clamp = |what: &str, value: u64, low: u64, high: u64| {
-            let mended = value.clamp(low, high);
+        let mut clamp = |what: &str, value: u64, Range { least, most, .. }: Range| {
+            let mended = value.clamp(least, most);
             if mended != value {
                 warnings.push(format!(
-                    "{what} {value} is out of range; allowed: {low} to {high}; used: {mended}"
+                    "{what} {value} is out of range; allowed: {least} to {most}; used: {mended}"
                 ));
             }
             mended
         };
-        let ms = clamp("interval (ms)", self.interval.as_millis() as u64, 10, 3_600_000);
+        let ms = clamp("interval (ms)", millis(self.interval), INTERVAL_MS);
         self.interval = Duration::from_millis(ms);
-        if let Some(every) = &mut self.log_every {
-            let ms = clamp("log_every (ms)", every.as_millis() as u64, 10, 3_600_000);
-            *every = Duration::from_millis(ms);
-        }
-        self.ring_bytes = clamp("ring_bytes", self.ring_bytes, 64 << 10, 4 << 30).next_power_of_two();
-        self.max_depth = clamp("max_depth", self.max_depth.into(), 1, node::DEPTH_MAX.into()) as u32;
-        let most = u64::from(node::NODES_MAX - 1);
-        self.max_nodes = clamp("max_nodes", self.max_nodes.into(), 1, most) as u32;
+        self.log_every = self.log_every.filter(|every| !every.is_zero()).map(|every| {
+            let ms = clamp("log_every (ms)", millis(every), LOG_EVERY_MS);
+            Duration::from_millis(ms)
+        });
+        self.max_gap = self.max_gap.filter(|gap| !gap.is_zero()).map(|gap| {
+            // A setter may also ask for less than a millisecond.
+            clamp("max_gap (ms)", millis(gap).max(1), MAX_GAP_MS);
+            gap.min(Duration::from_millis(MAX_GAP_MS.most))
+        });
+        self.ring_bytes = clamp("ring_bytes", self.ring_bytes, RING_BYTES_RANGE).next_power_of_two();
+        self.max_depth = clamp("max_depth", self.max_depth.into(), DEPTHS) as u32;
+        self.max_nodes = clamp("max_nodes", self.max_nodes.into(), NODES) as u32;
+        let nodes = clamp("max_process_nodes", self.max_process_nodes.into(), PROCESS_NODES);
+        self.max_process_nodes = nodes as u32;
     }
 
     /// Returns the largest gap that is charged, in ticks.
@@ -374,6 +446,11 @@ impl Settings {
             None => NO_LIMIT,
         }
     }
+}
+
+/// Returns the whole milliseconds of a duration.
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -408,6 +485,65 @@ mod tests {
         assert!(
             warnings[1].contains("max_depth 9999") && warnings[1].contains("1 to 4096"),
             "{warnings:?}"
+        );
+    }
+
+    /// What a program sets, after it was mended, and the warnings.
+    fn mended(set: impl FnOnce(&mut Settings)) -> (Settings, Vec<String>) {
+        let (mut settings, mut warnings) = (Settings::default(), Vec::new());
+        set(&mut settings);
+        settings.mend(&mut warnings);
+        (settings, warnings)
+    }
+
+    #[test]
+    fn the_nodes_of_the_process_stay_in_range() {
+        for (set, used) in [(0, 1), (7, 7), (u32::MAX, 100_000_000)] {
+            let (settings, warnings) = mended(|settings| settings.max_process_nodes = set);
+            assert_eq!(settings.max_process_nodes, used);
+            let said =
+                format!("max_process_nodes {set} is out of range; allowed: 1 to 100000000; used: {used}");
+            let expected = if set == used { vec![] } else { vec![said] };
+            assert_eq!(warnings, expected);
+        }
+    }
+
+    #[test]
+    fn a_gap_of_zero_is_no_limit_and_a_day_is_the_longest() {
+        let (settings, warnings) = mended(|settings| settings.max_gap = Some(Duration::ZERO));
+        assert_eq!((settings.max_gap, warnings), (None, vec![]));
+        assert_eq!(settings.max_gap_ticks(1e9), NO_LIMIT);
+        let day = Duration::from_secs(86_400);
+        for gap in [Duration::from_nanos(1), Duration::from_micros(1_500), day] {
+            let (settings, warnings) = mended(|settings| settings.max_gap = Some(gap));
+            assert_eq!((settings.max_gap, warnings), (Some(gap), vec![]));
+        }
+        let (settings, warnings) = mended(|settings| settings.max_gap = Some(2 * day));
+        assert_eq!(settings.max_gap, Some(day));
+        let said = "max_gap (ms) 172800000 is out of range; allowed: 1 to 86400000; used: 86400000";
+        assert_eq!(warnings, [said]);
+    }
+
+    #[test]
+    fn a_log_every_zero_is_no_log() {
+        let (settings, warnings) = mended(|settings| settings.log_every = Some(Duration::ZERO));
+        assert_eq!((settings.log_every, warnings), (None, vec![]));
+        let (settings, warnings) = mended(|settings| settings.log_every = Some(Duration::from_nanos(1)));
+        assert_eq!(settings.log_every, Some(Duration::from_millis(10)));
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        let log = VARIABLES
+            .iter()
+            .find(|variable| variable.name == c"TICKSCOPE")
+            .unwrap();
+        let mut settings = Settings {
+            log_every: Some(Duration::ZERO),
+            ..Settings::default()
+        };
+        assert!((log.apply)(&mut settings, b"log"));
+        assert_eq!(
+            settings.log_every,
+            Some(LOG_EVERY),
+            "the variable overrides the setter"
         );
     }
 }
