@@ -12,6 +12,8 @@ const MODE_BITS: u64 = 0b11;
 const HISTOGRAMS_BIT: u64 = 0b100;
 const FLAG_BITS: u32 = 3;
 
+const _: () = assert!(Mode::ALL.len() <= (MODE_BITS + 1) as usize);
+
 /// The switches so far.
 struct Switches<const KEPT: usize> {
     /// The flags and the number of the newest switch.
