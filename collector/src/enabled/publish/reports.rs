@@ -5,15 +5,15 @@
 
 #[cfg(feature = "report")]
 mod forms;
-#[cfg(not(feature = "report"))]
-mod kept_form;
 #[cfg(feature = "report")]
 mod log;
 #[cfg(feature = "report")]
 mod log_writer;
 pub(crate) mod report_file;
+#[cfg(not(feature = "report"))]
+mod without_report;
 
 #[cfg(not(feature = "report"))]
-pub(crate) use self::kept_form::{LOG_IS_MISSING, Log};
+pub(crate) use self::without_report::{LOG_IS_MISSING, Log};
 #[cfg(feature = "report")]
 pub(crate) use self::{forms::LOG_IS_MISSING, log::Log};

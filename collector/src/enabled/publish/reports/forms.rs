@@ -13,11 +13,6 @@ use crate::types::Format;
 /// The reason why there is no log although one was asked for. This build has a log.
 pub(crate) const LOG_IS_MISSING: Option<&str> = None;
 
-/// Returns the endings of file names that choose a form.
-pub(super) fn endings() -> String {
-    Form::endings()
-}
-
 /// Returns the report as text, for a terminal. Other builds return `None`.
 pub(super) fn text(snapshot: &Snapshot) -> Option<String> {
     let options = TextOptions {
@@ -40,11 +35,6 @@ pub(super) fn of_format(format: Format) -> Form {
         Format::Callgrind => Form::Callgrind,
         Format::Tks => Form::Tks,
     }
-}
-
-/// Returns the form that a file's name chooses; text if it chooses none.
-pub(super) fn of_file(path: &Path) -> Form {
-    Form::of_file(path).unwrap_or(Form::Text)
 }
 
 /// Writes a snapshot to a new file, whole or not at all.

@@ -8,9 +8,9 @@ use tickscope_format::file::places;
 use tickscope_format::{FormatError, Snapshot, snapshot_file};
 
 #[cfg(feature = "report")]
-use super::forms::{Form, endings, of_file, of_format, text, write_new};
+use super::forms::{Form, of_format, text, write_new};
 #[cfg(not(feature = "report"))]
-use super::kept_form::{Form, endings, of_file, of_format, text, write_new};
+use super::without_report::{Form, of_format, text, write_new};
 use crate::enabled::platform::os;
 use crate::types::{Destination, Format};
 
@@ -78,9 +78,9 @@ pub(crate) fn missed() {
 
 fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     let wanted = filled_in(wanted, &snapshot.process.name);
-    let form = of_file(&wanted);
-    let (form, path) = if form.is_built_in() {
-        (form, wanted.clone())
+    let meant = Form::of_file(&wanted).unwrap_or_default();
+    let (form, path) = if meant.is_built_in() {
+        (meant, wanted.clone())
     } else {
         (Form::Tks, and_kept(&wanted))
     };
@@ -91,11 +91,11 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
         ));
     }
     let written = write_numbered(snapshot, &path, form)?;
-    if form == Form::Tks && of_file(&wanted) != Form::Tks {
+    if form == Form::Tks && meant != Form::Tks {
         say(&format!(
             "{} needs the feature `{}`; kept instead: tickscope report {} -o {}",
             wanted.display(),
-            of_file(&wanted).feature(),
+            meant.feature(),
             shell_word(&written),
             shell_word(&wanted)
         ));
@@ -170,7 +170,7 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
     if says_no_form(path) {
         return Some(format!("the report at exit {} {}", path.display(), no_form()));
     }
-    let form = of_file(path);
+    let form = Form::of_file(path).unwrap_or_default();
     (!form.is_built_in()).then(|| {
         format!(
             "the report at exit {} needs the feature `{}`; it will be {}",
@@ -195,7 +195,7 @@ fn says_no_form(path: &Path) -> bool {
 fn no_form() -> String {
     format!(
         "is text: its ending names no form; endings that do: {}",
-        endings()
+        Form::endings()
     )
 }
 

@@ -15,15 +15,11 @@ pub(crate) const LOG_IS_MISSING: Option<&str> = Some(
      lines from outside",
 );
 
-/// Returns the endings of file names that choose a form.
-pub(super) fn endings() -> String {
-    format!(".{ENDING}")
-}
-
 /// A form, as far as this build can distinguish forms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
     /// A form that needs the feature `report` or `export`.
+    #[default]
     Missing,
     /// The snapshot itself.
     Tks,
@@ -52,12 +48,13 @@ pub(super) fn write_new(_: Form, path: &Path, snapshot: &Snapshot, _: bool) -> R
     snapshot_file::write(path, snapshot)
 }
 
-/// Returns the form that a file's name chooses.
-pub(super) fn of_file(path: &Path) -> Form {
-    Form::of_file(path).unwrap_or(Form::Missing)
-}
-
 impl Form {
+    /// Returns the endings of file names that choose a form.
+    pub(super) fn endings() -> String {
+        format!(".{ENDING}")
+    }
+
+    /// Returns the form that a file's name chooses.
     pub(super) fn of_file(path: &Path) -> Option<Self> {
         (path.extension() == Some(OsStr::new(ENDING))).then_some(Self::Tks)
     }
