@@ -156,51 +156,42 @@ macro_rules! count {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __counter {
-    ($name:expr, $group:expr) => {{
-        static SITE: $crate::__private::Site =
-            $crate::__private::Site::named($name, ::core::module_path!(), ::core::file!(), ::core::line!())
-                .in_group($group)
-                .counting();
-        &SITE
-    }};
+    ($name:expr, $group:expr) => {
+        $crate::__site!(@named $name, $group, .counting())
+    };
 }
 
 /// The static descriptor of this place in the source.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
-    (group = $group:expr, $name:expr $(,)?) => {
-        $crate::__site!(@ $crate::__private::Site::named($name, ::core::module_path!(), ::core::file!(), ::core::line!()).in_group($group))
+    () => {
+        $crate::__site!(@enclosing "")
     };
     (group = $group:expr $(,)?) => {
-        $crate::__site!(@here here.in_group($group))
+        $crate::__site!(@enclosing $group)
     };
-    (@ $site:expr) => {{
-        static SITE: $crate::__private::Site = $site;
-        &SITE
-    }};
-    () => {{
+    (group = $group:expr, $name:expr $(,)?) => {
+        $crate::__site!(@named $name, $group,)
+    };
+    (@enclosing $group:expr) => {{
         fn here() {}
         fn path() -> &'static str {
             ::core::any::type_name_of_val(&here)
-        }
-        static SITE: $crate::__private::Site =
-            $crate::__private::Site::enclosing(path, ::core::module_path!(), ::core::file!(), ::core::line!());
-        &SITE
-    }};
-    (@here $here:ident.in_group($group:expr)) => {{
-        fn $here() {}
-        fn path() -> &'static str {
-            ::core::any::type_name_of_val(&$here)
         }
         static SITE: $crate::__private::Site =
             $crate::__private::Site::enclosing(path, ::core::module_path!(), ::core::file!(), ::core::line!())
                 .in_group($group);
         &SITE
     }};
-    ($name:expr $(,)?) => {{
+    (@named $name:expr, $group:expr, $($counting:tt)*) => {{
         static SITE: $crate::__private::Site =
-            $crate::__private::Site::named($name, ::core::module_path!(), ::core::file!(), ::core::line!());
+            $crate::__private::Site::named($name, ::core::module_path!(), ::core::file!(), ::core::line!())
+                .in_group($group)
+                $($counting)*;
         &SITE
     }};
+    ($name:expr $(,)?) => {
+        $crate::__site!(@named $name, "",)
+    };
 }
