@@ -109,44 +109,36 @@ pub enum Status {
     Unsupported,
 }
 
-/// The reason why [`Builder::try_start`](crate::Builder::try_start) could not publish.
-#[derive(Debug)]
-pub struct StartError {
-    pub(crate) message: String,
+/// Makes the type of an error that is a message.
+macro_rules! error_with_message {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name {
+            pub(crate) message: String,
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.message)
+            }
+        }
+
+        impl std::error::Error for $name {}
+    };
 }
 
-/// The reason why [`dump`](crate::dump) wrote nothing.
-#[derive(Debug)]
-pub struct DumpError {
-    pub(crate) message: String,
+error_with_message! {
+    /// The reason why [`Builder::try_start`](crate::Builder::try_start) could not publish.
+    StartError
 }
 
-/// The reason why [`disable_sites`](crate::disable_sites) or [`enable_sites`](crate::enable_sites) changed nothing.
-#[derive(Debug)]
-pub struct SitesError {
-    pub(crate) message: String,
+error_with_message! {
+    /// The reason why [`dump`](crate::dump) wrote nothing.
+    DumpError
 }
 
-impl std::fmt::Display for SitesError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
+error_with_message! {
+    /// The reason why [`disable_sites`](crate::disable_sites) or [`enable_sites`](crate::enable_sites) changed nothing.
+    SitesError
 }
-
-impl std::error::Error for SitesError {}
-
-impl std::fmt::Display for StartError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for StartError {}
-
-impl std::fmt::Display for DumpError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for DumpError {}
