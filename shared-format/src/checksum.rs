@@ -1,6 +1,7 @@
 //! The checksum of headers, records and slots: CRC-32 (IEEE) over words as they are in the file.
 
 use crate::layout::WORD;
+use crate::words::fill_bytes;
 
 /// Words that are taken at once: the checksum is slow with a few bytes at a time.
 const AT_ONCE: usize = 64;
@@ -17,10 +18,7 @@ pub(crate) fn begin(words: &[u64]) -> crc32fast::Hasher {
     let mut crc = crc32fast::Hasher::new();
     let mut piece = [0; AT_ONCE * WORD];
     for words in words.chunks(AT_ONCE) {
-        let (places, _) = piece.as_chunks_mut();
-        for (place, word) in places.iter_mut().zip(words) {
-            *place = word.to_le_bytes();
-        }
+        fill_bytes(&mut piece, words);
         crc.update(&piece[..words.len() * WORD]);
     }
     crc

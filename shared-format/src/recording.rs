@@ -72,21 +72,21 @@ impl Recording {
             .metadata()
             .map_err(|error| FormatError::io("stat", path, error))?
             .len();
-        let mut series = Self {
+        let mut recording = Self {
             file,
             path: path.to_path_buf(),
             moments: Vec::new(),
             torn_bytes: 0,
             sites: RefCell::default(),
         };
-        series.check_page(length)?;
+        recording.check_page(length)?;
         let mut position = 0;
-        while let Some(moment) = series.moment(position, length)? {
-            series.moments.push(moment);
+        while let Some(moment) = recording.moment(position, length)? {
+            recording.moments.push(moment);
             position = moment.end();
         }
-        series.torn_bytes = length.saturating_sub(offset(position));
-        Ok(series)
+        recording.torn_bytes = length.saturating_sub(offset(position));
+        Ok(recording)
     }
 
     /// The path of the file.
@@ -110,11 +110,11 @@ impl Recording {
     /// [`FormatError::Damaged`] if the bytes are not what was written, or the error of reading.
     pub fn payload(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
         let stored = self.stored(moment)?;
-        let Some(facts) = RecordInfo::of(&stored) else {
+        let Some(info) = RecordInfo::of(&stored) else {
             return Ok(stored);
         };
         let mut payload = stored::unpacked(&stored)?;
-        payload.extend_from_slice(&self.sites_at(facts.sites, moment)?);
+        payload.extend_from_slice(&self.sites_at(info.sites, moment)?);
         Ok(payload)
     }
 
@@ -175,7 +175,7 @@ impl Recording {
     fn moment(&self, position: u64, length: u64) -> Result<Option<Moment>, FormatError> {
         let begin = offset(position);
         let there = length.saturating_sub(begin);
-        let most = record::WORDS * WORD + stored::FACTS_BYTES;
+        let most = record::WORDS * WORD + stored::INFO_BYTES;
         let bytes = self.read(begin, most.min(usize::try_from(there).unwrap_or(most)))?;
         let head: Vec<u64> = words::from_bytes(&bytes).take(record::WORDS).collect();
         let Some(head) = head.first_chunk().filter(|head| ring::is_head(head, position)) else {
@@ -194,11 +194,11 @@ impl Recording {
             position,
             bytes: payload,
         };
-        if let Some(facts) = RecordInfo::of(&bytes[record::WORDS * WORD..]) {
+        if let Some(info) = RecordInfo::of(&bytes[record::WORDS * WORD..]) {
             return Ok(Some(Moment {
-                seq: facts.seq,
-                reset_epoch: facts.reset_epoch,
-                withdraws: facts.withdraws,
+                seq: info.seq,
+                reset_epoch: info.reset_epoch,
+                withdraws: info.withdraws,
                 ..moment
             }));
         }

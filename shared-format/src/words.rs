@@ -34,17 +34,22 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
 }
 
-/// Words that lie side by side as bytes, all at once.
-pub(crate) fn bytes_of(words: &[u64]) -> Vec<u8> {
-    let mut bytes = vec![0; size_of_val(words)];
+/// Fills bytes with words that lie side by side, from the first byte on. Words that do not fit are left out.
+pub(crate) fn fill_bytes(bytes: &mut [u8], words: &[u64]) {
     let (places, _) = bytes.as_chunks_mut();
     for (place, word) in places.iter_mut().zip(words) {
         *place = word.to_le_bytes();
     }
+}
+
+/// Words that lie side by side as bytes.
+pub(crate) fn bytes_of(words: &[u64]) -> Vec<u8> {
+    let mut bytes = vec![0; size_of_val(words)];
+    fill_bytes(&mut bytes, words);
     bytes
 }
 
-/// Words as bytes.
+/// Words that come one after another as bytes.
 pub(crate) fn to_bytes(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
     let words = words.into_iter();
     let mut bytes = Vec::with_capacity(words.size_hint().0 * size_of::<u64>());

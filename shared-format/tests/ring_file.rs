@@ -304,10 +304,7 @@ fn what_is_no_ring_says_what_it_is() {
             "link.ring",
             "is a symbolic link, wanted a plain file; name the one it points to",
         ),
-        (
-            "dir.ring",
-            "is a directory, wanted a file; --dir DIR looks into a directory",
-        ),
+        ("dir.ring", "is a directory, wanted a file"),
         ("random.ring", "begins with \"ZZZZZZZZ\""),
         ("empty.ring", "begins with \"\""),
         ("cut.ring", "truncated: 100000 bytes"),

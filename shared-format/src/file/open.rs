@@ -49,7 +49,7 @@ pub enum Liveness {
         /// When it was last heard of.
         since_unix_ns: u64,
     },
-    /// It said goodbye at this time (nanoseconds since the Unix epoch).
+    /// It ended in order at this time (nanoseconds since the Unix epoch).
     Exited {
         /// When.
         unix_ns: u64,
@@ -124,10 +124,7 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
         ));
     }
     if kind.is_dir() {
-        return Err(unsuitable(
-            "is a directory".into(),
-            "a file; --dir DIR looks into a directory",
-        ));
+        return Err(unsuitable("is a directory".into(), "a file"));
     }
     if !kind.is_file() {
         let what = if kind.is_fifo() {

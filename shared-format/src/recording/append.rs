@@ -38,7 +38,7 @@ impl Writer {
         // Without following links: what one points to is not ours to replace.
         let there = path.symlink_metadata().ok();
         let refused = match &there {
-            Some(_) if !force => Some(("exists already", "a new file; --force writes over it")),
+            Some(_) if !force => Some(("exists already", "a new file")),
             Some(facts) if !facts.is_file() => Some(("exists and is no plain file", "a new file")),
             _ => None,
         };

@@ -8,22 +8,20 @@
 
 use crate::codec;
 use crate::error::FormatError;
+use crate::layout::record;
 #[cfg(feature = "deflate")]
 use crate::snapshot::CaptureInfo;
 use crate::words;
 
-const FACTS: u64 = 64;
+const INFO: u64 = 64;
 const PACKED: u64 = 65;
 const PACKED_SITES: u64 = 66;
 
-/// Bytes of the section of facts, which is the first.
-pub(super) const FACTS_BYTES: usize = 48;
+/// Bytes of the section of a [`RecordInfo`], which is the first.
+pub(super) const INFO_BYTES: usize = 48;
 
 /// Stands for no epoch.
 const NONE: u64 = u64::MAX;
-
-/// No payload is longer than this when it is unpacked.
-const LONGEST: u64 = 512 << 20;
 
 /// What is known of a record before it is unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +36,8 @@ pub(super) struct RecordInfo {
 impl RecordInfo {
     /// Those of a stored record, or none if it is a payload as it is.
     pub(super) fn of(stored: &[u8]) -> Option<Self> {
-        let head: Vec<u64> = words::from_bytes(stored.get(..FACTS_BYTES)?).collect();
-        let &[FACTS, 32, seq, reset_epoch, withdraws, sites] = &head[..] else {
+        let head: Vec<u64> = words::from_bytes(stored.get(..INFO_BYTES)?).collect();
+        let &[INFO, 32, seq, reset_epoch, withdraws, sites] = &head[..] else {
             return None;
         };
         Some(Self {
@@ -63,19 +61,19 @@ impl RecordInfo {
     #[cfg(feature = "deflate")]
     fn words(self) -> [u64; 6] {
         let withdraws = self.withdraws.unwrap_or(NONE);
-        [FACTS, 32, self.seq, self.reset_epoch, withdraws, self.sites]
+        [INFO, 32, self.seq, self.reset_epoch, withdraws, self.sites]
     }
 }
 
 /// A record as it is stored; with its sites where it has them itself.
 #[cfg(feature = "deflate")]
-pub(super) fn packed(facts: RecordInfo, others: &[u8], sites: Option<&[u8]>) -> std::io::Result<Vec<u8>> {
+pub(super) fn packed(info: RecordInfo, others: &[u8], sites: Option<&[u8]>) -> std::io::Result<Vec<u8>> {
     use std::io::Write;
 
     use flate2::Compression;
     use flate2::write::DeflateEncoder;
 
-    let mut stored = words::to_bytes(facts.words());
+    let mut stored = words::to_bytes(info.words());
     for (id, bytes) in [(PACKED, Some(others)), (PACKED_SITES, sites)] {
         let Some(bytes) = bytes else { continue };
         stored.extend_from_slice(&id.to_le_bytes());
@@ -105,7 +103,7 @@ fn inflated(stored: &[u8], wanted: u64) -> Result<Vec<u8>, FormatError> {
     while at < stored.len() {
         let (id, body) = codec::section_at(stored, at)?;
         if id == wanted {
-            return inflate(body, at, LONGEST);
+            return inflate(body, at, record::BYTES_MAX);
         }
         at += 16 + body.len();
     }
@@ -169,6 +167,5 @@ mod tests {
         assert!(said(1 << 21).contains("deflate"), "{}", said(1 << 21));
         let why = said(1 << 16);
         assert!(why.contains("at byte 7: found more than 65536 bytes"), "{why}");
-        assert_eq!(LONGEST, crate::layout::record::BYTES_MAX);
     }
 }

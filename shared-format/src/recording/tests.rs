@@ -47,11 +47,11 @@ fn records_come_back_in_any_order_with_their_facts() {
     let snapshots: Vec<Snapshot> = (0..7).map(|at| snapshot(at, at as usize / 3)).collect();
     let ends = written(&path, &snapshots);
     assert_eq!(ends.last(), Some(&fs::metadata(&path).unwrap().len()));
-    let series = Recording::open(&path).unwrap();
-    assert_eq!((series.moments().len(), series.torn_bytes()), (7, 0));
+    let recording = Recording::open(&path).unwrap();
+    assert_eq!((recording.moments().len(), recording.torn_bytes()), (7, 0));
     for at in [6, 0, 3, 2, 5, 1, 4] {
-        let (moment, expected) = (&series.moments()[at], &snapshots[at]);
-        assert_eq!(&series.snapshot(moment).unwrap(), expected);
+        let (moment, expected) = (&recording.moments()[at], &snapshots[at]);
+        assert_eq!(&recording.snapshot(moment).unwrap(), expected);
         let facts = &expected.capture;
         assert_eq!(
             (moment.seq, moment.reset_epoch, moment.withdraws),
@@ -71,10 +71,12 @@ fn a_kept_snapshot_is_a_series_of_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.tks");
     crate::snapshot_file::write(&path, &snapshot(4, 0)).unwrap();
-    let series = Recording::open(&path).unwrap();
-    let [only] = series.moments() else { panic!("one") };
+    let recording = Recording::open(&path).unwrap();
+    let [only] = recording.moments() else {
+        panic!("one")
+    };
     assert_eq!((only.seq, only.reset_epoch, only.withdraws), (5, 1, Some(1)));
-    assert_eq!(series.snapshot(only).unwrap(), snapshot(4, 0));
+    assert_eq!(recording.snapshot(only).unwrap(), snapshot(4, 0));
 }
 
 #[test]
@@ -105,7 +107,7 @@ fn no_file_is_written_over_but_by_force_and_with_a_record() {
     fs::write(&path, "mine").unwrap();
     let error = Writer::create(&path, false).unwrap_err().to_string();
     assert!(
-        error.ends_with("run.tks: exists already, wanted a new file; --force writes over it"),
+        error.ends_with("run.tks: exists already, wanted a new file"),
         "{error}"
     );
     let writer = Writer::create(&path, true).unwrap();
@@ -134,26 +136,29 @@ fn a_damaged_record_is_said_and_those_before_it_are_read() {
     let mut flipped = whole.clone();
     flipped[ends[1] as usize + 200] ^= 1;
     fs::write(&path, &flipped).unwrap();
-    let series = Recording::open(&path).unwrap();
-    let error = series.snapshot(&series.moments()[2]).unwrap_err().to_string();
+    let recording = Recording::open(&path).unwrap();
+    let error = recording
+        .snapshot(&recording.moments()[2])
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("checksum"), "{error}");
-    assert_eq!(series.newest().unwrap().1, snapshot(1, 0));
+    assert_eq!(recording.newest().unwrap().1, snapshot(1, 0));
     // The sites of all are the first one's.
     let mut flipped = whole.clone();
     flipped[ends[0] as usize - 20] ^= 1;
     fs::write(&path, &flipped).unwrap();
-    let series = Recording::open(&path).unwrap();
-    for moment in series.moments() {
-        let error = series.snapshot(moment).unwrap_err().to_string();
+    let recording = Recording::open(&path).unwrap();
+    for moment in recording.moments() {
+        let error = recording.snapshot(moment).unwrap_err().to_string();
         assert!(error.contains("damaged"), "{error}");
     }
-    assert!(matches!(series.newest(), Err(FormatError::NoRecord)));
+    assert!(matches!(recording.newest(), Err(FormatError::NoRecord)));
     for (length, torn) in [(0, 0), (1, 1), (100, 100)] {
         let mut bytes = whole.clone();
         bytes.extend(vec![0xff; length]);
         fs::write(&path, &bytes).unwrap();
-        let series = Recording::open(&path).unwrap();
-        assert_eq!((series.moments().len(), series.torn_bytes()), (3, torn));
+        let recording = Recording::open(&path).unwrap();
+        assert_eq!((recording.moments().len(), recording.torn_bytes()), (3, torn));
     }
 }
 
@@ -171,8 +176,8 @@ fn a_length_that_is_not_there_is_not_made_room_for() {
         // A hole is as long as one likes and costs nothing.
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(8 << 30).unwrap();
-        let series = Recording::open(&path).unwrap();
-        assert_eq!(series.newest().unwrap().1, snapshot(0, 0), "{claimed}");
+        let recording = Recording::open(&path).unwrap();
+        assert_eq!(recording.newest().unwrap().1, snapshot(0, 0), "{claimed}");
     }
 }
 
@@ -195,8 +200,8 @@ fn foreign_files_say_what_they_are() {
         assert!(error.contains(says), "{error}");
     }
     fs::write(&path, &whole[..64]).unwrap();
-    let series = Recording::open(&path).unwrap();
-    assert!(matches!(series.newest(), Err(FormatError::NoRecord)));
+    let recording = Recording::open(&path).unwrap();
+    assert!(matches!(recording.newest(), Err(FormatError::NoRecord)));
 }
 
 /// A file with one record that holds these bytes, its checksum right.
@@ -229,31 +234,34 @@ fn a_record_that_points_to_nothing_is_said() {
         let head = [id, body.len() as u64];
         [&words::to_bytes(head)[..], body].concat()
     };
-    let facts = |sites: u64| section(64, &words::to_bytes([1, 0, u64::MAX, sites]));
+    let info = |sites: u64| section(64, &words::to_bytes([1, 0, u64::MAX, sites]));
     // Nothing, as deflate has it.
     let empty = [3, 0];
     for (stored, says) in [
-        (facts(0), "no section 65"),
-        ([facts(0), section(65, &empty)].concat(), "no section 66"),
-        ([facts(7), section(65, &empty)].concat(), "those at word 7"),
-        ([facts(0), section(65, b"\xff\xff")].concat(), "packed record"),
-        ([facts(0), 65u64.to_le_bytes().to_vec()].concat(), "truncated"),
-        ([facts(0), words::to_bytes([65, u64::MAX])].concat(), "truncated"),
+        (info(0), "no section 65"),
+        ([info(0), section(65, &empty)].concat(), "no section 66"),
+        ([info(7), section(65, &empty)].concat(), "those at word 7"),
+        ([info(0), section(65, b"\xff\xff")].concat(), "packed record"),
+        ([info(0), 65u64.to_le_bytes().to_vec()].concat(), "truncated"),
+        ([info(0), words::to_bytes([65, u64::MAX])].concat(), "truncated"),
     ] {
         crafted(&path, &stored);
-        let series = Recording::open(&path).unwrap();
-        let error = series.payload(&series.moments()[0]).unwrap_err().to_string();
+        let recording = Recording::open(&path).unwrap();
+        let error = recording
+            .payload(&recording.moments()[0])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(says), "{error}");
     }
 }
 
 proptest! {
     #[test]
-    fn what_is_packed_may_be_anything(facts in any::<bool>(), others in any::<[u8; 40]>(), ids in prop::collection::vec(60u64..70, 1..4)) {
+    fn what_is_packed_may_be_anything(info in any::<bool>(), others in any::<[u8; 40]>(), ids in prop::collection::vec(60u64..70, 1..4)) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run.tks");
         let mut stored = Vec::new();
-        if facts {
+        if info {
             stored.extend(words::to_bytes([64, 32, 1, 0, u64::MAX, 0]));
         }
         for id in ids {
@@ -261,9 +269,9 @@ proptest! {
             stored.extend(others);
         }
         crafted(&path, &stored);
-        let series = Recording::open(&path).unwrap();
-        let _ = series.newest();
-        let _ = series.snapshot(&series.moments()[0]);
+        let recording = Recording::open(&path).unwrap();
+        let _ = recording.newest();
+        let _ = recording.snapshot(&recording.moments()[0]);
     }
 }
 
@@ -279,13 +287,13 @@ proptest! {
         let whole = fs::read(&path).unwrap();
         let cut = 64 + cut.index(whole.len() - 63);
         fs::write(&path, &whole[..cut]).unwrap();
-        let series = Recording::open(&path).unwrap();
+        let recording = Recording::open(&path).unwrap();
         let expected = ends.iter().filter(|&&end| end <= cut as u64).count();
-        prop_assert_eq!(series.moments().len(), expected);
+        prop_assert_eq!(recording.moments().len(), expected);
         let last = expected.checked_sub(1).map_or(64, |last| ends[last]);
-        prop_assert_eq!(series.torn_bytes(), cut as u64 - last);
-        for (moment, snapshot) in series.moments().iter().zip(&snapshots) {
-            prop_assert_eq!(&series.snapshot(moment).unwrap(), snapshot);
+        prop_assert_eq!(recording.torn_bytes(), cut as u64 - last);
+        for (moment, snapshot) in recording.moments().iter().zip(&snapshots) {
+            prop_assert_eq!(&recording.snapshot(moment).unwrap(), snapshot);
         }
     }
 
@@ -299,9 +307,9 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = to;
         fs::write(&path, &bytes).unwrap();
-        if let Ok(series) = Recording::open(&path) {
-            for (moment, snapshot) in series.moments().iter().zip(&snapshots) {
-                if let Ok(read) = series.snapshot(moment) {
+        if let Ok(recording) = Recording::open(&path) {
+            for (moment, snapshot) in recording.moments().iter().zip(&snapshots) {
+                if let Ok(read) = recording.snapshot(moment) {
                     prop_assert_eq!(&read, snapshot);
                 }
             }

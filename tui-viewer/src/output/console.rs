@@ -84,9 +84,24 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+/// The words of an error, and the option of the command line that helps.
+pub fn advised(error: &FormatError) -> String {
+    let found = if let FormatError::Unsuitable { found, .. } = error {
+        found.as_str()
+    } else {
+        ""
+    };
+    let advice = match found {
+        "is a directory" => "; --dir DIR looks into a directory",
+        "exists already" => "; --force writes over it",
+        _ => "",
+    };
+    format!("{error}{advice}")
+}
+
 /// What is wrong with a file, and with which.
 pub fn about(path: &Path, error: &FormatError) -> String {
-    let (path, error) = (path.display().to_string(), error.to_string());
+    let (path, error) = (path.display().to_string(), advised(error));
     if error.contains(&path) {
         error
     } else {
