@@ -33,7 +33,7 @@ impl Latencies {
         self.push_bytes(row, packed.bytes());
     }
 
-    /// The same of its bytes.
+    /// Like [`push_packed`](Self::push_packed), with the bytes of the packed histogram.
     pub fn push_bytes(&mut self, row: u32, packed: &[u8]) {
         if !packed.is_empty() {
             self.packed.extend_from_slice(packed);

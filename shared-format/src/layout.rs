@@ -43,7 +43,7 @@ pub mod header {
     pub const NONCE: usize = 9;
     /// What `tickscope run` passed in the environment, 0 for nothing.
     pub const RUN_TOKEN: usize = 10;
-    /// When the collector woke up: nanoseconds since the Unix epoch.
+    /// When the collector started: nanoseconds since the Unix epoch.
     pub const STARTED_UNIX_NS: usize = 11;
     /// First word of the ring.
     pub const RING_FIRST: usize = 12;
@@ -77,7 +77,7 @@ pub mod state {
     pub const HEARTBEAT: usize = PAGE_WORDS + 2;
     /// The time between records in force, in nanoseconds.
     pub const INTERVAL: usize = PAGE_WORDS + 3;
-    /// When the program said goodbye: nanoseconds since the Unix epoch, 0 while it has not.
+    /// When the program wrote its last record and ended: nanoseconds since the Unix epoch; 0 before.
     pub const EXIT_UNIX_NS: usize = PAGE_WORDS + 4;
     /// How many records could not be published.
     pub const FAULTS: usize = PAGE_WORDS + 5;

@@ -11,6 +11,22 @@
 //! snapshot, latency/, pattern the data model
 //! words, layout, os, checksum, ids, error
 //! ```
+//!
+//! The calls at each moment of a recording:
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use tickscope_format::recording::Recording;
+//!
+//! let recording = Recording::open(Path::new("run.tks"))?;
+//! for moment in recording.moments() {
+//!     let snapshot = recording.snapshot(moment)?;
+//!     let calls: u64 = snapshot.nodes.calls.iter().sum();
+//!     println!("{} ns: {calls} calls", moment.stamp.unix_ns);
+//! }
+//! # Ok::<(), tickscope_format::FormatError>(())
+//! ```
 
 #![warn(missing_docs)]
 

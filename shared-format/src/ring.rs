@@ -306,7 +306,7 @@ pub fn read_newest(words: &impl ReadWords, region: &Region) -> Result<Record, Fo
     read_newest_counting(words, region, &mut 0)
 }
 
-/// The same; adds to `lapped` how often the writer was faster and it was tried again.
+/// Like [`read_newest`]; adds to `lapped` how often the writer was faster and it was tried again.
 ///
 /// # Errors
 /// As [`read_newest`].

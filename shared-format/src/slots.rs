@@ -261,6 +261,9 @@ impl Server {
     }
 
     /// Replies to a request.
+    ///
+    /// # Panics
+    /// If `request.slot` is no slot: [`COUNT`] or more. A request that was read from a slot has a valid one.
     pub fn answer(
         &mut self,
         words: &impl Words,

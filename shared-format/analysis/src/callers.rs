@@ -60,7 +60,7 @@ pub struct Link {
     pub sum: Option<u64>,
     /// Ticks of the function on behalf of this caller, or of this callee on behalf of the function.
     pub ticks: u64,
-    /// The same in nanoseconds.
+    /// [`ticks`](Self::ticks) in nanoseconds.
     pub ns: u64,
     /// How many of these calls are open; for a caller, of its outermost ones.
     pub open: u32,

@@ -15,7 +15,7 @@ pub struct GroupRow {
     pub name: String,
     /// What its members have together, in all threads in scope.
     pub sum: InclusiveTime,
-    /// The same in each thread that was in it.
+    /// What its members have together in each thread that was in the group.
     pub threads: Vec<(ThreadId, InclusiveTime)>,
     /// Its functions, in the order of their ids.
     pub members: Vec<FunctionId>,

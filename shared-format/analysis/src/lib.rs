@@ -15,6 +15,23 @@
 //! two of any runs -> align -> two Snapshots with the same rows
 //! many of two builds -> compare/diff -> compare/gate (by rank)
 //! ```
+//!
+//! The self time of each function of a kept snapshot, in all its threads:
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use tickscope_analysis::call_tree::CallTree;
+//! use tickscope_analysis::hotspots;
+//!
+//! let snapshot = tickscope_format::snapshot_file::read(Path::new("run.tks"))?;
+//! let tree = CallTree::build(&snapshot, |_| true);
+//! for row in hotspots::hot(&tree) {
+//!     let function = tree.functions.get(row.function);
+//!     println!("{} ns in {}: {} calls", row.self_ns, function.full_name(), row.calls);
+//! }
+//! # Ok::<(), tickscope_format::FormatError>(())
+//! ```
 
 #![warn(missing_docs)]
 

@@ -36,7 +36,7 @@ pub(crate) fn name(snapshot: &Snapshot) -> &'static str {
     if snapshot.window { "window" } else { "since reset" }
 }
 
-/// The same for sentences: `since the reset`, `in this window`.
+/// How long the counters ran, as [`name`] says it, for sentences: `since the reset`, `in this window`.
 pub(crate) fn words(snapshot: &Snapshot) -> &'static str {
     if snapshot.window {
         "in this window"

@@ -24,9 +24,9 @@ pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
     of_part(snapshot, None, None, state, &Extent::default())
 }
 
-/// The same of a part of a run, times and calls divided by those of one function where that is given; `raw` is the
-/// snapshot as it was measured, where `shown` was [`compensated`]. What is compensated or divided says so, and cannot
-/// be read back.
+/// Returns the JSON document of a part of a run. `shown` has the numbers to write. `raw` is the same snapshot before
+/// [`compensated`]; give it only if `shown` was compensated. With `per`, times and calls are divided by the calls of that
+/// function. The document says both. `extent` says which part of the run it is.
 ///
 /// [`compensated`]: tickscope_analysis::overhead_correction::compensated
 pub fn of_part(

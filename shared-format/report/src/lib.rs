@@ -1,5 +1,5 @@
-//! A snapshot as something to read. Nothing here does I/O: short renderings are `String`s, and those that may be long
-//! are written to whatever the caller gives.
+//! A snapshot as something to read. Only [`form`] writes files and only [`archive`] reads them; everything else returns a
+//! `String` or writes to an `io::Write` of the caller.
 //!
 //! ```text
 //! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, call graph, threads
@@ -12,8 +12,24 @@
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
 //!          -> form               one of these, or the snapshot itself, as a new file
+//! A kept file, a page -> archive -> Snapshot
 //! Snapshots as they come -> intervals -> log   a line for each thread and group
 //! Snapshots of two builds -> compare  -> diff  text, markdown, JSON, a page
+//! ```
+//!
+//! A kept snapshot as a page:
+//!
+//! ```no_run
+//! use std::fs::File;
+//! use std::path::Path;
+//!
+//! use tickscope_report::archive;
+//! use tickscope_report::form::{Form, FormOptions};
+//!
+//! let snapshot = archive::read(Path::new("run.tks"))?;
+//! let mut page = File::create("run.html")?;
+//! Form::Html.write(&snapshot, &FormOptions::default(), &mut page)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 #![warn(missing_docs)]

@@ -51,7 +51,7 @@ impl OwnRing {
         Self::create_by(dir, header, Way::Copied)
     }
 
-    /// The same, with the way in which stores are to reach the file.
+    /// Like [`Self::create`], with the way in which stores are to reach the file.
     ///
     /// # Errors
     /// As [`Self::create`].

@@ -29,7 +29,7 @@ pub struct Header {
     pub nonce: u64,
     /// What `tickscope run` passed in the environment, 0 for nothing.
     pub run_token: u64,
-    /// When the collector woke up: nanoseconds since the Unix epoch.
+    /// When the collector started: nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
     /// Words of the ring, a power of two.
     pub ring_words: u64,

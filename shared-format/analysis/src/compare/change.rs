@@ -58,7 +58,7 @@ pub struct Change {
     pub total_estimated: bool,
     /// Whether its calls are per run though the others are per call of a scope.
     pub calls_per_run: bool,
-    /// The same of its times.
+    /// Whether its times are per run though the others are per call of a scope.
     pub times_per_run: bool,
     /// Whether it calls the scope that numbers are per call of, which runs do not call equally often: its time has that
     /// outside of the scope as well, and does not compare.

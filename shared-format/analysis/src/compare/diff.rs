@@ -100,6 +100,9 @@ impl Diff {
     }
 
     /// Returns a value of a function in each run before and in each run after.
+    ///
+    /// # Panics
+    /// If `function` is not one of [`functions`](Self::functions).
     pub fn in_runs(&self, function: FunctionId, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.merged.in_runs(function.index(), what)
     }
@@ -111,12 +114,18 @@ impl Diff {
 
     /// Whether a function is worth showing: its calls have changed, it is new or gone, or a time has changed by at
     /// least `least_ns` nanoseconds and, if there are enough runs to tell, not by chance.
+    ///
+    /// # Panics
+    /// If `function` is not one of [`functions`](Self::functions).
     pub fn is_function_worth(&self, function: FunctionId, least_ns: f64) -> bool {
         let in_runs = |what| self.in_runs(function, what);
         self.by_function[function.index()].is_worth(least_ns, |what| is_noise(&in_runs(what)))
     }
 
     /// Like [`is_function_worth`](Self::is_function_worth), for a path.
+    ///
+    /// # Panics
+    /// If `path` is not an index of [`paths`](Self::paths).
     pub fn is_path_worth(&self, path: usize, least_ns: f64) -> bool {
         let in_runs = |what| self.merged.path_in_runs(path, what);
         self.paths[path]
