@@ -69,37 +69,38 @@ pub(crate) const KEYS: &[Binding] = &[
         Section::Views,
         VIEWS,
         &[(Char('1'), Action::ShowTree)],
-        "tree: where inside what",
+        "tree: each function below its caller",
     ),
     line(
         Section::Views,
         VIEWS,
         &[(Char('2'), Action::ShowHot)],
-        "hot: which function costs most itself",
+        "hot: functions by self time",
     ),
     line(
         Section::Views,
         VIEWS,
         &[(Char('3'), Action::ShowFunction)],
-        "function: who calls it, what it calls",
+        "function: its callers and callees",
     ),
     line(
         Section::Views,
         VIEWS,
         &[(Char('4'), Action::ShowThreads)],
-        "threads: who is busy, and with what",
-    ),
+        "threads: CPU share, current function",
+    )
+    .note(" of each"),
     line(
         Section::Views,
         VIEWS,
         &[(Char('5'), Action::ShowFlame)],
-        "flame: the tree as widths",
+        "flame: the tree as a flame graph",
     ),
     line(
         Section::Views,
         VIEWS,
         &[(Char('6'), Action::ShowSites)],
-        "sites: what was met, what is off",
+        "sites: places in the source, on or off",
     ),
     line(
         Section::Views,
@@ -320,7 +321,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('x'), Action::Compensate)],
         "times without measuring's cost, or raw",
     )
-    .note(": its lower bound is taken off, so the cost of measuring is at least that"),
+    .note(": subtract the lower bound of measuring's cost from all times; the true cost may be higher"),
     line(
         Section::Columns,
         VIEWS,
@@ -377,9 +378,8 @@ pub(crate) const KEYS: &[Binding] = &[
         "mark; compare: with it, or 10 s before",
     )
     .note(
-        ": every number of now less the same number then, both since the reset or both of the same window, percents in \
-         points; AVG change says by how much a call became slower (▲) or faster (▼). Without a mark, or pressed again \
-         in a window: that window (else the last 10 s) against the same time before it",
+        ": each number now minus the number then; percentages differ in points. In a window, pressed again or without a \
+         mark: this window minus the one before it",
     )
     .left("mark", 10),
     line(
