@@ -227,9 +227,6 @@ fn main() -> anyhow::Result<ExitCode> {
         theme: None,
         ascii: false,
         utc_offset_s: Some(0),
-        keep: |path, snapshot| {
-            std::fs::write(path, format!("{snapshot:?}")).map_err(|error| error.to_string())
-        },
         mouse: false,
         compare: None,
         panic_after: None,

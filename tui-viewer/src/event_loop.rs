@@ -20,7 +20,6 @@ use crate::app::message::{Effect, Message};
 use crate::app::state::App;
 use crate::cli::args::look::{ColorChoice, ThemeKind};
 use crate::event_loop::editor::Editor;
-use crate::event_loop::saved_files::Keep;
 use crate::keys::action::Context;
 use crate::keys::decoder::{Code, Keyboard};
 use crate::keys::keymap::lookup;
@@ -49,8 +48,6 @@ pub struct ScreenOptions {
     pub utc_offset_s: Option<i32>,
     /// The mouse is ours from the beginning; `M` changes it.
     pub mouse: bool,
-    /// How a snapshot is kept.
-    pub keep: Keep,
     /// What is compared with from the beginning.
     pub compare: Option<Compared>,
     /// Panics after so many frames: how the terminal is left then can be tested in no other way.
@@ -272,7 +269,7 @@ impl Screen {
                 Some(Message::Wrote("report", written.map(whole)))
             }
             Effect::KeepSnapshot { snapshot, file } => {
-                let kept = saved_files::keep_snapshot(&snapshot, self.options.keep, file, offset);
+                let kept = saved_files::keep_snapshot(&snapshot, file, offset);
                 Some(Message::Wrote("snapshot", kept.map(|path| vec![whole(path)])))
             }
             Effect::Edit(place) => {

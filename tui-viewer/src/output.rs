@@ -2,5 +2,4 @@
 
 pub mod console;
 pub mod output_file;
-pub mod report;
 pub mod switched;

@@ -2,18 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use tickscope_format::Snapshot;
-use tickscope_report::form::Form;
+use tickscope_format::{Snapshot, snapshot_file};
+use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::text::TextOptions;
 
 use crate::output::console::in_one_line;
 use crate::output::output_file::OutputFile;
-use crate::output::report::Report;
 use crate::text::clock_time::{UtcOffset, stamp};
 use crate::text::words::in_words;
-
-/// Writes a snapshot to a file that does not exist yet, in the form that the viewer opens again.
-pub type Keep = fn(&Path, &Snapshot) -> Result<(), String>;
 
 /// So many files of one program and second are enough.
 const MOST: u32 = 100;
@@ -31,15 +27,14 @@ pub(crate) fn write_reports(
         Some(file) => vec![at_home(file); formats.len()],
         None => first_free(snapshot, &endings, offset),
     };
-    for (done, (path, &format)) in paths.iter().zip(formats).enumerate() {
-        let report = Report {
-            format,
-            options: options.clone(),
-            ..Report::default()
-        };
+    let options = FormOptions {
+        text: options.clone(),
+        ..FormOptions::default()
+    };
+    for (done, (path, format)) in paths.iter().zip(formats).enumerate() {
         let write = |path: &Path| {
             OutputFile::new(Some(path), false)
-                .write(|out| report.write(snapshot, out))
+                .write(|out| format.write(snapshot, &options, out))
                 .map_err(|error| in_one_line(&error))
         };
         write_first(std::iter::once(path.clone()), write).map_err(|why| match done {
@@ -65,14 +60,15 @@ fn first_free(snapshot: &Snapshot, endings: &[&str], offset: UtcOffset) -> Vec<P
     last
 }
 
-/// Keeps the snapshot and gives its path.
+/// Writes the snapshot to a file that does not exist yet, in the form that the viewer opens again, and gives its path.
 pub(crate) fn keep_snapshot(
     snapshot: &Snapshot,
-    keep: Keep,
     file: Option<PathBuf>,
     offset: UtcOffset,
 ) -> Result<PathBuf, String> {
-    write_first(paths(file, snapshot, "tks", offset), |path| keep(path, snapshot))
+    write_first(paths(file, snapshot, "tks", offset), |path| {
+        snapshot_file::write(path, snapshot).map_err(|error| error.to_string())
+    })
 }
 
 /// The file that was named, or those that may be made up.

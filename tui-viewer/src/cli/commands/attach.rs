@@ -8,7 +8,7 @@ use anyhow::Context;
 use tickscope_report::archive;
 
 use crate::cli::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
-use crate::cli::commands::{report, snapshot};
+use crate::cli::commands::report;
 use crate::cli::parse;
 use crate::event_loop;
 use crate::event_loop::{Compared, ScreenOptions};
@@ -113,7 +113,6 @@ fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
         ascii: look.ascii,
         utc_offset_s: local_time::utc_offset_s(),
         mouse: look.mouse,
-        keep: snapshot::keep,
         compare: None,
         panic_after: look.panic_after,
     })

@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 
 use tickscope_analysis::filter;
 use tickscope_analysis::per_call::PerCall;
-use tickscope_report::form::Form;
+use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::text;
 use tickscope_report::text::TextOptions;
 use tickscope_report::unit::Unit;
@@ -19,7 +19,6 @@ use crate::cli::commands::live_snapshot::LiveSnapshot;
 use crate::output::console;
 use crate::output::console::{Misuse, printable};
 use crate::output::output_file::OutputFile;
-use crate::output::report::Report;
 use crate::source::target::wanted::Wanted;
 
 /// Writes the report on a target.
@@ -27,24 +26,23 @@ use crate::source::target::wanted::Wanted;
 /// # Errors
 /// Options that do not go together, no such target or thread, or why it cannot be read or written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
-    let format = args.form();
+    let form = args.form();
     args.check_file().map_err(Misuse)?;
     args.check().map_err(|why| Misuse(why.into()))?;
     let place = OutputFile::new(args.output.as_deref(), args.force);
-    if format == Form::Tks && place.is_stdout() {
+    if form == Form::Tks && place.is_stdout() {
         return Err(Misuse("a tks file is opened by its name: give -o FILE".into()).into());
     }
-    if format == Form::Pprof && place.is_stdout() && io::stdout().is_terminal() {
+    if form == Form::Pprof && place.is_stdout() && io::stdout().is_terminal() {
         return Err(Misuse("pprof's format is not for terminals; give -o FILE, or pipe it on".into()).into());
     }
     let wanted = Wanted::of(&args.target);
     let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), args.wait)?;
     let mut live = live_snapshot::of(&found, &wanted)?;
     let extent = moment::choose(&args.moment, &found, &mut live)?;
-    let mut report = Report {
-        format,
-        unit: args.unit.map(Into::into).unwrap_or_default(),
-        options: TextOptions {
+    let mut options = FormOptions {
+        csv_unit: args.unit.map(Into::into).unwrap_or_default(),
+        text: TextOptions {
             state: live.state,
             view: args.view.map(Into::into).unwrap_or_default(),
             ascii: console::is_ascii(),
@@ -56,23 +54,23 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         },
     };
     if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
-        report.options.width = width;
+        options.text.width = width;
     }
     // In all threads: what each of them does for a frame adds up, whichever thread begins the frames.
     if let Some(name) = &args.per {
         let per = PerCall::of(&live.snapshot, name).map_err(|why| Misuse(printable(&why.to_string())))?;
-        report.options.per = Some(per);
+        options.text.per = Some(per);
     }
     if let Some(wanted) = &args.thread {
         match threads::find(&live.snapshot, wanted)?[..] {
             // The text says itself which one it shows.
-            [only] => report.options.thread = Some(only),
+            [only] => options.text.thread = Some(only),
             ref several => {
                 live.snapshot = filter::of_threads(&live.snapshot, |thread| several.contains(&thread));
             }
         }
     }
-    place.write(|out| report.write(&live.snapshot, out))?;
+    place.write(|out| form.write(&live.snapshot, &options, out))?;
     Ok(console::DONE)
 }
 

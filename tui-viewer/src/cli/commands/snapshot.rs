@@ -36,17 +36,9 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
             snapshot_file::write(path, &snapshot)?;
             path.to_path_buf()
         }
-        None => saved_files::keep_snapshot(&snapshot, keep, None, local_time::utc_offset_s())
+        None => saved_files::keep_snapshot(&snapshot, None, local_time::utc_offset_s())
             .map_err(anyhow::Error::msg)?,
     };
     console::write(&format!("{}\n", path.display()))?;
     Ok(console::DONE)
-}
-
-/// Keeps a snapshot in a new file.
-///
-/// # Errors
-/// Why it cannot be written.
-pub fn keep(path: &Path, snapshot: &tickscope_format::Snapshot) -> Result<(), String> {
-    snapshot_file::write(path, snapshot).map_err(|error| error.to_string())
 }
