@@ -20,7 +20,7 @@ use tickscope_report::archive;
 use crate::source::events::{Events, Feed, Outcome, Request, RingLine, Target};
 use crate::source::feed::attached::Attached;
 use crate::source::feed::recorded::Recorded;
-use crate::source::status::Status;
+use crate::source::status::{Status, since_unix_ns, state_of};
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live};
 use crate::text::clock_time::{UtcOffset, clock_time};
@@ -199,17 +199,12 @@ fn read_kept(path: &Path) -> Result<(Snapshot, Option<Box<Recorded>>), FormatErr
 }
 
 fn ring_line(path: PathBuf, ring: &RingFile, liveness: &Liveness, offset: UtcOffset) -> RingLine {
-    let (state, since) = match *liveness {
-        Liveness::Running => ("running", ring.header().started_unix_ns),
-        Liveness::Stale { since_unix_ns } => ("stale", since_unix_ns),
-        Liveness::Exited { unix_ns } => ("exited", unix_ns),
-        Liveness::Crashed { unix_ns } => ("crashed", unix_ns),
-    };
+    let since = since_unix_ns(ring.header().started_unix_ns, liveness);
     RingLine {
         path,
         name: ring.header().name.clone(),
         pid: ring.header().pid,
-        state: state.into(),
+        state: state_of(liveness).as_str().into(),
         since: clock_time(since, offset),
         live: is_live(liveness),
     }

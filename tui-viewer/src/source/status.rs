@@ -1,4 +1,8 @@
-//! How the program behind the screen is doing, as a word and a mark: colour only repeats them.
+//! How a program is doing: behind the screen as a word and a mark, which colour only repeats; in lists and reports.
+
+use tickscope_format::file::open::Liveness;
+use tickscope_report::ProcessState;
+
 use crate::text::glyphs::Mark;
 
 /// What is known of the program beside its snapshot.
@@ -62,5 +66,24 @@ impl Status {
     /// Whether the program can be asked for something.
     pub fn answers(&self) -> bool {
         matches!(self, Self::Live | Self::Stale { .. })
+    }
+}
+
+/// The state of a program in lists and reports.
+pub fn state_of(liveness: &Liveness) -> ProcessState {
+    match liveness {
+        Liveness::Running => ProcessState::Running,
+        Liveness::Stale { .. } => ProcessState::Stale,
+        Liveness::Exited { .. } => ProcessState::Exited,
+        Liveness::Crashed { .. } => ProcessState::Crashed,
+    }
+}
+
+/// When the state of a program began, which was started at `started_unix_ns`: nanoseconds since the Unix epoch.
+pub fn since_unix_ns(started_unix_ns: u64, liveness: &Liveness) -> u64 {
+    match *liveness {
+        Liveness::Running => started_unix_ns,
+        Liveness::Stale { since_unix_ns } => since_unix_ns,
+        Liveness::Exited { unix_ns } | Liveness::Crashed { unix_ns } => unix_ns,
     }
 }

@@ -6,13 +6,12 @@ use serde_json::json;
 use tickscope_format::file::clean;
 use tickscope_format::file::list;
 use tickscope_format::file::list::Listed;
-use tickscope_format::file::open::Liveness;
 use tickscope_format::file::places;
 
-use crate::cli::commands::live_snapshot::state_of;
 use crate::output::console;
-use crate::output::console::{about, printable, say};
+use crate::output::console::{about, advised, printable, say};
 use crate::source::local_time;
+use crate::source::status::{since_unix_ns, state_of};
 use crate::source::target;
 use crate::source::target::wanted::is_live;
 use crate::text::clock_time::clock_time;
@@ -52,15 +51,6 @@ fn removed(places: &[PathBuf]) -> String {
     )
 }
 
-/// When the state began: nanoseconds since the Unix epoch.
-fn since(started_unix_ns: u64, liveness: &Liveness) -> u64 {
-    match *liveness {
-        Liveness::Running => started_unix_ns,
-        Liveness::Stale { since_unix_ns } => since_unix_ns,
-        Liveness::Exited { unix_ns } | Liveness::Crashed { unix_ns } => unix_ns,
-    }
-}
-
 fn text(listed: &[Listed], dir: Option<&Path>) -> String {
     if listed.is_empty() {
         return format!(
@@ -78,7 +68,7 @@ fn text(listed: &[Listed], dir: Option<&Path>) -> String {
             Ok((ring, liveness)) => {
                 let header = ring.header();
                 let state = state_of(liveness).as_str();
-                let since = clock_time(since(header.started_unix_ns, liveness), offset);
+                let since = clock_time(since_unix_ns(header.started_unix_ns, liveness), offset);
                 let (name, pid) = (printable(&header.name), header.pid);
                 let path = printable(&path.display().to_string());
                 out += &format!("{name:<24} {pid:>8}  {state:<8} {since:<14} {path}\n");
@@ -104,13 +94,13 @@ fn json_text(listed: &[Listed]) -> String {
                     "state": state_of(liveness).as_str(),
                     "live": is_live(liveness),
                     "started_unix_ns": header.started_unix_ns,
-                    "since_unix_ns": since(header.started_unix_ns, liveness),
+                    "since_unix_ns": since_unix_ns(header.started_unix_ns, liveness),
                     "uid": header.uid,
                     "format": format!("{}.{}", header.version.0, header.version.1),
                     "path": path.display().to_string(),
                 })
             }
-            Err(error) => json!({ "path": path.display().to_string(), "error": error.to_string() }),
+            Err(error) => json!({ "path": path.display().to_string(), "error": advised(error) }),
         })
         .collect();
     let text = format!("{:#}\n", json!({ "tickscope": 1, "programs": programs }));

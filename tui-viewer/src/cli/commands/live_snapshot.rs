@@ -13,6 +13,7 @@ use tickscope_report::archive;
 
 use crate::cli::args::TargetArgs;
 use crate::output::console::{Misuse, about, say};
+use crate::source::status::state_of;
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of};
 
@@ -151,15 +152,5 @@ pub(super) fn answer(ring: &RingFile, slot: &mut Slot, op: Op) -> Result<Option<
             return Err("the program does not answer (is it stopped?)".into());
         }
         thread::sleep(PAUSE);
-    }
-}
-
-/// The state of a program in a report.
-pub fn state_of(liveness: &Liveness) -> ProcessState {
-    match liveness {
-        Liveness::Running => ProcessState::Running,
-        Liveness::Stale { .. } => ProcessState::Stale,
-        Liveness::Exited { .. } => ProcessState::Exited,
-        Liveness::Crashed { .. } => ProcessState::Crashed,
     }
 }

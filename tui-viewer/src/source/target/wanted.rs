@@ -8,6 +8,7 @@ use tickscope_format::file::open::{Liveness, RingFile};
 
 use crate::cli::args::TargetArgs;
 use crate::output::console::printable;
+use crate::source::status::state_of;
 
 /// What was typed, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,12 +131,7 @@ pub fn is_live(liveness: &Liveness) -> bool {
 /// One program a line: what to type for it, and how it does.
 pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
     let header = ring.header();
-    let state = match liveness {
-        Liveness::Running => "running",
-        Liveness::Stale { .. } => "stale",
-        Liveness::Exited { .. } => "exited",
-        Liveness::Crashed { .. } => "crashed",
-    };
+    let state = state_of(liveness).as_str();
     format!("{} (pid {}, {state})", printable(&header.name), header.pid)
 }
 

@@ -8,7 +8,7 @@ use tickscope_format::file::open::Liveness;
 use tickscope_format::recording::Writer;
 
 use super::copier::{bytes, records};
-use crate::cli::commands::live_snapshot::state_of;
+use crate::source::status::state_of;
 use crate::text::clock_time::running;
 
 /// Between two drawings of the line.
