@@ -5,6 +5,7 @@ mod ci;
 mod commands;
 mod links;
 mod markdown;
+mod readme;
 mod shell;
 mod tables;
 
@@ -17,7 +18,7 @@ const README: &str = "README.md";
 const OTHER_PAGES: [&str; 4] = [README, "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"];
 
 /// Pages beside the README that a newcomer reads first. The last ones are what a registry shows of each package.
-const FIRST_PAGES: [&str; 8] = [
+const FIRST_PAGES: [&str; 9] = [
     "CONTRIBUTING.md",
     "examples/README.md",
     "collector/README.md",
@@ -26,6 +27,7 @@ const FIRST_PAGES: [&str; 8] = [
     "shared-format/analysis/README.md",
     "shared-format/report/README.md",
     "tui-viewer/README.md",
+    "tui-viewer/demo/README.md",
 ];
 
 /// The repository.
