@@ -1,4 +1,4 @@
-//! A app on a stage: keys in, screens out, for tests.
+//! Drives an app in tests: keys in, screens out.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -21,12 +21,12 @@ use crate::source::events::{Events, Target};
 use crate::source::status::Status;
 use crate::ui::view;
 
-/// A app that has heard nothing yet.
+/// An app that has heard nothing yet.
 pub(crate) fn empty(width: u16, height: u16) -> App {
     App::new(Size::new(width, height), ThemeKind::Sixteen, false, Some(0))
 }
 
-/// A app that shows the made-up program, alive.
+/// An app that shows the made-up program, alive.
 pub(crate) fn live(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     events(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
