@@ -54,6 +54,8 @@ fn ascii_means_every_byte() {
 #[test]
 fn an_idle_screen_writes_nothing() {
     let mut session = Session::start(&["still"], (80, 24));
+    // The rows come later than the footer where the first frame has no snapshot yet.
+    session.wait_for_text("match::run");
     session.wait_for_text("q quit");
     let drawn = session.bytes.lock().unwrap().len();
     // Keys without a meaning wake the loop up like time does; what follows shows that they were read.
