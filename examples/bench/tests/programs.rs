@@ -61,3 +61,10 @@ fn overhead_says_what_is_wrong_with_its_arguments() {
         assert!(text.contains(message), "{text}");
     }
 }
+
+#[test]
+fn allocation_cost_compares_both_sizes() {
+    let text = stdout(env!("CARGO_BIN_EXE_allocation_cost"), &["3"]);
+    assert_eq!(text.lines().count(), 2 + 2, "{text}");
+    assert!(stderr(env!("CARGO_BIN_EXE_allocation_cost"), &["2"]).contains("2: wanted 3 to 100000 rounds"));
+}
