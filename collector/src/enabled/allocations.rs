@@ -24,8 +24,12 @@ pub(crate) fn freed(bytes: usize) {
 /// Counts a block that gets another size: given back with the old one, allocated with the new one.
 #[inline]
 pub(crate) fn reallocated(old: usize, new: usize) {
-    freed(old);
-    allocated(new);
+    count([
+        (Frees, 1),
+        (FreedBytes, old as u64),
+        (Allocations, 1),
+        (AllocatedBytes, new as u64),
+    ]);
 }
 
 #[inline]

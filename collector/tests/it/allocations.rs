@@ -118,22 +118,16 @@ fn the_collectors_own_work_is_not_the_programs() {
 fn resets_undo_and_ended_threads_keep_the_sum() {
     isolated!(|| {
         let work = || drop(made(10));
-        std::thread::Builder::new()
-            .name("worker".into())
-            .spawn(work)
-            .unwrap()
-            .join()
-            .unwrap();
+        let in_worker = || {
+            let worker = std::thread::Builder::new().name("worker".into());
+            worker.spawn(work).unwrap().join().unwrap();
+        };
+        in_worker();
         work();
         let closing = tickscope::reset();
         assert_eq!(measured(&closing, "make")[0], 20);
         assert_eq!(measured(&tickscope::snapshot(), "make"), [0; 4]);
-        std::thread::Builder::new()
-            .name("worker".into())
-            .spawn(work)
-            .unwrap()
-            .join()
-            .unwrap();
+        in_worker();
         work();
         work();
         let snapshot = tickscope::snapshot();

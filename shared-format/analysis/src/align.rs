@@ -287,12 +287,7 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32], threads: &[u32])
         }
     }
     out.counts = counts(snapshot, rows);
-    let place = |places: &[u32], index: u32| Some(places[index as usize]).filter(|&place| place != NO_PARENT);
-    out.measures.add(
-        &snapshot.measures,
-        |row| place(rows, row),
-        |thread| place(threads, thread),
-    );
+    out.measures.add_at(&snapshot.measures, rows, threads);
     out.errors = snapshot
         .errors
         .iter()

@@ -198,13 +198,7 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
 
 impl Beside {
     fn add(&mut self, part: &Snapshot, row_of: &[u32], thread_of: &[u32]) {
-        let place =
-            |places: &[u32], index: u32| Some(places[index as usize]).filter(|&place| place != NO_PARENT);
-        self.measures.add(
-            &part.measures,
-            |row| place(row_of, row),
-            |thread| place(thread_of, thread),
-        );
+        self.measures.add_at(&part.measures, row_of, thread_of);
         for error in &part.errors {
             let count = self.errors.entry(row_of[error.node.index()]).or_default();
             *count = count.saturating_add(error.count);

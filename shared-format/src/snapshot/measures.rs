@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::ids::NO_PARENT;
+
 /// A quantity that is counted by row, beside calls and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -103,12 +105,6 @@ impl Column {
         dense
     }
 
-    /// Returns the sum of all values, in rows and outside.
-    pub fn sum(&self) -> u64 {
-        let values = self.rows.iter().chain(&self.outside);
-        values.fold(0, |sum, &(_, value)| sum.saturating_add(value))
-    }
-
     fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.outside.is_empty()
     }
@@ -182,6 +178,20 @@ impl Measures {
             self.set(quantity, sum);
         }
     }
+
+    /// Adds values in other places: `rows` and `threads` say by index where each value goes, and [`NO_PARENT`] leaves it
+    /// out.
+    ///
+    /// # Panics
+    /// If a list has no entry for a value's index.
+    pub fn add_at(&mut self, other: &Self, rows: &[u32], threads: &[u32]) {
+        self.add(other, |row| place(rows, row), |thread| place(threads, thread));
+    }
+}
+
+/// Where a list says that an index goes.
+fn place(places: &[u32], index: u32) -> Option<u32> {
+    Some(places[index as usize]).filter(|&place| place != NO_PARENT)
 }
 
 fn of(values: &[(u32, u64)], index: u32) -> u64 {
@@ -241,7 +251,8 @@ mod tests {
             (11, 0, 1)
         );
         assert_eq!(column.dense(5), [7, 0, 11, 6, 7]);
-        assert_eq!(column.sum(), 32);
+        let values = column.rows.iter().chain(&column.outside);
+        assert_eq!(values.map(|&(_, value)| value).sum::<u64>(), 32);
         assert!(sum.of(Quantity::Allocations).is_none());
         sum.set(Quantity::Frees, Column::default());
         assert!(sum.is_empty());

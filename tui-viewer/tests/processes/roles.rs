@@ -13,7 +13,7 @@ use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::{NodeId, SiteId};
-use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, RING_WORDS_RANGE};
+use tickscope_format::layout::RING_WORDS_RANGE;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{CaptureKind, Mode, Site, Snapshot, Thread, ThreadState};
@@ -58,18 +58,11 @@ fn end_with_input() {
 /// A header of this process, with the smallest ring and a coarse one that grows to 4 MiB.
 pub(crate) fn header(name: &str) -> Header {
     Header {
-        name: name.into(),
-        pid: std::process::id(),
-        start_time: 1,
-        boot_id: [1, 2],
-        uid: os::user_id(),
         nonce: os::random(),
-        run_token: 0,
         started_unix_ns: unix_ns(),
         ring_words: *RING_WORDS_RANGE.start(),
         coarse_words: (4 << 20) / 8,
-        control: true,
-        version: (FORMAT_MAJOR, FORMAT_MINOR),
+        ..tickscope_testkit::ring::header(name)
     }
 }
 

@@ -131,15 +131,16 @@ impl Reader {
         quiet
     }
 
+    /// Reads what was counted beside calls and time. Most programs count nothing of it, and have no memory for it.
     fn read_measures(&mut self, tree: &'static Tree) {
-        // Memory for the first nodes is there as soon as anything was counted in one of them; later nodes have their own.
-        let measures = (0..self.rows.len()).map(|index| tree.measures.get(index as u32));
-        for (index, measures) in measures.enumerate() {
-            let Some(measures) = measures else { continue };
-            if self.measured.len() <= index {
-                self.measured.resize(index + 1, Measured::default());
+        if tree.measures.is_empty() {
+            return;
+        }
+        self.measured.resize(self.rows.len(), Measured::default());
+        for (index, measured) in (0..).zip(&mut self.measured) {
+            if let Some(measures) = tree.measures.get(index) {
+                *measured = Measured(measures.read());
             }
-            self.measured[index] = Measured(measures.read());
         }
     }
 

@@ -247,6 +247,11 @@ impl<T: FromZeros + 'static> Column<T> {
         (chunk as usize, index - before)
     }
 
+    /// Returns whether no chunk has been made.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chunks.iter().all(|chunk| chunk.len() == 0)
+    }
+
     /// Returns a value if its chunk has been made.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&'static T> {
@@ -287,9 +292,9 @@ mod tests {
     #[test]
     fn a_column_has_what_was_made() {
         let column: Column<AtomicU64> = Column::new();
-        assert!(column.get(300).is_none());
+        assert!(column.get(300).is_none() && column.is_empty());
         column.make(300).unwrap().store(7, Ordering::Relaxed);
         assert_eq!(column.get(300).unwrap().load(Ordering::Relaxed), 7);
-        assert!(column.get(0).is_none() && column.make(PLACES).is_none());
+        assert!(column.get(0).is_none() && column.make(PLACES).is_none() && !column.is_empty());
     }
 }
