@@ -11,12 +11,15 @@ use tickscope::{Builder, Mode};
 
 pub(super) static HANDLED: AtomicU64 = AtomicU64::new(0);
 
+/// Handlers that have returned. One may still run on a thread that is no row any more.
+static RETURNED: AtomicU64 = AtomicU64::new(0);
+
 static MADE: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn handler(_: libc::c_int) {
     HANDLED.fetch_add(1, Ordering::Relaxed);
-    tickscope::scope!("handler");
-    tickscope::time!("in it", ());
+    tickscope::time!("handler", tickscope::time!("in it", ()));
+    RETURNED.fetch_add(1, Ordering::Release);
 }
 
 fn interrupted(depth: u64) {
@@ -64,7 +67,7 @@ fn prod() {
 }
 
 /// Blocks the signal for this thread and those that it makes, or has it handled.
-fn mask(how: libc::c_int) {
+pub(super) fn mask(how: libc::c_int) {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: a valid place.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
@@ -132,6 +135,8 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                 }
             });
             profile(false);
+            let returned = || RETURNED.load(Ordering::Acquire) == HANDLED.load(Ordering::Relaxed);
+            support::wait_for("the last handler to return", || returned().then_some(()));
             let opened = MADE.load(Ordering::Relaxed) + 2 * HANDLED.load(Ordering::Relaxed);
             let snapshot = support::wait_for("the last thread to be folded", || {
                 let snapshot = tickscope::snapshot();

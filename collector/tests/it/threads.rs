@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 
+use super::signals::mask;
 use crate::support::{
     self, Isolated, calls_of, check, isolated, newest, open_path, test_name, threads_named, ticks_of, tree,
     wait_until,
@@ -511,6 +512,8 @@ fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
         let mut made = 0;
         std::thread::scope(|scope| {
             scope.spawn(|| {
+                // A handler could run here for longer than this thread is a row.
+                mask(libc::SIG_BLOCK);
                 while !over.load(Ordering::Relaxed) {
                     // SAFETY: the main thread outlives this one.
                     unsafe { libc::pthread_kill(main, libc::SIGPROF) };

@@ -1,6 +1,17 @@
 //! Programs that a test runs to their end.
 
+use std::path::Path;
 use std::process::{Command, Output};
+
+/// Makes `to` a program with the bytes of `from`. Another program writes it: where this one did, a child that another test
+/// starts at that moment would hold the file open for writing, and "Text file busy" is all that comes of running it.
+pub fn install(from: &Path, to: &Path) {
+    let installed = Command::new("install")
+        .args(["-m", "755"])
+        .args([from, to])
+        .status();
+    assert!(installed.unwrap().success(), "{from:?} as {to:?}");
+}
 
 /// Runs a program. Its session, if it starts one, uses a directory of its own.
 pub fn run(program: &str, args: &[&str]) -> Output {

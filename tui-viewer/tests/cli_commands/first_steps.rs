@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use tickscope_testkit::command::install;
+
 use crate::support::{Place, Program, until};
 
 /// `report -o now.svg` was a text of that name.
@@ -64,7 +66,7 @@ fn a_program_is_found_by_its_file() {
     let place = Place::new();
     let role = place.role("stuck", "by-file");
     let app = place.work().join("wordmill");
-    fs::copy(role.get_program(), &app).unwrap();
+    install(role.get_program().as_ref(), &app);
     let start = || {
         let mut command = place.command(&app);
         command.args(role.get_args());

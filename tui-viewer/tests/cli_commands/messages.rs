@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use tickscope_format::Snapshot;
+use tickscope_testkit::command::install;
 
 use crate::support::{Place, Program, VIEWER, finish, sealed_tickscope, until};
 
@@ -187,7 +188,7 @@ fn a_thread_of_a_program_without_threads() {
 #[test]
 fn a_demo_whose_program_has_gone_says_so() {
     let place = Place::new();
-    fs::copy(VIEWER, place.work().join("gone")).unwrap();
+    install(VIEWER.as_ref(), &place.work().join("gone"));
     // Started by its descriptor, it has no file any more.
     let mut command = place.command("sh");
     command.args(["-c", "exec 3<gone; rm gone; exec /proc/self/fd/3 demo"]);

@@ -15,9 +15,9 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     // It has the terminal as a shell leaves it, reads a key from it, and says what it was given.
     let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.told\"\nstty -a | grep -o -w -- -*icanon >> \"$0.told\"\n\
                   echo EDITING\nread line\n";
-    std::fs::write(&editor, script).unwrap();
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&editor, executable).unwrap();
+    let written = dir.path().join("written");
+    std::fs::write(&written, script).unwrap();
+    tickscope_testkit::command::install(&written, &editor);
     let mut command = CommandBuilder::new(example());
     command.arg("still");
     command.env("VISUAL", format!("{} --wait", editor.display()));
