@@ -29,7 +29,6 @@ test *ARGS:
 
 # The collector and its macros with fewer features than the workspace gives them.
 test-features:
-    cargo --config 'profile.dev.package.tickscope.opt-level=0' test -p tickscope --features enable --test it -- kept_reports::
     cargo test -p tickscope-macros --features enable
     cargo test -p tickscope-macros --features test-disabled
     cargo test -p tickscope --test disabled
