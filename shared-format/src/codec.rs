@@ -118,6 +118,8 @@ fn encode_around(
         counts,
         measures,
         window,
+        // Only a view has counts in the place of ticks.
+        of_counts: _,
     } = snapshot;
     section(out, INFO, &InfoOut(process, clock, capture, *lifetime))?;
     section(out, THREADS, threads)?;

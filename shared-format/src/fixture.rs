@@ -5,8 +5,8 @@ pub mod programs;
 
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{
-    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, NodeErrors, OpenFrame, Process, Site, Snapshot,
-    Thread, ThreadState,
+    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, NodeErrors, OpenFrame, Process, Quantity, Site,
+    Snapshot, Thread, ThreadState,
 };
 
 fn site(module: &str, name: &str, line: u32) -> Site {
@@ -52,6 +52,18 @@ fn base() -> Snapshot {
         },
         ..Snapshot::default()
     }
+}
+
+/// [`two_threads`], whose rows 1, 2 and 5 allocate, and whose second thread does so outside any scope as well.
+pub fn allocating() -> Snapshot {
+    let mut s = two_threads();
+    for (row, allocations) in [(1, 3), (2, 40), (5, 7)] {
+        s.measures.push_row(Quantity::Allocations, row, allocations);
+        s.measures
+            .push_row(Quantity::AllocatedBytes, row, 100 * allocations);
+    }
+    s.measures.push_outside(Quantity::Allocations, 1, 11);
+    s
 }
 
 /// Two workers with the same tree, one of them with an open path, and a main thread.

@@ -52,6 +52,9 @@ pub struct Snapshot {
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,
+    /// Whether `self_ticks` and `outside_ticks` are counts of something else than ticks, for example allocations.
+    /// `tickscope-analysis` makes such snapshots to look at; none is ever written.
+    pub of_counts: bool,
 }
 
 /// The program that carries the collector.
@@ -400,14 +403,19 @@ impl Snapshot {
         ns.round() as u64
     }
 
-    /// Returns the self time of each row in nanoseconds, each converted and rounded once. All totals in nanoseconds are
-    /// sums of these.
+    /// Returns the self time of each row in nanoseconds, or its own count, each converted and rounded once. All totals in
+    /// nanoseconds are sums of these.
     pub fn self_nanos(&self) -> Vec<u64> {
         self.nodes
             .self_ticks
             .iter()
-            .map(|&ticks| self.nanos(ticks))
+            .map(|&ticks| self.value(ticks))
             .collect()
+    }
+
+    /// Converts self ticks or ticks outside any scope to nanoseconds; a count stays as it is.
+    pub fn value(&self, ticks: u64) -> u64 {
+        if self.of_counts { ticks } else { self.nanos(ticks) }
     }
 
     /// Returns the rows of a thread.
@@ -484,10 +492,11 @@ impl Snapshot {
         &self.sites[self.nodes.site[node.index()] as usize]
     }
 
-    /// Returns the lower and the upper bound of the share of the measured time that measuring itself took, 0 to 1.
+    /// Returns the lower and the upper bound of the share of the measured time that measuring itself took, 0 to 1; of
+    /// counts it took nothing.
     pub fn cost_share(&self) -> (f64, f64) {
         let measured = self.nanos(self.measured_ticks()) as f64;
-        if measured <= 0.0 {
+        if measured <= 0.0 || self.of_counts {
             return (0.0, 0.0);
         }
         let calls = self.scope_calls() as f64;
@@ -505,7 +514,7 @@ impl Snapshot {
     }
 
     /// Whether the mean of `calls` calls that took `total_ns` together is below
-    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off nothing is doubtful; in sampled mode a time of 0
+    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off nothing is doubtful, nor are counts; in sampled mode a time of 0
     /// says nothing about the mean.
     pub fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
         let unknown = match self.capture.mode.traits().timing {
@@ -513,6 +522,9 @@ impl Snapshot {
             Timing::Samples => total_ns == 0,
             Timing::EveryCall | Timing::SomeCalls => false,
         };
-        calls > 0 && !unknown && (total_ns as f64) < self.doubtful_below_ns() * calls as f64
+        calls > 0
+            && !unknown
+            && !self.of_counts
+            && (total_ns as f64) < self.doubtful_below_ns() * calls as f64
     }
 }

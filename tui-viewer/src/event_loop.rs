@@ -253,6 +253,7 @@ impl Screen {
                 extent,
                 thread,
                 compensated,
+                by,
                 formats,
                 file,
             } => {
@@ -261,6 +262,7 @@ impl Screen {
                     thread,
                     ascii: self.app.screen.ascii,
                     compensated,
+                    by,
                     extent,
                     ..TextOptions::default()
                 };

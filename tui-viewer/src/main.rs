@@ -18,6 +18,10 @@ use tickscope_cli::output::console::say;
 use tickscope_cli::output::switched::Switch;
 use tickscope_cli::source::target::wanted::NoTarget;
 
+/// The program of `tickscope demo` is this one, and shows its allocations.
+#[global_allocator]
+static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
+
 fn main() -> ExitCode {
     // Beyond the limit of a file's size (`ulimit -f`) a write is then an error, which names the file, and no death. Answered
     // rather than ignored: programs that are started here have it as they would without us.

@@ -8,6 +8,7 @@ use tickscope_format::snapshot::{
 };
 
 use crate::functions::{FunctionId, Functions};
+use crate::measure::Measure;
 use crate::uncertainty::{Uncertainty, uncertainties};
 
 /// The name of the row in which [`above`] sums up what it leaves out.
@@ -23,18 +24,19 @@ pub(super) fn of_rows(snapshot: &Snapshot, kept: &[bool]) -> Snapshot {
     Part::of(snapshot, |_| true, kept, Left::Out)
 }
 
-/// Returns the snapshot without the paths that have less than a share (0 to 1) of the measured time of all threads.
+/// Returns the snapshot without the paths that have less than a share (0 to 1) of what all threads have of a measure.
 /// They are summed up in a row called [`SMALL`] below the same parent, so that all totals stay the same.
-pub fn above(snapshot: &Snapshot, share: f64) -> Snapshot {
-    let (path_of, ns_of) = paths(snapshot);
-    let measured: u64 = snapshot.self_nanos().iter().sum();
-    let least = measured as f64 * share;
+pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
+    let values = measure.self_values(snapshot);
+    let all: u64 = values.iter().fold(0, |sum, &value| sum.saturating_add(value));
+    let (path_of, value_of) = paths(snapshot, &values);
+    let least = all as f64 * share;
     let mut kept: Vec<bool> = path_of
         .iter()
-        .map(|&path| ns_of[path as usize] as f64 >= least)
+        .map(|&path| value_of[path as usize] as f64 >= least)
         .collect();
-    // A counter has no time: it stays with what it stands in, unless a scope of its name is small there.
-    let mut has_scope = vec![false; ns_of.len()];
+    // A counter has no value: it stays with what it stands in, unless a scope of its name is small there.
+    let mut has_scope = vec![false; value_of.len()];
     let mut counters = snapshot.counts.iter().map(|count| count.node.index()).peekable();
     for (row, &path) in path_of.iter().enumerate() {
         has_scope[path as usize] |= counters.next_if_eq(&row).is_none();
@@ -47,14 +49,14 @@ pub fn above(snapshot: &Snapshot, share: f64) -> Snapshot {
     Part::of(snapshot, |_| true, &kept, Left::Summed)
 }
 
-/// The path of each row, the same number in every thread, and the total nanoseconds of each path.
-fn paths(snapshot: &Snapshot) -> (Vec<u32>, Vec<u64>) {
+/// The path of each row, the same number in every thread, and the total of each path.
+fn paths(snapshot: &Snapshot, values: &[u64]) -> (Vec<u32>, Vec<u64>) {
     let nodes = &snapshot.nodes;
     let functions = Functions::of(snapshot);
-    let totals = nodes.totals(&snapshot.self_nanos());
+    let totals = nodes.totals(values);
     let mut known: HashMap<(u32, FunctionId), u32> = HashMap::with_capacity(nodes.len());
     let mut path_of = Vec::with_capacity(nodes.len());
-    let mut ns_of: Vec<u64> = Vec::new();
+    let mut value_of: Vec<u64> = Vec::new();
     for ((&parent, &site), &total) in nodes.parent.iter().zip(&nodes.site).zip(&totals) {
         let above = match parent {
             NO_PARENT => NO_PARENT,
@@ -62,14 +64,14 @@ fn paths(snapshot: &Snapshot) -> (Vec<u32>, Vec<u64>) {
         };
         let function = functions.of_site[site as usize];
         let path = *known.entry((above, function)).or_insert_with(|| {
-            ns_of.push(0);
-            ns_of.len() as u32 - 1
+            value_of.push(0);
+            value_of.len() as u32 - 1
         });
         path_of.push(path);
-        let ns = &mut ns_of[path as usize];
-        *ns = ns.saturating_add(total);
+        let value = &mut value_of[path as usize];
+        *value = value.saturating_add(total);
     }
-    (path_of, ns_of)
+    (path_of, value_of)
 }
 
 /// What becomes of rows that are not taken over.
@@ -320,7 +322,7 @@ mod tests {
     fn small_rows_become_one_below_their_parent() {
         let whole = fixture::two_threads();
         // 12 250 012 ticks in all, of them 250 000 in main.
-        let part = above(&whole, 0.05);
+        let part = above(&whole, Measure::Time, 0.05);
         let names: Vec<&str> = (0..part.nodes.len())
             .map(|row| part.site_of(NodeId(row as u32)).name.as_str())
             .collect();
@@ -329,13 +331,17 @@ mod tests {
         assert_eq!(part.nodes.calls[6], 2);
         assert_eq!(part.errors[0].node, NodeId(6), "its errors went along");
         assert_eq!(part.threads[2].rows, 1);
-        assert_eq!(above(&whole, 0.0), whole, "nothing is below nothing");
+        assert_eq!(
+            above(&whole, Measure::Time, 0.0),
+            whole,
+            "nothing is below nothing"
+        );
     }
 
     proptest! {
         #[test]
         fn totals_of_what_stays_are_what_they_were(whole in fixtures::any_snapshot(), share in 0.0..1.0f64) {
-            let part = above(&whole, share);
+            let part = above(&whole, Measure::Time, share);
             prop_assert_eq!(part.measured_ticks(), whole.measured_ticks());
             prop_assert_eq!(part.calls(), whole.calls());
             let (all, some) = (CallTree::build(&whole, |_| true), CallTree::build(&part, |_| true));

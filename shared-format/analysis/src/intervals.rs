@@ -323,6 +323,7 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         counts: Vec::new(),
         measures: Measures::default(),
         window: snapshot.window,
+        of_counts: snapshot.of_counts,
     }
 }
 

@@ -7,7 +7,7 @@
 //!          -> functions, uncertainty -> call_tree (threads merged by path) -> hotspots (per function)
 //!                                                                          -> transform -> call_tree
 //!                                                                          -> callers (and callees) -> call_graph
-//!          -> overhead_correction, filter, focus -> Snapshot
+//!          -> overhead_correction, filter, focus, measure (allocations, bytes, calls in the place of time) -> Snapshot
 //! two of a run -> window -> Snapshot
 //! many of a run -> merge -> Snapshot
 //!               -> history_window (merge, window) -> Snapshot
@@ -48,6 +48,7 @@ pub mod history_window;
 pub mod hotspots;
 pub mod inclusive_time;
 pub mod intervals;
+pub mod measure;
 pub mod merge;
 pub mod overhead_correction;
 mod parts;

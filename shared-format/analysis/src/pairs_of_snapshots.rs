@@ -16,6 +16,7 @@ use tickscope_testkit::fixture::programs::{
 use crate::align::align;
 use crate::call_tree::CallTree;
 use crate::filter;
+use crate::measure::Measure;
 use crate::merge::sum;
 use crate::window::between;
 
@@ -361,7 +362,7 @@ proptest! {
             between(&one, &other),
             sum(&[&other, &one, &one]),
             filter::of_threads(&one, some),
-            filter::above(&one, share),
+            filter::above(&one, Measure::Time, share),
             now,
             then,
         ] {

@@ -38,13 +38,13 @@ impl Uncertainty {
     }
 }
 
-/// The uncertainty of every node; empty if all times are exact.
+/// The uncertainty of every node; empty if all times are exact, or if there are counts in their place.
 ///
 /// A total may be exact though what is below is not: in adaptive mode the time of calls that were not timed is handed
 /// from a parent to its children.
 pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
     let sampled = snapshot.capture.mode.is_sampling();
-    if snapshot.estimates.is_empty() && !sampled {
+    if snapshot.of_counts || (snapshot.estimates.is_empty() && !sampled) {
         return Vec::new();
     }
     let calls = &snapshot.nodes.calls;

@@ -1,6 +1,7 @@
 //! The nodes as comma-separated values (RFC 4180): a header, then one row for each node of each thread.
 //!
-//! The columns and their order are fixed. The numbers are those of the JSON document. Names that contain a comma or a
+//! The columns and their order are fixed; what was measured beside calls and time has columns of its own behind them. The
+//! numbers are those of the JSON document. Names that contain a comma or a
 //! quote are quoted. Control characters, line ends above all, are written as escapes (`\n`), so that each row is one
 //! line.
 
@@ -12,6 +13,7 @@ use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::escape::visible;
+use crate::json::measures;
 use crate::json::node::{Node, nodes};
 
 pub use crate::unit::Unit;
@@ -82,8 +84,9 @@ pub fn write_per(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
-    let per_columns = PER.iter().filter(|_| per.is_some());
-    writer.write_record(unit.columns().iter().chain(per_columns))?;
+    let per_columns = PER.into_iter().filter(|_| per.is_some());
+    let columns = unit.columns().into_iter().chain(measures::names(snapshot));
+    writer.write_record(columns.chain(per_columns))?;
     let mut depths: Vec<u32> = vec![0; snapshot.nodes.len()];
     for node in nodes(snapshot, per) {
         let depth = node.parent.map_or(0, |parent| depths[parent as usize] + 1);
@@ -152,10 +155,11 @@ fn write_node<W: Write>(
     numbers.put(estimate.timed_calls)?;
     numbers.put_if(node.sum)?;
     let group = &snapshot.site_of(NodeId(node.id)).group;
-    numbers
-        .0
-        .write_field(visible(group, false).as_bytes())
-        .map_err(Into::into)
+    numbers.0.write_field(visible(group, false).as_bytes())?;
+    for (_, value) in node.measures.iter() {
+        numbers.put(value)?;
+    }
+    Ok(())
 }
 
 /// Fields that are numbers or yes and no.

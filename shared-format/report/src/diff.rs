@@ -16,6 +16,7 @@ use std::fmt;
 
 use tickscope_analysis::compare::diff::{Change, Diff, Quantity};
 use tickscope_analysis::compare::gate::{Failure, Judged, LEVEL, Verdict};
+use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::snapshot::{Mode, Snapshot};
 
 use self::numbers::Numbers;
@@ -63,6 +64,8 @@ pub struct Run {
 pub struct Comparison<'a> {
     /// The numbers.
     pub diff: &'a Diff,
+    /// The same runs by further measures, which JSON has too.
+    pub measures: &'a [Diff],
     /// The runs before, and those after.
     pub runs: (&'a [Run], &'a [Run]),
     /// What numbers are per call of.
@@ -115,7 +118,14 @@ impl Comparison<'_> {
     }
 
     fn numbers(&self) -> Numbers {
-        Numbers { ascii: self.ascii }
+        self.numbers_of(self.diff.measure)
+    }
+
+    fn numbers_of(&self, measure: Measure) -> Numbers {
+        Numbers {
+            ascii: self.ascii,
+            dimension: measure.dimension(),
+        }
     }
 
     /// The names of functions as they are shown, not escaped for any form yet.
@@ -140,7 +150,12 @@ impl Comparison<'_> {
             Some(name) => format!(", per call of {}", visible(name, self.ascii)),
             None => String::new(),
         };
-        format!("{} before, {} after{medians}{per}", runs(before), runs(after))
+        let by = if self.diff.measure == Measure::Time {
+            String::new()
+        } else {
+            format!(", by {}", self.diff.measure.name())
+        };
+        format!("{} before, {} after{medians}{per}{by}", runs(before), runs(after))
     }
 
     /// The runs of a side, and how they were measured.
@@ -177,7 +192,8 @@ impl Comparison<'_> {
         let counters = self.diff.by_function.iter().any(|change| change.is_counter);
         let sums = counters.then(|| {
             let sum = Glyphs::of(self.ascii).sum;
-            format!("{sum} is what a counter has added up in its calls; it has no time")
+            let of = self.diff.measure.name();
+            format!("{sum} is what a counter has added up in its calls; it has no {of}")
         });
         let around = self.diff.whole.around_scope.then(|| {
             format!(
@@ -195,8 +211,8 @@ impl Comparison<'_> {
 
     /// What a gate says, and why.
     fn sentence(&self, verdict: &Verdict, labels: &[String]) -> Vec<Piece> {
-        let numbers = self.numbers();
-        let of_times = verdict.condition.what != Quantity::Calls;
+        let numbers = self.numbers_of(verdict.condition.measure);
+        let of_times = verdict.condition.measure.dimension() == Dimension::Time;
         let judged = verdict.judged;
         if verdict.is_passed() {
             let how = if of_times {
@@ -205,8 +221,10 @@ impl Comparison<'_> {
                     "none is slower by more than that (rank test, {before} and {after} runs, level {}%)",
                     LEVEL * 100.0
                 )
-            } else {
+            } else if verdict.condition.what == Quantity::Calls {
                 "none is called more often than that".into()
+            } else {
+                format!("none has more {} than that", verdict.condition.measure.name())
             };
             return vec![Piece::Words(format!("{judged} judged, {how}"))];
         }
@@ -240,6 +258,7 @@ impl Comparison<'_> {
         let grown = condition.is_exceeded(whole.before.total_ns, whole.after.total_ns);
         let is_failure = |failure: &Failure| failure.of == Judged::Whole;
         if condition.what != Quantity::Total
+            || condition.measure != self.diff.measure
             || condition.function.is_some()
             || !grown
             || verdict.failures.iter().any(is_failure)

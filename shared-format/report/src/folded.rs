@@ -1,7 +1,7 @@
 //! Folded stacks, for flame graphs: one line for each path that has self time.
 //!
 //! A line is `worker;book::insert 1234567`: the path from the top of the thread, a blank, and the self time in
-//! nanoseconds. Threads are merged by path. In names `;` becomes `:`, characters that would break the line become
+//! nanoseconds, or what the row itself has of another measure. Threads are merged by path. In names `;` becomes `:`, characters that would break the line become
 //! escapes (`\n`), and a blank before a number at the end of a name becomes `_`, because readers would take that number
 //! for another column.
 //!

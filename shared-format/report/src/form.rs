@@ -69,6 +69,8 @@ struct Entry {
     refuses_unit: Option<&'static str>,
     /// The same of times without what measuring costs.
     refuses_compensated: Option<&'static str>,
+    /// The same of a measure to go by.
+    refuses_by: Option<&'static str>,
     /// Writes it, or none if this build has not the form.
     write: Option<Writer>,
 }
@@ -112,6 +114,7 @@ gprof's flat profile; threads has each thread's times and open scopes.",
         refuses_per: None,
         refuses_unit: None,
         refuses_compensated: None,
+        refuses_by: None,
         write: Some(|input, out| out.write_all(text::report(input.snapshot, &input.options.text).as_bytes())),
     },
     Entry {
@@ -128,6 +131,7 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
         refuses_per: None,
         refuses_unit: NANOSECONDS,
         refuses_compensated: None,
+        refuses_by: None,
         write: Some(|input, out| {
             // The page begins with the thread that is chosen, and has the others as well.
             let snapshot = input.without_small(input.snapshot);
@@ -150,6 +154,9 @@ again: keep a .tks file or a page for that.",
             "--unit is for text and csv; json has both, as total_ns and total_ticks: leave it out",
         ),
         refuses_compensated: None,
+        refuses_by: Some(
+            "--by is for forms that show one measure; json has each as a member of its own: leave it out",
+        ),
         write: export!(|input, out| {
             let measured = input.of_thread();
             let shown = input.shown();
@@ -166,13 +173,15 @@ again: keep a .tks file or a page for that.",
         prefix: None,
         description: "Folded stacks, for flame graphs",
         help: "\
-For flame graphs: path;path SELF-NANOSECONDS, all threads together.
+For flame graphs: path;path SELF-NANOSECONDS, all threads together; with --by what a
+path has itself of that measure.
   tickscope report -f folded | inferno-flamegraph --countname ns > now.svg",
         feature: "report",
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
         refuses_compensated: None,
-        write: Some(|input, mut out| folded::write(&input.shown(), &mut out)),
+        refuses_by: None,
+        write: Some(|input, mut out| folded::write(&input.shown_by(), &mut out)),
     },
     Entry {
         form: Form::Speedscope,
@@ -188,7 +197,8 @@ Callees stand side by side; their order is not that of time.
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
         refuses_compensated: None,
-        write: export!(|input, mut out| speedscope::write(&input.shown(), &mut out)),
+        refuses_by: None,
+        write: export!(|input, mut out| speedscope::write(&input.shown(), input.by(), &mut out)),
     },
     Entry {
         form: Form::Pprof,
@@ -197,14 +207,16 @@ Callees stand side by side; their order is not that of time.
         prefix: None,
         description: "For pprof",
         help: "\
-For pprof and all that reads its profile.proto: values calls and time, the thread
-as the tags thread and tid.
+For pprof and all that reads its profile.proto: values calls, time, and each other
+measure that was counted; --by chooses the one shown first. The thread is in the tags
+thread and tid.
   tickscope report -o now.pb.gz && go tool pprof -http=: now.pb.gz",
         feature: "export",
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
         refuses_compensated: None,
-        write: export!(|input, mut out| pprof::write(&input.shown(), &mut out)),
+        refuses_by: None,
+        write: export!(|input, mut out| pprof::write(&input.shown(), input.by(), &mut out)),
     },
     Entry {
         form: Form::Callgrind,
@@ -213,14 +225,16 @@ as the tags thread and tid.
         prefix: Some("callgrind.out"),
         description: "For KCachegrind and `callgrind_annotate`",
         help: "\
-For callgrind_annotate and KCachegrind: events Ns and Calls, all threads together
-below one function called [PROGRAM]. Recursion is counted once in inclusive costs.
+For callgrind_annotate and KCachegrind: events Ns, Calls, and each other measure that
+was counted, that of --by first. All threads are together below one function called
+[PROGRAM]. Recursion is counted once in inclusive costs.
   tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1",
         feature: "report",
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
         refuses_compensated: None,
-        write: Some(|input, mut out| callgrind::write(&input.shown(), &mut out)),
+        refuses_by: None,
+        write: Some(|input, mut out| callgrind::write(&input.shown(), input.by(), &mut out)),
     },
     Entry {
         form: Form::Csv,
@@ -233,6 +247,9 @@ below one function called [PROGRAM]. Recursion is counted once in inclusive cost
         refuses_per: None,
         refuses_unit: None,
         refuses_compensated: None,
+        refuses_by: Some(
+            "--by is for forms that show one measure; csv has each in columns of its own: leave it out",
+        ),
         write: export!(|input, mut out| {
             let per = input.options.text.per.as_ref();
             csv::write_per(&input.shown(), input.options.csv_unit, per, &mut out)
@@ -253,6 +270,7 @@ below one function called [PROGRAM]. Recursion is counted once in inclusive cost
         refuses_compensated: Some(
             "a tks file has the times that were measured; leave out --compensated, and use it when you open the file",
         ),
+        refuses_by: Some("a tks file has every measure; leave out --by, and use it when you open the file"),
         write: Some(|input, out| {
             let measured = input.of_thread();
             let bytes = snapshot_file::bytes(&input.without_small(&measured)).map_err(io::Error::other)?;
@@ -357,6 +375,14 @@ impl Form {
     /// A message for the user of `--compensated`.
     pub fn check_compensated(self) -> Result<(), &'static str> {
         self.entry().refuses_compensated.map_or(Ok(()), Err)
+    }
+
+    /// Checks that the form can show another measure than time.
+    ///
+    /// # Errors
+    /// A message for the user of `--by`.
+    pub fn check_by(self) -> Result<(), &'static str> {
+        self.entry().refuses_by.map_or(Ok(()), Err)
     }
 
     /// Writes the form of a snapshot.

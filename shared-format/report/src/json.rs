@@ -5,7 +5,7 @@
 mod document;
 mod groups;
 mod layout;
-mod measures;
+pub(crate) mod measures;
 pub(crate) mod node;
 mod raw;
 mod sites;

@@ -3,6 +3,8 @@
 //! The arithmetic is in integers, so rounding is exact: a value that would round up to `1000µs` is shown in the next
 //! unit, as `1.00ms`.
 
+use tickscope_analysis::measure::Dimension;
+
 const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
 const S: u64 = 1_000 * MS;
@@ -88,6 +90,29 @@ pub fn count(n: u64) -> String {
         .iter()
         .find_map(|&(unit, name)| three_digits(n, unit, name, 999))
         .unwrap_or_else(|| n.to_string())
+}
+
+/// Formats bytes in at most 6 cells: `999B`, `1.34kB`, `18.4EB`; a kilobyte is 1 000 bytes.
+pub fn bytes(n: u64) -> String {
+    count(n) + "B"
+}
+
+/// Formats a value of a measure in at most 6 cells.
+pub fn value(n: u64, dimension: Dimension) -> String {
+    match dimension {
+        Dimension::Time => duration(n),
+        Dimension::Count => count(n),
+        Dimension::Bytes => bytes(n),
+    }
+}
+
+/// Formats the value of one of so many calls in at most 6 cells. Time is rounded down, as elsewhere.
+pub fn mean(n: u64, calls: u64, dimension: Dimension) -> String {
+    match dimension {
+        Dimension::Time => duration(n / calls.max(1)),
+        Dimension::Count => quotient(n, calls),
+        Dimension::Bytes => quotient(n, calls) + "B",
+    }
 }
 
 /// Formats a share of 0 to 1 in at most 6 cells: `0.0%` to `100.0%`. NaN and negative shares are `0.0%`.
@@ -221,6 +246,10 @@ mod tests {
             assert_eq!(percent(share), text);
         }
         assert_eq!(ascii(duration(22_100)), "22.1us");
+        assert_eq!([999, 1_340].map(bytes), ["999B", "1.34kB"]);
+        assert_eq!(mean(10, 4, Dimension::Count), "2.50");
+        assert_eq!(mean(10, 4, Dimension::Bytes), "2.50B");
+        assert_eq!(mean(10, 0, Dimension::Time), "10ns");
     }
 
     #[test]
@@ -305,12 +334,16 @@ mod tests {
             prop_assert!(cells(&ascii(duration(n))) <= 6);
             prop_assert!(cells(&two_digits(n)) <= 6, "{}", two_digits(n));
             prop_assert!(cells(&count(n)) <= 5, "{}", count(n));
+            prop_assert!(cells(&bytes(n)) <= 6, "{}", bytes(n));
             prop_assert!(cells(&percent(share)) <= 6);
         }
 
         #[test]
         fn quotients_take_five_cells(n in any_magnitude(), per in any_magnitude()) {
             prop_assert!(quotient(n, per.max(1)).len() <= 5);
+            for dimension in [Dimension::Time, Dimension::Count, Dimension::Bytes] {
+                prop_assert!(cells(&mean(n, per, dimension)) <= 6);
+            }
         }
 
         #[test]

@@ -1,7 +1,7 @@
 //! The format of pprof: a gzipped `profile.proto`, for `go tool pprof` and other readers of that format.
 //!
-//! Each node of each thread is a sample with two values: `calls`, and `time` (self time in nanoseconds). The labels
-//! `thread` and `tid` name the thread.
+//! Each node of each thread is a sample with its calls, its self time in nanoseconds, and what it has itself of each other
+//! measure of the snapshot. The labels `thread` and `tid` name the thread.
 
 mod message;
 mod wire;
@@ -13,6 +13,7 @@ use std::iter::successors;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tickscope_analysis::functions::Functions;
+use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Snapshot, Thread};
 
@@ -26,13 +27,14 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// The one mapping: the program, whose names are all here already.
 const MAPPING: u64 = 1;
 
-/// Writes the profile.
+/// Writes the profile. The measure `by` is the one that is shown first.
 ///
 /// # Errors
 /// The error of writing to `out`.
-pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
+pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Result<()> {
     let mut strings = Strings::default();
-    let tables = tables(snapshot, &mut strings);
+    let measures = measures(snapshot);
+    let tables = tables(snapshot, &measures, by, &mut strings);
     let labels: Vec<Vec<Label>> = snapshot
         .threads
         .iter()
@@ -45,18 +47,28 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let mut out = GzEncoder::new(out, Compression::default());
     let mut buffer = Vec::new();
     profile.encode(&mut buffer);
-    let self_ns = snapshot.self_nanos();
+    let columns: Vec<Vec<u64>> = measures
+        .iter()
+        .map(|&measure| {
+            if measure == Measure::Calls {
+                // Those of counters too.
+                snapshot.nodes.calls.clone()
+            } else {
+                measure.self_values(snapshot)
+            }
+        })
+        .collect();
     for (index, labels) in labels.iter().enumerate() {
         for row in snapshot.rows_of(ThreadId(index as u32)) {
-            let values = [snapshot.nodes.calls[row], self_ns[row]];
-            if values == [0, 0] {
+            let value: Vec<i64> = columns.iter().map(|column| signed(column[row])).collect();
+            if value.iter().all(|&value| value == 0) {
                 continue;
             }
             // Messages one behind another are one message: no more than a sample need be in memory.
             let one = Profile {
                 sample: vec![Sample {
                     location_id: stack(snapshot, row),
-                    value: values.map(signed).into(),
+                    value,
                     label: labels.clone(),
                 }],
                 ..Profile::default()
@@ -72,27 +84,44 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     out.finish().map(|_| ())
 }
 
+/// The measures of a snapshot, calls and time first.
+fn measures(snapshot: &Snapshot) -> Vec<Measure> {
+    let first = [Measure::Calls, Measure::Time];
+    let others = Measure::measured(snapshot).filter(|measure| !first.contains(measure));
+    first.into_iter().chain(others).collect()
+}
+
+/// What the format calls a unit.
+fn unit(dimension: Dimension) -> &'static str {
+    match dimension {
+        Dimension::Time => "nanoseconds",
+        Dimension::Count => "count",
+        Dimension::Bytes => "bytes",
+    }
+}
+
 /// All but the samples and the strings.
-fn tables(snapshot: &Snapshot, strings: &mut Strings) -> Profile {
+fn tables(snapshot: &Snapshot, measures: &[Measure], by: Measure, strings: &mut Strings) -> Profile {
     let functions = Functions::of(snapshot);
     let names = full_names(&functions, str::to_string);
     let capture = &snapshot.capture;
     let since_reset_ns = signed(capture.since_reset_ns);
-    let calls = strings.value_type("calls", "count");
-    let time = strings.value_type("time", "nanoseconds");
+    let mut value_type = |measure: Measure| strings.value_type(measure.name(), unit(measure.dimension()));
+    let sample_type: Vec<ValueType> = measures.iter().map(|&measure| value_type(measure)).collect();
+    let [calls, time, shown] = [Measure::Calls, Measure::Time, by].map(value_type);
     let hz = snapshot.measuring.sampling_hz;
     let (period_type, period) = if capture.mode.is_sampling() && hz > 0.0 {
-        (time.clone(), (1e9 / hz).round() as i64)
+        (time, (1e9 / hz).round() as i64)
     } else {
-        (calls.clone(), 1)
+        (calls, 1)
     };
     let comments = [
         concat!("tickscope ", env!("CARGO_PKG_VERSION")).to_string(),
         format!("mode {}", capture.mode.as_str()),
     ];
     Profile {
-        default_sample_type: time.r#type,
-        sample_type: vec![calls, time],
+        default_sample_type: shown.r#type,
+        sample_type,
         mapping: vec![Mapping {
             id: MAPPING,
             filename: strings.number(&in_one_line(&snapshot.process.name, "")),

@@ -1,13 +1,14 @@
-//! The file format of speedscope: one profile for each thread, in nanoseconds.
+//! The file format of speedscope: one profile for each thread, in the unit of the chosen measure.
 //!
 //! A snapshot knows how long calls took, but not when they ran. Each profile is of type *evented*: a function opens,
-//! spends its self time first, and then its callees follow one after another, in the order of their first calls. The
+//! spends its own value (time, say) first, and then its callees follow one after another, in the order of their first calls. The
 //! length of the file grows with the number of nodes and not with their depth.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use tickscope_analysis::functions::{Function, Functions};
+use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Snapshot, Thread, ThreadState};
 
@@ -55,24 +56,25 @@ struct Event {
     at: u64,
 }
 
-/// Writes one profile for each thread that has entered a scope; the busiest is the one that is shown first.
+/// Writes one profile for each thread that has entered a scope; the one with most of the measure is shown first.
 ///
 /// # Errors
 /// The error of writing to `out`.
-pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
+pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Result<()> {
     let functions = Functions::of(snapshot);
-    let self_ns = snapshot.self_nanos();
+    let self_values = by.self_values(snapshot);
+    let unit = unit(by.dimension());
     let threads = snapshot.threads.iter().enumerate();
     let mut profiles: Vec<Profile> = threads
         .filter(|(_, thread)| thread.rows > 0)
         .map(|(index, thread)| {
-            let (end_value, events) = events(snapshot, &functions, &self_ns, ThreadId(index as u32));
-            profile(name(thread), end_value, events)
+            let (end_value, events) = events(snapshot, &functions, &self_values, ThreadId(index as u32));
+            profile(name(thread), unit, end_value, events)
         })
         .collect();
     if profiles.is_empty() {
         // The reader takes a file without a profile for a broken one.
-        profiles.push(profile("nothing was measured".into(), 0, vec![]));
+        profiles.push(profile("nothing was measured".into(), unit, 0, vec![]));
     }
     let busiest = profiles.iter().enumerate().rev();
     let busiest = busiest.max_by_key(|(_, profile)| profile.end_value);
@@ -98,11 +100,20 @@ fn frame(function: &Function) -> Frame<'_> {
     }
 }
 
-fn profile(name: String, end_value: u64, events: Vec<Event>) -> Profile {
+/// The name that the format has for a unit.
+fn unit(dimension: Dimension) -> &'static str {
+    match dimension {
+        Dimension::Time => "nanoseconds",
+        Dimension::Count => "none",
+        Dimension::Bytes => "bytes",
+    }
+}
+
+fn profile(name: String, unit: &'static str, end_value: u64, events: Vec<Event>) -> Profile {
     Profile {
         r#type: "evented",
         name,
-        unit: "nanoseconds",
+        unit,
         start_value: 0,
         end_value,
         events,
@@ -117,18 +128,18 @@ fn name(thread: &Thread) -> String {
     }
 }
 
-/// Where the thread's frames open and close, and where all ends: the sum of its self times.
+/// Where the thread's frames open and close, and where all ends: the sum of its own values.
 fn events(
     snapshot: &Snapshot,
     functions: &Functions,
-    self_ns: &[u64],
+    self_values: &[u64],
     thread: ThreadId,
 ) -> (u64, Vec<Event>) {
     let rows = snapshot.rows_of(thread);
     let first = rows.start;
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     let mut stack: Vec<(usize, bool)> = Vec::new();
-    // Counters take no time, and a reader that draws time has no place for them.
+    // Counters have no value of their own, and a reader that draws widths has no place for them.
     let is_counter = |row: usize| snapshot.sum_of(NodeId(row as u32)).is_some();
     for row in rows.clone().rev().filter(|&row| !is_counter(row)) {
         match snapshot.nodes.parent[row] {
@@ -143,7 +154,7 @@ fn events(
         let r#type = if is_closing { "C" } else { "O" };
         events.push(Event { r#type, frame, at });
         if !is_closing {
-            at = at.saturating_add(self_ns[row]);
+            at = at.saturating_add(self_values[row]);
             stack.push((row, true));
             stack.extend(below[row - first].iter().map(|&child| (child, false)));
         }

@@ -18,8 +18,10 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
+use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::snapshot::Snapshot;
 
@@ -29,8 +31,8 @@ pub use self::options::{TextOptions, View};
 
 /// Returns the report of a snapshot, ending in a newline.
 pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
-    let less = options.compensated.then(|| compensated(snapshot));
-    let page = Page::new(less.as_ref().unwrap_or(snapshot), snapshot, options);
+    let shown = shown(snapshot, options);
+    let page = Page::new(&shown, snapshot, options);
     let mut out = String::with_capacity(2_000 + page.tree.rows.len() * 100);
     // Writing into a String does not fail.
     let _ = write(&mut out, &page);
@@ -39,8 +41,16 @@ pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
 
 /// The lines of the report's head below its title: names and texts.
 pub(crate) fn facts(snapshot: &Snapshot, options: &TextOptions) -> Vec<(&'static str, String)> {
-    let less = options.compensated.then(|| compensated(snapshot));
-    header::facts(&Page::new(less.as_ref().unwrap_or(snapshot), snapshot, options))
+    header::facts(&Page::new(&shown(snapshot, options), snapshot, options))
+}
+
+/// The snapshot with the values that are shown.
+fn shown<'a>(snapshot: &'a Snapshot, options: &TextOptions) -> Cow<'a, Snapshot> {
+    if options.compensated && options.by.dimension() == Dimension::Time {
+        Cow::Owned(options.by.of(&compensated(snapshot)).into_owned())
+    } else {
+        options.by.of(snapshot)
+    }
 }
 
 /// Writes the head, and what the chosen view has below it.

@@ -4,7 +4,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of, lower_edge};
 use tickscope_format::snapshot::{
-    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, OpenFrame, Process, Site, Thread, ThreadState,
+    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, OpenFrame, Process, Quantity, Site, Thread,
+    ThreadState,
 };
 
 /// 2026-11-20 14:00:00 UTC.
@@ -218,4 +219,18 @@ fn grow(
         open,
     });
     debug_assert_eq!(s.rows_of(ThreadId(s.threads.len() as u32 - 1)).len(), rows.len());
+}
+
+/// The same program, which counts its allocations: one for every third call of each row with an odd number, of 48 bytes
+/// and more.
+pub fn allocating(tenths: u64) -> Snapshot {
+    let mut s = snapshot(tenths);
+    for row in (1..s.nodes.len() as u32).step_by(2) {
+        let allocations = s.nodes.calls[row as usize] / 3;
+        s.measures.push_row(Quantity::Allocations, row, allocations);
+        let bytes = allocations * 48 * u64::from(row);
+        s.measures.push_row(Quantity::AllocatedBytes, row, bytes);
+    }
+    s.measures.push_outside(Quantity::Allocations, 2, 1_000);
+    s
 }

@@ -30,3 +30,5 @@ pub use image::Image;
 pub use probe::{Plain, Probe, Scoped};
 pub use scene::Scene;
 pub use sphereflake::{Frame, render};
+/// Counts the demo's allocations where it is the global allocator.
+pub use tickscope::Alloc;

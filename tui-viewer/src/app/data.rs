@@ -95,7 +95,7 @@ impl Data {
         Self {
             names: Names::of(&tree.functions, former.map(|former| &former.names), ascii),
             measured_ns: tree.measured_ns(),
-            outside_ns: snapshot.nanos(tree.outside_ticks),
+            outside_ns: snapshot.value(tree.outside_ticks),
             cpu_history: CpuHistory::default(),
             ascii,
             grouped,
@@ -155,7 +155,7 @@ impl Data {
         }
         if !Rc::ptr_eq(&self.tree, &seen.tree) {
             self.measured_ns = seen.tree.measured_ns();
-            self.outside_ns = self.snapshot.nanos(seen.tree.outside_ticks);
+            self.outside_ns = self.snapshot.value(seen.tree.outside_ticks);
             self.below = rows_below(&seen.tree);
         }
         self.calls = seen.calls;

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 
 use crate::app::compare::Against;
@@ -80,6 +81,7 @@ pub(super) struct DataKey {
     pub(super) window: Window,
     pub(super) against: Option<Against>,
     pub(super) compensated: bool,
+    pub(super) measure: Measure,
     pub(super) grouped: bool,
 }
 
@@ -128,6 +130,7 @@ pub(super) struct OrderKey {
     pub(super) window: Window,
     pub(super) against: Option<Against>,
     pub(super) compensated: bool,
+    pub(super) measure: Measure,
     /// The process and its reset epoch: the order of other counters says nothing.
     pub(super) counted_from: Option<(u32, u64)>,
 }

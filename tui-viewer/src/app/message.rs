@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ratatui::layout::Size;
+use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_report::Extent;
@@ -65,6 +66,8 @@ pub(crate) enum Effect {
         thread: Option<ThreadId>,
         /// Without what measuring costs at least.
         compensated: bool,
+        /// What shares and the order are of.
+        by: Measure,
         /// For reading, for programs, or for other tools; a file for each.
         formats: Vec<Form>,
         /// The new file; without it one that is named after program and time.

@@ -1,5 +1,7 @@
 //! What the user asked to see of the moment on screen.
 
+use tickscope_analysis::measure::Measure;
+
 use crate::app::compare::Against;
 use crate::app::filter::Filter;
 use crate::app::percent_of::PercentOf;
@@ -18,6 +20,8 @@ pub(crate) struct Query {
     pub(crate) window: Window,
     /// What the numbers are compared with.
     pub(crate) against: Option<Against>,
+    /// What shares, totals and the order are of, where the program counts it.
+    pub(crate) measure: Measure,
     /// What percents are of, where the view allows it.
     pub(super) percent_of: PercentOf,
     /// Times are shown without what measuring costs at least.
@@ -26,17 +30,4 @@ pub(crate) struct Query {
     pub(crate) per_call: Option<PerCall>,
     /// Times are shown in ticks of the clock.
     pub(crate) in_ticks: bool,
-}
-
-impl Query {
-    /// What the numbers are per and in; nothing where they are totals of time.
-    pub(crate) fn unit_words(&self, wordy: bool) -> Vec<String> {
-        let per = self.per_call.as_ref().map(|per| match wordy {
-            true => format!("per call of {}", per.label),
-            false => "per call".to_string(),
-        });
-        per.into_iter()
-            .chain(self.in_ticks.then(|| "ticks".to_string()))
-            .collect()
-    }
 }

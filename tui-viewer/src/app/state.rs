@@ -1,6 +1,7 @@
 //! The state of the screen as one: its parts, and what several of them say together.
 
 use ratatui::layout::Size;
+use tickscope_analysis::measure::{Dimension, Measure};
 
 use crate::app::data::Data;
 use crate::app::derived::Derived;
@@ -132,6 +133,28 @@ impl App {
         )
     }
 
+    /// What shares, totals and the order are of: what was chosen, where the snapshot on screen has it, else time.
+    pub(crate) fn measure(&self) -> Measure {
+        let wanted = self.query.measure;
+        match self.shown() {
+            Some(shown) if wanted.check(shown).is_ok() => wanted,
+            Some(_) | None => Measure::Time,
+        }
+    }
+
+    /// What the numbers are of, per and in; nothing where they are totals of time.
+    pub(crate) fn unit_words(&self, wordy: bool) -> Vec<String> {
+        let measure = self.measure();
+        let by = (measure != Measure::Time).then(|| format!("by {}", measure.name()));
+        let per = self.query.per_call.as_ref().map(|per| match wordy {
+            true => format!("per call of {}", per.label),
+            false => "per call".to_string(),
+        });
+        let in_ticks = self.query.in_ticks && measure.dimension() == Dimension::Time;
+        let ticks = in_ticks.then(|| "ticks".to_string());
+        by.into_iter().chain(per).chain(ticks).collect()
+    }
+
     /// What percents are of, in this view.
     pub(crate) fn percent_of(&self) -> PercentOf {
         match (
@@ -152,6 +175,7 @@ impl App {
         match (self.percent_of(), self.views.current) {
             (PercentOf::Parent, View::Function) => "% of this function",
             (PercentOf::Measured, view) if self.query.filter.focuses(view) => "% of focus",
+            (PercentOf::Wall, _) if self.measure() != Measure::Time => "% of all",
             (base, _) => base.label(),
         }
     }

@@ -67,9 +67,9 @@ pub(crate) fn of(
             busy,
             doing: innermost.and_then(|frame| function_of(frame.node)),
             measured_ns: rows
-                .map(|row| snapshot.nanos(snapshot.nodes.self_ticks[row]))
+                .map(|row| snapshot.value(snapshot.nodes.self_ticks[row]))
                 .sum(),
-            outside_ns: snapshot.nanos(thread.outside_ticks),
+            outside_ns: snapshot.value(thread.outside_ticks),
             calls: snapshot.scope_calls_of(id),
         }
     };

@@ -188,6 +188,7 @@ impl App {
             Action::Compensate => self.compensate(),
             Action::PerCall => self.per_call(),
             Action::Units => self.change_units(),
+            Action::Measure => self.next_measure(),
             Action::Window => self.next_window(),
             Action::Earlier
             | Action::Later
@@ -216,7 +217,7 @@ impl App {
             Action::Undo => self.undo(effects),
             Action::Report => {
                 let formats = vec![Form::Text, Form::Html];
-                self.report_in(formats, None, self.query.compensated, effects);
+                self.report_in(formats, None, self.query.compensated, self.measure(), effects);
             }
             Action::Keep => self.keep_in(None, effects),
             Action::ReportAs => self.report_as(),

@@ -107,6 +107,8 @@ pub(crate) enum Action {
     PerCall,
     /// Nanoseconds or ticks.
     Units,
+    /// What shares, totals and the order are of.
+    Measure,
     /// Since the reset, or what happened of late.
     Window,
     /// The snapshot before the one on screen.

@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
+use tickscope_analysis::measure::Measure;
 use tickscope_report::form::Form;
 
 use crate::cli::args::look::ThemeKind;
-use crate::cli::args::values::{duration, form};
+use crate::cli::args::values::{duration, form, measure};
 use crate::cli::args::{ModeArgs, SitesArgs, TimesArgs, When, ending};
 pub(crate) use crate::keys::command_line::offer::{Known, Offers, offers};
 use crate::keys::command_line::wrong::{reason, unknown};
@@ -97,9 +98,18 @@ pub(crate) enum ScreenCommand {
         /// The form.
         #[arg(short, long, value_parser = form(), value_name = "FORM")]
         format: Option<Form>,
+        /// What shares and the order are of.
+        #[arg(long, value_parser = measure(), value_name = "MEASURE")]
+        by: Option<Measure>,
         /// Whose times.
         #[command(flatten)]
         times: TimesArgs,
+    },
+    /// What shares, totals and the order are of.
+    By {
+        /// What.
+        #[arg(value_parser = measure())]
+        measure: Measure,
     },
     /// The call tree.
     Tree,
@@ -133,8 +143,12 @@ pub(crate) enum ScreenCommand {
 impl ScreenCommand {
     /// The same, unless it would write another form than its file's name says.
     fn checked(self) -> Result<Self, String> {
-        if let Self::Report { file, format, .. } = &self {
+        if let Self::Report { file, format, by, .. } = &self {
             ending::check_report(file.as_deref(), *format)?;
+            if by.is_some() {
+                let of_file = || file.as_deref().and_then(Form::of_file);
+                format.or_else(of_file).unwrap_or_default().check_by()?;
+            }
         } else if let Self::Snapshot { file: Some(file) } = &self {
             ending::check_kept(file)?;
         }
@@ -186,7 +200,7 @@ fn named<'a>(all: &'a Command, word: &str) -> Option<&'a Command> {
     })
 }
 
-/// `report [FILE] [--format FORM] [--compensated] [--raw]`.
+/// `report [FILE] [--format FORM] [--by MEASURE] [--compensated] [--raw]`.
 fn usage(command: &Command) -> String {
     let mut parts = vec![command.get_name().to_string()];
     for arg in command.get_arguments() {
@@ -331,7 +345,9 @@ mod tests {
             );
         }
         assert!(matches!(parse("rate 20"), Ok(ScreenCommand::Rate { hz: 20 })));
-        let Ok(ScreenCommand::Report { file, format, times }) = parse("report 'my file.json' --compensated")
+        let Ok(ScreenCommand::Report {
+            file, format, times, ..
+        }) = parse("report 'my file.json' --compensated")
         else {
             panic!("report")
         };
@@ -363,7 +379,7 @@ mod tests {
             ),
             (
                 "report a b",
-                "report knows no b; wanted :report [FILE] [--format FORM] [--compensated] [--raw]",
+                "report knows no b; wanted :report [FILE] [--format FORM] [--by time|allocations|bytes|calls] [--compensated] [--raw]",
             ),
             (
                 "at noon",

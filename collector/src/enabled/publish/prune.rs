@@ -157,6 +157,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         counts: counts(&snapshot.counts, keep, &place),
         measures,
         window: snapshot.window,
+        of_counts: snapshot.of_counts,
     }
 }
 

@@ -7,9 +7,9 @@ use crate::functions::FunctionId;
 pub struct Values {
     /// Calls.
     pub calls: f64,
-    /// Nanoseconds in itself.
+    /// Nanoseconds in itself, or what it has itself of another measure.
     pub self_ns: f64,
-    /// Nanoseconds in itself and all below; of a function in its outermost calls.
+    /// The same of itself and all below; of a function in its outermost calls.
     pub total_ns: f64,
     /// What it has added up, where it is a counter.
     pub sum: f64,

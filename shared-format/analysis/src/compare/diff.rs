@@ -19,6 +19,7 @@ use tickscope_format::snapshot::Snapshot;
 use self::merged::Merged;
 use crate::compare::rank::{LEVEL, RUNS, chance_of_greater};
 use crate::functions::{FunctionId, Functions};
+use crate::measure::Measure;
 use crate::per_call::{self, PerCallError};
 
 pub use crate::compare::change::{Change, PathRow, Presence, Quantity, Values};
@@ -34,6 +35,8 @@ pub struct Diff {
     pub paths: Vec<PathRow>,
     /// All calls, and all time in scopes.
     pub whole: Change,
+    /// What self and total values are of.
+    pub measure: Measure,
     /// Calls of the scope that numbers are per call of, in each run; 1 where they are per run.
     pub per_calls: (Vec<u64>, Vec<u64>),
     merged: Merged,
@@ -59,11 +62,24 @@ impl fmt::Display for DiffError {
 impl Error for DiffError {}
 
 impl Diff {
-    /// Compares runs before with runs after, per call of `per` if given.
+    /// Compares the times of runs before with those of runs after, per call of `per` if given.
     ///
     /// # Errors
     /// The first run in which that scope is missing or was not called.
     pub fn of(before: &[Snapshot], after: &[Snapshot], per: Option<&str>) -> Result<Self, DiffError> {
+        Self::by(Measure::Time, before, after, per)
+    }
+
+    /// Like [`of`](Self::of), by another measure. The rows are the same, in the same order, by every measure.
+    ///
+    /// # Errors
+    /// The first run in which that scope is missing or was not called.
+    pub fn by(
+        measure: Measure,
+        before: &[Snapshot],
+        after: &[Snapshot],
+        per: Option<&str>,
+    ) -> Result<Self, DiffError> {
         let calls_of = |runs: &[Snapshot], is_after| {
             let calls = runs.iter().enumerate().map(|(run, snapshot)| match per {
                 None => Ok(1),
@@ -76,10 +92,10 @@ impl Diff {
         let per_calls = (calls_of(before, false)?, calls_of(after, true)?);
         let mut merged = Merged::default();
         for snapshot in before {
-            merged.add(snapshot, false);
+            merged.add(&measure.of(snapshot), false);
         }
         for snapshot in after {
-            merged.add(snapshot, true);
+            merged.add(&measure.of(snapshot), true);
         }
         if let Some(name) = per {
             merged.divide(&per_calls, name);
@@ -89,6 +105,7 @@ impl Diff {
             paths: merged.path_changes(),
             whole: merged.whole_change(),
             functions: merged.functions.clone(),
+            measure,
             per_calls,
             merged,
         })
@@ -139,7 +156,7 @@ impl Diff {
         before.min(after) >= RUNS
     }
 
-    /// Returns the larger of the two sides' time in scopes, in nanoseconds. Shares are of this.
+    /// Returns the larger of what the two sides have in scopes, time in nanoseconds. Shares are of this.
     pub fn measured_ns(&self) -> f64 {
         self.whole.before.total_ns.max(self.whole.after.total_ns)
     }

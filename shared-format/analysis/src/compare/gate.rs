@@ -5,6 +5,9 @@
 //! (threads that share work as it comes), there is noise after all: with [`RUNS`] runs a side such a count is judged
 //! like a time, with fewer by its median.
 //!
+//! Other counts, as `allocations` and `bytes`, are judged like calls: of the whole program and of each function, with all
+//! it calls.
+//!
 //! `time` (the total) and `self` are judged by a rank test over at least [`RUNS`] runs a side, see [`super::rank`].
 //! Three decisions keep an unchanged program from failing by chance:
 //!
@@ -33,6 +36,7 @@ use crate::compare::change::{Presence, Quantity};
 use crate::compare::diff::Diff;
 use crate::compare::rank::{chance_of_greater, least_chance};
 use crate::functions::FunctionId;
+use crate::measure::Dimension;
 use crate::per_call::named;
 
 pub use self::condition::{Condition, ConditionError, Growth};
@@ -127,7 +131,7 @@ impl Verdict {
     }
 }
 
-/// Judges a comparison by a gate.
+/// Judges a comparison by a gate. Unless the gate is of calls, the comparison is by the measure of the gate.
 ///
 /// # Errors
 /// Too few runs, or a function that does not exist. Nothing was judged then, so the gate must not count as passed.
@@ -144,47 +148,71 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
             some => Some(some),
         },
     };
-    let mut verdict = match condition.what {
-        Quantity::Calls => judge_calls(diff, condition, asked),
-        Quantity::Total | Quantity::SelfTime | Quantity::Sum => judge_times(diff, condition, asked)?,
+    let mut verdict = match condition.measure.dimension() {
+        Dimension::Count | Dimension::Bytes => judge_counts(diff, condition, asked),
+        Dimension::Time => judge_times(diff, condition, asked)?,
     };
     let grown = |failure: &Failure| failure.after - failure.before;
     verdict.failures.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
     Ok(verdict)
 }
 
-fn judge_calls(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
-    let all = asked.unwrap_or_else(|| ids(diff).collect());
+fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
+    // Of calls the sum of all functions would say nothing more.
+    let whole = (asked.is_none() && condition.what == Quantity::Total && !diff.whole.around_scope)
+        .then_some(Judged::Whole);
+    let functions = asked.unwrap_or_else(|| ids(diff).collect());
+    let functions = functions.into_iter().map(Judged::Function);
+    let all: Vec<Judged> = whole.into_iter().chain(functions).collect();
     let (before, after) = diff.runs();
     let can_tell = before.min(after) >= RUNS;
     let mut failures = Vec::new();
     let mut by_rank = Vec::new();
-    for &id in &all {
-        let change = &diff.by_function[id.index()];
-        let failure = Failure {
-            of: Judged::Function(id),
-            before: change.before.calls,
-            after: change.after.calls,
-            chance: None,
-        };
-        if can_tell && !change.calls_exact {
+    let mut inexact = 0;
+    for &judged in &all {
+        let failure = medians(diff, condition, judged);
+        let (runs_before, runs_after) = in_runs(diff, condition, judged);
+        let is_exact = [runs_before, runs_after]
+            .iter()
+            .all(|runs| runs.iter().all(|value| *value == runs[0]));
+        if can_tell && !is_exact {
             by_rank.push(tested(diff, condition, failure));
         } else if condition.is_exceeded(failure.before, failure.after) {
             failures.push(failure);
+            inexact += usize::from(!is_exact);
         }
     }
     keep_significant(&mut by_rank, least_chance(before, after));
+    inexact += by_rank.len();
     failures.append(&mut by_rank);
-    let is_exact = |failure: &&Failure| match failure.of {
-        Judged::Whole => true,
-        Judged::Function(id) => diff.by_function[id.index()].calls_exact,
-    };
     Verdict {
         condition: condition.clone(),
         judged: all.len(),
         whole: None,
-        inexact: failures.len() - failures.iter().filter(is_exact).count(),
+        inexact,
         failures,
+    }
+}
+
+/// The medians of what is judged.
+fn medians(diff: &Diff, condition: &Condition, judged: Judged) -> Failure {
+    let change = match judged {
+        Judged::Whole => &diff.whole,
+        Judged::Function(id) => &diff.by_function[id.index()],
+    };
+    Failure {
+        of: judged,
+        before: change.before.get(condition.what),
+        after: change.after.get(condition.what),
+        chance: None,
+    }
+}
+
+/// What is judged, in each run before and after.
+fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec<f64>) {
+    match judged {
+        Judged::Whole => diff.whole_in_runs(condition.what),
+        Judged::Function(id) => diff.in_runs(id, condition.what),
     }
 }
 
@@ -222,19 +250,7 @@ fn judge_times(
     all.retain(|&judged| judged != Judged::Whole || what == Quantity::Total);
     let mut failures: Vec<Failure> = all
         .iter()
-        .map(|&judged| {
-            let change = match judged {
-                Judged::Whole => &diff.whole,
-                Judged::Function(id) => &diff.by_function[id.index()],
-            };
-            let failure = Failure {
-                of: judged,
-                before: change.before.get(what),
-                after: change.after.get(what),
-                chance: None,
-            };
-            tested(diff, condition, failure)
-        })
+        .map(|&judged| tested(diff, condition, medians(diff, condition, judged)))
         .collect();
     let whole = failures
         .iter()
@@ -252,10 +268,7 @@ fn judge_times(
 
 /// The same with the probability that the runs after have come so far above what is allowed by chance.
 fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
-    let (before, after) = match failure.of {
-        Judged::Whole => diff.whole_in_runs(condition.what),
-        Judged::Function(id) => diff.in_runs(id, condition.what),
-    };
+    let (before, after) = in_runs(diff, condition, failure.of);
     let allowed: Vec<f64> = before.iter().map(|&value| condition.allowed(value)).collect();
     Failure {
         chance: Some(chance_of_greater(&allowed, &after)),

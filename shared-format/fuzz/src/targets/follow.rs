@@ -10,6 +10,7 @@ use tickscope_analysis::focus::{Focus, in_focus};
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::hotspots::hot;
 use tickscope_analysis::intervals::{Choice, Intervals};
+use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_analysis::{
     align, filter, groups, history_window, merge, overhead_correction, sites as sites_of, transform,
@@ -42,9 +43,9 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
         )),
         4 => csv::write(one, Unit::Both, &mut out).unwrap(),
         5 => folded::write(one, &mut out).unwrap(),
-        6 => callgrind::write(one, &mut out).unwrap(),
-        7 => speedscope::write(one, &mut out).unwrap(),
-        8 => pprof::write(one, &mut out).unwrap(),
+        6 => callgrind::write(one, Measure::Bytes, &mut out).unwrap(),
+        7 => speedscope::write(one, Measure::Calls, &mut out).unwrap(),
+        8 => pprof::write(one, Measure::Time, &mut out).unwrap(),
         9 => {
             drop(stacks::stacks(one, &StacksOptions::default()));
             drop((
@@ -139,8 +140,11 @@ fn trees(snapshot: &Snapshot) {
     );
     let _ = (
         filter::of_threads(snapshot, |thread| thread.0 % 2 == 0),
-        filter::above(snapshot, 0.1),
+        filter::above(snapshot, Measure::Time, 0.1),
     );
+    for measure in Measure::measured(snapshot) {
+        let _ = (measure.of(snapshot), filter::above(snapshot, measure, 0.1));
+    }
 }
 
 fn differences(one: &Snapshot, other: &Snapshot) {
@@ -153,6 +157,7 @@ fn differences(one: &Snapshot, other: &Snapshot) {
         let runs = [Run::of("a", one), Run::of("b", other)];
         let comparison = Comparison {
             diff: &found,
+            measures: &[],
             runs: (&runs, &runs),
             per,
             verdicts: &[],

@@ -10,7 +10,7 @@ use super::*;
 
 fn callgrind(snapshot: &Snapshot) -> String {
     let mut out = Vec::new();
-    write(snapshot, &mut out).unwrap();
+    write(snapshot, Measure::Time, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -170,4 +170,16 @@ fn callgrind_annotate_shows_our_numbers() {
         let program = format!("[{}]", in_one_line(&snapshot.process.name, UNKNOWN));
         assert_eq!(ns_of(&inclusive, &program), tree.measured_ns());
     }
+}
+
+#[test]
+fn each_measure_is_an_event_and_the_chosen_one_is_the_first() {
+    let mut out = Vec::new();
+    write(&fixture::allocating(), Measure::Bytes, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("event: Bytes : Bytes\n"), "{text}");
+    assert!(text.contains("\nevents: Bytes Ns Calls Allocations\n"), "{text}");
+    let summary = text.lines().find_map(|line| line.strip_prefix("summary: "));
+    let sums: Vec<&str> = summary.unwrap().split(' ').collect();
+    assert_eq!((sums[0], sums[3]), ("5000", "50"));
 }

@@ -2,8 +2,10 @@
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use tickscope_analysis::compare::diff::{Change, Presence, Quantity};
+use tickscope_analysis::compare::diff::{Change, Diff, Presence, Quantity};
 use tickscope_analysis::compare::gate::{Judged, Verdict};
 
 use super::{Comparison, Run};
@@ -82,6 +84,8 @@ struct Row {
     times_per_run: bool,
     /// None of what is no counter.
     sum: Option<Sides>,
+    #[serde(flatten)]
+    measures: BTreeMap<&'static str, Sides>,
 }
 
 #[derive(Serialize)]
@@ -94,7 +98,7 @@ struct Sides {
 /// The JSON text of a comparison, ending in a newline. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
     let diff = comparison.diff;
-    let functions = diff.functions.list.iter().zip(&diff.by_function).enumerate();
+    let functions = diff.functions.list.iter().enumerate();
     let document = Document {
         format: "tickscope-diff",
         version: 1,
@@ -108,13 +112,13 @@ pub fn report(comparison: &Comparison<'_>) -> String {
         notes: comparison.doubts,
         before: runs_of(comparison.runs.0, &diff.per_calls.0),
         after: runs_of(comparison.runs.1, &diff.per_calls.1),
-        whole: row(&diff.whole),
+        whole: row(comparison, |diff| &diff.whole),
         functions: functions
-            .map(|(id, (function, change))| Function {
+            .map(|(id, function)| Function {
                 id,
                 module: &function.module,
                 name: &function.name,
-                row: row(change),
+                row: row(comparison, |diff| &diff.by_function[id]),
             })
             .collect(),
         paths: diff
@@ -125,7 +129,7 @@ pub fn report(comparison: &Comparison<'_>) -> String {
                 id,
                 parent: path.parent,
                 function: path.function.index(),
-                row: row(&path.change),
+                row: row(comparison, |diff| &diff.paths[id].change),
             })
             .collect(),
     };
@@ -166,12 +170,27 @@ fn gate<'a>(comparison: &'a Comparison<'_>, verdict: &Verdict) -> Gate<'a> {
     }
 }
 
-fn row(change: &Change) -> Row {
-    let sides = |what: Quantity| Sides {
-        before: change.before.get(what),
-        after: change.after.get(what),
-        change: change.of(what),
-    };
+impl Sides {
+    fn of(change: &Change, what: Quantity) -> Self {
+        Self {
+            before: change.before.get(what),
+            after: change.after.get(what),
+            change: change.of(what),
+        }
+    }
+}
+
+/// A row of the comparison by time, and of those by other measures.
+fn row<'a>(comparison: &'a Comparison<'_>, of: impl Fn(&'a Diff) -> &'a Change) -> Row {
+    let change = of(comparison.diff);
+    let sides = |what| Sides::of(change, what);
+    let measures = comparison.measures.iter().filter_map(|diff| {
+        let quantity = diff.measure.quantity()?;
+        Some([
+            (quantity.name(), Sides::of(of(diff), Quantity::SelfTime)),
+            (quantity.total_name(), Sides::of(of(diff), Quantity::Total)),
+        ])
+    });
     Row {
         presence: match change.presence {
             Presence::Both => "both",
@@ -187,5 +206,6 @@ fn row(change: &Change) -> Row {
         self_estimated: change.self_estimated,
         times_per_run: change.times_per_run,
         sum: change.is_counter.then(|| sides(Quantity::Sum)),
+        measures: measures.flatten().collect(),
     }
 }

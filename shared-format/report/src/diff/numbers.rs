@@ -2,6 +2,7 @@
 
 use tickscope_analysis::compare::diff::{Change, Presence, Quantity};
 use tickscope_analysis::compare::gate::Failure;
+use tickscope_analysis::measure::Dimension;
 
 use crate::glyphs::Glyphs;
 use crate::number;
@@ -13,6 +14,8 @@ const LAST_PERCENT: f64 = 1_000.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub(super) ascii: bool,
+    /// What self and total values are.
+    pub(super) dimension: Dimension,
 }
 
 impl Numbers {
@@ -20,7 +23,11 @@ impl Numbers {
     pub(super) fn value(self, what: Quantity, value: f64) -> String {
         match what {
             Quantity::Calls => count(value),
-            Quantity::Total | Quantity::SelfTime => self.duration(value),
+            Quantity::Total | Quantity::SelfTime => match self.dimension {
+                Dimension::Time => self.duration(value),
+                Dimension::Count => count(value),
+                Dimension::Bytes => count(value) + "B",
+            },
             Quantity::Sum => format!("{} {}", Glyphs::of(self.ascii).sum, count(value)),
         }
     }
@@ -135,7 +142,10 @@ mod tests {
 
     #[test]
     fn changes_have_a_sign_and_never_look_like_none() {
-        let numbers = Numbers { ascii: false };
+        let numbers = Numbers {
+            ascii: false,
+            dimension: Dimension::Time,
+        };
         for (before, after, text) in [
             (3.0, 3.0, "="),
             (0.0, 3.0, "from 0"),
@@ -154,7 +164,10 @@ mod tests {
 
     #[test]
     fn quotients_keep_three_digits() {
-        let numbers = Numbers { ascii: true };
+        let numbers = Numbers {
+            ascii: true,
+            dimension: Dimension::Time,
+        };
         for (value, text) in [
             (0.0, "0"),
             (3.0, "3"),

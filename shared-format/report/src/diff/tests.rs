@@ -62,6 +62,7 @@ impl Made {
     fn comparison(&self) -> Comparison<'_> {
         Comparison {
             diff: &self.diff,
+            measures: &[],
             runs: (&self.runs.0, &self.runs.1),
             per: self.per,
             verdicts: &self.verdicts,

@@ -61,7 +61,8 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
 
 fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fmt::Result {
     let (shown, rest) = rows::functions(comparison);
-    writeln!(out, "\nFunctions, by the change of their self time\n")?;
+    let by = comparison.diff.measure.name();
+    writeln!(out, "\nFunctions, by the change of their self {by}\n")?;
     titles(out, "FUNCTION")?;
     for index in shown {
         let change = &comparison.diff.by_function[index];

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use tickscope_analysis::filter;
+use tickscope_analysis::measure::Measure;
 use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::snapshot::Snapshot;
 
@@ -47,10 +48,24 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// The same by the chosen measure.
+    pub(super) fn shown_by(&self) -> Cow<'a, Snapshot> {
+        let shown = self.shown();
+        match self.by().of(&shown) {
+            Cow::Owned(by) => Cow::Owned(by),
+            Cow::Borrowed(_) => shown,
+        }
+    }
+
+    /// What shares and the order are of.
+    pub(super) fn by(&self) -> Measure {
+        self.options.text.by
+    }
+
     /// The same snapshot, with rows below the least share summed up.
     pub(super) fn without_small<'b>(&self, snapshot: &'b Snapshot) -> Cow<'b, Snapshot> {
         if self.options.text.min_share > 0.0 {
-            Cow::Owned(filter::above(snapshot, self.options.text.min_share))
+            Cow::Owned(filter::above(snapshot, self.by(), self.options.text.min_share))
         } else {
             Cow::Borrowed(snapshot)
         }
@@ -64,6 +79,7 @@ impl<'a> Input<'a> {
             compensated: text.compensated,
             per: text.per.clone(),
             extent: text.extent.clone(),
+            by: text.by,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::fmt::{Display, Write};
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::groups;
+use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::Snapshot;
@@ -30,6 +31,10 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     latencies(out, snapshot);
     estimates(out, snapshot);
     counters(out, snapshot);
+    measures(out, snapshot);
+    let by = Measure::measured(snapshot).position(|measure| measure == options.by);
+    member(out, "by", by.unwrap_or(0));
+    out.push(',');
     // The last member, so that every other may end in a comma.
     let chosen = options
         .thread
@@ -245,7 +250,7 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
     list(out, "thread_tid", threads.iter().map(|t| t.tid));
     list(out, "thread_count", threads.iter().map(|t| t.count));
     list(out, "thread_rows", threads.iter().map(|t| t.rows));
-    let outside = threads.iter().map(|t| snapshot.nanos(t.outside_ticks));
+    let outside = threads.iter().map(|t| snapshot.value(t.outside_ticks));
     list(out, "thread_outside_ns", outside);
     let open = threads.iter().flat_map(|t| &t.open).map(|frame| frame.node.0);
     list(out, "open", open);
@@ -306,6 +311,34 @@ fn counters(out: &mut String, snapshot: &Snapshot) {
         let sums = sums.map(|count| format!("[{},{}]", count.node.0, count.sum));
         list(out, "counters", sums);
     }
+}
+
+/// The measures, time first: name, what its sums are called, what it is; and of others than time the values of nodes
+/// themselves, and those of threads outside any scope.
+fn measures(out: &mut String, snapshot: &Snapshot) {
+    let texts = Measure::measured(snapshot).map(|measure| {
+        let dimension = match measure.dimension() {
+            Dimension::Time => "time",
+            Dimension::Count => "count",
+            Dimension::Bytes => "bytes",
+        };
+        let names = [measure.name(), measure.summed(), dimension].map(|text| Json(text).to_string());
+        let mut text = format!("[{}", names.join(","));
+        if measure != Measure::Time {
+            let by = measure.of(snapshot);
+            let outside: Vec<u64> = by.threads.iter().map(|t| by.value(t.outside_ticks)).collect();
+            for values in [by.self_nanos(), outside] {
+                text.push_str(",[");
+                join(&mut text, values.iter(), |text, value| {
+                    let _ = write!(text, "{value}");
+                });
+                text.push(']');
+            }
+        }
+        text.push(']');
+        text
+    });
+    list(out, "measures", texts);
 }
 
 fn strings(out: &mut String, name: &str, values: impl Iterator<Item = String>) {

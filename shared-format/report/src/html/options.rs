@@ -1,5 +1,6 @@
 //! The options of a page.
 
+use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::ThreadId;
 
@@ -24,6 +25,8 @@ pub struct PageOptions {
     pub per: Option<PerCall>,
     /// Which part of the run the report covers.
     pub extent: Extent,
+    /// What shares, totals and the order are of when the page opens; the page lets its reader choose another measure.
+    pub by: Measure,
 }
 
 impl PageOptions {
@@ -34,6 +37,7 @@ impl PageOptions {
             extent: self.extent.clone(),
             min_share: MIN_SHARE_WITHOUT_SCRIPTS,
             per: self.per.clone(),
+            by: self.by,
             ..TextOptions::default()
         }
     }

@@ -25,6 +25,28 @@ struct Dense<'a> {
 /// Some members, in their order.
 pub(crate) struct Members(Vec<(&'static str, Quotient)>);
 
+/// Returns the names of what nodes have, in the order of [`Members::iter`].
+pub(crate) fn names(snapshot: &Snapshot) -> impl Iterator<Item = &'static str> {
+    let names = |quantity: &Quantity| [quantity.name(), quantity.total_name()];
+    known(snapshot).iter().flat_map(names)
+}
+
+/// The quantities that are told: all, where one of them was measured.
+fn known(snapshot: &Snapshot) -> &'static [Quantity] {
+    if snapshot.measures.is_empty() {
+        &[]
+    } else {
+        &Quantity::ALL
+    }
+}
+
+impl Members {
+    /// Returns names and values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(&'static str, Quotient)> {
+        self.0.iter()
+    }
+}
+
 impl<'a> Measures<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Self {
         let of = |quantity| {
@@ -37,13 +59,8 @@ impl<'a> Measures<'a> {
                 own,
             }
         };
-        let known = if snapshot.measures.is_empty() {
-            &[][..]
-        } else {
-            &Quantity::ALL
-        };
         Self {
-            columns: known.iter().copied().map(of).collect(),
+            columns: known(snapshot).iter().copied().map(of).collect(),
             per,
         }
     }

@@ -11,13 +11,13 @@ use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
 use self::read::{Profile, ValueType};
-use super::{Snapshot, write};
+use super::{Measure, Snapshot, write};
 
 mod read;
 
 fn bytes(snapshot: &Snapshot) -> Vec<u8> {
     let mut out = Vec::new();
-    write(snapshot, &mut out).unwrap();
+    write(snapshot, Measure::Time, &mut out).unwrap();
     out
 }
 
@@ -197,4 +197,30 @@ proptest! {
     fn the_schema_and_the_sums_hold(snapshot in fixtures::any_snapshot()) {
         check(&snapshot);
     }
+}
+
+#[test]
+fn each_measure_is_a_sample_type_and_the_chosen_one_is_shown_first() {
+    let mut out = Vec::new();
+    write(&fixture::allocating(), Measure::Allocations, &mut out).unwrap();
+    let mut raw = Vec::new();
+    GzDecoder::new(&out[..]).read_to_end(&mut raw).unwrap();
+    let profile = Profile::decode(&raw[..]).unwrap();
+    let text = |at: i64| profile.string_table[at as usize].as_str();
+    let types = profile
+        .sample_type
+        .iter()
+        .map(|of| (text(of.r#type), text(of.unit)));
+    assert_eq!(
+        types.collect::<Vec<_>>(),
+        [
+            ("calls", "count"),
+            ("time", "nanoseconds"),
+            ("allocations", "count"),
+            ("bytes", "bytes")
+        ]
+    );
+    assert_eq!(text(profile.default_sample_type), "allocations");
+    let sum = |at: usize| profile.sample.iter().map(|sample| sample.value[at]).sum::<i64>();
+    assert_eq!((sum(2), sum(3)), (50, 5_000));
 }

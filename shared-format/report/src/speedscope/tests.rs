@@ -9,14 +9,14 @@ use super::*;
 
 fn written(snapshot: &Snapshot) -> Value {
     let mut out = Vec::new();
-    write(snapshot, &mut out).unwrap();
+    write(snapshot, Measure::Time, &mut out).unwrap();
     serde_json::from_slice(&out).unwrap()
 }
 
 #[test]
 fn golden() {
     let mut out = Vec::new();
-    write(&fixture::two_threads(), &mut out).unwrap();
+    write(&fixture::two_threads(), Measure::Time, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     // An event a line.
     let text = text
@@ -99,4 +99,17 @@ proptest! {
     fn frames_nest_and_sums_hold(snapshot in fixtures::any_snapshot()) {
         check(&snapshot);
     }
+}
+
+#[test]
+fn by_bytes_widths_are_bytes() {
+    let mut out = Vec::new();
+    write(&fixture::allocating(), Measure::Bytes, &mut out).unwrap();
+    let file: Value = serde_json::from_slice(&out).unwrap();
+    let ends: Vec<&Value> = [0, 1]
+        .iter()
+        .map(|&at| &file["profiles"][at]["endValue"])
+        .collect();
+    assert_eq!(ends, [4_300, 700]);
+    assert_eq!(file["profiles"][0]["unit"], "bytes");
 }

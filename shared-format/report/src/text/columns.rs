@@ -39,7 +39,7 @@ impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
         let (cells, gap) = page.time_cells();
         // There are three columns of times, and three more where they are in both units.
-        let more = if page.options.unit == Unit::Both {
+        let more = if page.unit() == Unit::Both {
             3 * (cells + gap.len())
         } else {
             0
@@ -134,8 +134,9 @@ impl Page<'_> {
         }
         writeln!(
             out,
-            "{} is what a counter has added up in its CALLS; it has no time",
-            self.glyphs.sum
+            "{} is what a counter has added up in its CALLS; it has no {}",
+            self.glyphs.sum,
+            self.options.by.name(),
         )
     }
 

@@ -17,8 +17,9 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     let hidden = hide_small(page, &mut rows);
     writeln!(
         out,
-        "Flat profile: functions by self time ({} of {all}); CUMUL adds up SELF, TOTAL is with callees, recursion \
+        "Flat profile: functions by self {} ({} of {all}); CUMUL adds up SELF, TOTAL is with callees, recursion \
          once;\n100% = {} in scopes",
+        page.options.by.name(),
         rows.len(),
         page.time(page.measured()),
     )?;

@@ -7,6 +7,7 @@ use std::fmt::{self, Write};
 
 use tickscope_analysis::call_graph::{Amount, CallGraph, Edge, Entry, Subject};
 use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
 
 use super::page::Page;
@@ -49,9 +50,10 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         .copied()
         .filter(|entry| is_function(entry))
         .count();
+    let by = page.options.by.name();
     writeln!(
         out,
-        "Call graph: functions by total time ({shown} of {all}); above each its callers and their parts of its time,\n\
+        "Call graph: functions by total {by} ({shown} of {all}); above each its callers and their parts of its {by},\n\
          below it what it calls; CALLED from here/in all; n+m: m of its calls inside of another call of it;\n\
          100% = {} in scopes\n",
         page.time(page.measured()),
@@ -59,7 +61,11 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     let (width, _) = page.time_cells();
     let titles = [
         "INDEX",
-        "%TIME",
+        if page.dimension() == Dimension::Time {
+            "%TIME"
+        } else {
+            "%TOT"
+        },
         &page.title("SELF", width),
         &page.title("CHILDREN", CHILDREN),
         "CALLED",

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use tickscope_analysis::measure::Dimension;
+use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Snapshot, ThreadState, Timing};
 
 use super::page::Page;
@@ -44,6 +46,7 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     facts.extend(unit(page).map(|text| ("unit", text)));
     facts.extend(per_call(page).map(|text| ("numbers", text)));
     facts.push(("measured", measured(page)));
+    facts.extend(by(page).map(|text| ("by", text)));
     facts.extend(switched_off(page).map(|text| ("sites", text)));
     facts.push(("threads", threads(page)));
     facts.push(("clock", clock(page)));
@@ -82,18 +85,45 @@ fn measured(page: &Page<'_>) -> String {
         // Counters are inside scopes, and none.
         .filter(|row| row.sum.is_none())
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
+    format!(
+        "{} inside scopes, {} calls",
+        measured_time(page),
+        page.count(calls)
+    )
+}
+
+fn measured_time(page: &Page<'_>) -> String {
+    if page.dimension() != Dimension::Time {
+        let shown = |id: &ThreadId| page.options.thread.is_none_or(|chosen| chosen == *id);
+        let threads = (0..page.raw.threads.len() as u32).map(ThreadId).filter(shown);
+        let self_ns = page.raw.self_nanos();
+        let ns = threads.flat_map(|id| &self_ns[page.raw.rows_of(id)]);
+        return page.duration(ns.fold(0, |sum, &ns| sum.saturating_add(ns)));
+    }
     let time = Time {
         estimated: page
             .measured_uncertainty()
             .is_some_and(|uncertainty| uncertainty.total_estimated),
         ..page.measured()
     };
-    let seen = if time.is_unseen() {
+    if time.is_unseen() {
         "no sample was taken while time passed".to_string()
     } else {
         page.time(time)
-    };
-    format!("{seen} inside scopes, {} calls", page.count(calls))
+    }
+}
+
+/// What the values below the header are, where they are no times.
+fn by(page: &Page<'_>) -> Option<String> {
+    let outside = Time::own(page.tree.outside_ticks, page.tree.outside_ticks, None);
+    (page.dimension() != Dimension::Time).then(|| {
+        format!(
+            "{}: {} inside scopes, {} outside any",
+            page.options.by.name(),
+            page.cell(page.measured(), 0),
+            page.cell(outside, 0),
+        )
+    })
 }
 
 fn mode(page: &Page<'_>) -> String {
@@ -144,7 +174,7 @@ fn estimates(page: &Page<'_>) -> Option<String> {
 fn unit(page: &Page<'_>) -> Option<String> {
     let per_ns = page.snapshot.clock.ticks_per_second / 1e9;
     let ticks = format!("ticks of the clock, {per_ns:.2} of them a nanosecond");
-    match page.options.unit {
+    match page.unit() {
         Unit::Ns => None,
         Unit::Ticks => Some(format!("times in {ticks}")),
         Unit::Both => Some(format!("times also in {ticks}")),

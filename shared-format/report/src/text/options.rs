@@ -1,5 +1,6 @@
 //! The options of a text report.
 
+use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::ThreadId;
 
@@ -47,8 +48,10 @@ pub struct TextOptions {
     pub extent: Extent,
     /// The width of a line in cells. Narrow reports have no columns of percentiles.
     pub width: usize,
-    /// The unit of times.
+    /// The unit of times. Other measures have their own.
     pub unit: Unit,
+    /// What shares, totals and the order are of.
+    pub by: Measure,
     /// The function by whose calls times and counts are divided, if any.
     pub per: Option<PerCall>,
 }
@@ -67,6 +70,7 @@ impl Default for TextOptions {
             extent: Extent::default(),
             width: 100,
             unit: Unit::Ns,
+            by: Measure::Time,
             per: None,
         }
     }

@@ -3,6 +3,7 @@
 //! The division by calls comes last, and its result is rounded once. Shares, means and percentiles do not depend on it.
 
 use tickscope_analysis::call_graph::Amount;
+use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
 
 use super::page::Page;
@@ -59,13 +60,30 @@ impl Page<'_> {
         self.tree.sum_of(self.tree.top())
     }
 
-    /// A time in a sentence.
+    /// The unit of times; other measures have one alone.
+    pub(super) fn unit(&self) -> Unit {
+        match self.dimension() {
+            Dimension::Time => self.options.unit,
+            Dimension::Count | Dimension::Bytes => Unit::Ns,
+        }
+    }
+
+    /// What the values on the page are.
+    pub(super) fn dimension(&self) -> Dimension {
+        self.options.by.dimension()
+    }
+
+    /// A value in a sentence.
     pub(super) fn time(&self, time: Time) -> String {
         let in_ticks = || format!("{} ticks", self.ticks(time));
-        match self.options.unit {
+        let value = match self.unit() {
             Unit::Ns => self.nanos(time),
             Unit::Ticks => in_ticks(),
             Unit::Both => format!("{} ({})", self.nanos(time), in_ticks()),
+        };
+        match self.options.by.summed() {
+            "" => value,
+            summed => format!("{value} {summed}"),
         }
     }
 
@@ -74,7 +92,7 @@ impl Page<'_> {
         if time.is_unseen() {
             return self.nothing(width);
         }
-        match self.options.unit {
+        match self.unit() {
             Unit::Ns => self.nanos(time),
             Unit::Ticks => self.ticks(time),
             Unit::Both => self.side_by_side(&self.nanos(time), &self.ticks(time), width),
@@ -83,7 +101,7 @@ impl Page<'_> {
 
     /// The title of such a column.
     pub(super) fn title(&self, title: &str, width: usize) -> String {
-        match self.options.unit {
+        match self.unit() {
             Unit::Ns | Unit::Ticks => title.into(),
             Unit::Both => self.side_by_side(title, "TICKS", width),
         }
@@ -96,7 +114,7 @@ impl Page<'_> {
 
     /// Something else in place of a time.
     pub(super) fn no_time(&self, text: &str, width: usize) -> String {
-        match self.options.unit {
+        match self.unit() {
             Unit::Ns | Unit::Ticks => text.into(),
             Unit::Both => self.side_by_side(text, "-", width),
         }
@@ -114,13 +132,13 @@ impl Page<'_> {
 
     /// The mean of a call, in a column; unknown where no call began since the reset, though one may still be open.
     pub(super) fn average(&self, total: Time, calls: u64, width: usize) -> String {
-        let mean = total.ns.checked_div(calls).filter(|_| !total.is_unseen());
-        let Some(ns) = mean else {
+        if calls == 0 || total.is_unseen() {
             return self.nothing(width);
-        };
-        let nanos = tilde(total.estimated, self.duration(ns));
+        }
+        let value = self.in_charset(number::mean(total.ns, calls, self.dimension()));
+        let nanos = tilde(total.estimated, value);
         let ticks = || tilde(total.estimated, number::quotient(total.ticks, calls));
-        match self.options.unit {
+        match self.unit() {
             Unit::Ns => nanos,
             Unit::Ticks => ticks(),
             Unit::Both => self.side_by_side(&nanos, &ticks(), width),
@@ -129,7 +147,7 @@ impl Page<'_> {
 
     /// How long a call took, with the two digits that a histogram knows.
     pub(super) fn length(&self, ticks: u64) -> String {
-        match self.options.unit {
+        match self.unit() {
             Unit::Ns | Unit::Both => self.in_charset(number::two_digits(self.snapshot.nanos(ticks))),
             Unit::Ticks => number::count(ticks),
         }
@@ -144,13 +162,14 @@ impl Page<'_> {
     }
 
     fn nanos(&self, time: Time) -> String {
-        let text = match &self.options.per {
-            None => self.duration(time.ns),
-            Some(per) => match number::rounded(time.ns, per.calls.max(1)) {
+        let text = match (&self.options.per, self.dimension()) {
+            (None, dimension) => self.in_charset(number::value(time.ns, dimension)),
+            (Some(per), Dimension::Time) => match number::rounded(time.ns, per.calls.max(1)) {
                 // Little is not nothing.
                 0 if time.ns > 0 => "<1ns".into(),
                 ns => self.duration(ns),
             },
+            (Some(per), dimension) => number::mean(time.ns, per.calls, dimension),
         };
         tilde(time.estimated, text)
     }

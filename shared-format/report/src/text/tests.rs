@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::measure::Measure;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Mode;
 use tickscope_testkit::fixture;
@@ -471,6 +472,21 @@ fn viewed(snapshot: &Snapshot, view: View, min_share: f64) -> String {
         ..TextOptions::default()
     };
     report(snapshot, &options)
+}
+
+#[test]
+fn every_view_by_allocations() {
+    let mut snapshot = fixture::allocating();
+    snapshot.capture.mode = Mode::Sampled;
+    let views = [View::Both, View::Flat, View::Graph, View::Threads].map(|view| {
+        let options = TextOptions {
+            view,
+            by: Measure::Allocations,
+            ..TextOptions::default()
+        };
+        report(&snapshot, &options)
+    });
+    insta::assert_snapshot!(views.join("\n=====\n"));
 }
 
 #[test]

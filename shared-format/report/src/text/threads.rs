@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
+use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::{Thread, ThreadState};
@@ -62,16 +63,16 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
             calls,
         } = row;
         let outside = Time {
-            ns: page.snapshot.nanos(thread.outside_ticks),
+            ns: page.snapshot.value(thread.outside_ticks),
             ticks: thread.outside_ticks,
-            estimated: page.snapshot.capture.mode.is_sampling(),
+            estimated: page.snapshot.capture.mode.is_sampling() && !page.snapshot.of_counts,
         };
-        let cpu = thread.cpu_ns.map(|ns| Time::own(ns, ticks_of(page, ns), None));
+        let cpu = thread.cpu_ns.map(|ns| cpu(page, ns));
         let cells = [
             &page.share_of(inside),
             &page.cell(inside, width),
             &page.cell(outside, OUTSIDE),
-            &cpu.map_or_else(|| page.nothing(CPU), |cpu| page.cell(cpu, CPU)),
+            &cpu.unwrap_or_else(|| page.nothing(CPU)),
             &cpu_share(page, thread),
             &page.count(calls),
             &number::count(thread.count),
@@ -126,6 +127,14 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
         .collect();
     rows.sort_by_key(|row| (Reverse(row.inside.ns), Reverse(row.calls)));
     rows
+}
+
+/// The CPU time in a column. It is a time whatever the other values are.
+fn cpu(page: &Page<'_>, ns: u64) -> String {
+    match page.dimension() {
+        Dimension::Time => page.cell(Time::own(ns, ticks_of(page, ns), None), CPU),
+        Dimension::Count | Dimension::Bytes => page.duration(ns),
+    }
 }
 
 /// The system tells CPU times in nanoseconds.

@@ -37,7 +37,8 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     }
     writeln!(
         out,
-        "Top functions by self time ({} of {all}): all their places added up, recursion once in TOTAL",
+        "Top functions by self {} ({} of {all}): all their places added up, recursion once in TOTAL",
+        page.options.by.name(),
         rows.len(),
     )?;
     if rows.iter().any(|row| row.sum.is_some()) {

@@ -31,11 +31,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             writeln!(out, "nothing is measured in mode {}", mode.name)?;
         }
         if page.tree.outside_ticks > 0 {
-            writeln!(
-                out,
-                "({} passed in threads outside any scope)",
-                page.duration(page.snapshot.nanos(page.tree.outside_ticks))
-            )?;
+            writeln!(out, "({} in threads outside any scope)", page.time(outside(page)))?;
         }
         return Ok(false);
     }
@@ -60,15 +56,10 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     columns.write(out, &Cells::titles(page, ["%TOT", "TOTAL", "SELF", "%SELF"]))?;
     writeln!(out, "FUNCTION")?;
     let hidden = rows(out, page, columns)?;
-    let outside = Time {
-        ns: page.snapshot.nanos(page.tree.outside_ticks),
-        ticks: page.tree.outside_ticks,
-        estimated: page.has_estimates && page.snapshot.capture.mode.is_sampling(),
-    };
     columns.write(
         out,
         &Cells {
-            time: page.cell(outside, page.time_cells().0),
+            time: page.cell(outside(page), page.time_cells().0),
             ..Cells::nothing(page)
         },
     )?;
@@ -88,6 +79,15 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         )?;
     }
     Ok(hidden.doubtful_shown)
+}
+
+/// What the threads have outside any scope.
+fn outside(page: &Page<'_>) -> Time {
+    Time {
+        ns: page.snapshot.value(page.tree.outside_ticks),
+        ticks: page.tree.outside_ticks,
+        estimated: page.has_estimates && page.snapshot.capture.mode.is_sampling(),
+    }
 }
 
 fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, fmt::Error> {

@@ -56,8 +56,10 @@ pub(crate) enum Value {
     Quantile(u8),
     /// The longest call.
     Longest,
-    /// Another time that adds up over rows: this many nanoseconds.
+    /// Another value of the measure that adds up over rows: this many nanoseconds of time.
     TimeOf(fn(&Data, What) -> u64),
+    /// A time that adds up over rows, whatever the measure is: this many nanoseconds.
+    CpuTime(fn(&Data, What) -> u64),
     /// Text or a chart, which the view of its table draws.
     Drawn,
 }

@@ -70,7 +70,7 @@ impl ThreadColumn {
                 "time on a CPU, as the kernel counts it",
                 6,
                 SortKey::Cpu,
-                Value::TimeOf(cpu_ns),
+                Value::CpuTime(cpu_ns),
             ),
             Self::Total => spec::TOTAL,
             Self::Outside => number(

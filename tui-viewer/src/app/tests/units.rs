@@ -1,11 +1,15 @@
-//! Numbers per call of a row, and in ticks.
+//! Numbers per call of a row, in ticks, and of other measures than time.
 
 use proptest::prelude::*;
+use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Quantity;
 
+use crate::app::message::Effect;
 use crate::app::state::App;
+use crate::app::tests::last_line;
 use crate::keys::decoder::Code;
-use crate::orderbook::snapshot;
+use crate::orderbook::{allocating, snapshot};
 use crate::source::status::Status;
 use crate::test_driver::{events, key, keys, live, text};
 
@@ -311,4 +315,75 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn v_goes_through_what_the_program_counts() {
+    let mut app = live(120, 30);
+    assert!(!last_line(&app).contains("v measure"), "{}", last_line(&app));
+    // This one counts nothing but calls.
+    keys(&mut app, "v");
+    assert!(text(&app).contains("by calls"), "{}", text(&app));
+    keys(&mut app, "v");
+    assert_eq!(app.measure(), Measure::Time);
+    events(&mut app, Status::Live, Some(allocating(1_341)));
+    key(&mut app, Code::Down);
+    assert!(last_line(&app).contains("v measure"), "{}", last_line(&app));
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        keys(&mut app, "v");
+        seen.push(app.measure().name());
+    }
+    assert_eq!(seen, ["allocations", "bytes", "calls", "time"]);
+}
+
+#[test]
+fn by_allocations_rows_are_shares_of_them_and_reports_follow() {
+    let mut app = live(120, 30);
+    events(&mut app, Status::Live, Some(allocating(1_340)));
+    keys(&mut app, "vb");
+    let sum = |app: &App| app.derived.data.as_ref().unwrap().measured_ns;
+    let column = allocating(1_340);
+    let column = column.measures.of(Quantity::Allocations).unwrap();
+    assert_eq!(
+        sum(&app),
+        column.rows.iter().map(|&(_, value)| value).sum::<u64>()
+    );
+    assert!(text(&app).contains("by allocations"), "{}", text(&app));
+    assert!(text(&app).contains("per call of"), "{}", text(&app));
+    let report = |app: &mut App, line: &str| {
+        keys(app, line);
+        match key(app, Code::Enter)[..] {
+            [Effect::WriteReport { by, .. }] => by,
+            ref other => panic!("{other:?}: {}", text(app)),
+        }
+    };
+    assert_eq!(report(&mut app, ":report now.txt"), Measure::Allocations);
+    assert_eq!(report(&mut app, ":report now.folded --by bytes"), Measure::Bytes);
+    // It has all of them.
+    assert_eq!(report(&mut app, ":report now.json"), Measure::Time);
+    keys(&mut app, ":report now.json --by bytes");
+    assert!(key(&mut app, Code::Enter).is_empty());
+    assert!(text(&app).contains("leave it out"), "{}", text(&app));
+}
+
+#[test]
+fn where_a_measure_is_not_counted_the_screen_goes_by_time() {
+    let mut app = live(120, 30);
+    let by_time = text(&app);
+    keys(&mut app, ":by bytes");
+    key(&mut app, Code::Enter);
+    assert!(text(&app).contains("tickscope::Alloc"), "{}", text(&app));
+    assert_eq!(app.measure(), Measure::Time);
+    // A moment that has it, and one that has not.
+    events(&mut app, Status::Live, Some(allocating(1_340)));
+    keys(&mut app, "vv");
+    assert_eq!(app.measure(), Measure::Bytes);
+    events(&mut app, Status::Live, Some(snapshot(1_340)));
+    assert_eq!(app.measure(), Measure::Time);
+    assert_eq!(
+        by_time.lines().nth(4),
+        text(&app).lines().nth(4),
+        "the numbers are times again"
+    );
 }

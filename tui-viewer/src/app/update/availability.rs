@@ -34,6 +34,8 @@ impl App {
         self.is_available(action)
             && (action != Action::Live || self.playback.stands_still())
             && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back())
+            // Calls are in a column anyway.
+            && (action != Action::Measure || self.shown().is_some_and(|shown| !shown.measures.is_empty()))
             && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
             && (!of_the_program
                 || self.program.status.answers()
@@ -81,6 +83,7 @@ impl App {
             | Action::Newest
             | Action::Live
             | Action::Mark
+            | Action::Measure
             | Action::Compare
             | Action::ReportAs => self.shown().is_some(),
             Action::ShowTree

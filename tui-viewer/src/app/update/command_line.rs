@@ -134,12 +134,26 @@ impl App {
             ScreenCommand::At { time } => self.go_to_time(time),
             ScreenCommand::Live => self.perform(Action::Live, effects),
             ScreenCommand::Snapshot { file } => self.keep_in(file, effects),
-            ScreenCommand::Report { file, format, times } => {
+            ScreenCommand::By { measure } => self.go_by(measure),
+            ScreenCommand::Report {
+                file,
+                format,
+                by,
+                times,
+            } => {
                 let format = format
                     .or_else(|| file.as_deref().and_then(Form::of_file))
                     .unwrap_or_default();
                 let compensated = times.compensated || (self.query.compensated && !times.raw);
-                self.report_in(vec![format], file, compensated, effects);
+                // Of a form that has every measure none is chosen.
+                let on_screen = Some(self.measure()).filter(|_| format.check_by().is_ok());
+                self.report_in(
+                    vec![format],
+                    file,
+                    compensated,
+                    by.or(on_screen).unwrap_or_default(),
+                    effects,
+                );
             }
             ScreenCommand::Tree => self.perform(Action::ShowTree, effects),
             ScreenCommand::Hot => self.perform(Action::ShowHot, effects),

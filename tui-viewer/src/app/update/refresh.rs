@@ -1,5 +1,6 @@
 //! Derives what follows from moment and query: tables, what the view shows of them, rows, details. Also what time ends.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -117,6 +118,7 @@ impl App {
             window: *window,
             against: *against,
             compensated: *compensated,
+            measure: self.measure(),
             // A site is a place and no group.
             grouped: self.query.filter.grouped && self.views.current != View::Sites,
         }
@@ -161,6 +163,7 @@ impl App {
             window: query.window,
             against: query.against,
             compensated: query.compensated,
+            measure: self.measure(),
             counted_from: self.derived.data.as_ref().map(counted_from),
         }
     }
@@ -168,9 +171,16 @@ impl App {
     fn derive_data(&mut self) {
         let former = self.derived.data.take();
         let began = former.as_ref().map(counted_from);
-        let side = |snapshot: Rc<Snapshot>| match self.query.compensated {
-            true => Rc::new(compensated(&snapshot)),
-            false => snapshot,
+        let measure = self.measure();
+        let side = |snapshot: Rc<Snapshot>| {
+            let snapshot = match self.query.compensated {
+                true => Rc::new(compensated(&snapshot)),
+                false => snapshot,
+            };
+            match measure.of(&snapshot) {
+                Cow::Owned(by) => Rc::new(by),
+                Cow::Borrowed(_) => snapshot,
+            }
         };
         let sides = self.shown().map(|shown| self.playback.sides(&self.query, shown));
         let grouped = self.query.filter.grouped && self.views.current != View::Sites;

@@ -1,5 +1,7 @@
 //! What numbers are per, and what they are in.
 
+use tickscope_analysis::measure::Measure;
+
 use crate::app::derived::PerCallKey;
 use crate::app::figures::What;
 use crate::app::row::RowId;
@@ -49,6 +51,27 @@ impl App {
             self.tell("totals again");
         }
         ends
+    }
+
+    /// The next of what the program counts.
+    pub(in crate::app) fn next_measure(&mut self) {
+        let Some(shown) = self.shown() else { return };
+        let all: Vec<Measure> = Measure::measured(shown).collect();
+        let at = all.iter().position(|&measure| measure == self.measure());
+        let next = all[(at.unwrap_or(0) + 1) % all.len()];
+        self.go_by(next);
+    }
+
+    /// Shares, totals and the order are of this from now on.
+    pub(in crate::app) fn go_by(&mut self, measure: Measure) {
+        let why = self.shown().and_then(|shown| measure.check(shown).err());
+        if let Some(why) = why {
+            self.complain(format!("by {}: {why}", measure.name()));
+            return;
+        }
+        self.query.measure = measure;
+        let by = measure.name();
+        self.tell(format!("shares, totals and order by {by}; v: the next measure"));
     }
 
     /// Nanoseconds, or ticks of the clock.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use tickscope_analysis::focus::{Focus, in_focus};
+use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 use tickscope_report::Extent;
 use tickscope_report::form::Form;
@@ -20,6 +21,7 @@ impl App {
         formats: Vec<Form>,
         file: Option<PathBuf>,
         compensated: bool,
+        by: Measure,
         effects: &mut Vec<Effect>,
     ) {
         let Some(shown) = self.shown().cloned() else {
@@ -55,6 +57,7 @@ impl App {
             extent,
             thread,
             compensated,
+            by,
             formats,
             file,
         });

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use tickscope_analysis::compare::gate::Condition;
+use tickscope_analysis::measure::Measure;
 use tickscope_report::diff::Tables;
 
 use crate::cli::args::ending;
 use crate::cli::args::report::share;
+use crate::cli::args::values::measure;
 
 /// The option that stands for `--`, so that options may follow behind the runs after as well.
 const AFTER: &str = "--after";
@@ -24,6 +26,8 @@ Gates:
   time > 10%         the whole program, or a function with 1 % of its time or more, takes longer
                      with all it calls, by more than 10 %; time > 2ms: by more than that
   self > 10%         the same of the time in a function itself
+  allocations > 0    the whole program, or a function with all it calls, allocates more often;
+  bytes > 1%         or more bytes. Both are counts, where the program counts them
   calls(parse) > 0   of one function, by its name or more of its path; of times also a small one
   >= instead of > fails at just so much already.
 
@@ -67,6 +71,9 @@ pub struct DiffArgs {
     /// End with code 3 if something has grown: 'calls > 1%', 'time > 10%'. May be given several times.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
+    /// What total and self values are of; time unless said. json has every measure.
+    #[arg(long, value_name = "MEASURE", value_parser = measure())]
+    pub by: Option<Measure>,
     /// The form; without it as the ending of FILE says, else text.
     #[arg(short, long, value_enum)]
     pub format: Option<DiffFormat>,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_report::csv::Unit;
 use tickscope_report::form::Form;
 use tickscope_report::text::View;
@@ -11,7 +12,7 @@ use tickscope_report::text::View;
 use crate::cli::args::ending;
 use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::shared::{TargetArgs, TimesArgs};
-use crate::cli::args::values::{duration, form};
+use crate::cli::args::values::{duration, form, measure};
 
 /// What `tickscope report --help` says of times, before the formats.
 const TIMES: &str = "\
@@ -60,6 +61,8 @@ Columns of csv:
   timed_calls                      so many calls were timed
   sum                              what a counter added up; empty for what is no counter
   group                            the group it is in; empty for none
+  allocations, allocated_bytes, frees, freed_bytes, total_allocations, ...
+                                   where the program counts them: of the node, and with callees
   per, per_calls                   with --per: its NAME, and its calls";
 
 /// What to report, in which form, and where to.
@@ -89,6 +92,9 @@ pub struct ReportArgs {
     /// much of its path as is needed: frame, app::frame. For text, html, json and csv.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
+    /// What shares, totals and the order are of; time unless said. json and csv have every measure.
+    #[arg(long, value_name = "MEASURE", value_parser = measure())]
+    pub by: Option<Measure>,
     /// The unit of times in text and csv; unless said text has ns, csv both.
     #[arg(long, value_enum, value_name = "UNIT")]
     pub unit: Option<ReportUnit>,
@@ -164,6 +170,12 @@ impl ReportArgs {
         }
         if self.unit.is_some() {
             format.check_unit()?;
+        }
+        if let Some(measure) = self.by {
+            format.check_by()?;
+            if measure.dimension() != Dimension::Time && (self.unit.is_some() || self.times.compensated) {
+                return Err("--unit and --compensated are for times; leave them out, or give --by time");
+            }
         }
         Ok(())
     }
@@ -288,6 +300,13 @@ mod tests {
             };
             let is_divided = matches!(format, F::Text | F::Html | F::Json | F::Csv);
             assert_eq!(per.check().is_ok(), is_divided, "{format:?}");
+            let by = |by, unit| ReportArgs {
+                by: Some(by),
+                ..args(format, None, unit)
+            };
+            let shows_one = !matches!(format, F::Json | F::Csv | F::Tks);
+            assert_eq!(by(Measure::Bytes, None).check().is_ok(), shows_one, "{format:?}");
+            assert!(by(Measure::Calls, Some(ReportUnit::Ns)).check().is_err());
         }
     }
 }

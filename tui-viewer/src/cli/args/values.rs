@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use tickscope_analysis::measure::Measure;
 use tickscope_format::pattern;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;
@@ -13,7 +14,7 @@ pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
         .map_err(|_| "wanted a process id, a number like 4711; a name stands without -p")
 }
 
-// What is not possible does not come as far as these two look it up.
+// What is not possible does not come as far as these look it up.
 
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| Mode::named(&name).unwrap_or_default())
@@ -22,6 +23,11 @@ pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
 pub(crate) fn form() -> impl TypedValueParser<Value = Form> {
     let forms = Form::ALL.map(|form| PossibleValue::new(form.name()).help(form.description()));
     PossibleValuesParser::new(forms).map(|name| Form::named(&name).unwrap_or_default())
+}
+
+pub(crate) fn measure() -> impl TypedValueParser<Value = Measure> {
+    PossibleValuesParser::new(Measure::ALL.map(Measure::name))
+        .map(|name| Measure::named(&name).unwrap_or_default())
 }
 
 pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use tickscope_analysis::compare::diff::{Diff, DiffError};
-use tickscope_analysis::compare::gate::{self, Verdict};
+use tickscope_analysis::compare::gate::{self, Condition, Verdict};
+use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
@@ -27,18 +28,51 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let place = OutputFile::new(args.output.as_deref(), args.force);
     let dir = args.dir.as_deref();
     let (before_snapshots, after_snapshots) = (snapshots(before, dir)?, snapshots(after, dir)?);
+    let format = args.form();
+    if args.by.is_some() && format == DiffFormat::Json {
+        return Err(Misuse("json has each measure as a member of its own: leave out --by".into()).into());
+    }
     let per = args.per.as_deref();
-    let diff = Diff::of(&before_snapshots, &after_snapshots, per).map_err(|error| {
-        let DiffError { is_after, run, why } = error;
-        let target = if is_after { &after[run] } else { &before[run] };
-        Misuse(format!("{target}: {why}"))
-    })?;
-    let verdicts: Result<Vec<Verdict>, _> = args
+    let by = |measure: Measure| -> Result<Diff, Misuse> {
+        let runs = || {
+            let before = before.iter().zip(&before_snapshots);
+            before.chain(after.iter().zip(&after_snapshots))
+        };
+        for (target, snapshot) in runs() {
+            let missing = |why| Misuse(format!("{target}, by {}: {why}", measure.name()));
+            measure.check(snapshot).map_err(missing)?;
+        }
+        Diff::by(measure, &before_snapshots, &after_snapshots, per).map_err(|error| {
+            let DiffError { is_after, run, why } = error;
+            let target = if is_after { &after[run] } else { &before[run] };
+            Misuse(format!("{target}: {why}"))
+        })
+    };
+    let diff = by(args.by.unwrap_or_default())?;
+    let judge = |condition: &Condition| -> Result<Verdict, Misuse> {
+        // Calls are in every comparison.
+        let verdict = if [Measure::Calls, diff.measure].contains(&condition.measure) {
+            gate::judge(&diff, condition)
+        } else {
+            gate::judge(&by(condition.measure)?, condition)
+        };
+        verdict.map_err(|error| Misuse(error.to_string()))
+    };
+    let verdicts = args
         .fail_if
         .iter()
-        .map(|condition| gate::judge(&diff, condition))
-        .collect();
-    let verdicts = verdicts.map_err(|error| Misuse(error.to_string()))?;
+        .map(judge)
+        .collect::<Result<Vec<Verdict>, Misuse>>()?;
+    let mut measures = Vec::new();
+    if format == DiffFormat::Json {
+        let both = || before_snapshots.iter().chain(&after_snapshots);
+        let is_counted = |measure: &Measure| both().all(|snapshot| measure.check(snapshot).is_ok());
+        for measure in Measure::ALL.into_iter().filter(is_counted) {
+            if measure.quantity().is_some() {
+                measures.push(by(measure)?);
+            }
+        }
+    }
     let facts = |targets: &[String], snapshots: &[Snapshot]| -> Vec<Run> {
         let runs = targets.iter().zip(snapshots);
         runs.map(|(target, snapshot)| Run::of(target, snapshot)).collect()
@@ -46,6 +80,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let runs = (facts(before, &before_snapshots), facts(after, &after_snapshots));
     let comparison = Comparison {
         diff: &diff,
+        measures: &measures,
         runs: (&runs.0, &runs.1),
         per,
         verdicts: &verdicts,
@@ -54,7 +89,6 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         min_share: args.min_share.unwrap_or(MIN_SHARE),
         ascii: console::is_ascii(),
     };
-    let format = args.form();
     let result = match format {
         DiffFormat::Text => text::report(&comparison),
         DiffFormat::Json => json::report(&comparison),

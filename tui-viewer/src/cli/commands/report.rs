@@ -56,6 +56,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
         options.text.width = width;
     }
+    let by = args.by.unwrap_or_default();
+    by.check(&live.snapshot)
+        .map_err(|why| Misuse(format!("--by {}: {why}", by.name())))?;
+    options.text.by = by;
     // In all threads: what each of them does for a frame adds up, whichever thread begins the frames.
     if let Some(name) = &args.per {
         let per = PerCall::of(&live.snapshot, name).map_err(|why| Misuse(printable(&why.to_string())))?;

@@ -325,6 +325,14 @@ pub(crate) const KEYS: &[Binding] = &[
     line(
         Section::Columns,
         VIEWS,
+        &[(Char('v'), Action::Measure)],
+        "by time, what is counted, or calls",
+    )
+    .note(": shares, totals, bars and the order are of the next measure that the program has (allocations, bytes)")
+    .left("measure", 6),
+    line(
+        Section::Columns,
+        VIEWS,
         &[(Char('b'), Action::PerCall)],
         "all numbers per call of this row",
     )

@@ -40,6 +40,7 @@ impl CounterCell {
             | Value::Quantile(_)
             | Value::Longest
             | Value::TimeOf(_)
+            | Value::CpuTime(_)
             | Value::Drawn => Self::Nothing,
         }
     }

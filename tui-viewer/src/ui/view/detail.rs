@@ -1,6 +1,7 @@
 //! The pane below the list: what the selected row's line has no room for.
 
 use ratatui::layout::Rect;
+use tickscope_analysis::measure::Measure;
 use tickscope_report::number;
 
 use crate::app::activity::BEATS;
@@ -169,7 +170,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
     let (of_total, of_self) = app.shares(data, row.what);
     let uncertainty = data.uncertainty(row.what).unwrap_or_default();
     let per = data.per_calls;
-    let scaled = |ns: u64, ticks: u64| unit::scaled(canvas, app.query.in_ticks, per, ns, ticks, false);
+    let scaled = |ns: u64, ticks: u64| unit::scaled(canvas, app, per, ns, ticks, false);
     let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
         let percent = number::percent(share);
         let known = Known::of(ns, estimated, figures);
@@ -378,11 +379,15 @@ fn data_is_bottom_up(app: &App) -> bool {
 fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     let (dot, running) = (canvas.glyphs.dot, canvas.glyphs.running);
     let wide = area.width >= 92;
+    let of = app.measure().name();
     let whole = match app.percent_of() {
-        PercentOf::Measured if app.percent_label() != PercentOf::Measured.label() => "the time in focus",
-        PercentOf::Measured => "measured time",
-        PercentOf::Wall => "wall time",
-        PercentOf::Parent => "its parent's time",
+        PercentOf::Measured if app.percent_label() != PercentOf::Measured.label() => {
+            format!("the {of} in focus")
+        }
+        PercentOf::Measured => format!("measured {of}"),
+        PercentOf::Wall if app.measure() == Measure::Time => "wall time".to_string(),
+        PercentOf::Wall => format!("all {of}"),
+        PercentOf::Parent => format!("its parent's {of}"),
     };
     let inside = if wide {
         format!("%TOT share of {whole}, callees included")
@@ -397,17 +402,17 @@ fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     let again = canvas.glyphs.again;
     let text = match app.views.current {
         View::Tree if data_is_bottom_up(app) && wide => format!(
-            "TOTAL, AVG self time of the topmost row's function when called so{dot}TOP the part without a caller"
+            "TOTAL, AVG self {of} of the topmost row's function when called so{dot}TOP the part without a caller"
         ),
         View::Tree if data_is_bottom_up(app) => {
-            format!("TOTAL self time of the topmost row{dot}TOP not called")
+            format!("TOTAL self {of} of the topmost row{dot}TOP not called")
         }
         View::Function if wide => format!(
             "callers add up to 100%, and so do (self) and what it calls{dot}CALLS of all calls{dot}{again} calls back"
         ),
         View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} open now"),
-        View::Flame => format!("a frame is as wide as its time{dot}blank below a frame: its self time"),
+        View::Flame => format!("a frame is as wide as its {of}{dot}blank below a frame: its self {of}"),
         View::Hot | View::Threads | View::Sites => {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }

@@ -13,7 +13,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::counter::CounterCell;
 use crate::ui::view::marks::{ABOUT, UNKNOWN, timed_in_part};
-use crate::ui::view::unit::{quotient, rounded, ticks, ticks_of};
+use crate::ui::view::unit::{counts, quotient, rounded, ticks, ticks_of};
 
 /// Where there is nothing to tell.
 const SAME: &str = "0";
@@ -52,7 +52,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         true => count(read),
         false => change(read, 1).map_or(Change::Unknown, Change::Time),
     };
-    let time = |in_ns: fn(&Data, What) -> u64, in_ticks: fn(&Data, What) -> u64| match app.query.in_ticks {
+    let time = |in_ns: fn(&Data, What) -> u64, in_ticks: fn(&Data, What) -> u64| match counts(app) {
         true => adds_up(&in_ticks, true),
         false => adds_up(&in_ns, false),
     };
@@ -80,18 +80,19 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
     let latency_about =
         timed_in_part(now, what) || there.is_some_and(|(then, what)| timed_in_part(then, what));
     let gone = is_gone(now, what);
-    let of_both = |now: Option<u64>, then: Option<u64>| match (now, then) {
-        (Some(a), Some(b)) if app.query.in_ticks => Change::Count(i128::from(a) - i128::from(b)),
+    let of_both = |now: Option<u64>, then: Option<u64>, counts: bool| match (now, then) {
+        (Some(a), Some(b)) if counts => Change::Count(i128::from(a) - i128::from(b)),
         (Some(a), Some(b)) => Change::Time(i128::from(a) - i128::from(b)),
         (Some(_), None) => Change::New,
         (None, Some(_)) if gone => Change::Gone,
         (None, Some(_)) | (None, None) => Change::Unknown,
     };
-    let of_calls = |read: fn(&Data, What, bool) -> Option<u64>| {
-        let in_ticks = app.query.in_ticks;
-        let then = there.and_then(|(then, what)| read(then, what, in_ticks));
-        of_both(read(now, what, in_ticks), then)
+    let of_calls = |read: fn(&Data, What, bool) -> Option<u64>, counts: bool| {
+        let then = there.and_then(|(then, what)| read(then, what, counts));
+        of_both(read(now, what, counts), then, counts)
     };
+    // Latencies are times, whatever the measure is.
+    let in_ticks = app.query.in_ticks;
     let (change, about) = match value {
         Value::Share(Portion::Total) => (Change::Points(share.0 - share_then.0), total_about),
         Value::Share(Portion::Own) => (Change::Points(share.1 - share_then.1), self_about),
@@ -111,16 +112,16 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         ),
         Value::Calls if what == What::Outside => (Change::Unknown, false),
         Value::Calls | Value::CallsOf => (count(&|data: &Data, what| data.figures(what).calls), false),
-        Value::Mean => (of_calls(average), total_about),
+        Value::Mean => (of_calls(average, counts(app)), total_about),
         Value::Quantile(percent) => {
             let part = f64::from(percent) / 100.0;
-            let read = |data: &Data, what| quantile(data, what, part, app.query.in_ticks);
+            let read = |data: &Data, what| quantile(data, what, part, in_ticks);
             let then = there.and_then(|(then, what)| read(then, what));
-            (of_both(read(now, what), then), latency_about)
+            (of_both(read(now, what), then, in_ticks), latency_about)
         }
-        Value::Longest => (of_calls(longest), latency_about),
-        Value::TimeOf(read) => {
-            let in_ticks = app.query.in_ticks;
+        Value::Longest => (of_calls(longest, in_ticks), latency_about),
+        Value::TimeOf(read) | Value::CpuTime(read) => {
+            let in_ticks = in_ticks || (counts(app) && matches!(value, Value::TimeOf(_)));
             let unit = |data: &Data, what| match in_ticks {
                 true => ticks_of(data, read(data, what)),
                 false => read(data, what),

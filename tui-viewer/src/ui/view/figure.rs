@@ -1,5 +1,6 @@
 //! Numbers of a row as they stand in its columns, marked where they are estimates or bounds.
 
+use tickscope_analysis::measure::Dimension;
 use tickscope_report::number;
 
 use crate::app::columns::place::gap;
@@ -13,6 +14,7 @@ use crate::ui::view::counter;
 use crate::ui::view::counter::CounterCell;
 use crate::ui::view::difference;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, timed_in_part};
+use crate::ui::view::unit;
 use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks, ticks_of};
 
 /// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
@@ -44,7 +46,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     let tight = gap(app.screen.size.width) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);
-        let text = scaled(canvas, app.query.in_ticks, per, ns, ticks, estimated && tight);
+        let text = scaled(canvas, app, per, ns, ticks, estimated && tight);
         (text.filter(|_| known != Known::Unseen), known == Known::About)
     };
     let (text, estimated) = match value {
@@ -59,6 +61,10 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
             false,
         ),
         Value::CallsOf => (call_counts::calls(data, what), false),
+        Value::Mean if app.measure().dimension() != Dimension::Time => {
+            let mean = number::mean(figures.total_ns, figures.calls, app.measure().dimension());
+            ((figures.calls > 0).then_some(mean), false)
+        }
         Value::Mean => figures.avg_ns().map_or((None, false), |ns| {
             let ticks = rounded(ticks.0, figures.calls);
             // Of a time that was seen a call has some part.
@@ -71,6 +77,14 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         Value::TimeOf(read) => {
             let ns = read(data, what);
             time(ns, ticks_of(data, ns), false, data.per_calls)
+        }
+        Value::CpuTime(read) => {
+            let ns = read(data, what);
+            let (ticks, in_ticks) = (ticks_of(data, ns), app.query.in_ticks);
+            (
+                unit::time(canvas, in_ticks, data.per_calls, ns, ticks, false),
+                false,
+            )
         }
         Value::Drawn => (None, false),
     };

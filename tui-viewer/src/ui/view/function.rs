@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::measure::Dimension;
 use tickscope_report::{label, number};
 
 use crate::app::columns::spec::Value;
@@ -93,7 +94,13 @@ fn figures(
         facts = vec![("sum", counted(data, sum)), ("calls", counted(data, all))];
     } else if let Some(ns) = avg_ns.filter(|_| seen) {
         let about = if uncertainty.total_estimated { ABOUT } else { "" };
-        let avg = scaled(canvas, app, None, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
+        let avg = match app.measure().dimension() {
+            Dimension::Time => scaled(canvas, app, None, data, ns),
+            dimension @ (Dimension::Count | Dimension::Bytes) => {
+                Some(number::mean(of.total_ns, of.outermost_calls, dimension))
+            }
+        };
+        let avg = avg.unwrap_or_else(|| UNKNOWN.to_string());
         facts.push(("avg", format!("{about}{avg}")));
     }
     // No other number of this view says it: where there is little room it comes before what the rows say as well.
@@ -127,14 +134,7 @@ fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Opt
 
 /// A time in the unit that was chosen.
 fn scaled(canvas: &Canvas<'_>, app: &App, per_calls: Option<u64>, data: &Data, ns: u64) -> Option<String> {
-    unit::scaled(
-        canvas,
-        app.query.in_ticks,
-        per_calls,
-        ns,
-        unit::ticks_of(data, ns),
-        false,
-    )
+    unit::scaled(canvas, app, per_calls, ns, unit::ticks_of(data, ns), false)
 }
 
 /// A line between the two lists.

@@ -54,6 +54,19 @@ fn the_threads() {
 }
 
 #[test]
+fn every_view_by_bytes() {
+    let mut app = empty(120, 30);
+    events(&mut app, Status::Live, Some(orderbook::allocating(1_340)));
+    keys(&mut app, ":by bytes");
+    key(&mut app, Code::Enter);
+    let screens = ["1", "2", "3", "4", "5"].map(|view| {
+        keys(&mut app, view);
+        text(&app)
+    });
+    assert_snapshot!(screens.join("\n"));
+}
+
+#[test]
 fn the_flame() {
     for (width, height) in SIZES {
         let mut app = live(width, height);

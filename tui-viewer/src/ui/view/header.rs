@@ -85,7 +85,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             if app.query.compensated {
                 left.push(part("at least", Meaning::Notable, 1, 1));
             }
-            for words in app.query.unit_words(false) {
+            for words in app.unit_words(false) {
                 left.push(part(words, Meaning::Notable, 1, 1));
             }
         }

@@ -131,11 +131,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         });
     }
     if app.screen.size.width >= WORDY {
-        let units = app
-            .query
-            .unit_words(true)
-            .into_iter()
-            .zip(app.query.unit_words(false));
+        let units = app.unit_words(true).into_iter().zip(app.unit_words(false));
         all.extend(units.map(|(words, short)| {
             let words = safe(&words, canvas.ascii);
             Setting {

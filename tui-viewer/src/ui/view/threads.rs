@@ -132,7 +132,7 @@ fn text(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, place: Place<Th
 /// A time in the unit that was chosen.
 fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {
     let ticks = unit::ticks_of(data, ns);
-    let text = unit::scaled(canvas, app.query.in_ticks, data.per_calls, ns, ticks, false);
+    let text = unit::scaled(canvas, app, data.per_calls, ns, ticks, false);
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 

@@ -1,5 +1,6 @@
 //! Numbers in the unit that was chosen: of all calls or per call of a row, in nanoseconds or in ticks.
 
+use tickscope_analysis::measure::Dimension;
 use tickscope_report::number;
 
 use crate::app::data::Data;
@@ -11,9 +12,31 @@ use crate::ui::view::marks::LONGEST_MARKED;
 
 pub(super) use tickscope_report::number::quotient;
 
-/// A time as it is shown: of all, or a call's part of it; in nanoseconds, or in ticks. Nothing is known per call of what
-/// has none.
+/// A value of the chosen measure as it is shown: of all, or a call's part of it. Nothing is known per call of what has
+/// none.
 pub(super) fn scaled(
+    canvas: &Canvas<'_>,
+    app: &App,
+    per_calls: Option<u64>,
+    ns: u64,
+    ticks: u64,
+    short: bool,
+) -> Option<String> {
+    match (app.measure().dimension(), per_calls) {
+        (Dimension::Time, _) => time(canvas, app.query.in_ticks, per_calls, ns, ticks, short),
+        (_, Some(0)) => None,
+        (dimension, None) => Some(number::value(ns, dimension)),
+        (dimension, Some(per)) => Some(number::mean(ns, per, dimension)),
+    }
+}
+
+/// Whether values are counts: of the chosen measure, or of ticks.
+pub(super) fn counts(app: &App) -> bool {
+    app.query.in_ticks || app.measure().dimension() != Dimension::Time
+}
+
+/// The same of a time, whatever the measure is: in nanoseconds, or in ticks.
+pub(super) fn time(
     canvas: &Canvas<'_>,
     in_ticks: bool,
     per_calls: Option<u64>,
@@ -59,8 +82,11 @@ pub(super) fn ticks(data: &Data, what: What) -> (u64, u64) {
     }
 }
 
-/// A time in ticks.
+/// A time in ticks; a count stays as it is.
 pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
+    if data.snapshot.of_counts {
+        return ns;
+    }
     (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 

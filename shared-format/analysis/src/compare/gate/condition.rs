@@ -5,17 +5,17 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::compare::change::Quantity;
+use crate::measure::{Dimension, Measure};
 
 /// What was wanted instead of what cannot be understood.
-const WANTED: &str =
-    "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, or of one function calls(parse) > 0";
+const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, allocations > 0, bytes > 1%, or of one function calls(parse) > 0";
 
 /// How much more is too much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
     /// By a share of what it was, in percent.
     Percent(f64),
-    /// By calls, or nanoseconds.
+    /// By calls, nanoseconds, or what else is counted.
     Absolute(f64),
 }
 
@@ -24,6 +24,8 @@ pub enum Growth {
 pub struct Condition {
     /// What.
     pub what: Quantity,
+    /// What self and total values are of.
+    pub measure: Measure,
     /// Of the functions that are called so; of all without it.
     pub function: Option<String>,
     /// Whether just so much is too much already (`>=`).
@@ -97,17 +99,19 @@ impl FromStr for Condition {
             }
             None => (left, None),
         };
-        let what = match what {
-            "calls" => Quantity::Calls,
-            "time" | "total" => Quantity::Total,
-            "self" => Quantity::SelfTime,
-            _ => return Err(no(WANTED)),
+        let (what, measure) = match what {
+            "calls" => (Quantity::Calls, Measure::Calls),
+            "total" => (Quantity::Total, Measure::Time),
+            "self" => (Quantity::SelfTime, Measure::Time),
+            name => (Quantity::Total, Measure::named(name).ok_or(no(WANTED))?),
         };
-        let growth = growth(what, amount).ok_or(no(match what {
-            Quantity::Calls => "calls grow by a percentage or a number: calls > 1%, calls > 0",
-            Quantity::Total | Quantity::SelfTime | Quantity::Sum => {
-                "times grow by a percentage or a duration: time > 10%, time > 2ms"
+        let growth = growth(measure.dimension(), amount).ok_or(no(match measure.dimension() {
+            Dimension::Count if what == Quantity::Calls => {
+                "calls grow by a percentage or a number: calls > 1%, calls > 0"
             }
+            Dimension::Count => "counts grow by a percentage or a number: allocations > 1%, allocations > 0",
+            Dimension::Bytes => "bytes grow by a percentage or a number: bytes > 1%, bytes > 0, bytes > 4kB",
+            Dimension::Time => "times grow by a percentage or a duration: time > 10%, time > 2ms",
         }))?;
         let growth_is_zero = matches!(growth, Growth::Percent(0.0) | Growth::Absolute(0.0));
         if or_equal && growth_is_zero {
@@ -115,6 +119,7 @@ impl FromStr for Condition {
         }
         Ok(Self {
             what,
+            measure,
             function,
             or_equal,
             growth,
@@ -123,16 +128,26 @@ impl FromStr for Condition {
     }
 }
 
-fn growth(what: Quantity, text: &str) -> Option<Growth> {
+fn growth(dimension: Dimension, text: &str) -> Option<Growth> {
     let at = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
     let (number, unit) = (text[..at].parse().ok()?, text[at..].trim());
-    match (what, unit) {
+    match (dimension, unit) {
         (_, "%") => Some(Growth::Percent(number)),
-        (Quantity::Calls, "") => Some(Growth::Absolute(number)),
-        (Quantity::Calls, _) => None,
-        (Quantity::Total | Quantity::SelfTime | Quantity::Sum, unit) => {
+        (Dimension::Count, "") => Some(Growth::Absolute(number)),
+        (Dimension::Count, _) => None,
+        (Dimension::Bytes, unit) => {
+            let in_bytes = match unit {
+                "" | "B" => 1.0,
+                "kB" => 1e3,
+                "MB" => 1e6,
+                "GB" => 1e9,
+                _ => return None,
+            };
+            Some(Growth::Absolute(number * in_bytes))
+        }
+        (Dimension::Time, unit) => {
             let in_ns = match unit {
                 "" if number == 0.0 => 1.0,
                 "ns" => 1.0,

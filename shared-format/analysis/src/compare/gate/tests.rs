@@ -1,9 +1,10 @@
 //! Gates over comparisons made by hand.
 
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Quantity as MeasuredQuantity, Snapshot};
 use tickscope_testkit::fixture::programs::run;
 
 use super::*;
+use crate::measure::Measure;
 
 fn condition(text: &str) -> Condition {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -22,8 +23,9 @@ fn runs(percent: &[u64], rows: &[(usize, &str, u64, u64)]) -> Vec<Snapshot> {
 }
 
 fn verdict(before: &[Snapshot], after: &[Snapshot], text: &str) -> Verdict {
-    let diff = Diff::of(before, after, None).unwrap();
-    judge(&diff, &condition(text)).unwrap()
+    let condition = condition(text);
+    let diff = Diff::by(condition.measure, before, after, None).unwrap();
+    judge(&diff, &condition).unwrap()
 }
 
 fn failed(diff: &Diff, verdict: &Verdict) -> Vec<String> {
@@ -130,6 +132,25 @@ fn counts_with_noise_are_judged_by_rank_where_there_are_runs_enough() {
     let found = verdict(&usual, &more, "calls > 1%");
     assert_eq!((found.failures.len(), found.inexact), (1, 1));
     assert!(found.failures[0].chance.is_some());
+}
+
+#[test]
+fn allocations_are_judged_with_callees_and_one_run_is_enough() {
+    let allocating = |work: u64| {
+        let mut run = runs(&[100], &ROWS).remove(0);
+        run.measures.push_row(MeasuredQuantity::Allocations, 0, 5);
+        run.measures.push_row(MeasuredQuantity::Allocations, 1, work);
+        run
+    };
+    let (before, same, after) = ([allocating(100)], [allocating(100)], [allocating(102)]);
+    assert!(verdict(&before, &same, "allocations > 0").is_passed());
+    let grown = verdict(&before, &after, "allocations > 0");
+    let diff = Diff::by(Measure::Allocations, &before, &after, None).unwrap();
+    assert_eq!(failed(&diff, &grown), ["(all)", "main", "work"]);
+    assert_eq!(grown.failures[1].after, 107.0);
+    assert!(verdict(&before, &after, "allocations(tiny) > 0").is_passed());
+    assert!(verdict(&before, &after, "allocations > 5%").is_passed());
+    assert_eq!(condition("bytes > 4kB").growth, Growth::Absolute(4_000.0));
 }
 
 #[test]

@@ -5,12 +5,12 @@ const column = (id, title, kind, width, explained) => ({ id, title, kind, width,
 function columns(profile, inTree) {
   const widest = inTree ? "minmax(22ch, 1fr)" : "minmax(16ch, 1fr)";
   const total = [
-    column("share", "%TOT", "number", "6.5ch", "Share of all time inside scopes, with callees"),
-    column("total", "TOTAL", "number", "7ch", "Time with callees"),
+    column("share", "%TOT", "number", "6.5ch", "Share of all inside scopes, with callees"),
+    column("total", "TOTAL", "number", "7ch", "Time, or the chosen measure, with callees"),
   ];
   const own = [
-    column("self", "SELF", "number", "7ch", "Time in the function alone"),
-    column("selfShare", "%SELF", "number warm", "6.5ch", "Share of all time inside scopes, in the function alone"),
+    column("self", "SELF", "number", "7ch", "Time, or the chosen measure, in the function alone"),
+    column("selfShare", "%SELF", "number warm", "6.5ch", "Share of all inside scopes, in the function alone"),
   ];
   const latencies = [
     column("p50", "P50", "number minor latency", "6ch", "Half of the finished calls took no longer"),

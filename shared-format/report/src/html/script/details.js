@@ -106,7 +106,7 @@ class Details {
     const exact = (ns, estimated) => {
       const share = this.owner.shareText(ns, estimated);
       const made = element("span", "", `${this.owner.time(ns, estimated)}  ${share.padStart(6)}`);
-      made.title = `${digits(ns)} ns`;
+      made.title = `${digits(ns)} ${this.owner.profile.dimension === "time" ? "ns" : this.owner.profile.measure}`;
       return made;
     };
     const line = (name, cell) => [name, ...both.map(cell)];
@@ -224,7 +224,7 @@ class Details {
       rows.push({ of: 0, cells: [share, this.owner.time(total, rest.some((entry) => entry.estimated)), this.owner.callsText(calls), text] });
     }
     this.table(
-      ["%", "time", "calls", title === "Calls" ? "callee" : "caller"],
+      ["%", this.owner.profile.measure, "calls", title === "Calls" ? "callee" : "caller"],
       rows.map((row) => row.cells),
       "calls",
     );
@@ -267,6 +267,6 @@ class Details {
     if (list.length > CALLS_SHOWN) {
       cells.push(["", "", "", element("em", "", `${list.length - CALLS_SHOWN} more`)]);
     }
-    this.table(["%", "time", "calls", "thread"], cells, "calls");
+    this.table(["%", profile.measure, "calls", "thread"], cells, "calls");
   }
 }

@@ -29,17 +29,18 @@ Object.assign(Page.prototype, {
     };
     threads.append(option("", "all, merged by path"));
     data.thread_rows.forEach((_, thread) => threads.append(option(String(thread), this.threadText(thread))));
+    data.measures.forEach(([name], at) => byId("measure").append(option(String(at), name)));
   },
 
   tiles() {
     const { data } = this.profile;
-    const outside = data.thread_outside_ns.reduce(
+    const outside = this.profile.outside.reduce(
       (sum, ns, thread) => sum + (this.tree.thread === null || this.tree.thread === thread ? ns : 0),
       0,
     );
     const tiles = [
       [data.span, data.since_reset, data.span === "window" ? "All numbers are of this stretch of time" : "How long the counters have been running"],
-      ["in scopes", this.measuredText(this.tree.measured), `100 %; ${this.time(outside, false)} passed outside any scope and are no part of it`],
+      ["in scopes", this.measuredText(this.tree.measured), `100 %; ${this.time(outside, false)} outside any scope are no part of it`],
       ["calls", this.callsText(this.tree.allCalls), "Calls of all scopes"],
       ["cost", `${data.cost_lower} – ${data.cost_upper}`, "What measuring takes of all time in scopes, at least and at most"],
     ];
@@ -82,6 +83,7 @@ Object.assign(Page.prototype, {
     byId("thread").addEventListener("change", ({ target }) => {
       this.chooseThread(target.value === "" ? null : Number(target.value));
     });
+    byId("measure").addEventListener("change", ({ target }) => this.chooseMeasure(Number(target.value)));
     const search = byId("search");
     search.addEventListener("input", () => this.search(search.value));
     search.addEventListener("keydown", (event) => {
@@ -132,6 +134,7 @@ Object.assign(Page.prototype, {
       N: () => this.next(-1),
       d: () => this.switchTheme(),
       t: () => byId("thread").focus(),
+      v: () => this.chooseMeasure((this.profile.by + 1) % this.profile.data.measures.length),
       h: () => this.view === "tree" && this.hottest(),
       e: () => this.view === "tree" && this.unfoldAll(true),
       c: () => this.view === "tree" && this.unfoldAll(false),

@@ -18,18 +18,39 @@ class Profile {
       this.thread.fill(thread, first, first + count);
       first += count;
     });
-    this.total = Float64Array.from(data.self_ns);
-    for (let node = rows - 1; node >= 0; node--) {
-      if (this.parent[node] >= 0) {
-        this.total[this.parent[node]] += this.total[node];
-      }
-    }
     this.latency = new Map(data.latencies.map((row) => [row[0], Histogram.of(row)]));
-    this.estimate = new Map(data.estimates.map((row) => [row[0], row]));
+    this.choose(data.by);
     this.openings = new Uint32Array(rows);
     data.open.forEach((node) => this.openings[node]++);
     this.errors = new Map(data.errors);
     this.counters = new Map(data.counters);
+  }
+
+  // What shares and the order are of from now on: the number of a measure. Only times are estimates.
+  choose(by) {
+    const { data } = this;
+    const [name, summed, dimension, self = data.self_ns, outside = data.thread_outside_ns] = data.measures[by];
+    Object.assign(this, { by, measure: name, summed, dimension, self, outside });
+    this.estimate = new Map(dimension === "time" ? data.estimates.map((row) => [row[0], row]) : []);
+    this.total = Float64Array.from(self);
+    for (let node = self.length - 1; node >= 0; node--) {
+      if (this.parent[node] >= 0) {
+        this.total[this.parent[node]] += this.total[node];
+      }
+    }
+  }
+
+  // A value of the chosen measure.
+  value(value) {
+    return { time: duration, count, bytes }[this.dimension](value);
+  }
+
+  // The same of one of so many calls.
+  mean(value, calls) {
+    if (this.dimension === "time") {
+      return duration(BigInt(value) / BigInt(calls));
+    }
+    return quotient(value, calls) + (this.dimension === "bytes" ? "B" : "");
   }
 
   label(fn) {
@@ -57,7 +78,7 @@ class Profile {
   // Calls so short on average that measuring them tells little.
   isDoubtful(total, calls) {
     const { mode, doubtful_below_ns: below } = this.data;
-    const unknown = mode === "off" || (mode === "sampled" && total === 0);
+    const unknown = this.dimension !== "time" || mode === "off" || (mode === "sampled" && total === 0);
     return calls > 0 && !unknown && total < below * calls;
   }
 }
@@ -99,7 +120,7 @@ class Tree {
   }
 
   sum(rowOf) {
-    const { data, openings, errors, estimate, counters } = this.profile;
+    const { data, self, openings, errors, estimate, counters } = this.profile;
     const rows = this.length;
     for (const column of ["calls", "self", "total", "open", "errors", "depth"]) {
       this[column] = new Float64Array(rows);
@@ -114,7 +135,7 @@ class Tree {
         return;
       }
       this.calls[row] += data.calls[node];
-      this.self[row] += data.self_ns[node];
+      this.self[row] += self[node];
       this.added[row] = bothAdded(this.added[row], counters.get(node) ?? null);
       this.open[row] += openings[node];
       this.errors[row] += errors.get(node) || 0;

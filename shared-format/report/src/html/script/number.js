@@ -103,6 +103,11 @@ function count(value) {
   return String(n);
 }
 
+// Bytes as `999B`, `1.34kB`; a kilobyte is 1 000 bytes.
+function bytes(value) {
+  return count(value) + "B";
+}
+
 // A quotient as `0`, `<0.01`, `0.25`, `12.3`, and from 100 on as a count.
 function quotient(value, per) {
   const [n, parts] = [BigInt(value), BigInt(per)];

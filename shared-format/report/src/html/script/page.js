@@ -74,6 +74,7 @@ class Page {
     this.flame.zoomed = -1;
     this.colour();
     byId("thread").value = thread === null ? "" : String(thread);
+    byId("measure").value = String(this.profile.by);
     this.tiles();
     this.listRows();
     this.listFunctions();
@@ -81,6 +82,11 @@ class Page {
     this.count();
     this.refresh();
     this.details.later();
+  }
+
+  chooseMeasure(by) {
+    this.profile.choose(by);
+    this.chooseThread(this.tree.thread);
   }
 
   static unfoldsAtFirst(tree, row) {

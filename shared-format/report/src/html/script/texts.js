@@ -6,6 +6,9 @@ Object.assign(Page.prototype, {
     // No sample was taken while it passed. It is short, but how short is unknown.
     if (estimated && Number(ns) === 0) return "-";
     const per = this.profile.data.per_calls;
+    if (this.profile.dimension !== "time") {
+      return per === null ? this.profile.value(ns) : this.profile.mean(ns, per);
+    }
     const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));
     return (estimated ? "~" : "") + (part === 0n && ns > 0 ? "<1ns" : duration(part));
   },
@@ -20,7 +23,7 @@ Object.assign(Page.prototype, {
   },
 
   average(total, calls, estimated) {
-    return calls > 0 ? (estimated & 2 ? "~" : "") + duration(BigInt(total) / BigInt(calls)) : "-";
+    return calls > 0 ? (estimated & 2 ? "~" : "") + this.profile.mean(total, calls) : "-";
   },
 
   threadText(thread) {
@@ -37,7 +40,8 @@ Object.assign(Page.prototype, {
   },
 
   measuredText(measured) {
-    return this.time(measured, this.tree.top.some((row) => this.tree.estimated[row] & 2));
+    const text = this.time(measured, this.tree.top.some((row) => this.tree.estimated[row] & 2));
+    return `${text} ${this.profile.summed}`.trim();
   },
 
   flameText(row) {

@@ -39,7 +39,7 @@ function checks() {
     "a thread alone has its own time": () => {
       profile.data.thread_rows.slice(0, 20).forEach((_, thread) => {
         page.chooseThread(thread);
-        const own = profile.data.self_ns.filter((_, node) => profile.thread[node] === thread);
+        const own = profile.self.filter((_, node) => profile.thread[node] === thread);
         near(page.tree.measured, sum(own), `thread ${thread}`);
       });
       page.chooseThread(null);

@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::callers::{Link, Neighbours};
 use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
+use tickscope_format::snapshot::Quantity;
 
 use super::*;
 use crate::number;
@@ -98,11 +100,12 @@ fn outcome(html: &str) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 /// Rows of the text report, columns and name, as the page writes them down.
-fn rows_of_text(snapshot: &Snapshot, per: Option<PerCall>) -> Vec<String> {
+fn rows_of_text(snapshot: &Snapshot, page: &PageOptions) -> Vec<String> {
     let options = TextOptions {
         top: usize::MAX,
         width: 200,
-        per,
+        per: page.per.clone(),
+        by: page.by,
         ..TextOptions::default()
     };
     let text = text::report(snapshot, &options);
@@ -172,15 +175,11 @@ fn assert_links_hold(snapshot: &Snapshot, mut found: Vec<String>) {
 }
 
 fn assert_checks_hold(snapshot: &Snapshot) {
-    assert_checks_hold_per(snapshot, None);
+    assert_checks_hold_with(snapshot, &PageOptions::default());
 }
 
-fn assert_checks_hold_per(snapshot: &Snapshot, per: Option<PerCall>) {
-    let options = PageOptions {
-        per: per.clone(),
-        ..PageOptions::default()
-    };
-    let Some((checks, table)) = outcome(&page(snapshot, &options).unwrap()) else {
+fn assert_checks_hold_with(snapshot: &Snapshot, options: &PageOptions) {
+    let Some((checks, table)) = outcome(&page(snapshot, options).unwrap()) else {
         return;
     };
     assert!(checks.len() >= 14, "{checks:#?}");
@@ -188,8 +187,8 @@ fn assert_checks_hold_per(snapshot: &Snapshot, per: Option<PerCall>) {
     assert!(failed.is_empty(), "{failed:#?}");
     let (links, table): (Vec<String>, Vec<String>) =
         table.into_iter().partition(|line| line.starts_with("graph\t"));
-    assert_links_hold(snapshot, links);
-    let wanted = rows_of_text(snapshot, per);
+    assert_links_hold(&options.by.of(snapshot), links);
+    let wanted = rows_of_text(snapshot, options);
     assert!(wanted.len() >= 10, "{wanted:#?}");
     for (found, wanted) in table.iter().zip(&wanted) {
         // The text's list of functions does not say what is open.
@@ -220,8 +219,37 @@ fn numbers_per_call_are_those_of_the_text_report() {
         name: "</script> & frame".into(),
         calls: 8_410_000,
     };
-    assert_checks_hold_per(&fixtures::order_sim_adaptive(), Some(per.clone()));
-    assert_checks_hold_per(&fixtures::order_sim_counting(), Some(per));
+    let per_call = PageOptions {
+        per: Some(per),
+        ..PageOptions::default()
+    };
+    assert_checks_hold_with(&fixtures::order_sim_adaptive(), &per_call);
+    assert_checks_hold_with(&fixtures::order_sim_counting(), &per_call);
+}
+
+#[test]
+fn other_measures_are_those_of_the_text_report() {
+    let mut snapshot = fixtures::order_sim();
+    for row in 0..snapshot.nodes.len() as u32 {
+        let allocations = u64::from(row % 3) * 1_234;
+        snapshot
+            .measures
+            .push_row(Quantity::Allocations, row, allocations);
+        let bytes = allocations * u64::from(row) * 48;
+        snapshot.measures.push_row(Quantity::AllocatedBytes, row, bytes);
+    }
+    for by in [Measure::Allocations, Measure::Bytes, Measure::Calls] {
+        let per = (by == Measure::Bytes).then(|| PerCall {
+            name: "frame".into(),
+            calls: 60,
+        });
+        let options = PageOptions {
+            by,
+            per,
+            ..PageOptions::default()
+        };
+        assert_checks_hold_with(&snapshot, &options);
+    }
 }
 
 #[test]
@@ -284,7 +312,7 @@ fn scripts_write_numbers_as_the_text_report_does() {
         .collect();
     let numbers = values.iter().map(u64::to_string).collect::<Vec<_>>().join("n,");
     let script = format!(
-        "{}\nfor (const n of [{numbers}n]) console.log(duration(n), twoDigits(n), count(n), quotient(n, 1n), quotient(n, 777n));
+        "{}\nfor (const n of [{numbers}n]) console.log(duration(n), twoDigits(n), count(n), bytes(n), quotient(n, 1n), quotient(n, 777n));
          for (const share of {shares:?}) console.log(percent(share));",
         SCRIPTS[0]
     );
@@ -299,6 +327,7 @@ fn scripts_write_numbers_as_the_text_report_does() {
                 number::duration(n),
                 number::two_digits(n),
                 number::count(n),
+                number::bytes(n),
                 number::quotient(n, 1),
                 number::quotient(n, 777),
             ];

@@ -1,0 +1,290 @@
+//! Measures: what the shares, bars, widths and the order of a view are of. That is time, or something else that is
+//! counted of calls.
+//!
+//! A snapshot *by* a measure has the values of that measure where its self ticks were. All that is derived from it (trees,
+//! hotspots, callers, comparisons) is of the measure then, and self + children = total holds as it does for time. Only the
+//! code that writes a value must know its [`Dimension`].
+//!
+//! A measure is a variant of [`Measure`] and its entry in `TABLE`.
+
+use std::borrow::Cow;
+
+use tickscope_format::snapshot::{Quantity, Snapshot};
+
+/// What a view is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// Time.
+    #[default]
+    Time,
+    /// Allocations.
+    Allocations,
+    /// Bytes asked for in allocations.
+    Bytes,
+    /// Calls, those of counters left out.
+    Calls,
+}
+
+/// What the values of a measure are, which decides how they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// Nanoseconds.
+    Time,
+    /// A number of something.
+    Count,
+    /// Bytes.
+    Bytes,
+}
+
+/// Where the values of a measure come from.
+#[derive(Clone, Copy)]
+enum Source {
+    Clock,
+    Calls,
+    Quantity(Quantity),
+}
+
+/// What there is to know of a measure.
+struct Entry {
+    measure: Measure,
+    name: &'static str,
+    summed: &'static str,
+    dimension: Dimension,
+    source: Source,
+    missing: &'static str,
+}
+
+const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts them where tickscope::Alloc is its global \
+                              allocator (the book's chapter on allocations)";
+
+/// All measures, in the order of the enum, in which the viewer's key goes through them.
+static TABLE: [Entry; 4] = [
+    Entry {
+        measure: Measure::Time,
+        name: "time",
+        summed: "",
+        dimension: Dimension::Time,
+        source: Source::Clock,
+        missing: "",
+    },
+    Entry {
+        measure: Measure::Allocations,
+        name: "allocations",
+        summed: "allocations",
+        dimension: Dimension::Count,
+        source: Source::Quantity(Quantity::Allocations),
+        missing: NO_ALLOCATIONS,
+    },
+    Entry {
+        measure: Measure::Bytes,
+        name: "bytes",
+        summed: "allocated",
+        dimension: Dimension::Bytes,
+        source: Source::Quantity(Quantity::AllocatedBytes),
+        missing: NO_ALLOCATIONS,
+    },
+    Entry {
+        measure: Measure::Calls,
+        name: "calls",
+        summed: "calls",
+        dimension: Dimension::Count,
+        source: Source::Calls,
+        missing: "",
+    },
+];
+
+impl Measure {
+    /// All measures.
+    pub const ALL: [Self; TABLE.len()] = {
+        let mut all = [Self::Time; TABLE.len()];
+        let mut at = 0;
+        while at < TABLE.len() {
+            all[at] = TABLE[at].measure;
+            // `entry` finds a measure by its number.
+            assert!(all[at] as usize == at);
+            at += 1;
+        }
+        all
+    };
+
+    fn entry(self) -> &'static Entry {
+        &TABLE[self as usize]
+    }
+
+    /// Returns the name that `--by` takes: `allocations`.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Returns what stands behind a sum in a sentence: 1.2MB *allocated*. It is empty for time, whose unit says it.
+    pub fn summed(self) -> &'static str {
+        self.entry().summed
+    }
+
+    /// Returns what its values are.
+    pub fn dimension(self) -> Dimension {
+        self.entry().dimension
+    }
+
+    /// Returns the measure with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|measure| measure.name() == name)
+    }
+
+    /// Returns the quantity that it shows, or none if it is time or calls.
+    pub fn quantity(self) -> Option<Quantity> {
+        match self.entry().source {
+            Source::Quantity(quantity) => Some(quantity),
+            Source::Clock | Source::Calls => None,
+        }
+    }
+
+    /// Checks that a snapshot has this measure.
+    ///
+    /// # Errors
+    /// Why it has not, and what to do, as a sentence without its full stop.
+    pub fn check(self, snapshot: &Snapshot) -> Result<(), &'static str> {
+        match self.entry().source {
+            Source::Quantity(quantity) if snapshot.measures.of(quantity).is_none() => {
+                Err(self.entry().missing)
+            }
+            Source::Clock | Source::Calls | Source::Quantity(_) => Ok(()),
+        }
+    }
+
+    /// Returns the measures that a snapshot has.
+    pub fn measured(snapshot: &Snapshot) -> impl Iterator<Item = Self> {
+        Self::ALL
+            .into_iter()
+            .filter(|measure| measure.check(snapshot).is_ok())
+    }
+
+    /// Returns the value of each row itself, without what is below it. Times are in nanoseconds.
+    pub fn self_values(self, snapshot: &Snapshot) -> Vec<u64> {
+        let rows = snapshot.nodes.len();
+        match self.entry().source {
+            Source::Clock => snapshot.self_nanos(),
+            Source::Calls => {
+                let mut calls = snapshot.nodes.calls.clone();
+                for count in &snapshot.counts {
+                    calls[count.node.index()] = 0;
+                }
+                calls
+            }
+            Source::Quantity(quantity) => {
+                let column = snapshot.measures.of(quantity);
+                column.map_or_else(|| vec![0; rows], |column| column.dense(rows))
+            }
+        }
+    }
+
+    /// Returns the value of a thread outside any scope.
+    fn outside(self, snapshot: &Snapshot, thread: u32) -> u64 {
+        match self.entry().source {
+            Source::Clock => snapshot.nanos(snapshot.threads[thread as usize].outside_ticks),
+            Source::Calls => 0,
+            Source::Quantity(quantity) => {
+                let column = snapshot.measures.of(quantity);
+                column.map_or(0, |column| column.of_outside(thread))
+            }
+        }
+    }
+
+    /// Returns the snapshot by this measure. By time it is the snapshot as it is.
+    ///
+    /// Counts are exact in every mode, and measuring adds nothing to them, so nothing in such a snapshot is an estimate or
+    /// doubtful. Latencies and ages stay times.
+    pub fn of(self, snapshot: &Snapshot) -> Cow<'_, Snapshot> {
+        if self.dimension() == Dimension::Time {
+            return Cow::Borrowed(snapshot);
+        }
+        let mut by = snapshot.clone();
+        by.nodes.self_ticks = self.self_values(snapshot);
+        for (thread, index) in by.threads.iter_mut().zip(0..) {
+            thread.outside_ticks = self.outside(snapshot, index);
+        }
+        by.of_counts = true;
+        Cow::Owned(by)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::ids::NodeId;
+    use tickscope_format::snapshot::{Count, Estimate, Mode};
+    use tickscope_testkit::fixture;
+
+    use super::*;
+    use crate::call_tree::CallTree;
+    use crate::hotspots::hot;
+
+    #[test]
+    fn names_differ_and_time_is_the_snapshot_as_it_is() {
+        for measure in Measure::ALL {
+            let same = Measure::ALL.iter().filter(|other| other.name() == measure.name());
+            assert_eq!(same.count(), 1);
+        }
+        let snapshot = fixture::allocating();
+        assert!(matches!(Measure::Time.of(&snapshot), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_tree_by_allocations_adds_up_as_one_by_time_does() {
+        let snapshot = fixture::allocating();
+        let by = Measure::Allocations.of(&snapshot);
+        let tree = CallTree::build(&by, |_| true);
+        assert_eq!(tree.measured_ns(), 3 + 40 + 7);
+        assert_eq!(tree.outside_ticks, 11);
+        let own: u64 = hot(&tree).iter().map(|row| row.self_ns).sum();
+        assert_eq!(own, 50);
+        assert_eq!(Measure::Bytes.of(&snapshot).nodes.self_ticks[2], 4_000);
+        assert_eq!(by.nodes.calls, snapshot.nodes.calls);
+    }
+
+    #[test]
+    fn calls_are_those_of_scopes() {
+        let mut snapshot = fixture::allocating();
+        snapshot.counts.push(Count {
+            node: NodeId(2),
+            sum: 9,
+        });
+        let by = Measure::Calls.of(&snapshot);
+        assert_eq!(by.nodes.self_ticks[2], 0);
+        assert_eq!(by.measured_ticks(), snapshot.scope_calls());
+    }
+
+    #[test]
+    fn counts_are_exact_in_every_mode() {
+        let mut snapshot = fixture::allocating();
+        snapshot.estimates.push(Estimate {
+            node: NodeId(2),
+            timed: 1,
+            self_error: 5,
+            total_error: 5,
+        });
+        for mode in Mode::ALL {
+            snapshot.capture.mode = mode;
+            let by = Measure::Bytes.of(&snapshot);
+            let tree = CallTree::build(&by, |_| true);
+            assert!((0..tree.rows.len() as u32).all(|row| tree.uncertainty(row).is_none()));
+            assert!(!by.is_doubtful(1, 1_000_000));
+            assert_eq!(by.cost_share(), (0.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn what_was_not_counted_is_missed() {
+        let without = fixture::two_threads();
+        assert!(
+            Measure::Bytes
+                .check(&without)
+                .unwrap_err()
+                .contains("tickscope::Alloc")
+        );
+        assert_eq!(
+            Measure::measured(&without).collect::<Vec<_>>(),
+            [Measure::Time, Measure::Calls]
+        );
+        assert_eq!(Measure::measured(&fixture::allocating()).count(), 4);
+    }
+}
