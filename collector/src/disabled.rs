@@ -230,6 +230,7 @@ impl Builder {
         report_at_exit: Destination,
         log_every: Duration,
         allow_remote_control: bool,
+        waits: bool,
     }
 
     /// Starts a session that publishes nothing.

@@ -76,12 +76,14 @@
 //! | `TICKSCOPE_MAX_NODES` | 1 to 1048575 nodes a thread | 65536 | [`Builder::max_nodes`] |
 //! | `TICKSCOPE_MAX_PROCESS_NODES` | 1 to 100000000 nodes in all threads | 1048576 | [`Builder::max_process_nodes`] |
 //! | `TICKSCOPE_MAX_GAP_MS` | 0 (no limit) to 86400000 ms | 0 | [`Builder::max_gap`] |
+//! | `TICKSCOPE_WAITS` | `on`, `off` | `on` | [`Builder::waits`] |
 //! | `TICKSCOPE_ALLOW_REMOTE_CONTROL` | `on`, `off` | `on` | [`Builder::allow_remote_control`] |
 //!
 //! # Cost
 //! In mode exact a scope costs two reads of the time stamp counter and a handful of loads and stores in memory that its
-//! thread owns; the other modes cost less. It makes no system call, takes no lock, and allocates nothing once its node
-//! exists. The first visit of a place makes a node: about 100 bytes, and about 1 KiB with its latency histogram.
+//! thread owns; the other modes cost less. It takes no lock, and allocates nothing once its node exists. It makes no
+//! system call, except where a thread was off its CPU for more than 10 us: then the CPU clock is read, and the scheduler's
+//! account of the thread ([`Builder::waits`]). The first visit of a place makes a node: about 100 bytes, and about 1 KiB with its latency histogram.
 //!
 //! # What is counted
 //! Each thread has its own call tree. A node is a scope inside the scopes around it; it counts its calls and the clock

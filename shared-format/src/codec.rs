@@ -45,6 +45,7 @@ const SMALL_NODES: u64 = 11;
 const COUNTS: u64 = 12;
 const WINDOW: u64 = 13;
 const MEASURES: u64 = 14;
+const WAITS: u64 = 15;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -117,9 +118,10 @@ fn encode_around(
         estimates,
         counts,
         measures,
+        waits,
         window,
-        // Only a view has counts in the place of ticks.
-        of_counts: _,
+        // Only a view has other values in the place of time.
+        values: _,
     } = snapshot;
     section(out, INFO, &InfoOut(process, clock, capture, *lifetime))?;
     section(out, THREADS, threads)?;
@@ -140,6 +142,9 @@ fn encode_around(
     }
     if !measures.is_empty() {
         section_as(out, MEASURES, &MeasuresOut::new(measures), small::CONFIG)?;
+    }
+    if *waits {
+        section(out, WAITS, waits)?;
     }
     if *window {
         section(out, WINDOW, window)?;
@@ -222,6 +227,7 @@ fn decode_with(
             MEASURES => {
                 snapshot.measures = read_as::<MeasuresIn, _>(body, body_at, small::CONFIG)?.measures();
             }
+            WAITS => snapshot.waits = read::<bool>(body, body_at)?,
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?

@@ -49,12 +49,26 @@ pub struct Snapshot {
     pub counts: Vec<Count>,
     /// What was counted of rows beside calls and time.
     pub measures: Measures,
+    /// Whether time off the CPU was told from work. Without it nothing is known of waiting, and no column has any.
+    pub waits: bool,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,
-    /// Whether `self_ticks` and `outside_ticks` are counts of something else than ticks, for example allocations.
-    /// `tickscope-analysis` makes such snapshots to look at; none is ever written.
-    pub of_counts: bool,
+    /// What `self_ticks` and `outside_ticks` hold. It is never written: `tickscope-analysis` makes snapshots of other values
+    /// than time to look at.
+    pub values: Values,
+}
+
+/// What the self values of a snapshot are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Values {
+    /// All time, in ticks.
+    #[default]
+    Time,
+    /// A part of the time, in ticks: that of waiting, for one.
+    PartOfTime,
+    /// Counts of something else, for example allocations.
+    Counts,
 }
 
 /// The program that carries the collector.
@@ -415,7 +429,11 @@ impl Snapshot {
 
     /// Converts self ticks or ticks outside any scope to nanoseconds; a count stays as it is.
     pub fn value(&self, ticks: u64) -> u64 {
-        if self.of_counts { ticks } else { self.nanos(ticks) }
+        if self.values == Values::Counts {
+            ticks
+        } else {
+            self.nanos(ticks)
+        }
     }
 
     /// Returns the rows of a thread.
@@ -493,10 +511,10 @@ impl Snapshot {
     }
 
     /// Returns the lower and the upper bound of the share of the measured time that measuring itself took, 0 to 1; of
-    /// counts it took nothing.
+    /// other values than time it took nothing.
     pub fn cost_share(&self) -> (f64, f64) {
         let measured = self.nanos(self.measured_ticks()) as f64;
-        if measured <= 0.0 || self.of_counts {
+        if measured <= 0.0 || self.values != Values::Time {
             return (0.0, 0.0);
         }
         let calls = self.scope_calls() as f64;
@@ -514,7 +532,7 @@ impl Snapshot {
     }
 
     /// Whether the mean of `calls` calls that took `total_ns` together is below
-    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off nothing is doubtful, nor are counts; in sampled mode a time of 0
+    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off nothing is doubtful, nor are other values than time; in sampled mode a time of 0
     /// says nothing about the mean.
     pub fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
         let unknown = match self.capture.mode.traits().timing {
@@ -524,7 +542,7 @@ impl Snapshot {
         };
         calls > 0
             && !unknown
-            && !self.of_counts
+            && self.values == Values::Time
             && (total_ns as f64) < self.doubtful_below_ns() * calls as f64
     }
 }

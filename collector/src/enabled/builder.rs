@@ -192,6 +192,15 @@ impl Builder {
         self
     }
 
+    /// Sets whether time that a thread waits, or is ready without a CPU, is told from time that it works; on by default.
+    /// It takes some nanoseconds for each gap of more than 10 us between two events, and system calls on the program's
+    /// threads where they were off their CPU: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. It is fixed at
+    /// the first scope or start of the process. Variable: `TICKSCOPE_WAITS`.
+    pub fn waits(mut self, wanted: bool) -> Self {
+        self.settings.waits = wanted;
+        self
+    }
+
     /// Starts the session, or joins the one that runs.
     ///
     /// Returns at once, unless the session before is still writing its last record; it then waits for that, at most a

@@ -13,3 +13,4 @@ pub(crate) mod site;
 pub(crate) mod site_table;
 pub(crate) mod tree;
 pub(crate) mod untimed;
+pub(crate) mod waits;

@@ -322,8 +322,9 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         estimates: snapshot.estimates.clone(),
         counts: Vec::new(),
         measures: Measures::default(),
+        waits: snapshot.waits,
         window: snapshot.window,
-        of_counts: snapshot.of_counts,
+        values: snapshot.values,
     }
 }
 

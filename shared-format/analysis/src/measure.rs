@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use tickscope_format::snapshot::{Quantity, Snapshot};
+use tickscope_format::snapshot::{Quantity, Snapshot, Values};
 
 /// What a view is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,6 +17,10 @@ pub enum Measure {
     /// Time.
     #[default]
     Time,
+    /// Time without that off the CPU: [`Waiting`](Self::Waiting) and ready without a CPU.
+    Working,
+    /// Time off the CPU in which the thread could not have run.
+    Waiting,
     /// Allocations.
     Allocations,
     /// Bytes asked for in allocations.
@@ -40,6 +44,8 @@ pub enum Dimension {
 #[derive(Clone, Copy)]
 enum Source {
     Clock,
+    /// The clock, less the time off the CPU.
+    Working,
     Calls,
     Quantity(Quantity),
 }
@@ -54,11 +60,17 @@ struct Entry {
     missing: &'static str,
 }
 
+const NO_WAITS: &str = "time off the CPU is not told from work here: that takes the modes exact or adaptive, and no \
+                        TICKSCOPE_WAITS=off";
+
 const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts them where tickscope::Alloc is its global \
                               allocator (the book's chapter on allocations)";
 
+/// What is off the CPU of a time.
+const OFF_CPU: [Quantity; 2] = [Quantity::Waiting, Quantity::Ready];
+
 /// All measures, in the order of the enum, in which the viewer's key goes through them.
-static TABLE: [Entry; 4] = [
+static TABLE: [Entry; 6] = [
     Entry {
         measure: Measure::Time,
         name: "time",
@@ -66,6 +78,22 @@ static TABLE: [Entry; 4] = [
         dimension: Dimension::Time,
         source: Source::Clock,
         missing: "",
+    },
+    Entry {
+        measure: Measure::Working,
+        name: "working",
+        summed: "working",
+        dimension: Dimension::Time,
+        source: Source::Working,
+        missing: NO_WAITS,
+    },
+    Entry {
+        measure: Measure::Waiting,
+        name: "waiting",
+        summed: "waiting",
+        dimension: Dimension::Time,
+        source: Source::Quantity(Quantity::Waiting),
+        missing: NO_WAITS,
     },
     Entry {
         measure: Measure::Allocations,
@@ -131,11 +159,11 @@ impl Measure {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
-    /// Returns the quantity that it shows, or none if it is time or calls.
+    /// Returns the quantity that it shows, or none if it is derived from others.
     pub fn quantity(self) -> Option<Quantity> {
         match self.entry().source {
             Source::Quantity(quantity) => Some(quantity),
-            Source::Clock | Source::Calls => None,
+            Source::Clock | Source::Working | Source::Calls => None,
         }
     }
 
@@ -144,11 +172,17 @@ impl Measure {
     /// # Errors
     /// Why it has not, and what to do, as a sentence without its full stop.
     pub fn check(self, snapshot: &Snapshot) -> Result<(), &'static str> {
-        match self.entry().source {
-            Source::Quantity(quantity) if snapshot.measures.of(quantity).is_none() => {
-                Err(self.entry().missing)
-            }
-            Source::Clock | Source::Calls | Source::Quantity(_) => Ok(()),
+        let is_there = match self.entry().source {
+            Source::Clock | Source::Calls => true,
+            Source::Working => snapshot.waits,
+            // Where a program never waited there is no column.
+            Source::Quantity(quantity) if quantity.is_time() => snapshot.waits,
+            Source::Quantity(quantity) => snapshot.measures.of(quantity).is_some(),
+        };
+        if is_there {
+            Ok(())
+        } else {
+            Err(self.entry().missing)
         }
     }
 
@@ -161,9 +195,24 @@ impl Measure {
 
     /// Returns the value of each row itself, without what is below it. Times are in nanoseconds.
     pub fn self_values(self, snapshot: &Snapshot) -> Vec<u64> {
+        self.of(snapshot).self_nanos()
+    }
+
+    /// The same in ticks, or as counts.
+    fn self_ticks(self, snapshot: &Snapshot) -> Vec<u64> {
         let rows = snapshot.nodes.len();
         match self.entry().source {
-            Source::Clock => snapshot.self_nanos(),
+            Source::Clock => snapshot.nodes.self_ticks.clone(),
+            Source::Working => {
+                let mut ticks = snapshot.nodes.self_ticks.clone();
+                for column in OFF_CPU.iter().filter_map(|&off| snapshot.measures.of(off)) {
+                    for &(row, off) in &column.rows {
+                        let ticks = &mut ticks[row as usize];
+                        *ticks = ticks.saturating_sub(off);
+                    }
+                }
+                ticks
+            }
             Source::Calls => {
                 let mut calls = snapshot.nodes.calls.clone();
                 for count in &snapshot.counts {
@@ -178,10 +227,15 @@ impl Measure {
         }
     }
 
-    /// Returns the value of a thread outside any scope.
+    /// Returns the value of a thread outside any scope, in ticks or as a count.
     fn outside(self, snapshot: &Snapshot, thread: u32) -> u64 {
+        let all = snapshot.threads[thread as usize].outside_ticks;
         match self.entry().source {
-            Source::Clock => snapshot.nanos(snapshot.threads[thread as usize].outside_ticks),
+            Source::Clock => all,
+            Source::Working => {
+                let columns = OFF_CPU.iter().filter_map(|&off| snapshot.measures.of(off));
+                columns.fold(all, |left, column| left.saturating_sub(column.of_outside(thread)))
+            }
             Source::Calls => 0,
             Source::Quantity(quantity) => {
                 let column = snapshot.measures.of(quantity);
@@ -195,15 +249,18 @@ impl Measure {
     /// Counts are exact in every mode, and measuring adds nothing to them, so nothing in such a snapshot is an estimate or
     /// doubtful. Latencies and ages stay times.
     pub fn of(self, snapshot: &Snapshot) -> Cow<'_, Snapshot> {
-        if self.dimension() == Dimension::Time {
+        if self == Self::Time {
             return Cow::Borrowed(snapshot);
         }
         let mut by = snapshot.clone();
-        by.nodes.self_ticks = self.self_values(snapshot);
+        by.nodes.self_ticks = self.self_ticks(snapshot);
         for (thread, index) in by.threads.iter_mut().zip(0..) {
             thread.outside_ticks = self.outside(snapshot, index);
         }
-        by.of_counts = true;
+        by.values = match self.dimension() {
+            Dimension::Time => Values::PartOfTime,
+            Dimension::Count | Dimension::Bytes => Values::Counts,
+        };
         Cow::Owned(by)
     }
 }

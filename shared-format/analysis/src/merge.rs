@@ -141,7 +141,7 @@ impl<'a> Adder<'a> {
             }
         }
         for ((part, rows), threads) in parts.iter().zip(&row_of).zip(&thread_of) {
-            beside.add(part, rows, threads);
+            beside.add(part, last, rows, threads);
         }
         let mut out = beside.put_into(Snapshot {
             threads: self.threads,
@@ -197,8 +197,9 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
 }
 
 impl Beside {
-    fn add(&mut self, part: &Snapshot, row_of: &[u32], thread_of: &[u32]) {
-        self.measures.add_at(&part.measures, row_of, thread_of);
+    fn add(&mut self, part: &Snapshot, last: &Snapshot, row_of: &[u32], thread_of: &[u32]) {
+        let measures = part.measures.with_times(|ticks| ticks_of(part, last, ticks));
+        self.measures.add_at(&measures, row_of, thread_of);
         for error in &part.errors {
             let count = self.errors.entry(row_of[error.node.index()]).or_default();
             *count = count.saturating_add(error.count);

@@ -1,6 +1,6 @@
 //! How far times are estimates: the standard errors of rows and functions, combined from those of nodes.
 
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Snapshot, Values};
 
 /// How far the times of a node, a row or a function are estimates. Those of several together are the root of the
 /// sum of squares: nodes are timed independently.
@@ -44,7 +44,7 @@ impl Uncertainty {
 /// from a parent to its children.
 pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
     let sampled = snapshot.capture.mode.is_sampling();
-    if snapshot.of_counts || (snapshot.estimates.is_empty() && !sampled) {
+    if snapshot.values == Values::Counts || (snapshot.estimates.is_empty() && !sampled) {
         return Vec::new();
     }
     let calls = &snapshot.nodes.calls;

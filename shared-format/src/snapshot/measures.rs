@@ -16,15 +16,24 @@ pub enum Quantity {
     Frees,
     /// The bytes of those blocks.
     FreedBytes,
+    /// Ticks in which the thread was off its CPU and could not have run. They are a part of the self ticks.
+    Waiting,
+    /// Ticks in which the thread could have run and had no CPU. They are a part of the self ticks.
+    Ready,
+    /// Ticks off the CPU in gaps between two events that are too short to be looked at. Only threads have them.
+    UnplacedWaiting,
 }
 
 impl Quantity {
     /// All variants, in the order of their codes.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 7] = [
         Self::Allocations,
         Self::AllocatedBytes,
         Self::Frees,
         Self::FreedBytes,
+        Self::Waiting,
+        Self::Ready,
+        Self::UnplacedWaiting,
     ];
 
     /// Returns the number that stands for the quantity in a record. It never changes.
@@ -37,6 +46,16 @@ impl Quantity {
         Self::ALL.into_iter().find(|quantity| quantity.code() == code)
     }
 
+    /// Returns whether the values are ticks of the program's clock. Reports have them in nanoseconds.
+    pub const fn is_time(self) -> bool {
+        matches!(self, Self::Waiting | Self::Ready | Self::UnplacedWaiting)
+    }
+
+    /// Returns whether rows have it, and not only threads.
+    pub const fn is_of_rows(self) -> bool {
+        !matches!(self, Self::UnplacedWaiting)
+    }
+
     /// Returns the member of JSON reports that has a row's own value.
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,6 +63,9 @@ impl Quantity {
             Self::AllocatedBytes => "allocated_bytes",
             Self::Frees => "frees",
             Self::FreedBytes => "freed_bytes",
+            Self::Waiting => "waiting_ns",
+            Self::Ready => "ready_ns",
+            Self::UnplacedWaiting => "unplaced_waiting_ns",
         }
     }
 
@@ -54,6 +76,9 @@ impl Quantity {
             Self::AllocatedBytes => "total_allocated_bytes",
             Self::Frees => "total_frees",
             Self::FreedBytes => "total_freed_bytes",
+            Self::Waiting => "total_waiting_ns",
+            Self::Ready => "total_ready_ns",
+            Self::UnplacedWaiting => "total_unplaced_waiting_ns",
         }
     }
 
@@ -64,6 +89,9 @@ impl Quantity {
             Self::AllocatedBytes => "outside_allocated_bytes",
             Self::Frees => "outside_frees",
             Self::FreedBytes => "outside_freed_bytes",
+            Self::Waiting => "outside_waiting_ns",
+            Self::Ready => "outside_ready_ns",
+            Self::UnplacedWaiting => "unplaced_waiting_ns",
         }
     }
 }
@@ -133,6 +161,19 @@ impl Measures {
         } else {
             self.columns.insert(quantity, column);
         }
+    }
+
+    /// Returns the measures with each value of a time replaced.
+    #[must_use]
+    pub fn with_times(&self, replaced: impl Fn(u64) -> u64) -> Self {
+        let mut out = self.clone();
+        let times = out.columns.iter_mut().filter(|(quantity, _)| quantity.is_time());
+        for (_, column) in times {
+            for (_, value) in column.rows.iter_mut().chain(&mut column.outside) {
+                *value = replaced(*value);
+            }
+        }
+        out
     }
 
     /// Lowers values, the last ones first, so that each column adds up to at most `most`.
@@ -222,7 +263,7 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_records_and_names_differ() {
-        assert_eq!(Quantity::ALL.map(Quantity::code), [0, 1, 2, 3]);
+        assert_eq!(Quantity::ALL.map(Quantity::code), [0, 1, 2, 3, 4, 5, 6]);
         for quantity in Quantity::ALL {
             assert_eq!(Quantity::of_code(quantity.code()), Some(quantity));
             let same = Quantity::ALL

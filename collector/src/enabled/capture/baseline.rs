@@ -1,6 +1,6 @@
 //! The counters of a tree and their baselines, by node index; the arithmetic of resets.
 
-use tickscope_format::snapshot::Lifetime;
+use tickscope_format::snapshot::{Lifetime, Quantity};
 
 use crate::enabled::capture::histograms::Histograms;
 use crate::enabled::record::measures::QUANTITIES;
@@ -92,6 +92,11 @@ impl Amounts for Counts {
 }
 
 impl Measured {
+    /// Returns the ticks waiting and ready.
+    pub(crate) fn off_cpu(self) -> [u64; 2] {
+        [Quantity::Waiting, Quantity::Ready].map(|quantity| self.0[quantity.code() as usize])
+    }
+
     fn with(self, other: Self, both: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|at| both(self.0[at], other.0[at])))
     }

@@ -276,6 +276,7 @@ impl CollectorState {
             rules: self.rules.list(),
             off_sites,
         };
+        snapshot.waits = config.waits && epoch.mode.charges_time();
         self.describe(&mut snapshot, kind, config, lost);
         snapshot
     }

@@ -23,6 +23,8 @@ pub(crate) struct Estimated {
     pub(crate) self_error: f64,
     /// Standard error of the total time, in ticks.
     pub(crate) total_error: f64,
+    /// Of the self time, ticks waiting and ready.
+    pub(crate) off_cpu: [u64; 2],
 }
 
 /// Estimates the times of a tree in adaptive mode. The cost of timing is subtracted from the means: the part within
@@ -59,9 +61,11 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
     }
     let mut estimated: Vec<Estimated> = shown
         .iter()
-        .map(|counts| Estimated {
+        .enumerate()
+        .map(|(index, counts)| Estimated {
             ticks: counts.ticks,
             timed: counts.timed.min(counts.calls),
+            off_cpu: baseline.measured(index).off_cpu(),
             ..Estimated::default()
         })
         .collect();
@@ -86,6 +90,13 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
         let refused = wanted * (1.0 - share[index]);
         let variance = variance + refused * refused;
         let given = ((wanted * share[index]) as u64).min(estimated[parent].ticks);
+        // What is given away has the same share of time off the CPU as what stays.
+        let part = given as f64 / estimated[parent].ticks.max(1) as f64;
+        for at in 0..2 {
+            let moved = (estimated[parent].off_cpu[at] as f64 * part) as u64;
+            estimated[parent].off_cpu[at] -= moved;
+            estimated[index].off_cpu[at] += moved;
+        }
         estimated[parent].ticks -= given;
         estimated[index].ticks += given;
         estimated[parent].self_error += variance;
@@ -126,6 +137,7 @@ pub(crate) fn sampled(rows: &[Row], baseline: &Baseline, period: f64) -> Vec<Est
             timed: 0,
             self_error: error(ticks[index]),
             total_error: error(totals[index]),
+            ..Estimated::default()
         })
         .collect()
 }

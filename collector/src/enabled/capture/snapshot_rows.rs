@@ -64,7 +64,8 @@ pub(crate) fn append(
         if is_counter {
             snapshot.counts.push(Count { node: id, sum });
         }
-        for (quantity, value) in quantities(baseline, index) {
+        let off_cpu = estimate.map(|estimate| estimate.off_cpu);
+        for (quantity, value) in quantities(baseline, index, ticks, off_cpu) {
             snapshot.measures.push_row(quantity, id.0, value);
         }
         if epoch.histograms {
@@ -92,14 +93,15 @@ pub(crate) fn append(
             });
         }
     }
-    let thread_number = snapshot.threads.len() as u32;
-    for (quantity, value) in quantities(baseline, 0) {
-        snapshot.measures.push_outside(quantity, thread_number, value);
-    }
     let frame =
         |&(index, began_tick): &(u32, u64)| ids[index as usize].map(|node| OpenFrame { node, began_tick });
     let charged_outside = baseline.shown(0).ticks;
     let outside_ticks = estimated.first().map_or(charged_outside, |root| root.ticks);
+    let thread_number = snapshot.threads.len() as u32;
+    let off_cpu = estimated.first().map(|root| root.off_cpu);
+    for (quantity, value) in quantities(baseline, 0, outside_ticks, off_cpu) {
+        snapshot.measures.push_outside(quantity, thread_number, value);
+    }
     snapshot.threads.push(Thread {
         outside_ticks,
         first_row,
@@ -110,7 +112,18 @@ pub(crate) fn append(
     charged_outside - outside_ticks
 }
 
-/// Returns what a node shows of each quantity.
-fn quantities(baseline: &Baseline, index: usize) -> impl Iterator<Item = (Quantity, u64)> {
-    Quantity::ALL.into_iter().zip(baseline.measured(index).0)
+/// Returns what a node shows of each quantity. Its time off the CPU, which may be an estimate, is no more than its self
+/// ticks: a reset or a capture in the middle of an event may have seen one of both only.
+fn quantities(
+    baseline: &Baseline,
+    index: usize,
+    ticks: u64,
+    off_cpu: Option<[u64; 2]>,
+) -> impl Iterator<Item = (Quantity, u64)> {
+    let mut measured = baseline.measured(index);
+    let [waiting, ready] = off_cpu.unwrap_or_else(|| measured.off_cpu());
+    let waiting = waiting.min(ticks);
+    measured.0[Quantity::Waiting.code() as usize] = waiting;
+    measured.0[Quantity::Ready.code() as usize] = ready.min(ticks - waiting);
+    Quantity::ALL.into_iter().zip(measured.0)
 }

@@ -90,6 +90,7 @@ fn join() {
         config.max_nodes.saturating_add(1),
     ) {
         block.tree.begin_measures(current_thread::take_early());
+        block.tree.begin_waits(config.waits, now);
         block.begin(os::thread_id(), config::exact_path());
         set(Phase::Counting, Some(block));
     } else {
@@ -149,6 +150,7 @@ fn leave(may_merge: bool) {
     // Scopes of this thread are dropped from here on, also those in other destructors and in the collector's own work.
     set(Phase::Gone, None);
     let Some(block) = block else { return };
+    block.tree.end_waits();
     // Another thread may hold the lock for long. A forked child takes no captures, so it may give the block back
     // without the lock.
     let state = may_merge

@@ -2,18 +2,21 @@
 
 use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::{Losses, ThreadState};
+use tickscope_format::snapshot::{Losses, Quantity, ThreadState};
 
 use crate::enabled::capture::baseline::{Counts, Measured};
 use crate::enabled::capture::histograms::Histograms;
 use crate::enabled::capture::row::{Lost, Row};
 use crate::enabled::capture::site_ids::SiteIds;
+use crate::enabled::platform::off_cpu::Clocks;
+use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{self, Ordering, fence};
 use crate::enabled::record::latency::Latency;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::registry::Block;
 use crate::enabled::record::tree::{PAUSED, Tree};
+use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
 
 /// What was read of a live tree, beside its nodes.
@@ -36,6 +39,18 @@ pub(crate) struct Reader {
     changed: Changed,
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
+    open_gap: OpenGap,
+}
+
+/// The gap that was open at the last reading, and what is known of it.
+#[derive(Debug, Default)]
+struct OpenGap {
+    /// The tick of the event before it.
+    last: u64,
+    /// Ticks of it off the CPU.
+    off: u64,
+    /// The thread's clocks at the last reading.
+    clocks: Clocks,
 }
 
 /// Which histograms have to be read again: those of nodes that were called or open recently.
@@ -56,12 +71,19 @@ impl Reader {
     ) -> Reading {
         let config = config::get();
         let now = || config.chosen.clock.now();
-        let quiet = self.read_counts(now, config.max_gap_ticks, &block.tree, sites, histograms);
+        let tid = block.tid.load(Ordering::Relaxed);
+        let clocks = || {
+            let cpu_ns = os::cpu_ns_of(tid).filter(|_| config.waits)?;
+            let wall_ns = os::monotonic_ns();
+            Some(Clocks { wall_ns, cpu_ns })
+        };
+        let quiet = self.read_counts(now, config.max_gap_ticks, &block.tree, sites, histograms, clocks);
         self.finish(&block.tree, quiet)
     }
 
-    /// Reads all nodes and adds the time since the last event, by this clock and with this limit for a gap. Returns the
-    /// node where the thread is if it had no event meanwhile.
+    /// Reads all nodes and adds the time since the last event, by this clock and with this limit for a gap; `clocks` reads
+    /// the thread's clocks, to tell how much of it the thread was off its CPU. Returns the node where the thread is if it
+    /// had no event meanwhile.
     pub(crate) fn read_counts(
         &mut self,
         now: impl FnOnce() -> u64,
@@ -69,6 +91,7 @@ impl Reader {
         tree: &'static Tree,
         sites: &mut SiteIds,
         histograms: &mut Histograms,
+        clocks: impl FnOnce() -> Option<Clocks>,
     ) -> Option<&'static Node> {
         let current = tree.current.get_acquire();
         let last = tree.last.load(Ordering::Acquire);
@@ -119,12 +142,21 @@ impl Reader {
         if let Some(current) = quiet {
             // The next event will charge the time since the last one.
             let pending = pending(tree, last, now, limit);
-            for (node, ticks) in [
-                (Tree::charged(current), pending.before),
-                (current, pending.behind),
+            let off = clocks().map_or(0, |clocks| self.open_gap.off(tree, last, pending.before, clocks));
+            for (node, ticks, off) in [
+                (Tree::charged(current), pending.before, off),
+                (current, pending.behind, 0),
             ] {
-                if let Some(count) = self.counts.get_mut(node.index() as usize) {
+                let index = node.index() as usize;
+                if let Some(count) = self.counts.get_mut(index) {
                     count.ticks = count.ticks.saturating_add(ticks);
+                }
+                if off > 0 {
+                    self.measured.resize(self.rows.len(), Measured::default());
+                    if let Some(measured) = self.measured.get_mut(index) {
+                        let waiting = &mut measured.0[Quantity::Waiting.code() as usize];
+                        *waiting = waiting.saturating_add(off);
+                    }
                 }
             }
         }
@@ -133,14 +165,20 @@ impl Reader {
 
     /// Reads what was counted beside calls and time. Most programs count nothing of it, and have no memory for it.
     fn read_measures(&mut self, tree: &'static Tree) {
-        if tree.measures.is_empty() {
+        let unplaced = tree.waits.unplaced();
+        if tree.measures.is_empty() && unplaced == 0 {
+            self.measured.clear();
             return;
         }
+        self.measured.clear();
         self.measured.resize(self.rows.len(), Measured::default());
         for (index, measured) in (0..).zip(&mut self.measured) {
             if let Some(measures) = tree.measures.get(index) {
                 *measured = Measured(measures.read());
             }
+        }
+        if let Some(root) = self.measured.first_mut() {
+            root.0[Quantity::UnplacedWaiting.code() as usize] = unplaced;
         }
     }
 
@@ -268,6 +306,27 @@ pub(crate) fn find_current(tree: &'static Tree) -> Option<&'static Node> {
         sync::spin_loop();
         tree.current.get_acquire()
     })
+}
+
+impl OpenGap {
+    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap behind the event at tick `last`. Of the
+    /// time between two readings of the same gap it is exact.
+    fn off(&mut self, tree: &Tree, last: u64, pending: u64, clocks: Clocks) -> u64 {
+        let first = tree.open_wait(pending, clocks);
+        self.off = match ticks_per_ns() {
+            Some(rate) if self.last == last => {
+                let wall_ns = clocks.wall_ns.saturating_sub(self.clocks.wall_ns);
+                let cpu_ns = clocks.cpu_ns.saturating_sub(self.clocks.cpu_ns);
+                let more = (wall_ns.saturating_sub(cpu_ns) as f64 * rate) as u64;
+                self.off.saturating_add(more).max(first)
+            }
+            _ => first,
+        };
+        self.off = self.off.min(pending);
+        self.last = last;
+        self.clocks = clocks;
+        self.off
+    }
 }
 
 impl Changed {

@@ -19,7 +19,14 @@ use tickscope_format::snapshot::Mode;
 fn calls(block: &'static Block, now: u64) -> u64 {
     let mut reader = Reader::default();
     let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());
-    reader.read_counts(|| now, NO_LIMIT, &block.tree, &mut sites, &mut histograms);
+    reader.read_counts(
+        || now,
+        NO_LIMIT,
+        &block.tree,
+        &mut sites,
+        &mut histograms,
+        || None,
+    );
     assert!(
         !reader.rows.is_empty(),
         "a tree has a root once its thread is seen"

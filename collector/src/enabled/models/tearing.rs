@@ -31,7 +31,7 @@ fn shown(tree: &'static Tree, clock: &Ticks) -> (u64, u64) {
         at = clock.now();
         at
     };
-    reader.read_counts(now, NO_LIMIT, tree, &mut sites, &mut histograms);
+    reader.read_counts(now, NO_LIMIT, tree, &mut sites, &mut histograms, || None);
     (reader.counts.iter().map(|counts| counts.ticks).sum(), at)
 }
 

@@ -156,8 +156,9 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         estimates: estimates(&snapshot.estimates, &place),
         counts: counts(&snapshot.counts, keep, &place),
         measures,
+        waits: snapshot.waits,
         window: snapshot.window,
-        of_counts: snapshot.of_counts,
+        values: snapshot.values,
     }
 }
 

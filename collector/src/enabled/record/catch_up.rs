@@ -38,7 +38,7 @@ impl Tree {
                     last => switch.tick.max(last),
                 };
                 if switch.follows(self.caught_up_to.load(Ordering::Relaxed)) {
-                    self.charge(Self::charged(current), tick);
+                    self.charge_past(Self::charged(current), tick);
                 } else if !self.stands_still() {
                     // More switches happened than are kept, so it is unknown how long time was measured in between.
                     self.lose_gap(Self::charged(current));

@@ -12,6 +12,7 @@
 mod children;
 mod measuring;
 mod pause;
+mod waiting;
 
 use tickscope_format::snapshot::Mode;
 
@@ -20,6 +21,7 @@ use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
 use crate::enabled::record::latency::Latencies;
 use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::{Node, Nodes};
+use crate::enabled::record::waits::Waits;
 
 /// The value of `last` while no time is charged. No clock reaches it.
 pub(crate) const PAUSED: u64 = 1 << 63;
@@ -39,7 +41,7 @@ zeroed! {
         pub(crate) current: Ref<Node>,
         /// The tick of the last event, or [`PAUSED`].
         pub(crate) last: AtomicU64,
-        /// The largest gap between two events that is charged; 0 while paused.
+        /// The largest gap between two events that is charged without a closer look; 0 while paused.
         limit: AtomicU64,
         /// The root, which collects the time outside of all scopes.
         root: Ref<Node>,
@@ -64,6 +66,10 @@ zeroed! {
         errors: Column<AtomicU64>,
         /// What is counted of each node beside calls and time.
         pub(crate) measures: Column<NodeMeasures>,
+        /// What is known of the time off the CPU.
+        pub(crate) waits: Waits,
+        /// The largest gap between two events that is charged.
+        gap_max: AtomicU64,
         /// The value of `limit` when not paused.
         limit_set: AtomicU64,
         /// Not 0 if the thread is excluded.
@@ -131,6 +137,8 @@ impl Tree {
             latencies: Latencies::new(),
             errors: Column::new(),
             measures: Column::new(),
+            waits: Waits::new(),
+            gap_max: AtomicU64::new(NO_LIMIT),
             limit_set: AtomicU64::new(NO_LIMIT),
             excluded: AtomicU32::new(0),
             wants_latencies: AtomicU32::new(0),
@@ -159,6 +167,7 @@ impl Tree {
         self.clock_errors.store(0, Ordering::Relaxed);
         self.pauses.store(0, Ordering::Relaxed);
         self.excluded.store(0, Ordering::Relaxed);
+        self.gap_max.store(limit, Ordering::Relaxed);
         self.limit_set.store(limit, Ordering::Relaxed);
         self.limit.store(limit, Ordering::Relaxed);
         self.depth_max.store(depth_max, Ordering::Relaxed);
@@ -223,13 +232,32 @@ impl Tree {
     #[inline(always)]
     pub(crate) fn charge(&self, node: &'static Node, now: u64) -> bool {
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
-        let in_order = gap <= self.limit.load(Ordering::Relaxed);
-        if in_order {
+        let is_usual = gap <= self.limit.load(Ordering::Relaxed);
+        if is_usual {
             self.charge_gap(node, gap, now);
-        } else {
-            self.odd_gap(node, now);
+            return true;
         }
-        in_order
+        self.charge_unusual_gap(node, now)
+    }
+
+    /// Charges the time until a tick in the past, at which the mode was switched.
+    pub(crate) fn charge_past(&self, node: &'static Node, then: u64) {
+        let gap = then.wrapping_sub(self.last.load(Ordering::Relaxed));
+        if gap > self.gap_max.load(Ordering::Relaxed) {
+            self.refuse_gap(node, then);
+            return;
+        }
+        self.place_past_wait(node, gap);
+        self.charge_gap(node, gap, then);
+    }
+
+    /// Looks closely at gaps longer than this from now on.
+    pub(crate) fn lower_limit(&self, limit: u64) {
+        let limit = limit.min(self.gap_max.load(Ordering::Relaxed));
+        self.limit_set.store(limit, Ordering::Relaxed);
+        if self.last.load(Ordering::Relaxed) != PAUSED {
+            self.limit.store(limit, Ordering::Relaxed);
+        }
     }
 
     #[inline(always)]
@@ -239,10 +267,22 @@ impl Tree {
         self.last.store(now, Ordering::Release);
     }
 
-    /// Handles a gap that is not charged: the thread is paused, or the clock went backward or too far forward.
+    /// Handles a gap in which the thread may have been off its CPU, and one that is not charged: the thread is paused, or
+    /// the clock went backward or too far forward. Returns whether it was charged.
     #[cold]
     #[inline(never)]
-    fn odd_gap(&self, node: &'static Node, now: u64) {
+    fn charge_unusual_gap(&self, node: &'static Node, now: u64) -> bool {
+        let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
+        if gap > self.gap_max.load(Ordering::Relaxed) {
+            self.refuse_gap(node, now);
+            return false;
+        }
+        self.place_wait(node, gap, now);
+        self.charge_gap(node, gap, now);
+        true
+    }
+
+    fn refuse_gap(&self, node: &'static Node, now: u64) {
         if self.last.load(Ordering::Relaxed) == PAUSED {
             return;
         }
@@ -320,7 +360,14 @@ impl Tree {
     #[cold]
     #[inline(never)]
     fn end_oddly(&self, node: &'static Node, parent: &'static Node, now: u64) {
-        self.odd_gap(node, now);
+        if self.charge_unusual_gap(node, now)
+            && let Some(latency) = node.latency.get()
+        {
+            let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
+            if !latency.buffer(node.calls.load(Ordering::Relaxed), ticks) {
+                latency.flush(node.lasted(now), &self.latencies);
+            }
+        }
         self.put(parent);
     }
 

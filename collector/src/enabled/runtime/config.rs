@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::enabled::platform::clock::Chosen;
+use crate::enabled::platform::off_cpu;
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::tree::Path;
@@ -25,6 +26,8 @@ pub(crate) struct Config {
     pub(crate) max_nodes: u32,
     pub(crate) max_process_nodes: u32,
     pub(crate) threads: Threads,
+    /// Whether time off the CPU is told from work.
+    pub(crate) waits: bool,
     /// What `TICKSCOPE` asks for.
     pub(crate) auto_start: Option<AutoStart>,
     /// Whether `TICKSCOPE=off` is set.
@@ -124,6 +127,11 @@ fn decide(settings: &Settings) -> Config {
         Some(_) => settings.max_gap_ticks(CLOCK_RATE.ticks_per_second(chosen.clock)),
         None => settings.max_gap_ticks(1.0),
     };
+    // A clock of the program's own may have nothing to do with CPU time.
+    let waits = settings.waits && !matches!(chosen.clock, Clock::Custom(..));
+    if waits {
+        off_cpu::find_areas();
+    }
     Config {
         chosen,
         asked: settings.clock,
@@ -132,6 +140,7 @@ fn decide(settings: &Settings) -> Config {
         max_nodes: settings.max_nodes,
         max_process_nodes: settings.max_process_nodes,
         threads: settings.threads,
+        waits,
         auto_start,
         off: auto_start == Some(AutoStart::Off),
         run_token: Settings::run_token(),

@@ -76,6 +76,8 @@ pub(crate) struct Settings {
     /// The interval of the log; `None` for no log.
     pub(crate) log_every: Option<Duration>,
     pub(crate) allow_remote_control: bool,
+    /// Whether time off the CPU is told from work.
+    pub(crate) waits: bool,
 }
 
 impl Default for Settings {
@@ -95,6 +97,7 @@ impl Default for Settings {
             report_at_exit: None,
             log_every: None,
             allow_remote_control: true,
+            waits: true,
         }
     }
 }
@@ -175,7 +178,7 @@ struct Variable {
 
 /// The variables that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate, and are read
 /// later.
-const VARIABLES: [Variable; 13] = [
+const VARIABLES: [Variable; 14] = [
     Variable {
         name: c"TICKSCOPE",
         allowed: Allowed::Words("live, log, report, off"),
@@ -274,6 +277,14 @@ const VARIABLES: [Variable; 13] = [
         apply: |settings, value| {
             let control = one_of(value, &[("on", true), ("off", false)]);
             set(control, |control| settings.allow_remote_control = control)
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_WAITS",
+        allowed: Allowed::Words("on, off"),
+        apply: |settings, value| {
+            let waits = one_of(value, &[("on", true), ("off", false)]);
+            set(waits, |waits| settings.waits = waits)
         },
     },
 ];

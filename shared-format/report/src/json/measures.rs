@@ -11,6 +11,7 @@ use crate::quotient::Quotient;
 pub(super) struct Measures<'a> {
     /// Empty if nothing was measured.
     columns: Vec<Dense<'a>>,
+    snapshot: &'a Snapshot,
     per: Option<&'a PerCall>,
 }
 
@@ -27,17 +28,20 @@ pub(crate) struct Members(Vec<(&'static str, Quotient)>);
 
 /// Returns the names of what nodes have, in the order of [`Members::iter`].
 pub(crate) fn names(snapshot: &Snapshot) -> impl Iterator<Item = &'static str> {
-    let names = |quantity: &Quantity| [quantity.name(), quantity.total_name()];
-    known(snapshot).iter().flat_map(names)
+    let names = |quantity: Quantity| [quantity.name(), quantity.total_name()];
+    known(snapshot)
+        .filter(|quantity| quantity.is_of_rows())
+        .flat_map(names)
 }
 
-/// The quantities that are told: all, where one of them was measured.
-fn known(snapshot: &Snapshot) -> &'static [Quantity] {
-    if snapshot.measures.is_empty() {
-        &[]
-    } else {
-        &Quantity::ALL
-    }
+/// The quantities that are told: waits where they are measured, and all counts where one of them was counted.
+fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
+    let counts = snapshot.measures.iter().any(|(quantity, _)| !quantity.is_time());
+    let is_known = move |quantity: &Quantity| match quantity.is_time() {
+        true => snapshot.waits,
+        false => counts,
+    };
+    Quantity::ALL.into_iter().filter(is_known)
 }
 
 impl Members {
@@ -51,7 +55,9 @@ impl<'a> Measures<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Self {
         let of = |quantity| {
             let column = snapshot.measures.of(quantity);
-            let own = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
+            let ticks = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
+            let in_unit = |value: u64| in_unit(snapshot, quantity, value);
+            let own: Vec<u64> = ticks.into_iter().map(in_unit).collect();
             Dense {
                 quantity,
                 column,
@@ -60,7 +66,8 @@ impl<'a> Measures<'a> {
             }
         };
         Self {
-            columns: known(snapshot).iter().copied().map(of).collect(),
+            columns: known(snapshot).map(of).collect(),
+            snapshot,
             per,
         }
     }
@@ -68,7 +75,8 @@ impl<'a> Measures<'a> {
     /// Returns own value and total of each quantity in a row.
     pub(super) fn of_row(&self, row: usize) -> Members {
         let value = |values: &[u64]| Quotient::of(values.get(row).copied().unwrap_or(0), self.per);
-        let members = self.columns.iter().flat_map(|dense| {
+        let of_rows = self.columns.iter().filter(|dense| dense.quantity.is_of_rows());
+        let members = of_rows.flat_map(|dense| {
             [
                 (dense.quantity.name(), value(&dense.own)),
                 (dense.quantity.total_name(), value(&dense.totals)),
@@ -81,9 +89,19 @@ impl<'a> Measures<'a> {
     pub(super) fn outside(&self, thread: u32) -> Members {
         let members = self.columns.iter().map(|dense| {
             let outside = dense.column.map_or(0, |column| column.of_outside(thread));
+            let outside = in_unit(self.snapshot, dense.quantity, outside);
             (dense.quantity.outside_name(), Quotient::of(outside, self.per))
         });
         Members(members.collect())
+    }
+}
+
+/// A count as it is, a time in nanoseconds.
+fn in_unit(snapshot: &Snapshot, quantity: Quantity, value: u64) -> u64 {
+    if quantity.is_time() {
+        snapshot.nanos(value)
+    } else {
+        value
     }
 }
 

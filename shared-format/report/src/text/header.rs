@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use tickscope_analysis::measure::Dimension;
+use tickscope_analysis::measure::Measure;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Snapshot, ThreadState, Timing};
 
@@ -93,7 +93,7 @@ fn measured(page: &Page<'_>) -> String {
 }
 
 fn measured_time(page: &Page<'_>) -> String {
-    if page.dimension() != Dimension::Time {
+    if page.options.by != Measure::Time {
         let shown = |id: &ThreadId| page.options.thread.is_none_or(|chosen| chosen == *id);
         let threads = (0..page.raw.threads.len() as u32).map(ThreadId).filter(shown);
         let self_ns = page.raw.self_nanos();
@@ -115,8 +115,9 @@ fn measured_time(page: &Page<'_>) -> String {
 
 /// What the values below the header are, where they are no times.
 fn by(page: &Page<'_>) -> Option<String> {
-    let outside = Time::own(page.tree.outside_ticks, page.tree.outside_ticks, None);
-    (page.dimension() != Dimension::Time).then(|| {
+    let ticks = page.tree.outside_ticks;
+    let outside = Time::own(page.snapshot.value(ticks), ticks, None);
+    (page.options.by != Measure::Time).then(|| {
         format!(
             "{}: {} inside scopes, {} outside any",
             page.options.by.name(),

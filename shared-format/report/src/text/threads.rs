@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::{NO_PARENT, ThreadId};
-use tickscope_format::snapshot::{Thread, ThreadState};
+use tickscope_format::snapshot::{Thread, ThreadState, Values};
 
 use super::page::Page;
 use super::scale::Time;
@@ -65,7 +65,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         let outside = Time {
             ns: page.snapshot.value(thread.outside_ticks),
             ticks: thread.outside_ticks,
-            estimated: page.snapshot.capture.mode.is_sampling() && !page.snapshot.of_counts,
+            estimated: page.snapshot.capture.mode.is_sampling() && page.snapshot.values != Values::Counts,
         };
         let cpu = thread.cpu_ns.map(|ns| cpu(page, ns));
         let cells = [

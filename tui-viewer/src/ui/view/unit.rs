@@ -1,6 +1,7 @@
 //! Numbers in the unit that was chosen: of all calls or per call of a row, in nanoseconds or in ticks.
 
 use tickscope_analysis::measure::Dimension;
+use tickscope_format::snapshot::Values;
 use tickscope_report::number;
 
 use crate::app::data::Data;
@@ -84,7 +85,7 @@ pub(super) fn ticks(data: &Data, what: What) -> (u64, u64) {
 
 /// A time in ticks; a count stays as it is.
 pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
-    if data.snapshot.of_counts {
+    if data.snapshot.values == Values::Counts {
         return ns;
     }
     (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64

@@ -49,7 +49,7 @@ impl Tree {
         }
     }
 
-    fn measure_at<const N: usize>(&self, node: &'static Node, amounts: Amounts<N>) {
+    pub(crate) fn measure_at<const N: usize>(&self, node: &'static Node, amounts: Amounts<N>) {
         if let Some(measures) = self.measures.make(node.index()) {
             measures.add(amounts);
         }

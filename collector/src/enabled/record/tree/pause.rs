@@ -38,6 +38,7 @@ impl Tree {
                 at = node.parent.get();
             }
             self.go_on(now);
+            self.read_clocks(now);
         }
         self.put(current);
     }
@@ -52,6 +53,7 @@ impl Tree {
         self.excluded.store(u32::from(excluded), Ordering::Relaxed);
         self.stop();
         self.go_on(now);
+        self.read_clocks(now);
     }
 
     /// Returns whether no mode charges time, because of a pause or because the thread is excluded.

@@ -1,0 +1,347 @@
+//! What the system knows of the time that the calling thread spends off its CPU.
+//!
+//! There are three sources, the cheapest first:
+//!
+//! - **Restartable sequences** (`rseq`): glibc 2.35 and later registers an area of each thread with the kernel. The kernel
+//!   clears a word in it whenever it switches to another thread or delivers a signal. A word that still has its value says,
+//!   without a system call, that the thread has not left its CPU.
+//! - **The thread's CPU clock**: the time since the last reading that is not on this clock was spent off the CPU.
+//! - **`schedstat`**: how much of that time the thread was ready to run, and how often it was switched. Where it cannot be
+//!   read, `getrusage` says how often.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence};
+
+use crate::enabled::platform::os;
+
+/// The thread's clocks at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Clocks {
+    /// The monotonic clock in nanoseconds.
+    pub(crate) wall_ns: u64,
+    /// The CPU time in nanoseconds.
+    pub(crate) cpu_ns: u64,
+}
+
+/// What the scheduler has counted of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scheduled {
+    /// How long the thread was ready and had no CPU, in nanoseconds; `None` if only the number of switches is known.
+    pub(crate) ready_ns: Option<u64>,
+    /// How often the thread got a CPU.
+    pub(crate) slices: u64,
+    /// How often it lost its CPU although it was ready; only without `ready_ns`.
+    pub(crate) preempted: u64,
+}
+
+/// Reads the clocks of the calling thread.
+pub(crate) fn clocks() -> Clocks {
+    Clocks {
+        wall_ns: os::monotonic_ns(),
+        cpu_ns: os::own_cpu_ns(),
+    }
+}
+
+/// A descriptor of the calling thread's `schedstat`, plus one; 0 before the first reading, and [`NO_FILE`] without one.
+pub(crate) type File = u32;
+
+/// The thread has no file: there are enough of them, or the system has none.
+pub(crate) const NO_FILE: File = u32::MAX;
+
+/// So many threads at a time have a file; others do with `getrusage`. A program may have only 1 024 descriptors.
+const FILES_MAX: usize = 64;
+
+static FILES: AtomicUsize = AtomicUsize::new(0);
+
+/// Descriptors from here on are out of the program's way, as in tickscope-format.
+const OUT_OF_THE_WAY: libc::c_int = 40;
+
+/// The scheduler's own CPU time lags behind the clock until its next tick; more than this is another file.
+const LAG_NS: u64 = 100_000_000;
+
+/// Reads what the scheduler has counted of the calling thread, whose CPU time is `cpu_ns`. `file` is kept by the caller for
+/// the next reading; [`close`] ends it.
+pub(crate) fn scheduled(file: &mut File, cpu_ns: u64) -> Scheduled {
+    if *file == 0 {
+        *file = open();
+    }
+    if *file != NO_FILE {
+        if let Some(scheduled) = read(*file as libc::c_int - 1, cpu_ns) {
+            return scheduled;
+        }
+        // The program has closed it, and the number may be that of another file: it is left alone from now on.
+        *file = NO_FILE;
+        FILES.fetch_sub(1, Ordering::Relaxed);
+    }
+    by_usage()
+}
+
+/// Closes a thread's file, if it is still that. The thread calls this at its end.
+pub(crate) fn close(file: File) {
+    if file == 0 || file == NO_FILE {
+        return;
+    }
+    FILES.fetch_sub(1, Ordering::Relaxed);
+    let descriptor = file as libc::c_int - 1;
+    if read(descriptor, os::own_cpu_ns()).is_some() {
+        // SAFETY: the descriptor is the thread's `schedstat`, which was opened here.
+        unsafe { libc::close(descriptor) };
+    }
+}
+
+fn open() -> File {
+    if FILES.fetch_add(1, Ordering::Relaxed) >= FILES_MAX {
+        FILES.fetch_sub(1, Ordering::Relaxed);
+        return NO_FILE;
+    }
+    // SAFETY: the path is a C string.
+    let low = unsafe {
+        libc::open(
+            c"/proc/thread-self/schedstat".as_ptr(),
+            libc::O_RDONLY | libc::O_CLOEXEC,
+        )
+    };
+    // SAFETY: takes numbers, whatever they are of.
+    let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, OUT_OF_THE_WAY) };
+    if low >= 0 {
+        // SAFETY: the descriptor was opened above.
+        unsafe { libc::close(low) };
+    }
+    match u32::try_from(high) {
+        Ok(descriptor) => descriptor + 1,
+        Err(_) => {
+            FILES.fetch_sub(1, Ordering::Relaxed);
+            NO_FILE
+        }
+    }
+}
+
+/// Reads a descriptor that should be the thread's `schedstat`; `None` if it is not.
+fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Scheduled> {
+    let mut buffer = [0u8; 64];
+    // SAFETY: the buffer has that many bytes.
+    let bytes = unsafe { libc::pread(descriptor, buffer.as_mut_ptr().cast::<c_void>(), buffer.len(), 0) };
+    let text = buffer.get(..usize::try_from(bytes).ok()?)?;
+    parsed(text, cpu_ns)
+}
+
+/// The three numbers of `schedstat`: CPU time, time ready without a CPU, and how often the thread got a CPU.
+fn parsed(text: &[u8], cpu_ns: u64) -> Option<Scheduled> {
+    let mut words = text.trim_ascii_end().split(|&byte| byte == b' ');
+    let mut number = || -> Option<u64> {
+        let digits = words
+            .next()
+            .filter(|digits| !digits.is_empty() && digits.len() < 20)?;
+        digits.iter().try_fold(0u64, |number, digit| {
+            let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+            number.checked_mul(10)?.checked_add(digit)
+        })
+    };
+    let (on_cpu, ready, slices) = (number()?, number()?, number()?);
+    let is_ours = on_cpu <= cpu_ns.saturating_add(LAG_NS) && cpu_ns <= on_cpu.saturating_add(LAG_NS);
+    (is_ours && words.next().is_none()).then_some(Scheduled {
+        ready_ns: Some(ready),
+        slices,
+        preempted: 0,
+    })
+}
+
+fn by_usage() -> Scheduled {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: a valid place for a `rusage`.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    // SAFETY: zeros are valid, and the call writes nothing else than valid values.
+    let usage = unsafe { usage.assume_init() };
+    let preempted = usage.ru_nivcsw as u64;
+    Scheduled {
+        ready_ns: None,
+        slices: usage.ru_nvcsw as u64 + preempted,
+        preempted,
+    }
+}
+
+/// An empty critical section, as the kernel reads it, with the signature that stands before an abort address. It lies in
+/// pages that are never unmapped: a thread may outlive the library that this code is in.
+#[repr(C, align(32))]
+struct EmptySection {
+    version: AtomicU32,
+    flags: AtomicU32,
+    start_ip: AtomicUsize,
+    post_commit_offset: AtomicUsize,
+    abort_ip: AtomicUsize,
+    signature: AtomicU32,
+    abort: AtomicU32,
+}
+
+/// The signature with which glibc registers areas on this architecture, or `None` where rseq is not used.
+const SIGNATURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+    Some(0x5305_3053)
+} else if cfg!(all(target_arch = "aarch64", target_endian = "little")) {
+    Some(0xd428_bc00)
+} else {
+    None
+};
+
+/// Where `rseq_cs` stands in a thread's area.
+const SECTION_OFFSET: isize = 8;
+
+/// The least size of an area that has it.
+const AREA_BYTES: u32 = 20;
+
+static SECTION: AtomicPtr<EmptySection> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The offset of a thread's word from its thread pointer; 0 if there is none.
+static WORD_OFFSET: AtomicUsize = AtomicUsize::new(0);
+
+/// Looks for the areas of threads. Until this is called, and where there are none, [`stayed`] knows nothing.
+pub(crate) fn find_areas() {
+    let Some(signature) = SIGNATURE.filter(|_| cfg!(target_env = "gnu")) else {
+        return;
+    };
+    let symbol = |name: &std::ffi::CStr| {
+        // SAFETY: the name is a C string.
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+    };
+    let (size, offset) = (symbol(c"__rseq_size"), symbol(c"__rseq_offset"));
+    if size.is_null() || offset.is_null() {
+        return;
+    }
+    // SAFETY: glibc's `__rseq_size` is an `unsigned int`, and constant.
+    let size = unsafe { size.cast::<u32>().read() };
+    // SAFETY: glibc's `__rseq_offset` is a `ptrdiff_t`, and constant.
+    let offset = unsafe { offset.cast::<isize>().read() };
+    // It is 0 where the kernel has no rseq, or a tunable has switched it off.
+    if size < AREA_BYTES {
+        return;
+    }
+    let Some(page) = os::map_zeroed(size_of::<EmptySection>()) else {
+        return;
+    };
+    let section = page.cast::<EmptySection>().as_ptr();
+    // SAFETY: the pages are zeroed, large enough and aligned, nothing else has them, and zeros are valid atomics.
+    let fields = unsafe { &*section };
+    fields.signature.store(signature, Ordering::Relaxed);
+    // No instruction is in the section, so the abort address is never jumped to; only the signature before it is read.
+    fields
+        .abort_ip
+        .store(std::ptr::from_ref(&fields.abort).addr(), Ordering::Relaxed);
+    SECTION.store(section, Ordering::Release);
+    WORD_OFFSET.store((offset + SECTION_OFFSET).cast_unsigned(), Ordering::Release);
+}
+
+/// Returns the calling thread's word, and the value that says that it stayed.
+fn word() -> Option<(&'static AtomicUsize, usize)> {
+    let offset = WORD_OFFSET.load(Ordering::Acquire);
+    if offset == 0 {
+        return None;
+    }
+    let word = thread_pointer().wrapping_add(offset) as *const AtomicUsize;
+    // SAFETY: glibc has registered an area at this offset for every thread, for as long as the thread lives. The kernel
+    // changes the word only while the thread does not run in user mode.
+    Some((unsafe { &*word }, SECTION.load(Ordering::Relaxed).addr()))
+}
+
+#[inline]
+fn thread_pointer() -> usize {
+    let pointer: usize;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: by the ABI, the first word at the thread pointer holds the pointer itself.
+    unsafe {
+        std::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, readonly, preserves_flags));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: reads a register.
+    unsafe {
+        std::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        pointer = 0;
+    }
+    pointer
+}
+
+/// Returns whether threads have such a word.
+pub(crate) fn has_word() -> bool {
+    WORD_OFFSET.load(Ordering::Relaxed) != 0
+}
+
+/// Returns whether the calling thread has been on its CPU all the time since [`mark`]; false if it is not known.
+pub(crate) fn stayed() -> bool {
+    word().is_some_and(|(word, ours)| word.load(Ordering::Relaxed) == ours)
+}
+
+/// Begins to watch. Whoever uses rseq in this thread as well keeps what it has put there.
+pub(crate) fn mark() {
+    if let Some((word, ours)) = word()
+        && word.load(Ordering::Relaxed) == 0
+    {
+        word.store(ours, Ordering::Relaxed);
+        // Clocks are read after this, so that a switch in between is noticed.
+        compiler_fence(Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_sleeps_has_left_its_cpu_and_one_that_works_may_stay() {
+        find_areas();
+        mark();
+        if !stayed() {
+            return eprintln!("skipped: no rseq here");
+        }
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(!stayed());
+        // Among many moments some have no switch.
+        let stays = (0..1_000).any(|_| {
+            mark();
+            std::hint::black_box(Instant::now());
+            stayed()
+        });
+        assert!(stays);
+    }
+
+    #[test]
+    fn a_sleep_is_off_the_cpu_and_no_time_ready() {
+        let mut file = 0;
+        let (before, scheduled_before) = (clocks(), scheduled(&mut file, os::own_cpu_ns()));
+        std::thread::sleep(Duration::from_millis(20));
+        let (after, scheduled_after) = (clocks(), scheduled(&mut file, os::own_cpu_ns()));
+        let off = (after.wall_ns - before.wall_ns) - (after.cpu_ns - before.cpu_ns);
+        assert!(off > 19_000_000, "{off}");
+        assert!(scheduled_after.slices > scheduled_before.slices);
+        if let (Some(then), Some(now)) = (scheduled_before.ready_ns, scheduled_after.ready_ns) {
+            assert!(now - then <= off, "{then} {now} {off}");
+        }
+        close(file);
+    }
+
+    #[test]
+    fn another_file_is_no_schedstat() {
+        let ours = |cpu_ns| parsed(b"1000000 200 30\n", cpu_ns);
+        assert_eq!(
+            ours(1_500_000),
+            Some(Scheduled {
+                ready_ns: Some(200),
+                slices: 30,
+                preempted: 0
+            })
+        );
+        assert_eq!(ours(900_000_000_000), None, "another thread's");
+        for bad in [
+            "",
+            "1000000 200",
+            "1000000 x 30",
+            "1000000 200 30 4",
+            "99999999999999999999 1 1",
+            "#!/bin/sh",
+        ] {
+            assert_eq!(parsed(bad.as_bytes(), 1_000_000), None, "{bad}");
+        }
+    }
+}

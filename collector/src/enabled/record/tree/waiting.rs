@@ -1,0 +1,160 @@
+//! Gaps of a thread in which it was off its CPU: placing that time in the tree.
+
+use tickscope_format::snapshot::Quantity;
+
+use super::Tree;
+use crate::enabled::platform::off_cpu::{self, Clocks};
+use crate::enabled::platform::os;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::waits::{
+    FIRST_LIMIT, NOISE_NS, Off, learn_rate, least_ns, least_ticks, place, ticks_per_ns,
+};
+
+impl Tree {
+    /// Begins to look at gaps from tick `now` on, or not. Each thread does so once in a life of its tree.
+    pub(crate) fn begin_waits(&self, wanted: bool, now: u64) {
+        let waits = &self.waits;
+        waits.wanted.store(u32::from(wanted), Ordering::Relaxed);
+        waits.file.store(0, Ordering::Relaxed);
+        waits.ready_ns.store(0, Ordering::Relaxed);
+        waits.unplaced.store(0, Ordering::Relaxed);
+        waits.read_tick.store(0, Ordering::Relaxed);
+        if wanted {
+            let limit = ticks_per_ns().map_or(FIRST_LIMIT, least_ticks);
+            self.lower_limit(limit);
+            self.read_clocks(now);
+        }
+    }
+
+    /// Gives back what the thread holds for looking at gaps. It may still have some.
+    pub(crate) fn end_waits(&self) {
+        os::keeping_errno(|| off_cpu::close(self.waits.file.swap(off_cpu::NO_FILE, Ordering::Relaxed)));
+    }
+
+    /// Begins at tick `now` to watch the thread's CPU anew: what was off before belongs to no gap.
+    pub(crate) fn read_clocks(&self, now: u64) {
+        if self.waits.is_wanted() {
+            off_cpu::mark();
+            self.waits.store(now, os::keeping_errno(off_cpu::clocks));
+        }
+    }
+
+    /// Places what a gap of `node` that ends at tick `now` was off the CPU.
+    pub(crate) fn place_wait(&self, node: &'static Node, gap: u64, now: u64) {
+        let waits = &self.waits;
+        if !waits.is_wanted() {
+            return;
+        }
+        let read_tick = waits.read_tick.load(Ordering::Relaxed);
+        if read_tick == 0 {
+            return self.read_clocks(now);
+        }
+        if off_cpu::stayed() {
+            waits.sure_tick.store(now, Ordering::Relaxed);
+            return;
+        }
+        os::keeping_errno(|| {
+            off_cpu::mark();
+            let clocks = off_cpu::clocks();
+            let wall_ns = clocks
+                .wall_ns
+                .saturating_sub(waits.read_wall_ns.load(Ordering::Relaxed));
+            let cpu_ns = clocks
+                .cpu_ns
+                .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
+            let early = waits.early_ns.load(Ordering::Relaxed);
+            let off_ns = wall_ns.saturating_sub(cpu_ns).saturating_sub(early);
+            let ticks = now.wrapping_sub(read_tick);
+            let Some(rate) = learn_rate(ticks, wall_ns) else {
+                return waits.store(now, clocks);
+            };
+            self.lower_limit(least_ticks(rate));
+            let ns = |ticks: u64| (ticks as f64 / rate) as u64;
+            // The thread may have lost its CPU between the event and the reading: that belongs to the next gap.
+            let later = wall_ns.saturating_sub(ns(ticks)).min(off_ns);
+            let later = if later > NOISE_NS { later } else { 0 };
+            let mut off = Off {
+                all: off_ns - later,
+                ..Off::default()
+            };
+            let begin = now.wrapping_sub(gap);
+            let short_ns = ns(begin.saturating_sub(waits.sure_tick.load(Ordering::Relaxed)));
+            if off.all > NOISE_NS {
+                let (ready, slices) = waits.scheduled(clocks.cpu_ns, off.all);
+                off = place(off.all, ready, slices, ns(gap), short_ns, least_ns());
+            }
+            waits.store(
+                now,
+                Clocks {
+                    wall_ns: clocks.wall_ns - later,
+                    ..clocks
+                },
+            );
+            let in_ticks = |ns: u64| (ns as f64 * rate) as u64;
+            let placed = in_ticks(off.placed).min(gap);
+            let ready = in_ticks(off.ready).min(placed);
+            if placed > 0 {
+                self.measure_at(
+                    node,
+                    [(Quantity::Waiting, placed - ready), (Quantity::Ready, ready)],
+                );
+            }
+            let unplaced = waits.unplaced.load(Ordering::Relaxed);
+            let more = in_ticks(off.all - off.placed);
+            waits
+                .unplaced
+                .store(unplaced.wrapping_add(more), Ordering::Relaxed);
+        });
+    }
+
+    /// Places what a gap of `node` was off the CPU that ended at a tick in the past, when the mode was switched: the same
+    /// share of it as of all time since the last reading.
+    pub(crate) fn place_past_wait(&self, node: &'static Node, gap: u64) {
+        let waits = &self.waits;
+        let Some(rate) = ticks_per_ns().filter(|_| waits.is_wanted()) else {
+            return;
+        };
+        if gap <= least_ticks(rate) || off_cpu::stayed() {
+            return;
+        }
+        let clocks = os::keeping_errno(off_cpu::clocks);
+        let wall_ns = clocks
+            .wall_ns
+            .saturating_sub(waits.read_wall_ns.load(Ordering::Relaxed));
+        let cpu_ns = clocks
+            .cpu_ns
+            .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
+        let share = wall_ns.saturating_sub(cpu_ns) as f64 / wall_ns.max(1) as f64;
+        let waiting = (gap as f64 * share) as u64;
+        self.measure_at(node, [(Quantity::Waiting, waiting)]);
+        let early = waits.early_ns.load(Ordering::Relaxed);
+        let more = (waiting as f64 / rate) as u64;
+        waits
+            .early_ns
+            .store(early.saturating_add(more), Ordering::Relaxed);
+    }
+
+    /// Returns how much of a gap that has lasted `pending` ticks until `now` the thread has been off its CPU, in ticks. Its
+    /// CPU time now is `cpu_ns`. Another thread asks this while the thread has no event.
+    pub(crate) fn open_wait(&self, pending: u64, now: Clocks) -> u64 {
+        let waits = &self.waits;
+        let read_tick = waits.read_tick.load(Ordering::Relaxed);
+        let last = self.last.load(Ordering::Relaxed);
+        let wall_ns = now
+            .wall_ns
+            .saturating_sub(waits.read_wall_ns.load(Ordering::Relaxed));
+        if !waits.is_wanted() || read_tick == 0 || wall_ns == 0 {
+            return 0;
+        }
+        let cpu_ns = now
+            .cpu_ns
+            .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
+        let early = waits.early_ns.load(Ordering::Relaxed);
+        let all = wall_ns.saturating_sub(cpu_ns).saturating_sub(early);
+        let Some(rate) = ticks_per_ns() else { return 0 };
+        let short = last.saturating_sub(waits.sure_tick.load(Ordering::Relaxed).min(last));
+        let placed = (all as f64 * rate) as u64;
+        placed.saturating_sub(short).min(pending)
+    }
+}
