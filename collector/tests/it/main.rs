@@ -49,6 +49,7 @@ mod storm;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;
+mod waits;
 
 use std::process::ExitCode;
 
@@ -92,5 +93,6 @@ fn main() -> ExitCode {
         stalls::TESTS,
         storm::TESTS,
         threads::TESTS,
+        waits::TESTS,
     ])
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
-use tickscope_format::snapshot::ThreadState;
+use tickscope_format::snapshot::{Quantity, ThreadState};
 
 /// The threads of a name.
 pub(crate) fn threads_named<'a>(
@@ -93,8 +93,17 @@ pub(crate) fn open_path(snapshot: &Snapshot, thread: ThreadId) -> Vec<&str> {
 pub(crate) fn check(snapshot: &Snapshot) {
     check_with_polls(snapshot);
     let nodes = &snapshot.nodes;
+    let off_cpu = [Quantity::Waiting, Quantity::Ready].map(|quantity| {
+        let column = snapshot.measures.of(quantity);
+        column.map_or_else(|| vec![0; nodes.len()], |column| column.dense(nodes.len()))
+    });
     for (index, thread) in snapshot.threads.iter().enumerate() {
         for row in snapshot.rows_of(ThreadId(index as u32)) {
+            let off_cpu = off_cpu[0][row] + off_cpu[1][row];
+            assert!(
+                off_cpu <= nodes.self_ticks[row],
+                "no more time off the CPU than there was"
+            );
             // One call of each thread may have begun before the reset, and one have been on its way to its bucket.
             let finished = snapshot.latencies.of(row as u32).count();
             assert!(

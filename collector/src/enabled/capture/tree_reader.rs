@@ -142,10 +142,12 @@ impl Reader {
         if let Some(current) = quiet {
             // The next event will charge the time since the last one.
             let pending = pending(tree, last, now, limit);
-            let off = clocks().map_or(0, |clocks| self.open_gap.off(tree, last, pending.before, clocks));
+            let whole = pending.before.saturating_add(pending.behind);
+            let off = clocks().map_or(0, |clocks| self.open_gap.off(tree, last, whole, clocks));
+            let off_before = off.min(pending.before);
             for (node, ticks, off) in [
-                (Tree::charged(current), pending.before, off),
-                (current, pending.behind, 0),
+                (Tree::charged(current), pending.before, off_before),
+                (current, pending.behind, off - off_before),
             ] {
                 let index = node.index() as usize;
                 if let Some(count) = self.counts.get_mut(index) {
@@ -313,7 +315,7 @@ impl OpenGap {
     /// time between two readings of the same gap it is exact.
     fn off(&mut self, tree: &Tree, last: u64, pending: u64, clocks: Clocks) -> u64 {
         let first = tree.open_wait(pending, clocks);
-        self.off = match ticks_per_ns() {
+        self.off = match ticks_per_ns(clocks.wall_ns) {
             Some(rate) if self.last == last => {
                 let wall_ns = clocks.wall_ns.saturating_sub(self.clocks.wall_ns);
                 let cpu_ns = clocks.cpu_ns.saturating_sub(self.clocks.cpu_ns);

@@ -1,13 +1,13 @@
 //! What the system knows of the time that the calling thread spends off its CPU.
 //!
-//! There are three sources, the cheapest first:
+//! There are four sources, the cheapest first:
 //!
 //! - **Restartable sequences** (`rseq`): glibc 2.35 and later registers an area of each thread with the kernel. The kernel
 //!   clears a word in it whenever it switches to another thread or delivers a signal. A word that still has its value says,
 //!   without a system call, that the thread has not left its CPU.
 //! - **The thread's CPU clock**: the time since the last reading that is not on this clock was spent off the CPU.
-//! - **`schedstat`**: how much of that time the thread was ready to run, and how often it was switched. Where it cannot be
-//!   read, `getrusage` says how often.
+//! - **`getrusage`**: how often the thread lost its CPU, and how often although it could have run.
+//! - **`schedstat`**: how much of that time the thread was ready to run.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -23,14 +23,11 @@ pub(crate) struct Clocks {
     pub(crate) cpu_ns: u64,
 }
 
-/// What the scheduler has counted of a thread.
+/// How often a thread has lost its CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Scheduled {
-    /// How long the thread was ready and had no CPU, in nanoseconds; `None` if only the number of switches is known.
-    pub(crate) ready_ns: Option<u64>,
-    /// How often the thread got a CPU.
-    pub(crate) slices: u64,
-    /// How often it lost its CPU although it was ready; only without `ready_ns`.
+pub(crate) struct Switches {
+    pub(crate) all: u64,
+    /// Those although it could have run.
     pub(crate) preempted: u64,
 }
 
@@ -48,7 +45,7 @@ pub(crate) type File = u32;
 /// The thread has no file: there are enough of them, or the system has none.
 pub(crate) const NO_FILE: File = u32::MAX;
 
-/// So many threads at a time have a file; others do with `getrusage`. A program may have only 1 024 descriptors.
+/// So many threads at a time have a file. A program may have only 1 024 descriptors.
 const FILES_MAX: usize = 64;
 
 static FILES: AtomicUsize = AtomicUsize::new(0);
@@ -59,21 +56,22 @@ const OUT_OF_THE_WAY: libc::c_int = 40;
 /// The scheduler's own CPU time lags behind the clock until its next tick; more than this is another file.
 const LAG_NS: u64 = 100_000_000;
 
-/// Reads what the scheduler has counted of the calling thread, whose CPU time is `cpu_ns`. `file` is kept by the caller for
-/// the next reading; [`close`] ends it.
-pub(crate) fn scheduled(file: &mut File, cpu_ns: u64) -> Scheduled {
+/// Returns how long the calling thread was ready and had no CPU, in nanoseconds, since it began; `None` if that is not known.
+/// Its CPU time is `cpu_ns`. `file` is kept by the caller for the next reading; [`close`] ends it.
+pub(crate) fn ready_ns(file: &mut File, cpu_ns: u64) -> Option<u64> {
     if *file == 0 {
         *file = open();
     }
-    if *file != NO_FILE {
-        if let Some(scheduled) = read(*file as libc::c_int - 1, cpu_ns) {
-            return scheduled;
-        }
+    if *file == NO_FILE {
+        return None;
+    }
+    let ready = read(*file as libc::c_int - 1, cpu_ns);
+    if ready.is_none() {
         // The program has closed it, and the number may be that of another file: it is left alone from now on.
         *file = NO_FILE;
         FILES.fetch_sub(1, Ordering::Relaxed);
     }
-    by_usage()
+    ready
 }
 
 /// Closes a thread's file, if it is still that. The thread calls this at its end.
@@ -116,8 +114,8 @@ fn open() -> File {
     }
 }
 
-/// Reads a descriptor that should be the thread's `schedstat`; `None` if it is not.
-fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Scheduled> {
+/// Reads the ready time from a descriptor that should be the thread's `schedstat`; `None` if it is not.
+fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<u64> {
     let mut buffer = [0u8; 64];
     // SAFETY: the buffer has that many bytes.
     let bytes = unsafe { libc::pread(descriptor, buffer.as_mut_ptr().cast::<c_void>(), buffer.len(), 0) };
@@ -125,8 +123,8 @@ fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Scheduled> {
     parsed(text, cpu_ns)
 }
 
-/// The three numbers of `schedstat`: CPU time, time ready without a CPU, and how often the thread got a CPU.
-fn parsed(text: &[u8], cpu_ns: u64) -> Option<Scheduled> {
+/// The second of the three numbers of `schedstat`: CPU time, time ready without a CPU, and how often the thread got a CPU.
+fn parsed(text: &[u8], cpu_ns: u64) -> Option<u64> {
     let mut words = text.trim_ascii_end().split(|&byte| byte == b' ');
     let mut number = || -> Option<u64> {
         let digits = words
@@ -137,25 +135,21 @@ fn parsed(text: &[u8], cpu_ns: u64) -> Option<Scheduled> {
             number.checked_mul(10)?.checked_add(digit)
         })
     };
-    let (on_cpu, ready, slices) = (number()?, number()?, number()?);
+    let (on_cpu, ready, _slices) = (number()?, number()?, number()?);
     let is_ours = on_cpu <= cpu_ns.saturating_add(LAG_NS) && cpu_ns <= on_cpu.saturating_add(LAG_NS);
-    (is_ours && words.next().is_none()).then_some(Scheduled {
-        ready_ns: Some(ready),
-        slices,
-        preempted: 0,
-    })
+    (is_ours && words.next().is_none()).then_some(ready)
 }
 
-fn by_usage() -> Scheduled {
+/// Returns how often the calling thread has lost its CPU since it began.
+pub(crate) fn switches() -> Switches {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: a valid place for a `rusage`.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
     // SAFETY: zeros are valid, and the call writes nothing else than valid values.
     let usage = unsafe { usage.assume_init() };
     let preempted = usage.ru_nivcsw as u64;
-    Scheduled {
-        ready_ns: None,
-        slices: usage.ru_nvcsw as u64 + preempted,
+    Switches {
+        all: usage.ru_nvcsw as u64 + preempted,
         preempted,
     }
 }
@@ -309,13 +303,14 @@ mod tests {
     #[test]
     fn a_sleep_is_off_the_cpu_and_no_time_ready() {
         let mut file = 0;
-        let (before, scheduled_before) = (clocks(), scheduled(&mut file, os::own_cpu_ns()));
+        let reading = |file: &mut File| (clocks(), switches(), ready_ns(file, os::own_cpu_ns()));
+        let before = reading(&mut file);
         std::thread::sleep(Duration::from_millis(20));
-        let (after, scheduled_after) = (clocks(), scheduled(&mut file, os::own_cpu_ns()));
-        let off = (after.wall_ns - before.wall_ns) - (after.cpu_ns - before.cpu_ns);
+        let after = reading(&mut file);
+        let off = (after.0.wall_ns - before.0.wall_ns) - (after.0.cpu_ns - before.0.cpu_ns);
         assert!(off > 19_000_000, "{off}");
-        assert!(scheduled_after.slices > scheduled_before.slices);
-        if let (Some(then), Some(now)) = (scheduled_before.ready_ns, scheduled_after.ready_ns) {
+        assert!(after.1.all > before.1.all);
+        if let (Some(then), Some(now)) = (before.2, after.2) {
             assert!(now - then <= off, "{then} {now} {off}");
         }
         close(file);
@@ -324,24 +319,18 @@ mod tests {
     #[test]
     fn another_file_is_no_schedstat() {
         let ours = |cpu_ns| parsed(b"1000000 200 30\n", cpu_ns);
-        assert_eq!(
-            ours(1_500_000),
-            Some(Scheduled {
-                ready_ns: Some(200),
-                slices: 30,
-                preempted: 0
-            })
-        );
+        assert_eq!(ours(1_500_000), Some(200));
         assert_eq!(ours(900_000_000_000), None, "another thread's");
-        for bad in [
+        let others = [
             "",
             "1000000 200",
             "1000000 x 30",
             "1000000 200 30 4",
             "99999999999999999999 1 1",
             "#!/bin/sh",
-        ] {
-            assert_eq!(parsed(bad.as_bytes(), 1_000_000), None, "{bad}");
+        ];
+        for other in others {
+            assert_eq!(parsed(other.as_bytes(), 1_000_000), None, "{other}");
         }
     }
 }

@@ -247,7 +247,7 @@ impl Tree {
             self.refuse_gap(node, then);
             return;
         }
-        self.place_past_wait(node, gap);
+        self.place_past_wait(node, gap, then);
         self.charge_gap(node, gap, then);
     }
 

@@ -7,7 +7,9 @@
 //! been in the short gaps before. What may have been there is counted as *unplaced*, so that waiting, ready and unplaced
 //! together are the wall time less the CPU time.
 
-use crate::enabled::platform::off_cpu::{self, Clocks, Scheduled};
+use std::sync::OnceLock;
+
+use crate::enabled::platform::off_cpu::{self, Clocks, Switches};
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 
@@ -23,38 +25,44 @@ pub(crate) const FIRST_LIMIT: u64 = 1 << 15;
 /// Less than this is the cost and the error of the readings.
 pub(crate) const NOISE_NS: u64 = 2_000;
 
-/// The length of a tick is taken from readings that are at least so far apart, and may then be wrong by so much.
-const RATE_LEAST_NS: u64 = 100_000;
-const RATE_ERROR: f64 = 0.005;
+/// The first rate is soon replaced by a better one, and later ones are good for long.
+const RATE_SOON_NS: u64 = 5_000_000;
+const RATE_LONG_NS: u64 = 200_000_000;
 
-/// Readings so far apart are nearly exact.
-const RATE_GOOD_NS: u64 = 10_000_000;
+/// Measures how many ticks a nanosecond has; `None` if that takes too long to wait for. It does not block.
+pub(crate) type RateSource = fn() -> Option<f64>;
 
-/// Ticks a nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. It orders nothing, so
-/// models use std's atomic.
+static SOURCE: OnceLock<RateSource> = OnceLock::new();
+
+/// Ticks a nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. These order nothing, so
+/// models use std's atomics.
 static RATE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// Returns the length of a nanosecond in ticks, if it is known.
-pub(crate) fn ticks_per_ns() -> Option<f64> {
-    Some(f64::from_bits(RATE.load(Ordering::Relaxed))).filter(|&rate| rate > 0.0)
+/// From here on the monotonic clock asks for the rate again.
+static NEXT_RATE_NS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// Sets where the rate comes from. It is the same for the life of the process.
+pub(crate) fn set_rate_source(source: RateSource) {
+    let _ = SOURCE.set(source);
 }
 
-/// Learns from ticks that passed within `wall_ns`, and returns the rate. A thread that lost its CPU between the two readings
-/// has seen too much time, so a higher rate is a better one; within the error of short readings a longer one is.
-pub(crate) fn learn_rate(ticks: u64, wall_ns: u64) -> Option<f64> {
-    let known = ticks_per_ns();
-    if wall_ns < RATE_LEAST_NS {
+/// Returns how many ticks a nanosecond has. The measurement gets better with time, so it is asked for again at longer and
+/// longer intervals.
+pub(crate) fn ticks_per_ns(wall_ns: u64) -> Option<f64> {
+    let next = NEXT_RATE_NS.load(Ordering::Relaxed);
+    let known = Some(f64::from_bits(RATE.load(Ordering::Relaxed))).filter(|&rate| rate > 0.0);
+    if known.is_some() && wall_ns < next {
         return known;
     }
-    let now = ticks as f64 / wall_ns as f64;
-    let is_better = known.is_none_or(|known| {
-        now > known * (1.0 + RATE_ERROR) || wall_ns >= RATE_GOOD_NS && now > known * (1.0 - RATE_ERROR)
-    });
-    if is_better {
-        RATE.store(now.to_bits(), Ordering::Relaxed);
-        return Some(now);
-    }
-    known
+    let rate = SOURCE.get().and_then(|source| source())?;
+    RATE.store(rate.to_bits(), Ordering::Relaxed);
+    let again = if known.is_some() {
+        RATE_LONG_NS
+    } else {
+        RATE_SOON_NS
+    };
+    NEXT_RATE_NS.store(wall_ns.saturating_add(again), Ordering::Relaxed);
+    Some(rate)
 }
 
 zeroed! {
@@ -69,9 +77,10 @@ zeroed! {
         pub(crate) read_tick: AtomicU64,
         pub(crate) read_wall_ns: AtomicU64,
         pub(crate) read_cpu_ns: AtomicU64,
-        /// The scheduler's counts at the last reading of them: ready time plus 1, or 0 before the first; and slices.
+        /// The ready time at the last reading of it, plus 1; 0 while it is not known.
         pub(crate) ready_ns: AtomicU64,
-        slices: AtomicU64,
+        /// How often the thread had lost its CPU at the last reading.
+        switches: AtomicU64,
         preempted: AtomicU64,
         /// Until here no wait is missing: the thread had stayed on its CPU since the last reading.
         pub(crate) sure_tick: AtomicU64,
@@ -93,23 +102,19 @@ pub(crate) struct Off {
     pub(crate) ready: u64,
 }
 
-/// Places time off the CPU in a gap of `gap_ns`, before which short gaps took `short_ns` since the last reading. `ready_ns`
-/// and `slices` are what the scheduler has counted since then; without `slices` every short gap may have had a wait.
+/// Places time off the CPU in a gap of `gap_ns`, before which short gaps took `short_ns` since the last reading. Since then
+/// the thread lost its CPU `switches` times, and was ready for `ready_ns`.
 pub(crate) fn place(
     all: u64,
     ready_ns: u64,
-    slices: Option<u64>,
+    switches: u64,
     gap_ns: u64,
     short_ns: u64,
     least_ns: u64,
 ) -> Off {
-    // A short gap has no longer wait than itself, and one of the slices ended with this gap's wait.
-    let before = match slices {
-        Some(0 | 1) => 0,
-        Some(slices) => short_ns.min((slices - 1).saturating_mul(least_ns)),
-        None => short_ns,
-    };
-    let placed = if slices == Some(0) {
+    // A short gap has no longer wait than itself, and one of the switches was in this gap.
+    let before = short_ns.min(switches.saturating_sub(1).saturating_mul(least_ns));
+    let placed = if switches == 0 {
         0
     } else {
         all.saturating_sub(before).min(gap_ns)
@@ -130,7 +135,7 @@ impl Waits {
             read_wall_ns: AtomicU64::new(0),
             read_cpu_ns: AtomicU64::new(0),
             ready_ns: AtomicU64::new(0),
-            slices: AtomicU64::new(0),
+            switches: AtomicU64::new(0),
             preempted: AtomicU64::new(0),
             sure_tick: AtomicU64::new(0),
             early_ns: AtomicU64::new(0),
@@ -147,6 +152,13 @@ impl Waits {
         self.unplaced.load(Ordering::Relaxed)
     }
 
+    /// Begins to count switches from here on.
+    pub(crate) fn store_switches(&self) {
+        let Switches { all, preempted } = off_cpu::switches();
+        self.switches.store(all, Ordering::Relaxed);
+        self.preempted.store(preempted, Ordering::Relaxed);
+    }
+
     pub(crate) fn store(&self, tick: u64, clocks: Clocks) {
         self.read_tick.store(tick.max(1), Ordering::Relaxed);
         self.read_wall_ns.store(clocks.wall_ns, Ordering::Relaxed);
@@ -155,32 +167,29 @@ impl Waits {
         self.early_ns.store(0, Ordering::Relaxed);
     }
 
-    /// Returns what the scheduler has counted since the last time: ready time if it is known, and slices.
-    pub(crate) fn scheduled(&self, cpu_ns: u64, all_ns: u64) -> (u64, Option<u64>) {
-        let mut file = self.file.load(Ordering::Relaxed);
-        let now = off_cpu::scheduled(&mut file, cpu_ns);
-        self.file.store(file, Ordering::Relaxed);
-        let first = self.ready_ns.load(Ordering::Relaxed) == 0;
-        let before = Scheduled {
-            ready_ns: self.ready_ns.load(Ordering::Relaxed).checked_sub(1),
-            slices: self.slices.load(Ordering::Relaxed),
-            preempted: self.preempted.load(Ordering::Relaxed),
-        };
-        self.ready_ns
-            .store(now.ready_ns.unwrap_or(0).saturating_add(1), Ordering::Relaxed);
-        self.slices.store(now.slices, Ordering::Relaxed);
+    /// Returns how often the thread has lost its CPU since the last reading, and how long it was ready in that time, of
+    /// which it was off its CPU for `all_ns`.
+    pub(crate) fn switched(&self, cpu_ns: u64, all_ns: u64) -> (u64, u64) {
+        let now = off_cpu::switches();
+        let all = now.all.saturating_sub(self.switches.load(Ordering::Relaxed));
+        let preempted = now
+            .preempted
+            .saturating_sub(self.preempted.load(Ordering::Relaxed));
+        self.switches.store(now.all, Ordering::Relaxed);
         self.preempted.store(now.preempted, Ordering::Relaxed);
-        if first {
-            return (0, None);
-        }
-        let slices = now.slices.saturating_sub(before.slices);
-        let ready = match (now.ready_ns, before.ready_ns) {
+        let mut file = self.file.load(Ordering::Relaxed);
+        let ready_now = off_cpu::ready_ns(&mut file, cpu_ns);
+        self.file.store(file, Ordering::Relaxed);
+        let before = self.ready_ns.load(Ordering::Relaxed).checked_sub(1);
+        let plus_one = ready_now.map_or(0, |ready| ready.saturating_add(1));
+        self.ready_ns.store(plus_one, Ordering::Relaxed);
+        let ready = match (ready_now, before) {
             (Some(now), Some(before)) => now.saturating_sub(before),
-            // The thread lost its CPU each time although it could have run.
-            _ if now.preempted.saturating_sub(before.preempted) == slices => all_ns,
+            // It could have run each time, or at none of them.
+            _ if preempted == all => all_ns,
             _ => 0,
         };
-        (ready, Some(slices))
+        (all, ready)
     }
 }
 
@@ -208,23 +217,13 @@ mod tests {
 
     #[test]
     fn one_switch_belongs_to_the_gap_and_several_may_have_been_before() {
-        let placed = |slices, short| place(50_000, 0, slices, 60_000, short, LEAST).placed;
-        assert_eq!(placed(Some(1), 1_000_000), 50_000);
+        let placed = |switches, short| place(50_000, 0, switches, 60_000, short, LEAST).placed;
+        assert_eq!(placed(1, 1_000_000), 50_000);
         // Two more switches hide at most two short waits.
-        assert_eq!(placed(Some(3), 1_000_000), 30_000);
-        assert_eq!(
-            placed(Some(3), 5_000),
-            45_000,
-            "no longer than there were short gaps"
-        );
-        assert_eq!(placed(None, 15_000), 35_000);
-        assert_eq!(placed(None, 1_000_000), 0);
-        assert_eq!(
-            placed(Some(0), 0),
-            0,
-            "a machine that took its time from all of us"
-        );
-        let off = place(50_000, 20_000, Some(1), 60_000, 0, LEAST);
+        assert_eq!(placed(3, 1_000_000), 30_000);
+        assert_eq!(placed(3, 5_000), 45_000, "no longer than there were short gaps");
+        assert_eq!(placed(0, 0), 0, "a machine that took its time from all of us");
+        let off = place(50_000, 20_000, 1, 60_000, 0, LEAST);
         assert_eq!((off.placed, off.ready), (50_000, 20_000));
     }
 
@@ -233,11 +232,11 @@ mod tests {
         fn nothing_is_placed_twice_or_beyond_the_gap(
             all in 0u64..1_000_000,
             ready in 0u64..1_000_000,
-            slices in prop::option::of(0u64..20),
+            switches in 0u64..20,
             gap in 0u64..1_000_000,
             short in 0u64..1_000_000,
         ) {
-            let off = place(all, ready, slices, gap, short, LEAST);
+            let off = place(all, ready, switches, gap, short, LEAST);
             prop_assert!(off.ready <= off.placed && off.placed <= gap && off.placed <= off.all);
         }
     }

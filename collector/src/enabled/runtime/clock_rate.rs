@@ -126,6 +126,16 @@ impl ClockRate {
         }
     }
 
+    /// Returns the ticks of a clock in a second, or `None` if the measurement has just begun.
+    pub(crate) fn if_known(&self, clock: Clock) -> Option<f64> {
+        if let Some(rate) = clock.declared_rate() {
+            return Some(rate);
+        }
+        let now = Moment::now(clock);
+        let measured_ns = now.ns.saturating_sub(self.began_ns.load(Ordering::Relaxed));
+        (measured_ns >= RATE_LEAST_NS).then(|| self.at(now))
+    }
+
     /// Returns the ticks in a second as known at this moment.
     pub(crate) fn at(&self, now: Moment) -> f64 {
         let in_order = f64::from_bits(self.in_order.load(Ordering::Relaxed));

@@ -10,6 +10,7 @@ use crate::enabled::platform::off_cpu;
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::tree::Path;
+use crate::enabled::record::waits;
 use crate::enabled::runtime::clock_rate::{ClockRate, Moment};
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::{Clock, Threads};
@@ -128,9 +129,10 @@ fn decide(settings: &Settings) -> Config {
         None => settings.max_gap_ticks(1.0),
     };
     // A clock of the program's own may have nothing to do with CPU time.
-    let waits = settings.waits && !matches!(chosen.clock, Clock::Custom(..));
-    if waits {
+    let wants_waits = settings.waits && !matches!(chosen.clock, Clock::Custom(..));
+    if wants_waits {
         off_cpu::find_areas();
+        waits::set_rate_source(ticks_per_ns);
     }
     Config {
         chosen,
@@ -140,7 +142,7 @@ fn decide(settings: &Settings) -> Config {
         max_nodes: settings.max_nodes,
         max_process_nodes: settings.max_process_nodes,
         threads: settings.threads,
-        waits,
+        waits: wants_waits,
         auto_start,
         off: auto_start == Some(AutoStart::Off),
         run_token: Settings::run_token(),
@@ -167,6 +169,14 @@ pub(crate) fn exact_path() -> Path {
 pub(crate) fn is_forked_child() -> bool {
     let decided_by = PID.load(Ordering::Relaxed);
     IN_CHILD.load(Ordering::Relaxed) || decided_by != 0 && decided_by != std::process::id()
+}
+
+/// Returns the ticks in a nanosecond as known now, or `None` if it is too early to say.
+fn ticks_per_ns() -> Option<f64> {
+    let clock = CONFIG.get()?.chosen.clock;
+    CLOCK_RATE
+        .if_known(clock)
+        .map(|ticks_per_second| ticks_per_second / 1e9)
 }
 
 /// Returns the ticks in a second as known now.

@@ -7,9 +7,7 @@ use crate::enabled::platform::off_cpu::{self, Clocks};
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::node::Node;
-use crate::enabled::record::waits::{
-    FIRST_LIMIT, NOISE_NS, Off, learn_rate, least_ns, least_ticks, place, ticks_per_ns,
-};
+use crate::enabled::record::waits::{FIRST_LIMIT, NOISE_NS, Off, least_ns, least_ticks, place, ticks_per_ns};
 
 impl Tree {
     /// Begins to look at gaps from tick `now` on, or not. Each thread does so once in a life of its tree.
@@ -21,7 +19,7 @@ impl Tree {
         waits.unplaced.store(0, Ordering::Relaxed);
         waits.read_tick.store(0, Ordering::Relaxed);
         if wanted {
-            let limit = ticks_per_ns().map_or(FIRST_LIMIT, least_ticks);
+            let limit = ticks_per_ns(os::monotonic_ns()).map_or(FIRST_LIMIT, least_ticks);
             self.lower_limit(limit);
             self.read_clocks(now);
         }
@@ -35,8 +33,11 @@ impl Tree {
     /// Begins at tick `now` to watch the thread's CPU anew: what was off before belongs to no gap.
     pub(crate) fn read_clocks(&self, now: u64) {
         if self.waits.is_wanted() {
-            off_cpu::mark();
-            self.waits.store(now, os::keeping_errno(off_cpu::clocks));
+            os::keeping_errno(|| {
+                off_cpu::mark();
+                self.waits.store(now, off_cpu::clocks());
+                self.waits.store_switches();
+            });
         }
     }
 
@@ -66,7 +67,7 @@ impl Tree {
             let early = waits.early_ns.load(Ordering::Relaxed);
             let off_ns = wall_ns.saturating_sub(cpu_ns).saturating_sub(early);
             let ticks = now.wrapping_sub(read_tick);
-            let Some(rate) = learn_rate(ticks, wall_ns) else {
+            let Some(rate) = ticks_per_ns(clocks.wall_ns) else {
                 return waits.store(now, clocks);
             };
             self.lower_limit(least_ticks(rate));
@@ -81,8 +82,8 @@ impl Tree {
             let begin = now.wrapping_sub(gap);
             let short_ns = ns(begin.saturating_sub(waits.sure_tick.load(Ordering::Relaxed)));
             if off.all > NOISE_NS {
-                let (ready, slices) = waits.scheduled(clocks.cpu_ns, off.all);
-                off = place(off.all, ready, slices, ns(gap), short_ns, least_ns());
+                let (switches, ready) = waits.switched(clocks.cpu_ns, off.all);
+                off = place(off.all, ready, switches, ns(gap), short_ns, least_ns());
             }
             waits.store(
                 now,
@@ -110,9 +111,9 @@ impl Tree {
 
     /// Places what a gap of `node` was off the CPU that ended at a tick in the past, when the mode was switched: the same
     /// share of it as of all time since the last reading.
-    pub(crate) fn place_past_wait(&self, node: &'static Node, gap: u64) {
+    pub(crate) fn place_past_wait(&self, node: &'static Node, gap: u64, then: u64) {
         let waits = &self.waits;
-        let Some(rate) = ticks_per_ns().filter(|_| waits.is_wanted()) else {
+        let Some(rate) = ticks_per_ns(os::monotonic_ns()).filter(|_| waits.is_wanted()) else {
             return;
         };
         if gap <= least_ticks(rate) || off_cpu::stayed() {
@@ -128,6 +129,7 @@ impl Tree {
         let share = wall_ns.saturating_sub(cpu_ns) as f64 / wall_ns.max(1) as f64;
         let waiting = (gap as f64 * share) as u64;
         self.measure_at(node, [(Quantity::Waiting, waiting)]);
+        waits.sure_tick.store(then, Ordering::Relaxed);
         let early = waits.early_ns.load(Ordering::Relaxed);
         let more = (waiting as f64 / rate) as u64;
         waits
@@ -152,7 +154,9 @@ impl Tree {
             .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
         let early = waits.early_ns.load(Ordering::Relaxed);
         let all = wall_ns.saturating_sub(cpu_ns).saturating_sub(early);
-        let Some(rate) = ticks_per_ns() else { return 0 };
+        let Some(rate) = ticks_per_ns(now.wall_ns) else {
+            return 0;
+        };
         let short = last.saturating_sub(waits.sure_tick.load(Ordering::Relaxed).min(last));
         let placed = (all as f64 * rate) as u64;
         placed.saturating_sub(short).min(pending)

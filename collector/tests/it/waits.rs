@@ -1,0 +1,282 @@
+//! Time off the CPU: waiting and ready, by what the kernel says of the thread at the same time.
+
+use std::hint::black_box;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::support::{Isolated, check, isolated, test_name, wait_for, wait_until};
+use tickscope::{Builder, Mode, Snapshot};
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::Quantity::{self, Ready, UnplacedWaiting, Waiting};
+
+/// CPU time of the calling thread.
+fn cpu() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: a valid place.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Time off the CPU, as the kernel has it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Off {
+    /// Inside a scope.
+    inside: Duration,
+    /// Around it: the thread may lose its CPU at its very begin or end.
+    around: Duration,
+}
+
+/// Runs something; how long it was off the CPU.
+fn off_cpu(body: impl FnOnce()) -> Duration {
+    let (wall, on) = (Instant::now(), cpu());
+    body();
+    wall.elapsed().saturating_sub(cpu() - on)
+}
+
+impl Off {
+    /// Runs something in a scope.
+    fn add(&mut self, scope: fn(&mut dyn FnMut()), body: impl Fn()) {
+        let inside = &mut self.inside;
+        self.around += off_cpu(|| scope(&mut || *inside += off_cpu(&body)));
+    }
+}
+
+fn asleep(body: &mut dyn FnMut()) {
+    tickscope::time!("sleep", body());
+}
+
+fn at_work(body: &mut dyn FnMut()) {
+    tickscope::time!("work", body());
+}
+
+/// Computes for so long on the CPU, whatever others do.
+fn work(time: Duration) {
+    let begin = cpu();
+    while cpu() - begin < time {
+        // Reading the clock is a system call, at whose end the thread may lose its CPU.
+        for number in 0..10_000 {
+            black_box(number);
+        }
+    }
+}
+
+/// The value of rows of a name, in nanoseconds.
+fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
+    let Some(column) = snapshot.measures.of(quantity) else {
+        return 0;
+    };
+    let named = |row: &u32| snapshot.site_of(NodeId(*row)).name == name;
+    let values = column.rows.iter().filter(|(row, _)| named(row));
+    snapshot.nanos(values.map(|&(_, value)| value).sum())
+}
+
+fn self_ns(snapshot: &Snapshot, name: &str) -> u64 {
+    let rows = 0..snapshot.nodes.len() as u32;
+    let named = rows.filter(|&row| snapshot.site_of(NodeId(row)).name == name);
+    named.map(|row| snapshot.self_nanos()[row as usize]).sum()
+}
+
+/// All values of rows, outside of them too, in nanoseconds.
+fn all(snapshot: &Snapshot, quantity: Quantity) -> u64 {
+    let Some(column) = snapshot.measures.of(quantity) else {
+        return 0;
+    };
+    let values = column.rows.iter().chain(&column.outside);
+    snapshot.nanos(values.map(|&(_, value)| value).sum())
+}
+
+/// What is shown is what the kernel says, within 2 % and the time that it takes to ask.
+fn assert_near(shown_ns: u64, truth: Off, asked: u32) {
+    let [inside, around] = [truth.inside, truth.around].map(|time| time.as_nanos() as u64);
+    let error = around / 50 + 20_000 * u64::from(asked);
+    assert!(
+        inside.saturating_sub(error) <= shown_ns && shown_ns <= around + error,
+        "{shown_ns} ns shown, {truth:?} by the kernel"
+    );
+}
+
+const SLEEPS: u32 = 30;
+
+fn a_sleep_is_waiting_and_work_is_none() {
+    // Without its word the kernel is asked more often.
+    for tunables in ["", "glibc.pthread.rseq=0"] {
+        for mode in ["exact", "adaptive"] {
+            let test = Isolated::new(test_name!())
+                .env("GLIBC_TUNABLES", tunables)
+                .env("TICKSCOPE_MODE", mode);
+            let done = test.run(|| {
+                tickscope::time!("first", ());
+                let (mut slept, mut preempted) = (Off::default(), Off::default());
+                for _ in 0..SLEEPS {
+                    slept.add(asleep, || std::thread::sleep(Duration::from_millis(3)));
+                }
+                preempted.add(at_work, || work(Duration::from_millis(60)));
+                let snapshot = tickscope::snapshot();
+                check(&snapshot);
+                assert!(snapshot.waits);
+                let shown = of(&snapshot, "sleep", Waiting) + of(&snapshot, "sleep", Ready);
+                assert_near(shown, slept, SLEEPS);
+                assert!(of(&snapshot, "sleep", Waiting) >= 90_000_000, "asleep on a timer");
+                let shown = of(&snapshot, "work", Waiting) + of(&snapshot, "work", Ready);
+                assert_near(shown, preempted, 1);
+                assert!(
+                    of(&snapshot, "work", Waiting) < 1_000_000,
+                    "it had nothing to wait for"
+                );
+            });
+            assert!(done.status.success(), "{tunables} {mode}: {}", done.stderr);
+        }
+    }
+}
+
+/// Pins the calling thread to a CPU that it may use.
+fn pin(cpu: usize) {
+    // SAFETY: zeros are a valid set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set is a valid place.
+    unsafe { libc::CPU_SET(cpu, &mut set) };
+    // SAFETY: the set has that size.
+    unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) };
+}
+
+fn a_thread_without_a_cpu_is_ready() {
+    isolated!(|| {
+        // SAFETY: takes nothing, cannot fail.
+        let cpu = unsafe { libc::sched_getcpu() } as usize;
+        let has_schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").is_ok();
+        pin(cpu);
+        let (stop, stopped) = mpsc::channel::<()>();
+        let rival = std::thread::spawn(move || {
+            pin(cpu);
+            while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
+                black_box(0);
+            }
+        });
+        tickscope::time!("first", ());
+        // So that the first reading of the scheduler's account is behind it.
+        work(Duration::from_millis(30));
+        let mut off = Off::default();
+        for _ in 0..10 {
+            off.add(at_work, || work(Duration::from_millis(20)));
+        }
+        drop(stop);
+        rival.join().unwrap();
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_near(
+            of(&snapshot, "work", Ready) + of(&snapshot, "work", Waiting),
+            off,
+            10,
+        );
+        assert!(off.inside > Duration::from_millis(20), "{off:?}");
+        if has_schedstat {
+            let waiting = of(&snapshot, "work", Waiting);
+            assert!(
+                waiting < off.around.as_nanos() as u64 / 50,
+                "{waiting} of {off:?}"
+            );
+        }
+    });
+}
+
+fn an_open_wait_is_shown_while_it_lasts() {
+    isolated!(|| {
+        let session = Builder::new("open").try_start().unwrap();
+        let (send, receive) = mpsc::channel::<()>();
+        let waiter = std::thread::spawn(move || {
+            // Short events before it hide no wait for long.
+            for _ in 0..1_000 {
+                tickscope::time!("short", ());
+            }
+            tickscope::time!("recv", receive.recv().unwrap());
+            tickscope::time!("after", ());
+            tickscope::snapshot()
+        });
+        let mut shown = 0;
+        wait_until("the wait to be shown", || {
+            let snapshot = tickscope::snapshot();
+            check(&snapshot);
+            let waiting = of(&snapshot, "recv", Waiting);
+            assert!(waiting >= shown, "{shown} ns became {waiting}");
+            shown = waiting;
+            waiting > 50_000_000
+        });
+        // Another mode begins in the middle of it.
+        tickscope::set_mode(Mode::Adaptive);
+        let since = Instant::now();
+        let snapshot = wait_for("some more of it", || {
+            let snapshot = tickscope::snapshot();
+            (since.elapsed() > Duration::from_millis(50)).then_some(snapshot)
+        });
+        check(&snapshot);
+        let (waiting, all) = (of(&snapshot, "recv", Waiting), self_ns(&snapshot, "recv"));
+        assert!(waiting > all / 10 * 9, "{waiting} of {all} ns");
+        send.send(()).unwrap();
+        let snapshot = waiter.join().unwrap();
+        check(&snapshot);
+        let (waiting, all) = (
+            of(&snapshot, "recv", Waiting) + of(&snapshot, "recv", Ready),
+            self_ns(&snapshot, "recv"),
+        );
+        assert!(waiting > all / 10 * 9, "{waiting} of {all} ns at its end");
+        drop(session);
+    });
+}
+
+fn all_time_off_the_cpu_is_placed_or_counted() {
+    isolated!(|| {
+        tickscope::time!("first", ());
+        let off = off_cpu(|| {
+            for round in 0..300u64 {
+                tickscope::time!("short", std::thread::sleep(Duration::from_micros(round % 40)));
+                tickscope::time!("work", work(Duration::from_micros(round % 200)));
+                if round % 10 == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+            // What may have been in short gaps is counted at the next long one.
+            tickscope::time!("last", std::thread::sleep(Duration::from_millis(1)));
+        });
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        let sum = [Waiting, Ready, UnplacedWaiting].map(|quantity| all(&snapshot, quantity));
+        let off = Off {
+            inside: off,
+            around: off,
+        };
+        assert_near(sum.iter().sum(), off, 300);
+    });
+}
+
+fn where_it_is_off_nothing_is_known_and_nothing_shown() {
+    for (name, value) in [("TICKSCOPE_WAITS", "off"), ("TICKSCOPE_MODE", "sampled")] {
+        let done = Isolated::new(test_name!()).env(name, value).run(|| {
+            tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(5)));
+            let snapshot = tickscope::snapshot();
+            check(&snapshot);
+            assert!(!snapshot.waits);
+            assert_eq!(all(&snapshot, Waiting), 0);
+        });
+        assert!(done.status.success(), "{name}: {}", done.stderr);
+    }
+}
+
+fn the_program_may_switch_it_off() {
+    isolated!(|| {
+        let _session = Builder::new("off").waits(false).try_start().unwrap();
+        tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(5)));
+        assert!(!tickscope::snapshot().waits);
+    });
+}
+
+crate::support::tests![
+    a_sleep_is_waiting_and_work_is_none,
+    a_thread_without_a_cpu_is_ready,
+    an_open_wait_is_shown_while_it_lasts,
+    all_time_off_the_cpu_is_placed_or_counted,
+    where_it_is_off_nothing_is_known_and_nothing_shown,
+    the_program_may_switch_it_off,
+];
