@@ -54,6 +54,17 @@ fn base() -> Snapshot {
     }
 }
 
+/// [`two_threads`], of whose rows 1 and 5 wait a part of their time and row 2 is ready for some.
+pub fn waiting() -> Snapshot {
+    let mut s = two_threads();
+    s.waits = true;
+    s.measures.push_row(Quantity::Waiting, 1, 1_500_000);
+    s.measures.push_row(Quantity::Waiting, 5, 400_000);
+    s.measures.push_row(Quantity::Ready, 2, 250_000);
+    s.measures.push_outside(Quantity::Waiting, 0, 300);
+    s
+}
+
 /// [`two_threads`], whose rows 1, 2 and 5 allocate, and whose second thread does so outside any scope as well.
 pub fn allocating() -> Snapshot {
     let mut s = two_threads();

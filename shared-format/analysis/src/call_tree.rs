@@ -1,11 +1,12 @@
 //! The call tree: the chosen threads merged by path of functions, with totals.
 
 use std::collections::HashMap;
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Quantity, Snapshot};
 
 use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
 use crate::parts::Parts;
@@ -19,6 +20,22 @@ pub(super) fn both_sums(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 /// A hash of a path of functions from the top of a thread, which is equal in all snapshots of all runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u64);
+
+/// Time off the CPU, a part of other times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OffCpu {
+    /// Nanoseconds in which a thread could not have run.
+    pub waiting_ns: u64,
+    /// Nanoseconds in which it could have run and had no CPU.
+    pub ready_ns: u64,
+}
+
+impl AddAssign for OffCpu {
+    fn add_assign(&mut self, other: Self) {
+        self.waiting_ns = self.waiting_ns.saturating_add(other.waiting_ns);
+        self.ready_ns = self.ready_ns.saturating_add(other.ready_ns);
+    }
+}
 
 /// A row of the tree: a function on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +60,10 @@ pub struct TreeRow {
     pub self_ns: u64,
     /// Nanoseconds in itself and all below: the sum of their self times.
     pub total_ns: u64,
+    /// Of its self time, that off the CPU.
+    pub self_off: OffCpu,
+    /// Of its total time, that off the CPU.
+    pub total_off: OffCpu,
     /// The number of threads in which it is open.
     pub open: u32,
     /// Clock errors.
@@ -95,6 +116,8 @@ impl TreeRow {
             total_ticks: 0,
             self_ns: 0,
             total_ns: 0,
+            self_off: OffCpu::default(),
+            total_off: OffCpu::default(),
             open: 0,
             errors: 0,
         }
@@ -176,6 +199,7 @@ impl CallTree {
                 tree.rows[row as usize].errors += error.count;
             }
         }
+        tree.merge_off_cpu(snapshot, &row_of_node);
         tree.merge_latencies(snapshot, &row_of_node);
         tree.merge_spreads(snapshot, &row_of_node);
         tree.sum_totals();
@@ -191,6 +215,29 @@ impl CallTree {
             outside_ticks: of.outside_ticks,
             row_of_node: Arc::clone(&of.row_of_node),
             ..Self::default()
+        }
+    }
+
+    fn merge_off_cpu(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
+        for quantity in [Quantity::Waiting, Quantity::Ready] {
+            let column = snapshot.measures.of(quantity);
+            for &(node, ticks) in column.iter().flat_map(|column| &column.rows) {
+                let Some(row) = self.rows.get_mut(row_of_node[node as usize] as usize) else {
+                    continue;
+                };
+                let ns = snapshot.nanos(ticks);
+                row.self_off += if quantity == Quantity::Waiting {
+                    OffCpu {
+                        waiting_ns: ns,
+                        ready_ns: 0,
+                    }
+                } else {
+                    OffCpu {
+                        waiting_ns: 0,
+                        ready_ns: ns,
+                    }
+                };
+            }
         }
     }
 
@@ -230,18 +277,21 @@ impl CallTree {
         for row in &mut self.rows {
             row.total_ticks = row.self_ticks;
             row.total_ns = row.self_ns;
+            row.total_off = row.self_off;
         }
         for index in (0..self.rows.len()).rev() {
             let TreeRow {
                 parent,
                 total_ticks,
                 total_ns,
+                total_off,
                 ..
             } = self.rows[index];
             if let Some(parent) = parent {
                 let parent = &mut self.rows[parent as usize];
                 parent.total_ticks += total_ticks;
                 parent.total_ns += total_ns;
+                parent.total_off += total_off;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use tickscope_format::latency::Histogram;
 
-use crate::call_tree::{CallTree, both_sums};
+use crate::call_tree::{CallTree, OffCpu, both_sums};
 use crate::functions::FunctionId;
 use crate::uncertainty::Uncertainty;
 
@@ -23,6 +23,10 @@ pub struct HotRow {
     pub self_ns: u64,
     /// Nanoseconds in its outermost calls and all below.
     pub total_ns: u64,
+    /// Of its self time, that off the CPU.
+    pub self_off: OffCpu,
+    /// Of its total time, that off the CPU.
+    pub total_off: OffCpu,
     /// In how many threads it is open now, recursive calls not counted again.
     pub open: u32,
     /// Clock errors.
@@ -46,6 +50,8 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             total_ticks: 0,
             self_ns: 0,
             total_ns: 0,
+            self_off: OffCpu::default(),
+            total_off: OffCpu::default(),
             open: 0,
             errors: 0,
             latency: Histogram::default(),
@@ -60,6 +66,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         entry.sum = both_sums(entry.sum, row.sum);
         entry.self_ticks += row.self_ticks;
         entry.self_ns += row.self_ns;
+        entry.self_off += row.self_off;
         entry.errors += row.errors;
         entry.rows.push(index);
         let latency = tree.latency(index);
@@ -69,6 +76,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         if outermost {
             entry.total_ticks += row.total_ticks;
             entry.total_ns += row.total_ns;
+            entry.total_off += row.total_off;
             entry.open += row.open;
         }
         if let Some(uncertainty) = tree.merged_uncertainty(index) {

@@ -299,6 +299,37 @@ mod tests {
     }
 
     #[test]
+    fn working_waiting_and_ready_are_all_time() {
+        let snapshot = fixture::waiting();
+        let [all, working, waiting] = [Measure::Time, Measure::Working, Measure::Waiting].map(|measure| {
+            let by = measure.of(&snapshot);
+            let tree = CallTree::build(&by, |_| true);
+            (by.nodes.self_ticks.clone(), tree.outside_ticks)
+        });
+        for row in 0..snapshot.nodes.len() {
+            let ready = if row == 2 { 250_000 } else { 0 };
+            assert_eq!(working.0[row] + waiting.0[row] + ready, all.0[row], "{row}");
+        }
+        assert_eq!(
+            (waiting.0[1], waiting.1, all.1 - working.1),
+            (1_500_000, 1_000, 1_000)
+        );
+        let by = Measure::Waiting.of(&snapshot);
+        assert!(
+            !by.is_doubtful(1, 1_000),
+            "little of a time says nothing of calls"
+        );
+        let tree = CallTree::build(&snapshot, |_| true);
+        let top: u64 = tree
+            .top()
+            .iter()
+            .map(|&row| tree.rows[row as usize].total_off.waiting_ns)
+            .sum();
+        assert_eq!(top, snapshot.nanos(1_500_000) + snapshot.nanos(400_000));
+        assert_eq!(Measure::Waiting.self_values(&snapshot)[1], 600_000);
+    }
+
+    #[test]
     fn calls_are_those_of_scopes() {
         let mut snapshot = fixture::allocating();
         snapshot.counts.push(Count {
@@ -342,6 +373,8 @@ mod tests {
             Measure::measured(&without).collect::<Vec<_>>(),
             [Measure::Time, Measure::Calls]
         );
+        assert!(Measure::Waiting.check(&without).is_err() && Measure::Working.check(&without).is_err());
         assert_eq!(Measure::measured(&fixture::allocating()).count(), 4);
+        assert_eq!(Measure::measured(&fixture::waiting()).count(), 4);
     }
 }

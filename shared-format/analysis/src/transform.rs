@@ -287,6 +287,7 @@ impl<'a> Shape<'a> {
         row.sum = both_sums(row.sum, source.sum);
         row.self_ticks += source.self_ticks;
         row.self_ns += source.self_ns;
+        row.self_off += source.self_off;
         row.errors += source.errors;
         if part == Part::Call {
             // A thread in a recursive call is in the outermost one as well.
@@ -315,12 +316,14 @@ impl<'a> Shape<'a> {
         row.errors += source.errors;
         row.total_ticks += source.self_ticks;
         row.total_ns += source.self_ns;
+        row.total_off += source.self_off;
         if is_outermost {
             row.open += source.open;
         }
         if at_top {
             row.self_ticks += source.self_ticks;
             row.self_ns += source.self_ns;
+            row.self_off += source.self_off;
         }
         if let Some((sum, uncertainty)) = self
             .tree

@@ -247,6 +247,7 @@ impl Data {
                 Figures {
                     total_ns: row.total_ns,
                     self_ns: row.self_ns,
+                    off: row.total_off,
                     calls: row.calls,
                     sum: row.sum,
                     open: row.open,
@@ -258,6 +259,7 @@ impl Data {
                 Figures {
                     total_ns: row.total_ns,
                     self_ns: row.self_ns,
+                    off: row.total_off,
                     calls: row.calls,
                     sum: row.sum,
                     open: row.open,

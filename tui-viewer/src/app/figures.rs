@@ -1,5 +1,7 @@
 //! Where the figures of a row stand, and what they are.
 
+use tickscope_analysis::call_tree::OffCpu;
+
 /// Where a row's figures stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
@@ -24,6 +26,8 @@ pub(crate) struct Figures {
     pub(crate) total_ns: u64,
     /// Itself.
     pub(crate) self_ns: u64,
+    /// Of the total time, that off the CPU.
+    pub(crate) off: OffCpu,
     /// Calls begun.
     pub(crate) calls: u64,
     /// What a counter has added up; it has no time.

@@ -146,6 +146,7 @@ impl Around {
                 sum: of.sum,
                 open: of.open,
                 errors: of.errors,
+                ..Figures::default()
             },
         }
     }

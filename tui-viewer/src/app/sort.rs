@@ -16,6 +16,10 @@ pub(crate) enum SortKey {
     Total,
     /// Self time.
     SelfTime,
+    /// Of the total time, that of waiting.
+    Wait,
+    /// Of the total time, that of being ready without a CPU.
+    Ready,
     /// Number of calls.
     Calls,
     /// Total time of a call.
@@ -70,7 +74,7 @@ impl SortKey {
     fn adds_up(self) -> bool {
         matches!(
             self,
-            Self::Total | Self::SelfTime | Self::Calls | Self::Cpu | Self::Outside
+            Self::Total | Self::SelfTime | Self::Wait | Self::Ready | Self::Calls | Self::Cpu | Self::Outside
         )
     }
 }
@@ -130,6 +134,8 @@ impl Sort {
         match self.key {
             SortKey::Total => figures.total_ns,
             SortKey::SelfTime => figures.self_ns,
+            SortKey::Wait => figures.off.waiting_ns,
+            SortKey::Ready => figures.off.ready_ns,
             SortKey::Calls => figures.calls,
             // A row without calls has no average and stands below all that have one.
             SortKey::Avg => figures.avg_ns().map_or(0, |ns| ns.saturating_add(1)),
@@ -166,7 +172,7 @@ impl Sort {
             SortKey::State => u64::MAX - row.run_state as u64,
             SortKey::Tid => u64::from(u32::MAX - thread.tid),
             SortKey::Total | SortKey::SelfTime | SortKey::Calls | SortKey::Avg | SortKey::Name => 0,
-            SortKey::Quantile(_) | SortKey::Max => 0,
+            SortKey::Quantile(_) | SortKey::Max | SortKey::Wait | SortKey::Ready => 0,
         }
     }
 

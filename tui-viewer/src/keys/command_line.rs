@@ -379,7 +379,7 @@ mod tests {
             ),
             (
                 "report a b",
-                "report knows no b; wanted :report [FILE] [--format FORM] [--by time|allocations|bytes|calls] [--compensated] [--raw]",
+                "report knows no b; wanted :report [FILE] [--format FORM] [--by MEASURE] [--compensated] [--raw]",
             ),
             (
                 "at noon",

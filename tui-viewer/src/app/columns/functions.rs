@@ -19,6 +19,10 @@ pub(crate) enum FunctionColumn {
     Bar,
     /// Total time.
     Total,
+    /// Of the total time, that in which a thread could not have run.
+    Wait,
+    /// Of the total time, that in which it could have run and had no CPU.
+    Ready,
     /// Self time.
     SelfTime,
     /// Number of calls.
@@ -43,12 +47,14 @@ pub(crate) enum FunctionColumn {
 
 impl FunctionColumn {
     /// All of them, in the order of the help.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::TotalShare,
         Self::SelfShare,
         Self::OfShare,
         Self::Bar,
         Self::Total,
+        Self::Wait,
+        Self::Ready,
         Self::SelfTime,
         Self::Calls,
         Self::CallsOf,
@@ -88,6 +94,20 @@ impl FunctionColumn {
             ),
             Self::Bar => text("", "the first share again, as a length"),
             Self::Total => spec::TOTAL,
+            Self::Wait => number(
+                "WAIT",
+                "part of TOTAL that waits, off the CPU",
+                6,
+                SortKey::Wait,
+                Value::OffCpu(|off| off.waiting_ns),
+            ),
+            Self::Ready => number(
+                "READY",
+                "part of TOTAL ready, without a CPU",
+                6,
+                SortKey::Ready,
+                Value::OffCpu(|off| off.ready_ns),
+            ),
             Self::SelfTime => number(
                 "SELF",
                 "the same without measured callees",
@@ -136,17 +156,22 @@ impl FunctionColumn {
 /// The columns of a view that is `width` cells wide, from left to right.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
     use FunctionColumn::{
-        Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, SelfShare, SelfTime, Spark, Total,
-        TotalShare, Where,
+        Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, Ready, SelfShare, SelfTime, Spark, Total,
+        TotalShare, Wait, Where,
     };
     let columns: &[FunctionColumn] = match (view, width) {
+        (View::Tree, 156..) => &[
+            TotalShare, Bar, Total, Wait, Ready, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Spark, Name,
+        ],
         (View::Tree, 140..) => &[
-            TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Spark, Name,
+            TotalShare, Bar, Total, Wait, SelfTime, SelfShare, Calls, Avg, P99, Max, Spark, Name,
         ],
         (View::Tree, 120..) => &[
-            TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Name,
+            TotalShare, Bar, Total, Wait, SelfTime, SelfShare, Calls, Avg, P99, Max, Name,
         ],
-        (View::Tree, 100..) => &[TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, Max, Name],
+        (View::Tree, 100..) => &[
+            TotalShare, Bar, Total, Wait, SelfTime, SelfShare, Calls, Avg, Name,
+        ],
         (View::Tree, 80..) => &[TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, Name],
         (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
         (View::Tree, 40..) => &[TotalShare, Total, Name],
@@ -156,14 +181,18 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
         (View::Function, 60..) => &[OfShare, Bar, Total, CallsOf, Name],
         (View::Function, 40..) => &[OfShare, Total, Name],
         (View::Function, _) => &[OfShare, Name],
+        (View::Hot, 164..) => &[
+            SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Ready, Calls, Avg, P50, P99, Max, Spark, Name,
+            Where,
+        ],
         (View::Hot, 148..) => &[
-            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Spark, Name, Where,
+            SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Calls, Avg, P99, Max, Spark, Name, Where,
         ],
         (_, 136..) => &[
-            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, P50, P99, Max, Name, Where,
+            SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Calls, Avg, P99, Max, Name, Where,
         ],
         (_, 100..) => &[
-            SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Max, Name, Where,
+            SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Calls, Avg, Name, Where,
         ],
         (_, 80..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name],
         (_, 60..) => &[SelfShare, SelfTime, Calls, Avg, P99, Name],

@@ -1,5 +1,7 @@
 //! What is known of a column: its title, its help, its cells, and what it shows.
 
+use tickscope_analysis::call_tree::OffCpu;
+
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::sort::SortKey;
@@ -58,6 +60,8 @@ pub(crate) enum Value {
     Longest,
     /// Another value of the measure that adds up over rows: this many nanoseconds of time.
     TimeOf(fn(&Data, What) -> u64),
+    /// A part of the time off the CPU, whatever the measure is: this many nanoseconds.
+    OffCpu(fn(OffCpu) -> u64),
     /// A time that adds up over rows, whatever the measure is: this many nanoseconds.
     CpuTime(fn(&Data, What) -> u64),
     /// Text or a chart, which the view of its table draws.

@@ -18,7 +18,9 @@ fn row(app: &App, name: &str) -> Vec<String> {
     let screen = text(app);
     let line = screen.lines().skip(3).find(|line| line.contains(name));
     let line = line.unwrap_or_else(|| panic!("no {name} in {screen}"));
+    // Nothing is known of waiting here, which is told once.
     line.trim_start_matches('>')
+        .replacen(" - ", " ", 1)
         .split_whitespace()
         .filter(|word| word.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '%' || c == '-'))
         .take(8)

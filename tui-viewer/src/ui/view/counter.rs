@@ -41,6 +41,7 @@ impl CounterCell {
             | Value::Longest
             | Value::TimeOf(_)
             | Value::CpuTime(_)
+            | Value::OffCpu(_)
             | Value::Drawn => Self::Nothing,
         }
     }

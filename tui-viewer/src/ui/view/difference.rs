@@ -13,7 +13,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::counter::CounterCell;
 use crate::ui::view::marks::{ABOUT, UNKNOWN, timed_in_part};
-use crate::ui::view::unit::{counts, quotient, rounded, ticks, ticks_of};
+use crate::ui::view::unit::{clock_ticks, counts, quotient, rounded, ticks, ticks_of};
 
 /// Where there is nothing to tell.
 const SAME: &str = "0";
@@ -120,6 +120,14 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
             (of_both(read(now, what), then, in_ticks), latency_about)
         }
         Value::Longest => (of_calls(longest, in_ticks), latency_about),
+        Value::OffCpu(_) if !now.snapshot.waits => (Change::Unknown, false),
+        Value::OffCpu(part) => {
+            let unit = |data: &Data, what| match in_ticks {
+                true => clock_ticks(data, part(data.figures(what).off)),
+                false => part(data.figures(what).off),
+            };
+            (adds_up(&unit, in_ticks), false)
+        }
         Value::TimeOf(read) | Value::CpuTime(read) => {
             let in_ticks = in_ticks || (counts(app) && matches!(value, Value::TimeOf(_)));
             let unit = |data: &Data, what| match in_ticks {

@@ -78,9 +78,20 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
             let ns = read(data, what);
             time(ns, ticks_of(data, ns), false, data.per_calls)
         }
+        // Nothing is known of callers and callees apart.
+        Value::OffCpu(_) if !data.snapshot.waits || matches!(what, What::Call(_) | What::Outside) => {
+            (None, false)
+        }
+        Value::OffCpu(part) => {
+            let ns = part(figures.off);
+            let (ticks, in_ticks) = (unit::clock_ticks(data, ns), app.query.in_ticks);
+            let text = unit::time(canvas, in_ticks, data.per_calls, ns, ticks, false);
+            // Most rows never wait: a dash tells them from the others at a glance.
+            (text.filter(|_| ns > 0), false)
+        }
         Value::CpuTime(read) => {
             let ns = read(data, what);
-            let (ticks, in_ticks) = (ticks_of(data, ns), app.query.in_ticks);
+            let (ticks, in_ticks) = (unit::clock_ticks(data, ns), app.query.in_ticks);
             (
                 unit::time(canvas, in_ticks, data.per_calls, ns, ticks, false),
                 false,

@@ -88,6 +88,11 @@ pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
     if data.snapshot.values == Values::Counts {
         return ns;
     }
+    clock_ticks(data, ns)
+}
+
+/// A time in ticks, whatever the measure is.
+pub(super) fn clock_ticks(data: &Data, ns: u64) -> u64 {
     (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 
