@@ -312,7 +312,7 @@ mod tests {
         }
         assert_eq!(
             (waiting.0[1], waiting.1, all.1 - working.1),
-            (1_500_000, 1_000, 1_000)
+            (1_500_000, 300, 300)
         );
         let by = Measure::Waiting.of(&snapshot);
         assert!(
