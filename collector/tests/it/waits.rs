@@ -122,9 +122,12 @@ fn a_sleep_is_waiting_and_work_is_none() {
                 assert!(of(&snapshot, "sleep", Waiting) >= 90_000_000, "asleep on a timer");
                 let shown = of(&snapshot, "work", Waiting) + of(&snapshot, "work", Ready);
                 assert_near(shown, preempted, 1);
+                // The scheduler counts a thread as ready a little later than it is.
+                let waiting = of(&snapshot, "work", Waiting);
+                let most = 1_000_000 + preempted.around.as_nanos() as u64 / 10;
                 assert!(
-                    of(&snapshot, "work", Waiting) < 1_000_000,
-                    "it had nothing to wait for"
+                    waiting < most,
+                    "it had nothing to wait for: {waiting} of {preempted:?}"
                 );
             });
             assert!(done.status.success(), "{tunables} {mode}: {}", done.stderr);
@@ -228,26 +231,27 @@ fn an_open_wait_is_shown_while_it_lasts() {
 
 fn all_time_off_the_cpu_is_placed_or_counted() {
     isolated!(|| {
-        tickscope::time!("first", ());
-        let off = off_cpu(|| {
-            for round in 0..300u64 {
-                tickscope::time!("short", std::thread::sleep(Duration::from_micros(round % 40)));
-                tickscope::time!("work", work(Duration::from_micros(round % 200)));
-                if round % 10 == 0 {
-                    std::thread::sleep(Duration::from_millis(1));
+        let mut inside = Duration::ZERO;
+        let mut snapshot = None;
+        let around = off_cpu(|| {
+            tickscope::time!("first", ());
+            inside = off_cpu(|| {
+                for round in 0..300u64 {
+                    tickscope::time!("short", std::thread::sleep(Duration::from_micros(round % 40)));
+                    tickscope::time!("work", work(Duration::from_micros(round % 200)));
+                    if round % 10 == 0 {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
                 }
-            }
-            // What may have been in short gaps is counted at the next long one.
-            tickscope::time!("last", std::thread::sleep(Duration::from_millis(1)));
+                // What may have been in short gaps is counted at the next long one.
+                tickscope::time!("last", std::thread::sleep(Duration::from_millis(1)));
+            });
+            snapshot = Some(tickscope::snapshot());
         });
-        let snapshot = tickscope::snapshot();
+        let snapshot = snapshot.unwrap();
         check(&snapshot);
         let sum = [Waiting, Ready, UnplacedWaiting].map(|quantity| all(&snapshot, quantity));
-        let off = Off {
-            inside: off,
-            around: off,
-        };
-        assert_near(sum.iter().sum(), off, 300);
+        assert_near(sum.iter().sum(), Off { inside, around }, 300);
     });
 }
 

@@ -57,6 +57,7 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     }
     window.counts = counts(later, earlier, &pools);
     window.measures = measures(later, earlier, &pools);
+    window.measures.hold_off_cpu(&window.nodes.self_ticks);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
     window.latencies = latencies(later, earlier, &pools);

@@ -163,6 +163,26 @@ impl Measures {
         }
     }
 
+    /// Lowers the time off the CPU of each row to its self ticks: of two moments that were not seen at once, a difference may
+    /// have too much of it.
+    pub fn hold_off_cpu(&mut self, self_ticks: &[u64]) {
+        let mut left = self_ticks.to_vec();
+        for quantity in [Quantity::Waiting, Quantity::Ready] {
+            let Some(mut column) = self.columns.remove(&quantity) else {
+                continue;
+            };
+            for (row, value) in &mut column.rows {
+                let left = left.get_mut(*row as usize);
+                *value = (*value).min(left.as_ref().map_or(0, |left| **left));
+                if let Some(left) = left {
+                    *left -= *value;
+                }
+            }
+            column.rows.retain(|&(_, value)| value > 0);
+            self.set(quantity, column);
+        }
+    }
+
     /// Returns the measures with each value of a time replaced.
     #[must_use]
     pub fn with_times(&self, replaced: impl Fn(u64) -> u64) -> Self {

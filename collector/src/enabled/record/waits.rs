@@ -25,6 +25,12 @@ pub(crate) const FIRST_LIMIT: u64 = 1 << 15;
 /// Less than this is the cost and the error of the readings.
 pub(crate) const NOISE_NS: u64 = 2_000;
 
+/// The rate is exact to one part in so many.
+pub(crate) const RATE_PARTS: u64 = 20_000;
+
+/// After so many limits, about a second, the clocks are read again.
+pub(crate) const DRIFT_LIMITS: u64 = 100_000;
+
 /// The first rate is soon replaced by a better one, and later ones are good for long.
 const RATE_SOON_NS: u64 = 5_000_000;
 const RATE_LONG_NS: u64 = 200_000_000;
@@ -157,6 +163,19 @@ impl Waits {
         let Switches { all, preempted } = off_cpu::switches();
         self.switches.store(all, Ordering::Relaxed);
         self.preempted.store(preempted, Ordering::Relaxed);
+    }
+
+    /// Leaves what was read of `later_ns` for the next reading: a switch, and ready time. Returns the switches and the ready
+    /// time that are left for this one. One switch at least is: the time in between may have been taken by an interrupt.
+    pub(crate) fn leave_for_later(&self, later_ns: u64, (switches, ready_ns): (u64, u64)) -> (u64, u64) {
+        let all = self.switches.load(Ordering::Relaxed);
+        self.switches.store(all.saturating_sub(1), Ordering::Relaxed);
+        let left = ready_ns.min(later_ns);
+        let plus_one = self.ready_ns.load(Ordering::Relaxed);
+        if plus_one > left {
+            self.ready_ns.store(plus_one - left, Ordering::Relaxed);
+        }
+        (switches.saturating_sub(1).max(switches.min(1)), ready_ns - left)
     }
 
     pub(crate) fn store(&self, tick: u64, clocks: Clocks) {

@@ -7,7 +7,9 @@ use crate::enabled::platform::off_cpu::{self, Clocks};
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::node::Node;
-use crate::enabled::record::waits::{FIRST_LIMIT, NOISE_NS, Off, least_ns, least_ticks, place, ticks_per_ns};
+use crate::enabled::record::waits::{
+    DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
+};
 
 impl Tree {
     /// Begins to look at gaps from tick `now` on, or not. Each thread does so once in a life of its tree.
@@ -53,6 +55,10 @@ impl Tree {
         }
         if off_cpu::stayed() {
             waits.sure_tick.store(now, Ordering::Relaxed);
+            // Readings far apart would differ by what the two clocks drift.
+            if now.wrapping_sub(read_tick) > self.drift_ticks() {
+                self.read_clocks(now);
+            }
             return;
         }
         os::keeping_errno(|| {
@@ -74,7 +80,11 @@ impl Tree {
             let ns = |ticks: u64| (ticks as f64 / rate) as u64;
             // The thread may have lost its CPU between the event and the reading: that belongs to the next gap.
             let later = wall_ns.saturating_sub(ns(ticks)).min(off_ns);
-            let later = if later > NOISE_NS { later } else { 0 };
+            let later = if later > NOISE_NS + wall_ns / RATE_PARTS {
+                later
+            } else {
+                0
+            };
             let mut off = Off {
                 all: off_ns - later,
                 ..Off::default()
@@ -82,7 +92,11 @@ impl Tree {
             let begin = now.wrapping_sub(gap);
             let short_ns = ns(begin.saturating_sub(waits.sure_tick.load(Ordering::Relaxed)));
             if off.all > NOISE_NS {
-                let (switches, ready) = waits.switched(clocks.cpu_ns, off.all);
+                let mut switched = waits.switched(clocks.cpu_ns, off.all);
+                if later > 0 {
+                    switched = waits.leave_for_later(later, switched);
+                }
+                let (switches, ready) = switched;
                 off = place(off.all, ready, switches, ns(gap), short_ns, least_ns());
             }
             waits.store(
@@ -107,6 +121,13 @@ impl Tree {
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
         });
+    }
+
+    /// Returns after how many ticks the clocks are read again although the thread stayed on its CPU.
+    fn drift_ticks(&self) -> u64 {
+        self.limit_set
+            .load(Ordering::Relaxed)
+            .saturating_mul(DRIFT_LIMITS)
     }
 
     /// Places what a gap of `node` was off the CPU that ended at a tick in the past, when the mode was switched: the same
