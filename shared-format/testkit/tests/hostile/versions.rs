@@ -20,7 +20,7 @@ use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, header as at};
 use tickscope_format::recording::{Recording, Writer};
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Cost, Count, Estimate, Lifetime, Losses, Measures,
+    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Column, Cost, Count, Estimate, Lifetime, Losses, Measures,
     Measuring, Mode, NodeErrors, OpenFrame, Process, Quantity, Rule, Site, Snapshot, Thread, ThreadState,
 };
 use tickscope_format::{codec, os, snapshot_file};
@@ -29,8 +29,18 @@ use tickscope_report::html::{self, PageOptions};
 /// Something in every field, as it was when the golden files of a version were made.
 fn snapshot_of(version: &str) -> Snapshot {
     let mut s = snapshot();
-    if version == "1.1" {
-        s.measures = Measures::default();
+    match version {
+        "1.1" => {
+            s.measures = Measures::default();
+            s.waits = false;
+        }
+        "1.2" => {
+            for quantity in [Quantity::Waiting, Quantity::Ready, Quantity::UnplacedWaiting] {
+                s.measures.set(quantity, Column::default());
+            }
+            s.waits = false;
+        }
+        _ => {}
     }
     s
 }
@@ -111,6 +121,7 @@ fn snapshot() -> Snapshot {
             node: NodeId(2),
             sum: 77,
         }],
+        waits: true,
         ..Snapshot::default()
     };
     let top = s.nodes.push(None, SiteId(0), 10, 500_000);
@@ -429,7 +440,7 @@ fn a_payload_with_an_unknown_section_or_without_one_is_the_rest_of_it() {
         at = end;
     }
     assert_eq!(
-        left_out, 10,
+        left_out, 11,
         "a new section has a default, and is left out here as well"
     );
 }
