@@ -319,6 +319,32 @@ pub(crate) mod allocations {
     pub(crate) fn reallocated(_: usize, _: usize) {}
 }
 
+/// Locks of [`std::sync`]. Where nothing is measured they are std's own.
+pub mod sync {
+    pub use std::sync::{
+        Condvar, LockResult, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        TryLockError, TryLockResult, WaitTimeoutResult,
+    };
+
+    /// Makes a mutex. The name has no effect, because nothing is measured here.
+    #[inline(always)]
+    pub const fn named_mutex<T>(_: &'static str, value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+
+    /// Makes a lock of many readers or one writer. The name has no effect, because nothing is measured here.
+    #[inline(always)]
+    pub const fn named_rwlock<T>(_: &'static str, value: T) -> RwLock<T> {
+        RwLock::new(value)
+    }
+
+    /// Makes a condition variable. The name has no effect, because nothing is measured here.
+    #[inline(always)]
+    pub const fn named_condvar(_: &'static str) -> Condvar {
+        Condvar::new()
+    }
+}
+
 /// Chooses which threads count. Here none do.
 pub mod thread {
     /// Does nothing.

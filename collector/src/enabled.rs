@@ -1,7 +1,7 @@
 //! The library with the feature `enable`. A folder imports only folders below it in this list.
 //!
 //! ```text
-//! scope, counter, future, builder, control    what the macros and the calling API enter
+//! scope, counter, future, sync, builder, control    what the macros and the calling API enter
 //! publish/     the background thread: ring file, requests, reports; sessions start and end it
 //! capture/     reads all threads while they run: snapshots and resets
 //! runtime/     what is decided once per process: settings, clock rate, limits
@@ -15,6 +15,7 @@ mod capture;
 mod control;
 mod counter;
 mod future;
+mod measures;
 #[cfg(test)]
 mod models;
 mod platform;
@@ -22,6 +23,7 @@ mod publish;
 mod record;
 mod runtime;
 mod scope;
+pub mod sync;
 
 pub use {
     builder::Builder,

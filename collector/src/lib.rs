@@ -45,6 +45,9 @@
 //! | `crate = path` | all items | the path of this crate, for crates that re-export it; `::tickscope` by default |
 //! | `skip` | all items | leaves the item unchanged; must be the only option |
 //!
+//! # Locks
+//! [`sync`] has std's `Mutex`, `RwLock` and `Condvar` with rows for their waits, and says who makes others wait.
+//!
 //! # Modes
 //! [`Builder::mode`], `TICKSCOPE_MODE`, [`set_mode`] and viewers choose how scopes are measured. Calls are exact in
 //! every mode but `off`.
@@ -131,7 +134,7 @@ use disabled as implementation;
 
 pub use implementation::{
     Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, mode, pause, request_reset,
-    reset, set_histogram, set_mode, snapshot, start, thread,
+    reset, set_histogram, set_mode, snapshot, start, sync, thread,
 };
 
 pub use alloc::Alloc;

@@ -5,38 +5,27 @@
 
 use tickscope_format::snapshot::Quantity::{AllocatedBytes, Allocations, FreedBytes, Frees};
 
-use crate::enabled::record::current_thread;
-use crate::enabled::record::measures;
-use crate::enabled::runtime::config;
+use crate::enabled::measures::measure;
 
 /// Counts an allocation of so many bytes.
 #[inline]
 pub(crate) fn allocated(bytes: usize) {
-    count([(Allocations, 1), (AllocatedBytes, bytes as u64)]);
+    measure([(Allocations, 1), (AllocatedBytes, bytes as u64)]);
 }
 
 /// Counts a block of so many bytes that is given back.
 #[inline]
 pub(crate) fn freed(bytes: usize) {
-    count([(Frees, 1), (FreedBytes, bytes as u64)]);
+    measure([(Frees, 1), (FreedBytes, bytes as u64)]);
 }
 
 /// Counts a block that gets another size: given back with the old one, allocated with the new one.
 #[inline]
 pub(crate) fn reallocated(old: usize, new: usize) {
-    count([
+    measure([
         (Frees, 1),
         (FreedBytes, old as u64),
         (Allocations, 1),
         (AllocatedBytes, new as u64),
     ]);
-}
-
-#[inline]
-fn count<const N: usize>(amounts: measures::Amounts<N>) {
-    match current_thread::hot() {
-        Some(tree) if !current_thread::is_own_work() => tree.measure(amounts, config::exact_path),
-        Some(_) => {}
-        None => current_thread::measure_early(amounts),
-    }
 }

@@ -12,6 +12,7 @@ mod publication;
 mod registration;
 mod switches;
 mod tearing;
+mod waiting;
 
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};

@@ -38,6 +38,13 @@ impl fmt::Debug for Scope {
     }
 }
 
+impl Scope {
+    /// Returns whether the scope counts.
+    pub(crate) fn counts(&self) -> bool {
+        self.node.is_some()
+    }
+}
+
 /// Opens a scope at a site.
 // A debug build compiles inlined code with the program, without optimisation. As a call it is compiled with this crate,
 // so a program that optimises this crate alone has cheap scopes in its debug build as well.

@@ -6,6 +6,11 @@
 
 use std::io::Write;
 
+mod locks {
+    use tickscope::sync;
+    include!("../it/locks/interface.rs");
+}
+
 #[test]
 fn values_pass_through_and_nothing_is_measured() {
     let session = tickscope::start("disabled");
@@ -31,4 +36,16 @@ fn values_pass_through_and_nothing_is_measured() {
         "nearly all tests need the feature: cargo test -p tickscope --features enable"
     };
     writeln!(std::io::stderr(), "{hint}").unwrap();
+}
+
+#[test]
+fn locks_are_those_of_std() {
+    locks::all();
+    static NAMED: tickscope::sync::Mutex<u8> = tickscope::sync::named_mutex("cache", 1);
+    let of_std: &std::sync::Mutex<u8> = &NAMED;
+    assert_eq!(*of_std.lock().unwrap(), 1);
+    let of_std: std::sync::RwLock<u8> = tickscope::sync::named_rwlock("prices", 2);
+    assert_eq!(*of_std.read().unwrap(), 2);
+    let of_std: std::sync::Condvar = tickscope::sync::named_condvar("changed");
+    of_std.notify_one();
 }

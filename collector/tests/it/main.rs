@@ -32,6 +32,7 @@ mod flood;
 #[cfg(not(feature = "report"))]
 mod kept_reports;
 mod libraries;
+mod locks;
 #[cfg(feature = "report")]
 mod log;
 mod lost_ring;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         #[cfg(not(feature = "report"))]
         kept_reports::TESTS,
         libraries::TESTS,
+        locks::TESTS,
         #[cfg(feature = "report")]
         log::TESTS,
         lost_ring::TESTS,

@@ -13,7 +13,7 @@ use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::CaptureKind;
 
 /// Forks; the child runs `body` and is gone.
-fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
+pub(crate) fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
     // SAFETY: the child calls what children of programs with threads often call in practice: this is the test.
     match unsafe { libc::fork() } {
         0 => {
@@ -34,7 +34,7 @@ fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
 }
 
 /// How a child ended, once it did.
-fn status_of(pid: libc::pid_t) -> std::process::ExitStatus {
+pub(crate) fn status_of(pid: libc::pid_t) -> std::process::ExitStatus {
     wait_for("the end of the forked child", || {
         let mut status = 0;
         // SAFETY: `status` is a valid place.

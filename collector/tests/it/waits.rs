@@ -64,7 +64,7 @@ fn work(time: Duration) {
 }
 
 /// The value of rows of a name, in nanoseconds.
-fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
+pub(crate) fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     let Some(column) = snapshot.measures.of(quantity) else {
         return 0;
     };
@@ -73,14 +73,14 @@ fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     snapshot.nanos(values.map(|&(_, value)| value).sum())
 }
 
-fn self_ns(snapshot: &Snapshot, name: &str) -> u64 {
+pub(crate) fn self_ns(snapshot: &Snapshot, name: &str) -> u64 {
     let rows = 0..snapshot.nodes.len() as u32;
     let named = rows.filter(|&row| snapshot.site_of(NodeId(row)).name == name);
     named.map(|row| snapshot.self_nanos()[row as usize]).sum()
 }
 
 /// All values of rows, outside of them too, in nanoseconds.
-fn all(snapshot: &Snapshot, quantity: Quantity) -> u64 {
+pub(crate) fn all(snapshot: &Snapshot, quantity: Quantity) -> u64 {
     let Some(column) = snapshot.measures.of(quantity) else {
         return 0;
     };

@@ -68,3 +68,17 @@ fn allocation_cost_compares_both_sizes() {
     assert_eq!(text.lines().count(), 2 + 2, "{text}");
     assert!(stderr(env!("CARGO_BIN_EXE_allocation_cost"), &["2"]).contains("2: wanted 3 to 100000 rounds"));
 }
+
+#[test]
+fn lock_cost_compares_all_locks() {
+    let text = stdout(env!("CARGO_BIN_EXE_lock_cost"), &["3"]);
+    let lines = text
+        .lines()
+        .filter(|line| line.starts_with("Mutex") || line.starts_with("RwLock"));
+    assert!([3, 6].contains(&lines.count()), "{text}");
+    assert!(stderr(env!("CARGO_BIN_EXE_lock_cost"), &["2"]).contains("2: wanted 3 to 100000 rounds"));
+    assert!(
+        stderr(env!("CARGO_BIN_EXE_lock_cost"), &["count", "Spin", "std", "1"])
+            .contains("Spin: no such case")
+    );
+}

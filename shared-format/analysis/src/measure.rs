@@ -21,6 +21,8 @@ pub enum Measure {
     Working,
     /// Time off the CPU in which the thread could not have run.
     Waiting,
+    /// Time that other threads waited for locks meanwhile: who makes others wait.
+    Others,
     /// Allocations.
     Allocations,
     /// Bytes asked for in allocations.
@@ -63,6 +65,9 @@ struct Entry {
 const NO_WAITS: &str = "time off the CPU is not told from work here: that takes the modes exact or adaptive, and no \
                         TICKSCOPE_WAITS=off";
 
+const NO_OTHERS: &str = "nobody waited for a lock of tickscope::sync here, or the program's locks are others (the book's \
+                         chapter on waits)";
+
 const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts them where tickscope::Alloc is its global \
                               allocator (the book's chapter on allocations)";
 
@@ -70,7 +75,7 @@ const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts 
 const OFF_CPU: [Quantity; 2] = [Quantity::Waiting, Quantity::Ready];
 
 /// All measures, in the order of the enum, in which the viewer's key goes through them.
-static TABLE: [Entry; 6] = [
+static TABLE: [Entry; 7] = [
     Entry {
         measure: Measure::Time,
         name: "time",
@@ -94,6 +99,14 @@ static TABLE: [Entry; 6] = [
         dimension: Dimension::Time,
         source: Source::Quantity(Quantity::Waiting),
         missing: NO_WAITS,
+    },
+    Entry {
+        measure: Measure::Others,
+        name: "others",
+        summed: "made others wait",
+        dimension: Dimension::Time,
+        source: Source::Quantity(Quantity::MadeOthersWait),
+        missing: NO_OTHERS,
     },
     Entry {
         measure: Measure::Allocations,
@@ -176,7 +189,7 @@ impl Measure {
             Source::Clock | Source::Calls => true,
             Source::Working => snapshot.waits,
             // Where a program never waited there is no column.
-            Source::Quantity(quantity) if quantity.is_time() => snapshot.waits,
+            Source::Quantity(quantity) if quantity.is_off_cpu() => snapshot.waits,
             Source::Quantity(quantity) => snapshot.measures.of(quantity).is_some(),
         };
         if is_there {

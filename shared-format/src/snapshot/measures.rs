@@ -22,11 +22,14 @@ pub enum Quantity {
     Ready,
     /// Ticks off the CPU in gaps between two events that are too short to be looked at. Only threads have them.
     UnplacedWaiting,
+    /// Ticks that other threads waited for locks that the row had and gave back, all of them together. They are no part of the
+    /// self ticks, and may be more.
+    MadeOthersWait,
 }
 
 impl Quantity {
     /// All variants, in the order of their codes.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Allocations,
         Self::AllocatedBytes,
         Self::Frees,
@@ -34,6 +37,7 @@ impl Quantity {
         Self::Waiting,
         Self::Ready,
         Self::UnplacedWaiting,
+        Self::MadeOthersWait,
     ];
 
     /// Returns the number that stands for the quantity in a record. It never changes.
@@ -48,7 +52,24 @@ impl Quantity {
 
     /// Returns whether the values are ticks of the program's clock. Reports have them in nanoseconds.
     pub const fn is_time(self) -> bool {
+        matches!(
+            self,
+            Self::Waiting | Self::Ready | Self::UnplacedWaiting | Self::MadeOthersWait
+        )
+    }
+
+    /// Returns whether the values are ticks off the CPU, which are known where [`Snapshot::waits`](super::Snapshot::waits)
+    /// says so.
+    pub const fn is_off_cpu(self) -> bool {
         matches!(self, Self::Waiting | Self::Ready | Self::UnplacedWaiting)
+    }
+
+    /// Returns whether the values are counts of the program's allocator. Where it counts anything, it counts all of these.
+    pub const fn is_of_allocator(self) -> bool {
+        matches!(
+            self,
+            Self::Allocations | Self::AllocatedBytes | Self::Frees | Self::FreedBytes
+        )
     }
 
     /// Returns whether rows have it, and not only threads.
@@ -66,6 +87,7 @@ impl Quantity {
             Self::Waiting => "waiting_ns",
             Self::Ready => "ready_ns",
             Self::UnplacedWaiting => "unplaced_waiting_ns",
+            Self::MadeOthersWait => "made_others_wait_ns",
         }
     }
 
@@ -79,6 +101,7 @@ impl Quantity {
             Self::Waiting => "total_waiting_ns",
             Self::Ready => "total_ready_ns",
             Self::UnplacedWaiting => "total_unplaced_waiting_ns",
+            Self::MadeOthersWait => "total_made_others_wait_ns",
         }
     }
 
@@ -92,6 +115,7 @@ impl Quantity {
             Self::Waiting => "outside_waiting_ns",
             Self::Ready => "outside_ready_ns",
             Self::UnplacedWaiting => "unplaced_waiting_ns",
+            Self::MadeOthersWait => "outside_made_others_wait_ns",
         }
     }
 }
@@ -283,7 +307,7 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_records_and_names_differ() {
-        assert_eq!(Quantity::ALL.map(Quantity::code), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(Quantity::ALL.map(Quantity::code), [0, 1, 2, 3, 4, 5, 6, 7]);
         for quantity in Quantity::ALL {
             assert_eq!(Quantity::of_code(quantity.code()), Some(quantity));
             let same = Quantity::ALL

@@ -4,7 +4,9 @@
 //! work. Everything in them is an atomic, so sharing them is sound whatever other threads do. Atomics with a single
 //! writer are read and written with plain loads and stores.
 
+use std::cell::UnsafeCell;
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use crate::enabled::platform::os;
@@ -92,6 +94,37 @@ pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
 }
 
+/// Values that are made one after another and live for ever, at most `N`. Without any it takes no memory but addresses.
+pub(crate) struct Made<T, const N: usize> {
+    count: AtomicU32,
+    places: [UnsafeCell<MaybeUninit<T>>; N],
+}
+
+// SAFETY: a place is written once, by the caller that `count` gave its number to, and only that caller gets a reference to
+// it, which it may hand to other threads as `T` is `Sync`. Values are sent to the place and never dropped.
+unsafe impl<T: Send + Sync, const N: usize> Sync for Made<T, N> {}
+
+impl<T, const N: usize> Made<T, N> {
+    pub(crate) const fn none() -> Self {
+        Self {
+            count: AtomicU32::new(0),
+            places: [const { UnsafeCell::new(MaybeUninit::uninit()) }; N],
+        }
+    }
+
+    /// Keeps a value, or returns `None` if there are `N`.
+    pub(crate) fn keep(&'static self, value: T) -> Option<&'static T> {
+        if self.count.load(Ordering::Relaxed) as usize >= N {
+            return None;
+        }
+        let place = self
+            .places
+            .get(self.count.fetch_add(1, Ordering::Relaxed) as usize)?;
+        // SAFETY: no other caller has this number, so nothing else refers to the place.
+        Some(unsafe { (*place.get()).write(value) })
+    }
+}
+
 impl<T: Sync + 'static> Ref<T> {
     pub(crate) const fn none() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
@@ -130,6 +163,25 @@ impl<T: Sync + 'static> Ref<T> {
     #[inline(always)]
     pub(crate) fn is(&self, value: &'static T) -> bool {
         std::ptr::eq(self.0.load(Ordering::Relaxed), value)
+    }
+
+    /// Sets the value if there is none, and returns the one that is there then.
+    pub(crate) fn set_first(&self, value: &'static T) -> &'static T {
+        loop {
+            let none = std::ptr::null_mut();
+            let new = as_pointer(Some(value));
+            match self
+                .0
+                .compare_exchange_weak(none, new, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return value,
+                Err(now) => {
+                    if let Some(first) = Self::resolve(now) {
+                        return first;
+                    }
+                }
+            }
+        }
     }
 
     /// Pushes a value to the front of a list that other threads push to as well. `next` receives the old front.
@@ -287,6 +339,17 @@ mod tests {
         assert_eq!(place(512), (2, 0));
         assert_eq!(place(1023), (2, 511));
         assert_eq!(place(PLACES - 1), (CHUNKS - 1, PLACES / 2 - 1));
+    }
+
+    #[test]
+    fn values_are_kept_until_there_is_no_place() {
+        static MADE: Made<u64, 2> = Made::none();
+        let kept = [5, 6].map(|value| MADE.keep(value).unwrap());
+        assert_eq!(kept, [&5, &6]);
+        assert!(MADE.keep(7).is_none() && MADE.keep(8).is_none());
+        let first: Ref<u64> = Ref::none();
+        assert_eq!(first.set_first(kept[0]), &5);
+        assert_eq!(first.set_first(kept[1]), &5);
     }
 
     #[test]

@@ -44,6 +44,17 @@ enum Name {
     Given(&'static str),
     /// The name of the enclosing function, from the path of an item in that function as the compiler prints it.
     Enclosing(fn() -> &'static str),
+    /// The name of a lock. A lock without one of its own is called after the place where it was made.
+    OfLock(WaitKind, Option<&'static str>),
+}
+
+/// What a thread waits for at a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitKind {
+    Mutex,
+    Read,
+    Write,
+    Condvar,
 }
 
 impl Site {
@@ -61,6 +72,16 @@ impl Site {
         line: u32,
     ) -> Self {
         Self::new(Name::Enclosing(path), module, file, line)
+    }
+
+    /// Makes a site of the waits for a lock that was made at this place of the source.
+    pub(crate) const fn of_lock(
+        kind: WaitKind,
+        name: Option<&'static str>,
+        file: &'static str,
+        line: u32,
+    ) -> Self {
+        Self::new(Name::OfLock(kind, name), "", file, line)
     }
 
     const fn new(name: Name, module: &'static str, file: &'static str, line: u32) -> Self {
@@ -89,6 +110,18 @@ impl Site {
     pub const fn counting(mut self) -> Self {
         self.counter = true;
         self
+    }
+
+    /// Returns whether the site is that of the waits for such a lock.
+    pub(crate) fn is_of_lock(
+        &self,
+        kind: WaitKind,
+        name: Option<&'static str>,
+        file: &'static str,
+        line: u32,
+    ) -> bool {
+        matches!(self.name, Name::OfLock(of, named) if of == kind && named == name)
+            && (self.line, self.file) == (line, file)
     }
 
     /// Returns whether the site is a counter.
@@ -135,6 +168,15 @@ impl Site {
             name: match self.name {
                 Name::Given(name) => name.to_string(),
                 Name::Enclosing(path) => plain_name(path(), self.module),
+                Name::OfLock(kind, name) => {
+                    let lock = name.map_or_else(|| place_name(self.file, self.line), |name| name.to_string());
+                    match kind {
+                        WaitKind::Mutex => format!("[lock] {lock}"),
+                        WaitKind::Read => format!("[lock] {lock} (read)"),
+                        WaitKind::Write => format!("[lock] {lock} (write)"),
+                        WaitKind::Condvar => format!("[condvar] {lock}"),
+                    }
+                }
             },
             module: self.module.to_string(),
             file: self.file.to_string(),
@@ -142,6 +184,15 @@ impl Site {
             group: self.group.to_string(),
         }
     }
+}
+
+/// Returns the short name of a place: its file without the folders up to `src`, or without any, and the line.
+fn place_name(file: &str, line: u32) -> String {
+    let short = match file.rfind("src/") {
+        Some(at) => &file[at + "src/".len()..],
+        None => file.rsplit('/').next().unwrap_or(file),
+    };
+    format!("{short}:{line}")
 }
 
 /// Returns the plain name of a function, such as `fib` or `Sq::area`, from the type name of an item in it.
@@ -277,6 +328,21 @@ mod tests {
         ] {
             assert_eq!(plain_name(item, module), name, "{item}");
         }
+    }
+
+    #[test]
+    fn locks_are_called_by_their_name_or_their_place() {
+        let name = |kind, name, file| Site::of_lock(kind, name, file, 41).describe().name;
+        assert_eq!(name(WaitKind::Mutex, Some("cache"), "src/a.rs"), "[lock] cache");
+        assert_eq!(
+            name(WaitKind::Read, None, "app/src/store/cache.rs"),
+            "[lock] store/cache.rs:41 (read)"
+        );
+        assert_eq!(name(WaitKind::Write, Some("x"), "src/a.rs"), "[lock] x (write)");
+        assert_eq!(
+            name(WaitKind::Condvar, None, "/home/me/app/tests/it.rs"),
+            "[condvar] it.rs:41"
+        );
     }
 
     trait Shape {

@@ -34,12 +34,21 @@ pub(crate) fn names(snapshot: &Snapshot) -> impl Iterator<Item = &'static str> {
         .flat_map(names)
 }
 
-/// The quantities that are told: waits where they are measured, and all counts where one of them was counted.
+/// The quantities that are told: waits where they are measured, all counts of the allocator where one of them was counted, and
+/// any other one that was.
 fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
-    let counts = snapshot.measures.iter().any(|(quantity, _)| !quantity.is_time());
-    let is_known = move |quantity: &Quantity| match quantity.is_time() {
-        true => snapshot.waits,
-        false => counts,
+    let counts = snapshot
+        .measures
+        .iter()
+        .any(|(quantity, _)| quantity.is_of_allocator());
+    let is_known = move |quantity: &Quantity| {
+        if quantity.is_off_cpu() {
+            snapshot.waits
+        } else if quantity.is_of_allocator() {
+            counts
+        } else {
+            snapshot.measures.of(*quantity).is_some()
+        }
     };
     Quantity::ALL.into_iter().filter(is_known)
 }

@@ -1,0 +1,159 @@
+//! The threads that wait for a lock, and how long they have waited together.
+//!
+//! Each waiter adds its beginning to one word and takes its end away again. So the word tells at any moment how long all
+//! of them have waited so far, however many they are. Who gives the lock back takes what was added since the last time:
+//! that is how long others waited while it had the lock. Nobody writes into another thread's memory, and no lock keeps
+//! anything of a thread that may end.
+
+use crate::enabled::platform::sync::{AtomicU64, Ordering};
+
+/// The low bits of the word count the threads that wait.
+const COUNT_BITS: u32 = 16;
+
+const COUNT: u64 = (1 << COUNT_BITS) - 1;
+
+/// The bits of a moment or of a sum of time. They wrap around.
+const TIME_BITS: u32 = u64::BITS - COUNT_BITS;
+
+const TIME: u64 = (1 << TIME_BITS) - 1;
+
+/// The threads that wait for a lock. Moments come from one clock, in any unit.
+#[derive(Debug)]
+pub(crate) struct Waiters {
+    /// How many threads wait. Above that, the moments at which threads began to wait less those at which they ceased.
+    word: AtomicU64,
+    /// As much of the common waiting time has been taken.
+    taken: AtomicU64,
+}
+
+impl Waiters {
+    pub(crate) const fn new() -> Self {
+        Self {
+            word: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns whether any thread waits.
+    #[inline(always)]
+    pub(crate) fn any(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & COUNT != 0
+    }
+
+    /// Begins a wait.
+    pub(crate) fn join(&self, now: u64) {
+        let one = begun(now);
+        let before = self.word.fetch_add(one, Ordering::Relaxed);
+        if before & COUNT == 0 {
+            // Nobody waited until now, so nobody made anyone wait.
+            self.take_until(waited(before.wrapping_add(one), now));
+        }
+    }
+
+    /// Ends a wait, whether the thread has the lock now or not.
+    pub(crate) fn leave(&self, now: u64) {
+        self.word.fetch_add(begun(now).wrapping_neg(), Ordering::Relaxed);
+    }
+
+    /// Takes how long threads have waited since the last time, all of them together.
+    pub(crate) fn take(&self, now: u64) -> u64 {
+        self.take_until(waited(self.word.load(Ordering::Relaxed), now))
+    }
+
+    /// Takes the common waiting time up to `all`. Another thread may have taken more already.
+    fn take_until(&self, all: u64) -> u64 {
+        let mut taken = self.taken.load(Ordering::Relaxed);
+        loop {
+            let more = all.wrapping_sub(taken) & TIME;
+            if more == 0 || more > TIME / 2 {
+                return 0;
+            }
+            match self
+                .taken
+                .compare_exchange(taken, all, Ordering::Relaxed, Ordering::Relaxed)
+            {
+                Ok(_) => return more,
+                Err(now) => taken = now,
+            }
+        }
+    }
+}
+
+/// What one wait that begins now adds to the word.
+fn begun(now: u64) -> u64 {
+    (now << COUNT_BITS).wrapping_add(1)
+}
+
+/// Returns how long threads have waited until now by a word, all of them together.
+fn waited(word: u64, now: u64) -> u64 {
+    let count = word & COUNT;
+    count.wrapping_mul(now).wrapping_sub(word >> COUNT_BITS) & TIME
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn each_holder_takes_what_others_waited_meanwhile() {
+        let waiters = Waiters::new();
+        assert!(!waiters.any());
+        waiters.join(100);
+        assert!(waiters.any());
+        waiters.join(130);
+        assert_eq!(waiters.take(150), 50 + 20);
+        // The next one gets the lock although two threads wait.
+        assert_eq!(waiters.take(160), 2 * 10);
+        assert_eq!(waiters.take(160), 0);
+        // From here on the lock is free until one of them runs: nobody is charged for that.
+        waiters.leave(170);
+        waiters.take(170);
+        assert_eq!(waiters.take(200), 30);
+        waiters.leave(210);
+        assert!(!waiters.any());
+        // What was left is not for the next one.
+        waiters.join(1_000);
+        assert_eq!(waiters.take(1_001), 1);
+    }
+
+    #[test]
+    fn a_clock_near_its_end_and_one_that_goes_back_charge_nothing_wrong() {
+        let waiters = Waiters::new();
+        waiters.join(u64::MAX - 5);
+        assert_eq!(waiters.take(4), 10);
+        assert_eq!(waiters.take(2), 0);
+        assert_eq!(waiters.take(5), 1);
+    }
+
+    proptest! {
+        /// What is taken is what the waiters of a model waited, and the count returns to 0.
+        #[test]
+        fn all_waits_are_taken(
+            steps in proptest::collection::vec((0u8..3, 0u64..1_000_000), 1..200),
+        ) {
+            let waiters = Waiters::new();
+            let (mut now, mut count, mut owed) = (1u64 << 50, 0u64, 0u64);
+            for (what, passed) in steps {
+                now += passed;
+                owed += count * passed;
+                match what {
+                    0 => {
+                        if count == 0 {
+                            owed = 0;
+                        }
+                        waiters.join(now);
+                        count += 1;
+                    }
+                    1 if count > 0 => {
+                        waiters.leave(now);
+                        count -= 1;
+                    }
+                    _ => prop_assert_eq!(waiters.take(now), std::mem::take(&mut owed)),
+                }
+                prop_assert_eq!(waiters.any(), count > 0);
+            }
+        }
+    }
+}

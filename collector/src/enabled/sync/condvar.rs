@@ -1,0 +1,189 @@
+//! The condition variable.
+
+use std::fmt;
+use std::sync::{self, LockResult, WaitTimeoutResult};
+use std::time::Duration;
+
+use super::contention::{Row, map};
+use super::mutex::MutexGuard;
+use crate::enabled::record::arena::Ref;
+use crate::enabled::record::lock_sites::Label;
+use crate::enabled::record::site::{Site, WaitKind};
+use crate::enabled::scope::Scope;
+
+/// [`std::sync::Condvar`], whose waits have a row of their own. Its mutex is that of this [module](super).
+///
+/// ```
+/// use tickscope::sync::{Condvar, Mutex};
+///
+/// static READY: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+///
+/// let worker = std::thread::spawn(|| {
+///     let (ready, changed) = &READY;
+///     *ready.lock().unwrap() = true;
+///     changed.notify_one();
+/// });
+/// let (ready, changed) = &READY;
+/// let guard = changed.wait_while(ready.lock().unwrap(), |ready| !*ready).unwrap();
+/// assert!(*guard);
+/// # worker.join().unwrap();
+/// ```
+pub struct Condvar {
+    label: Label,
+    site: Ref<Site>,
+    inner: sync::Condvar,
+}
+
+/// Makes a condition variable with a name: its waits are the row `[condvar] NAME`.
+#[track_caller]
+pub const fn named_condvar(name: &'static str) -> Condvar {
+    Condvar::with(Some(name))
+}
+
+impl Condvar {
+    /// Makes a condition variable; see [`std::sync::Condvar::new`]. It is called after the caller's place in the source.
+    #[track_caller]
+    pub const fn new() -> Self {
+        Self::with(None)
+    }
+
+    #[track_caller]
+    const fn with(name: Option<&'static str>) -> Self {
+        Self {
+            label: Label::new(name),
+            site: Ref::none(),
+            inner: sync::Condvar::new(),
+        }
+    }
+
+    /// Opens the scope of a wait.
+    fn enter(&self) -> Scope {
+        let row = Row {
+            label: &self.label,
+            site: &self.site,
+            kind: WaitKind::Condvar,
+        };
+        row.enter()
+    }
+
+    /// Waits for a notification; see [`std::sync::Condvar::wait`].
+    ///
+    /// # Errors
+    /// If the mutex is poisoned; the error has the guard.
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        let (holding, inner) = guard.parts();
+        holding.charge();
+        let scope = self.enter();
+        let woken = self.inner.wait(inner);
+        drop(scope);
+        map(woken, |inner| MutexGuard::of((holding, inner)))
+    }
+
+    /// Waits as long as a condition holds; see [`std::sync::Condvar::wait_while`].
+    ///
+    /// # Errors
+    /// If the mutex is poisoned; the error has the guard.
+    pub fn wait_while<'a, T, F>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: F,
+    ) -> LockResult<MutexGuard<'a, T>>
+    where
+        F: FnMut(&mut T) -> bool,
+    {
+        while condition(&mut *guard) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// Waits for a notification, but no longer than so many milliseconds; see [`std::sync::Condvar::wait_timeout_ms`].
+    ///
+    /// # Errors
+    /// If the mutex is poisoned; the error has the guard.
+    #[deprecated(note = "replaced by `wait_timeout`, as std's is")]
+    pub fn wait_timeout_ms<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        ms: u32,
+    ) -> LockResult<(MutexGuard<'a, T>, bool)> {
+        let woken = self.wait_timeout(guard, Duration::from_millis(ms.into()));
+        map(woken, |(guard, result)| (guard, !result.timed_out()))
+    }
+
+    /// Waits for a notification, but no longer than `timeout`; see [`std::sync::Condvar::wait_timeout`].
+    ///
+    /// # Errors
+    /// If the mutex is poisoned; the error has the guard.
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let (holding, inner) = guard.parts();
+        holding.charge();
+        let scope = self.enter();
+        let woken = self.inner.wait_timeout(inner, timeout);
+        drop(scope);
+        map(woken, |(inner, result)| {
+            (MutexGuard::of((holding, inner)), result)
+        })
+    }
+
+    /// Waits as long as a condition holds, but no longer than `timeout`; see
+    /// [`std::sync::Condvar::wait_timeout_while`].
+    ///
+    /// # Errors
+    /// If the mutex is poisoned; the error has the guard.
+    pub fn wait_timeout_while<'a, T, F>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+        mut condition: F,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>
+    where
+        F: FnMut(&mut T) -> bool,
+    {
+        let (holding, inner) = guard.parts();
+        let mut waiting = None;
+        // Only std can make its result, so its loop waits here; the condition is no part of the wait.
+        let woken = self.inner.wait_timeout_while(inner, timeout, |value| {
+            drop(waiting.take());
+            let waits = condition(value);
+            if waits {
+                holding.charge();
+                waiting = Some(self.enter());
+            }
+            waits
+        });
+        drop(waiting);
+        map(woken, |(inner, result)| {
+            (MutexGuard::of((holding, inner)), result)
+        })
+    }
+
+    /// Wakes up one thread that waits; see [`std::sync::Condvar::notify_one`].
+    #[inline]
+    pub fn notify_one(&self) {
+        self.inner.notify_one();
+    }
+
+    /// Wakes up all threads that wait; see [`std::sync::Condvar::notify_all`].
+    #[inline]
+    pub fn notify_all(&self) {
+        self.inner.notify_all();
+    }
+}
+
+impl Default for Condvar {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

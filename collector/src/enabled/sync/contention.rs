@@ -1,0 +1,110 @@
+//! What all locks do where threads meet: a wait is a scope, and who gives a lock back is charged for those who wait.
+
+use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+
+use tickscope_format::snapshot::Quantity;
+
+use crate::enabled::measures::measure;
+use crate::enabled::record::arena::Ref;
+use crate::enabled::record::lock_sites::{self, Label};
+use crate::enabled::record::site::{Site, WaitKind};
+use crate::enabled::record::waiters::Waiters;
+use crate::enabled::runtime::config;
+use crate::enabled::scope::{self, Scope};
+use crate::types::Clock;
+
+/// The row of waits of one kind for one lock.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    pub(super) label: &'a Label,
+    /// Its site, once a thread has waited.
+    pub(super) site: &'a Ref<Site>,
+    pub(super) kind: WaitKind,
+}
+
+impl Row<'_> {
+    /// Opens the scope of a wait.
+    pub(super) fn enter(self) -> Scope {
+        let site = self.site.get_acquire().unwrap_or_else(|| {
+            let site = lock_sites::of(self.kind, *self.label);
+            self.site.set_release(Some(site));
+            site
+        });
+        scope::enter(site)
+    }
+}
+
+/// A thread that waits for a lock. It ceases to wait when this is dropped.
+struct Wait<'a> {
+    waiters: &'a Waiters,
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        self.waiters.leave(moment());
+    }
+}
+
+/// Gets a lock that another thread has, by `get`: a scope, and a wait for which the others that have the lock are charged.
+/// `free` is where nobody waits any more for what others did before.
+pub(super) fn wait_for<G>(row: Row<'_>, waiters: &Waiters, free: &[&Waiters], get: impl FnOnce() -> G) -> G {
+    let scope = row.enter();
+    if !scope.counts() {
+        return get();
+    }
+    waiters.join(moment());
+    let wait = Wait { waiters };
+    let got = get();
+    drop(wait);
+    // Nobody had the lock since it was given back.
+    let now = moment();
+    for waiters in free {
+        waiters.take(now);
+    }
+    got
+}
+
+/// Charges the calling thread, which has a lock and is about to give it back, for those who have waited for it.
+#[cold]
+#[inline(never)]
+pub(super) fn charge(queues: &[&Waiters]) {
+    let now = moment();
+    let units: u64 = queues.iter().map(|waiters| waiters.take(now)).sum();
+    if units > 0 {
+        measure([(Quantity::MadeOthersWait, units << coarse_bits())]);
+    }
+}
+
+/// The clock in the unit of [`Waiters`].
+fn moment() -> u64 {
+    config::now() >> coarse_bits()
+}
+
+/// The low bits of ticks that are left out, so that a sum of waits lasts for long: 10 000 threads may wait for one holder for
+/// some minutes, 100 for half a day. A clock of the program's own may have few ticks.
+fn coarse_bits() -> u32 {
+    match config::get().chosen.clock {
+        Clock::Tsc | Clock::TscOrdered | Clock::Monotonic => 6,
+        Clock::Custom(..) => 0,
+    }
+}
+
+/// Puts another guard into a result.
+pub(super) fn map<G, H>(result: LockResult<G>, wrap: impl FnOnce(G) -> H) -> LockResult<H> {
+    match result {
+        Ok(guard) => Ok(wrap(guard)),
+        Err(poisoned) => Err(PoisonError::new(wrap(poisoned.into_inner()))),
+    }
+}
+
+/// The same of an attempt.
+#[inline]
+pub(super) fn try_map<G, H>(result: TryLockResult<G>, wrap: impl FnOnce(G) -> H) -> TryLockResult<H> {
+    match result {
+        Ok(guard) => Ok(wrap(guard)),
+        Err(TryLockError::Poisoned(poisoned)) => Err(TryLockError::Poisoned(PoisonError::new(wrap(
+            poisoned.into_inner(),
+        )))),
+        Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+    }
+}

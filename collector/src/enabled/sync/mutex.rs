@@ -1,0 +1,224 @@
+//! The mutex and its guard.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
+
+use super::contention::{Row, charge, map, try_map, wait_for};
+use crate::enabled::record::arena::Ref;
+use crate::enabled::record::lock_sites::Label;
+use crate::enabled::record::site::{Site, WaitKind};
+use crate::enabled::record::waiters::Waiters;
+
+/// [`std::sync::Mutex`], whose waits have rows of their own and are charged to whoever makes others wait.
+///
+/// It has all that std's mutex has, poisoning included. The [module](super) says what is measured.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tickscope::sync::Mutex;
+///
+/// let sum = Arc::new(Mutex::new(0));
+/// let added = Arc::clone(&sum);
+/// std::thread::spawn(move || *added.lock().unwrap() += 1).join().unwrap();
+/// assert_eq!(*sum.lock().unwrap(), 1);
+/// ```
+pub struct Mutex<T: ?Sized> {
+    label: Label,
+    site: Ref<Site>,
+    waiters: Waiters,
+    inner: sync::Mutex<T>,
+}
+
+/// Gives the lock back when it is dropped; see [`std::sync::MutexGuard`].
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct MutexGuard<'a, T: ?Sized + 'a> {
+    // Dropped first: who is charged still has the lock, so the lock is there.
+    holding: Holding<'a>,
+    inner: sync::MutexGuard<'a, T>,
+}
+
+/// Charges the holder when it is dropped.
+pub(super) struct Holding<'a> {
+    waiters: &'a Waiters,
+}
+
+impl Drop for Holding<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.charge();
+    }
+}
+
+impl Holding<'_> {
+    /// Charges the holder for those who wait, because it is about to give the lock back.
+    #[inline]
+    pub(super) fn charge(&self) {
+        if self.waiters.any() {
+            charge(&[self.waiters]);
+        }
+    }
+}
+
+/// Makes a mutex with a name: its waits are the row `[lock] NAME`.
+///
+/// ```
+/// static CACHE: tickscope::sync::Mutex<Vec<u8>> = tickscope::sync::named_mutex("cache", Vec::new());
+/// # assert!(CACHE.lock().unwrap().is_empty());
+/// ```
+#[track_caller]
+pub const fn named_mutex<T>(name: &'static str, value: T) -> Mutex<T> {
+    Mutex::with(Some(name), value)
+}
+
+impl<T> Mutex<T> {
+    /// Makes a mutex; see [`std::sync::Mutex::new`]. It is called after the caller's place in the source.
+    #[track_caller]
+    pub const fn new(value: T) -> Self {
+        Self::with(None, value)
+    }
+
+    #[track_caller]
+    const fn with(name: Option<&'static str>, value: T) -> Self {
+        Self {
+            label: Label::new(name),
+            site: Ref::none(),
+            waiters: Waiters::new(),
+            inner: sync::Mutex::new(value),
+        }
+    }
+
+    /// Returns the value; see [`std::sync::Mutex::into_inner`].
+    ///
+    /// # Errors
+    /// If the mutex is poisoned; the error has the value.
+    pub fn into_inner(self) -> LockResult<T> {
+        self.inner.into_inner()
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Gets the lock, and waits for it if another thread has it; see [`std::sync::Mutex::lock`].
+    ///
+    /// # Errors
+    /// If the mutex is poisoned; the error has the guard.
+    #[inline]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        match self.inner.try_lock() {
+            Ok(inner) => Ok(self.guard(inner)),
+            Err(TryLockError::Poisoned(poisoned)) => Err(PoisonError::new(self.guard(poisoned.into_inner()))),
+            Err(TryLockError::WouldBlock) => self.wait(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&self) -> LockResult<MutexGuard<'_, T>> {
+        let waiters = &self.waiters;
+        let row = Row {
+            label: &self.label,
+            site: &self.site,
+            kind: WaitKind::Mutex,
+        };
+        let got = wait_for(row, waiters, &[waiters], || self.inner.lock());
+        map(got, |inner| self.guard(inner))
+    }
+
+    /// Gets the lock if no thread has it; see [`std::sync::Mutex::try_lock`].
+    ///
+    /// # Errors
+    /// If a thread has the lock, or if the mutex is poisoned.
+    #[inline]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        try_map(self.inner.try_lock(), |inner| self.guard(inner))
+    }
+
+    #[inline]
+    fn guard<'a>(&'a self, inner: sync::MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        MutexGuard {
+            holding: Holding {
+                waiters: &self.waiters,
+            },
+            inner,
+        }
+    }
+
+    /// Returns whether the mutex is poisoned; see [`std::sync::Mutex::is_poisoned`].
+    #[inline]
+    pub fn is_poisoned(&self) -> bool {
+        self.inner.is_poisoned()
+    }
+
+    /// Clears the poison; see [`std::sync::Mutex::clear_poison`].
+    #[inline]
+    pub fn clear_poison(&self) {
+        self.inner.clear_poison();
+    }
+
+    /// Returns the value without locking; see [`std::sync::Mutex::get_mut`].
+    ///
+    /// # Errors
+    /// If the mutex is poisoned; the error has the value.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.inner.get_mut()
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// Takes the guard apart, for a condition variable.
+    pub(super) fn parts(self) -> (Holding<'a>, sync::MutexGuard<'a, T>) {
+        (self.holding, self.inner)
+    }
+
+    pub(super) fn of((holding, inner): (Holding<'a>, sync::MutexGuard<'a, T>)) -> Self {
+        Self { holding, inner }
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

@@ -1,0 +1,298 @@
+//! The lock of many readers or one writer, and its guards.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
+
+use super::contention::{Row, charge, map, try_map, wait_for};
+use crate::enabled::record::arena::Ref;
+use crate::enabled::record::lock_sites::Label;
+use crate::enabled::record::site::{Site, WaitKind};
+use crate::enabled::record::waiters::Waiters;
+
+/// [`std::sync::RwLock`], whose waits have rows of their own (`[lock] NAME (read)` and `(write)`) and are charged to whoever
+/// makes others wait.
+///
+/// It has all that std's lock has, poisoning included, except what became stable after Rust 1.89. The [module](super) says
+/// what is measured.
+///
+/// ```
+/// use tickscope::sync::RwLock;
+///
+/// let prices = RwLock::new(vec![3, 4]);
+/// assert_eq!(prices.read().unwrap()[1], 4);
+/// prices.write().unwrap().push(5);
+/// ```
+pub struct RwLock<T: ?Sized> {
+    label: Label,
+    read_site: Ref<Site>,
+    write_site: Ref<Site>,
+    queues: Queues,
+    inner: sync::RwLock<T>,
+}
+
+/// Who waits. Readers that have the lock make only writers wait, and whoever is queued behind them.
+struct Queues {
+    readers: Waiters,
+    writers: Waiters,
+}
+
+/// Gives the lock back when it is dropped; see [`std::sync::RwLockReadGuard`].
+#[must_use = "if unused the RwLock will immediately unlock"]
+pub struct RwLockReadGuard<'a, T: ?Sized + 'a> {
+    // Dropped first: who is charged still has the lock, so the lock is there.
+    _reading: Reading<'a>,
+    inner: sync::RwLockReadGuard<'a, T>,
+}
+
+/// Gives the lock back when it is dropped; see [`std::sync::RwLockWriteGuard`].
+#[must_use = "if unused the RwLock will immediately unlock"]
+pub struct RwLockWriteGuard<'a, T: ?Sized + 'a> {
+    // Dropped first, as above.
+    _writing: Writing<'a>,
+    inner: sync::RwLockWriteGuard<'a, T>,
+}
+
+/// Charges the reader when it is dropped.
+struct Reading<'a>(&'a Queues);
+
+/// Charges the writer when it is dropped.
+struct Writing<'a>(&'a Queues);
+
+impl Queues {
+    const fn new() -> Self {
+        Self {
+            readers: Waiters::new(),
+            writers: Waiters::new(),
+        }
+    }
+}
+
+impl Drop for Reading<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.writers.any() {
+            charge(&[&self.0.readers, &self.0.writers]);
+        }
+    }
+}
+
+impl Drop for Writing<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.writers.any() || self.0.readers.any() {
+            charge(&[&self.0.readers, &self.0.writers]);
+        }
+    }
+}
+
+/// Makes a lock with a name: its waits are the rows `[lock] NAME (read)` and `[lock] NAME (write)`.
+#[track_caller]
+pub const fn named_rwlock<T>(name: &'static str, value: T) -> RwLock<T> {
+    RwLock::with(Some(name), value)
+}
+
+impl<T> RwLock<T> {
+    /// Makes a lock; see [`std::sync::RwLock::new`]. It is called after the caller's place in the source.
+    #[track_caller]
+    pub const fn new(value: T) -> Self {
+        Self::with(None, value)
+    }
+
+    #[track_caller]
+    const fn with(name: Option<&'static str>, value: T) -> Self {
+        Self {
+            label: Label::new(name),
+            read_site: Ref::none(),
+            write_site: Ref::none(),
+            queues: Queues::new(),
+            inner: sync::RwLock::new(value),
+        }
+    }
+
+    /// Returns the value; see [`std::sync::RwLock::into_inner`].
+    ///
+    /// # Errors
+    /// If the lock is poisoned; the error has the value.
+    pub fn into_inner(self) -> LockResult<T> {
+        self.inner.into_inner()
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Gets the lock for reading, and waits for it if needed; see [`std::sync::RwLock::read`].
+    ///
+    /// # Errors
+    /// If the lock is poisoned; the error has the guard.
+    #[inline]
+    pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        match self.inner.try_read() {
+            Ok(inner) => Ok(self.reading(inner)),
+            Err(TryLockError::Poisoned(poisoned)) => {
+                Err(PoisonError::new(self.reading(poisoned.into_inner())))
+            }
+            Err(TryLockError::WouldBlock) => self.wait_to_read(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_to_read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        let Queues { readers, .. } = &self.queues;
+        // Writers that wait are made to by readers that have the lock already.
+        let row = Row {
+            label: &self.label,
+            site: &self.read_site,
+            kind: WaitKind::Read,
+        };
+        let got = wait_for(row, readers, &[readers], || self.inner.read());
+        map(got, |inner| self.reading(inner))
+    }
+
+    /// Gets the lock for reading if that needs no wait; see [`std::sync::RwLock::try_read`].
+    ///
+    /// # Errors
+    /// If a writer has the lock, or if it is poisoned.
+    #[inline]
+    pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
+        try_map(self.inner.try_read(), |inner| self.reading(inner))
+    }
+
+    /// Gets the lock for writing, and waits for it if needed; see [`std::sync::RwLock::write`].
+    ///
+    /// # Errors
+    /// If the lock is poisoned; the error has the guard.
+    #[inline]
+    pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        match self.inner.try_write() {
+            Ok(inner) => Ok(self.writing(inner)),
+            Err(TryLockError::Poisoned(poisoned)) => {
+                Err(PoisonError::new(self.writing(poisoned.into_inner())))
+            }
+            Err(TryLockError::WouldBlock) => self.wait_to_write(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_to_write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        let Queues { readers, writers } = &self.queues;
+        let row = Row {
+            label: &self.label,
+            site: &self.write_site,
+            kind: WaitKind::Write,
+        };
+        let got = wait_for(row, writers, &[readers, writers], || self.inner.write());
+        map(got, |inner| self.writing(inner))
+    }
+
+    /// Gets the lock for writing if that needs no wait; see [`std::sync::RwLock::try_write`].
+    ///
+    /// # Errors
+    /// If a thread has the lock, or if it is poisoned.
+    #[inline]
+    pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
+        try_map(self.inner.try_write(), |inner| self.writing(inner))
+    }
+
+    #[inline]
+    fn reading<'a>(&'a self, inner: sync::RwLockReadGuard<'a, T>) -> RwLockReadGuard<'a, T> {
+        RwLockReadGuard {
+            _reading: Reading(&self.queues),
+            inner,
+        }
+    }
+
+    #[inline]
+    fn writing<'a>(&'a self, inner: sync::RwLockWriteGuard<'a, T>) -> RwLockWriteGuard<'a, T> {
+        RwLockWriteGuard {
+            _writing: Writing(&self.queues),
+            inner,
+        }
+    }
+
+    /// Returns whether the lock is poisoned; see [`std::sync::RwLock::is_poisoned`].
+    #[inline]
+    pub fn is_poisoned(&self) -> bool {
+        self.inner.is_poisoned()
+    }
+
+    /// Clears the poison; see [`std::sync::RwLock::clear_poison`].
+    #[inline]
+    pub fn clear_poison(&self) {
+        self.inner.clear_poison();
+    }
+
+    /// Returns the value without locking; see [`std::sync::RwLock::get_mut`].
+    ///
+    /// # Errors
+    /// If the lock is poisoned; the error has the value.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.inner.get_mut()
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+}
+
+/// Both guards are written as what they guard.
+macro_rules! written {
+    ($($guard:ident)*) => {
+        $(
+            impl<T: ?Sized + fmt::Debug> fmt::Debug for $guard<'_, T> {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    self.inner.fmt(f)
+                }
+            }
+
+            impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    self.inner.fmt(f)
+                }
+            }
+        )*
+    };
+}
+written!(RwLockReadGuard RwLockWriteGuard);
