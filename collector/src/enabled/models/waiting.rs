@@ -1,41 +1,44 @@
-//! A model of threads that wait for a lock while others give it back.
+//! Models of threads that wait for a lock while others give it back.
 
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::waiters::Waiters;
 
-/// A thread begins and ceases to wait while two holders give the lock back. They take no more than was waited, whichever
-/// comes first, and nobody is left.
+/// Threads begin and cease to wait while two holders give the lock back. What the holders take is no more than what was
+/// waited, whichever comes first, and nobody is left.
 #[test]
 fn holders_take_no_more_than_was_waited() {
-    modelled::check(Some(2), || {
-        let waiters: &'static Waiters = Box::leak(Box::new(Waiters::new()));
-        let waiter = modelled::spawn(move || {
-            waiters.join(10);
-            waiters.leave(40);
+    static WAITERS: Waiters = Waiters::new();
+    modelled::check(Some(3), || {
+        let one = modelled::spawn(|| {
+            WAITERS.join(10);
+            WAITERS.leave(40);
         });
-        let holder = modelled::spawn(move || waiters.take(30));
-        let taken = waiters.take(35);
-        waiter.join().unwrap();
+        let holder = modelled::spawn(|| WAITERS.take(30));
+        WAITERS.join(20);
+        let taken = WAITERS.take(30);
+        WAITERS.leave(35);
+        one.join().unwrap();
+        // The first waits until 40 at the latest, the second until 35.
         let sum = taken + holder.join().unwrap();
-        assert!(sum <= 30, "{sum}");
-        assert!(!waiters.any());
+        assert!(sum <= 30 + 15, "{sum}");
+        assert!(!WAITERS.any());
     });
 }
 
-/// Two threads begin to wait at once: the one that comes first does not take away what the other has waited, and nothing of
-/// what was waited before is left for a later holder.
+/// Two threads begin to wait at once. The one that comes first takes nothing away of what the other waits, and nothing that was
+/// waited before is left for a later holder.
 #[test]
 fn who_begins_to_wait_leaves_the_waits_of_others() {
-    modelled::check(Some(2), || {
-        let waiters: &'static Waiters = Box::leak(Box::new(Waiters::new()));
-        let other = modelled::spawn(move || waiters.join(20));
-        waiters.join(20);
+    static WAITERS: Waiters = Waiters::new();
+    modelled::check(None, || {
+        let other = modelled::spawn(|| WAITERS.join(20));
+        WAITERS.join(20);
         other.join().unwrap();
-        assert_eq!(waiters.take(30), 2 * 10);
-        waiters.leave(40);
-        waiters.leave(40);
-        assert!(!waiters.any());
-        waiters.join(50);
-        assert_eq!(waiters.take(60), 10);
+        assert_eq!(WAITERS.take(30), 2 * 10);
+        WAITERS.leave(40);
+        WAITERS.leave(40);
+        assert!(!WAITERS.any());
+        WAITERS.join(50);
+        assert_eq!(WAITERS.take(60), 10);
     });
 }
