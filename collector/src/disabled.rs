@@ -310,13 +310,21 @@ pub fn enable_sites(_: &str) -> Result<usize, SitesError> {
 /// Counts no allocation.
 pub(crate) mod allocations {
     #[inline(always)]
-    pub(crate) fn allocated(_: usize) {}
+    pub(crate) fn allocated(_: *mut u8, _: usize) {}
 
     #[inline(always)]
-    pub(crate) fn freed(_: usize) {}
+    pub(crate) fn freed(_: *mut u8, _: usize) {}
+
+    pub(crate) type Resized = ();
 
     #[inline(always)]
-    pub(crate) fn reallocated(_: usize, _: usize) {}
+    pub(crate) fn resize(_: *mut u8) -> Resized {}
+
+    #[inline(always)]
+    pub(crate) fn resized(_: *mut u8, _: usize, _: usize) {}
+
+    #[inline(always)]
+    pub(crate) fn not_resized(_: *mut u8, (): Resized) {}
 }
 
 /// Locks of [`std::sync`]. Where nothing is measured they are std's own.

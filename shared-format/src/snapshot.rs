@@ -15,7 +15,7 @@ use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
 pub use self::losses::{Loss, Losses};
-pub use self::measures::{Column, Measures, Quantity};
+pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_error};
 pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::sites::{Site, Sites};
 

@@ -6,26 +6,56 @@
 use tickscope_format::snapshot::Quantity::{AllocatedBytes, Allocations, FreedBytes, Frees};
 
 use crate::enabled::measures::measure;
+use crate::enabled::record::current_thread;
+use crate::enabled::record::live_blocks::{self, Block};
 
-/// Counts an allocation of so many bytes.
+/// A sampled block whose size is about to change.
+pub(crate) type Resized = Option<Block>;
+
+/// Counts an allocation of so many bytes at this address.
 #[inline]
-pub(crate) fn allocated(bytes: usize) {
+pub(crate) fn allocated(block: *mut u8, bytes: usize) {
     measure([(Allocations, 1), (AllocatedBytes, bytes as u64)]);
+    sample(block, bytes);
 }
 
-/// Counts a block of so many bytes that is given back.
+/// Counts a block of so many bytes that is about to be given back.
 #[inline]
-pub(crate) fn freed(bytes: usize) {
+pub(crate) fn freed(block: *mut u8, bytes: usize) {
     measure([(Frees, 1), (FreedBytes, bytes as u64)]);
+    live_blocks::take(block.addr());
 }
 
-/// Counts a block that gets another size: given back with the old one, allocated with the new one.
+/// Begins to give a block another size. Its address may be another block's before the allocator returns.
 #[inline]
-pub(crate) fn reallocated(old: usize, new: usize) {
+pub(crate) fn resize(block: *mut u8) -> Resized {
+    live_blocks::take(block.addr())
+}
+
+/// Counts a block that has another size: given back with the old one, allocated with the new one.
+#[inline]
+pub(crate) fn resized(block: *mut u8, old: usize, new: usize) {
     measure([
         (Frees, 1),
         (FreedBytes, old as u64),
         (Allocations, 1),
         (AllocatedBytes, new as u64),
     ]);
+    sample(block, new);
+}
+
+/// Ends an attempt to give a block another size that has failed: it stays as it is.
+#[inline]
+pub(crate) fn not_resized(block: *mut u8, before: Resized) {
+    if let Some(before) = before {
+        live_blocks::put_back(block.addr(), before);
+    }
+}
+
+#[inline]
+fn sample(block: *mut u8, bytes: usize) {
+    if live_blocks::is_due(bytes) {
+        let tree = current_thread::hot().filter(|_| !current_thread::is_own_work());
+        live_blocks::sample(tree, block.addr(), bytes);
+    }
 }

@@ -5,6 +5,7 @@ pub(crate) mod arena;
 pub(crate) mod catch_up;
 pub(crate) mod current_thread;
 pub(crate) mod latency;
+pub(crate) mod live_blocks;
 pub(crate) mod lock_sites;
 pub(crate) mod measures;
 pub(crate) mod mode_switch;

@@ -6,7 +6,10 @@ use std::sync::atomic::Ordering;
 use super::signals::{HANDLED, profile};
 use crate::support::{check, isolated};
 use tickscope::{Mode, Snapshot};
-use tickscope_format::snapshot::Quantity::{self, AllocatedBytes, Allocations, FreedBytes, Frees};
+use tickscope_format::snapshot::Quantity::{
+    self, AllocatedBytes, Allocations, FreedBytes, Frees, LiveBytes, LiveVariance,
+};
+use tickscope_format::snapshot::{LIVE_SAMPLE_BYTES, ThreadState, live_error};
 
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
@@ -182,9 +185,147 @@ fn handlers_change_no_count() {
     });
 }
 
+/// The live bytes of all rows of a name, and how far they may be from the truth.
+fn live(snapshot: &Snapshot, name: &str) -> (u64, u64) {
+    let of = |quantity: Quantity| -> u64 {
+        let column = snapshot.measures.of(quantity);
+        let rows = column.iter().flat_map(|column| &column.rows);
+        let named =
+            rows.filter(|(row, _)| snapshot.site_of(tickscope_format::ids::NodeId(*row)).name == name);
+        named.map(|(_, value)| value).sum()
+    };
+    (of(LiveBytes), live_error(of(LiveVariance)))
+}
+
+/// Allocates blocks of many sizes, about so many bytes. Returns them and their bytes.
+fn blocks(bytes: usize, number: usize) -> (Vec<Vec<u8>>, u64) {
+    tickscope::scope!("holds");
+    // Room for all, so that the list is one block.
+    let mut blocks = Vec::with_capacity(bytes / 64);
+    let mut all = bytes / 64 * size_of::<Vec<u8>>();
+    let sizes = [64, 100, 640, 4_000, 5_000, 40_000, 300_000];
+    for size in sizes.into_iter().cycle().skip(number).take(bytes / 64) {
+        if all >= bytes {
+            break;
+        }
+        blocks.push(black_box(Vec::with_capacity(size)));
+        all += size;
+    }
+    (blocks, all as u64)
+}
+
+fn live_bytes_are_as_far_from_the_truth_as_they_say() {
+    isolated!(|| {
+        let rounds = 100;
+        // The random numbers of a thread are the same in each run.
+        let thread = std::thread::spawn(move || {
+            tickscope::scope!("thread");
+            let (mut inside, mut sum) = (0, 0.0);
+            for round in 0..rounds {
+                let (held, bytes) = blocks(8 << 20, round);
+                let snapshot = tickscope::snapshot();
+                let (live, error) = live(&snapshot, "holds");
+                inside += usize::from(live.abs_diff(bytes) <= error);
+                sum += live as f64 / bytes as f64;
+                assert!(
+                    error >= 4 * LIVE_SAMPLE_BYTES && error < bytes * 3 / 2,
+                    "{error} of {bytes}"
+                );
+                drop(held);
+                assert_eq!(self::live(&tickscope::snapshot(), "holds").0, 0);
+            }
+            (inside, sum)
+        });
+        let (inside, sum) = thread.join().unwrap();
+        assert!(inside * 20 >= rounds * 19, "{inside} of {rounds}");
+        // 16 samples in each round: 1 600 in all make a standard deviation of 2.5 %.
+        let mean = sum / rounds as f64;
+        assert!((mean - 1.0).abs() < 0.1, "{mean} of the truth");
+    });
+}
+
+fn live_bytes_outlast_resets_and_threads_and_end_on_any_thread() {
+    isolated!(|| {
+        let in_thread = || {
+            std::thread::Builder::new()
+                .name("makes".into())
+                .spawn(|| blocks(64 << 20, 0))
+        };
+        let (held, bytes) = in_thread().unwrap().join().unwrap();
+        let is_near = |snapshot: &Snapshot, bytes: u64| {
+            let (live, error) = live(snapshot, "holds");
+            assert!(
+                live.abs_diff(bytes) <= error,
+                "{live} +- {error}, {bytes} in truth"
+            );
+            assert!(error < 16 << 20, "{error}");
+            live
+        };
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        let before = is_near(&snapshot, bytes);
+        let closing = tickscope::reset();
+        assert_eq!(is_near(&closing, bytes), before);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(is_near(&snapshot, bytes), before, "a reset takes nothing away");
+        assert_eq!(measured(&snapshot, "holds"), [0; 4]);
+        let makes = snapshot
+            .threads
+            .iter()
+            .find(|thread| thread.name == "makes")
+            .unwrap();
+        assert_eq!(makes.state, ThreadState::Finished);
+        // Another thread of the name adds its own to the same rows.
+        let (more, more_bytes) = in_thread().unwrap().join().unwrap();
+        is_near(&tickscope::snapshot(), bytes + more_bytes);
+        tickscope::time!("drops", drop(held));
+        is_near(&tickscope::snapshot(), more_bytes);
+        std::thread::spawn(move || drop(more)).join().unwrap();
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(live(&snapshot, "holds").0, 0);
+    });
+}
+
+fn a_block_that_grows_is_live_where_it_grew() {
+    isolated!(|| {
+        let mut block: Vec<u8> = {
+            tickscope::scope!("holds");
+            Vec::with_capacity(64 << 20)
+        };
+        // A block of this size is sampled always, and stands for itself.
+        assert_eq!(
+            live(&tickscope::snapshot(), "holds"),
+            (64 << 20, 4 * LIVE_SAMPLE_BYTES)
+        );
+        tickscope::time!("grows", block.reserve_exact(128 << 20));
+        let snapshot = tickscope::snapshot();
+        assert_eq!(live(&snapshot, "holds").0, 0);
+        assert_eq!(live(&snapshot, "grows").0, 128 << 20);
+        // A new size that no allocator has: the block stays as it was.
+        let refused = block.try_reserve_exact(isize::MAX as usize - 1);
+        assert!(refused.is_err());
+        assert_eq!(live(&tickscope::snapshot(), "grows").0, 128 << 20);
+        let early = tickscope::snapshot();
+        tickscope::set_mode(Mode::Off);
+        drop(block);
+        tickscope::set_mode(Mode::Exact);
+        assert_eq!(
+            live(&tickscope::snapshot(), "grows").0,
+            0,
+            "freed while nothing was counted"
+        );
+        assert_eq!(live(&early, "grows").0, 128 << 20);
+    });
+}
+
 crate::support::tests![
     each_scope_has_its_own,
     all_ways_to_allocate_are_counted,
+    live_bytes_are_as_far_from_the_truth_as_they_say,
+    live_bytes_outlast_resets_and_threads_and_end_on_any_thread,
+    a_block_that_grows_is_live_where_it_grew,
     what_comes_before_the_first_scope_is_outside,
     the_collectors_own_work_is_not_the_programs,
     resets_undo_and_ended_threads_keep_the_sum,

@@ -27,6 +27,8 @@ pub enum Measure {
     Allocations,
     /// Bytes asked for in allocations.
     Bytes,
+    /// Bytes that were allocated and not given back yet, estimated from samples.
+    Live,
     /// Calls, those of counters left out.
     Calls,
 }
@@ -68,6 +70,9 @@ const NO_WAITS: &str = "time off the CPU is not told from work here: that takes 
 const NO_OTHERS: &str = "nobody waited for a lock of tickscope::sync here, or the program's locks are others (the book's \
                          chapter on waits)";
 
+const NO_LIVE: &str = "no live bytes are known here: a program samples them where tickscope::Alloc is its global allocator, one \
+                       block for each 512 KiB allocated (the book's chapter on allocations)";
+
 const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts them where tickscope::Alloc is its global \
                               allocator (the book's chapter on allocations)";
 
@@ -75,7 +80,7 @@ const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts 
 const OFF_CPU: [Quantity; 2] = [Quantity::Waiting, Quantity::Ready];
 
 /// All measures, in the order of the enum, in which the viewer's key goes through them.
-static TABLE: [Entry; 7] = [
+static TABLE: [Entry; 8] = [
     Entry {
         measure: Measure::Time,
         name: "time",
@@ -123,6 +128,14 @@ static TABLE: [Entry; 7] = [
         dimension: Dimension::Bytes,
         source: Source::Quantity(Quantity::AllocatedBytes),
         missing: NO_ALLOCATIONS,
+    },
+    Entry {
+        measure: Measure::Live,
+        name: "live",
+        summed: "live",
+        dimension: Dimension::Bytes,
+        source: Source::Quantity(Quantity::LiveBytes),
+        missing: NO_LIVE,
     },
     Entry {
         measure: Measure::Calls,

@@ -198,7 +198,10 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
 
 impl Beside {
     fn add(&mut self, part: &Snapshot, last: &Snapshot, row_of: &[u32], thread_of: &[u32]) {
-        let measures = part.measures.with_times(|ticks| ticks_of(part, last, ticks));
+        let mut measures = part.measures.with_times(|ticks| ticks_of(part, last, ticks));
+        if !std::ptr::eq(part, last) {
+            measures = measures.without_levels();
+        }
         self.measures.add_at(&measures, row_of, thread_of);
         for error in &part.errors {
             let count = self.errors.entry(row_of[error.node.index()]).or_default();

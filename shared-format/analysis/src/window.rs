@@ -301,7 +301,8 @@ fn measures(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Measures {
             mut rows,
             mut outside,
         } = now.clone();
-        if let Some(then) = earlier.measures.of(quantity) {
+        // A level is what it is at the later moment.
+        if let Some(then) = earlier.measures.of(quantity).filter(|_| !quantity.is_level()) {
             take_each(
                 &mut rows.iter_mut().map(|(row, value)| (*row, value)),
                 |row| pools.taken_from(row),

@@ -24,6 +24,7 @@ use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::append;
 use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
 use crate::enabled::platform::os;
+use crate::enabled::record::live_blocks::{self, Live, Owner};
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::site_table::{self, Rules};
@@ -33,6 +34,9 @@ use crate::enabled::runtime::config::{self, Config};
 /// The largest number of closing snapshots, from resets by the program, that wait for the publisher. Further ones are
 /// left out.
 const CLOSINGS_MAX: usize = 64;
+
+/// The warning where the table of live blocks was too small.
+const LIVE_TOO_LOW: &str = "live bytes are too low: more blocks are live than can be remembered";
 
 /// What the publisher and the session report about themselves.
 #[derive(Debug)]
@@ -228,6 +232,7 @@ impl CollectorState {
         lost.losses.dropped += registry::dropped_calls();
         let mut lifetime = Lifetime::default();
         let epoch = self.epoch();
+        let live = Live::read();
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
@@ -248,12 +253,13 @@ impl CollectorState {
                 &thread.reader.rows,
                 &thread.baseline,
                 &reading.open,
+                &live.of_tree(&block.tree),
                 &epoch,
             );
             thread.baseline.hand(handed);
             thread.baseline.add_lifetime(&mut lifetime);
         }
-        self.finished.show(&mut snapshot, &mut lifetime, &epoch);
+        self.finished.show(&mut snapshot, &mut lifetime, &live, &epoch);
         snapshot.lifetime = lifetime;
         self.rules.look();
         let mut off_sites: Vec<SiteId> = Vec::new();
@@ -373,6 +379,11 @@ impl CollectorState {
             uptime_ns: now.ns.saturating_sub(config.started_ns),
             warnings: self.session.warnings.clone(),
         };
+        let without_place = live_blocks::lost();
+        if without_place > 0 {
+            let warning = format!("{LIVE_TOO_LOW} ({without_place} samples)");
+            snapshot.process.warnings.push(warning);
+        }
         snapshot.clock = ClockInfo {
             source: clock.source(),
             ticks_per_second: config::ticks_per_second(),
@@ -477,7 +488,7 @@ impl CollectorState {
         let reading = thread.read(block, &mut self.sites, Some(cpu_ns));
         let most = config::get().max_process_nodes;
         let pruned = self.sites.id(&PRUNED);
-        self.finished.add(
+        let (name, places) = self.finished.add(
             &thread.name,
             &thread.reader.rows,
             &thread.baseline,
@@ -485,6 +496,8 @@ impl CollectorState {
             most,
             pruned,
         );
+        let place = |node: u32| places.get(node as usize).copied().unwrap_or(0);
+        live_blocks::hand_over(&block.tree, |node| Owner::finished(name, place(node)));
         registry::forget(block);
     }
 }

@@ -9,6 +9,7 @@ use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::row::{Epoch, Lost, Row};
 use crate::enabled::capture::snapshot_rows::append;
+use crate::enabled::record::live_blocks::Live;
 use crate::enabled::record::site::Site;
 
 /// The largest number of names; threads of further names share [`OTHERS`].
@@ -31,6 +32,8 @@ pub(crate) struct FinishedThreads {
 /// The finished threads of one name.
 #[derive(Debug)]
 struct ThreadsOfAName {
+    /// The number of the name: how many there were before it.
+    number: u32,
     count: u64,
     /// The rows, parents before children; row 0 is the root.
     rows: Vec<Row>,
@@ -52,7 +55,8 @@ impl FinishedThreads {
         self.lost
     }
 
-    /// Adds the rows and the baseline of a thread to those of its name. Beyond `nodes_max` rows, all new rows are one.
+    /// Adds the rows and the baseline of a thread to those of its name. Beyond `nodes_max` rows, all new rows are one. Returns the
+    /// number of the name, and where each row went.
     pub(crate) fn add(
         &mut self,
         name: &str,
@@ -61,8 +65,9 @@ impl FinishedThreads {
         lost: Lost,
         nodes_max: u32,
         pruned: SiteId,
-    ) {
+    ) -> (u32, Vec<u32>) {
         self.lost += lost;
+        let number = self.by_name.len() as u32;
         let name = if self.by_name.contains_key(name) || self.by_name.len() < NAMES_MAX {
             name
         } else {
@@ -72,6 +77,7 @@ impl FinishedThreads {
             .by_name
             .entry(name.to_string())
             .or_insert_with(|| ThreadsOfAName {
+                number,
                 count: 0,
                 rows: vec![Row {
                     parent: 0,
@@ -105,10 +111,17 @@ impl FinishedThreads {
             threads.rows[place as usize].errors += row.errors;
             threads.baseline.absorb(place as usize, baseline, index);
         }
+        (threads.number, places)
     }
 
     /// Appends a thread for each name that has something to show.
-    pub(crate) fn show(&mut self, snapshot: &mut Snapshot, lifetime: &mut Lifetime, epoch: &Epoch) {
+    pub(crate) fn show(
+        &mut self,
+        snapshot: &mut Snapshot,
+        lifetime: &mut Lifetime,
+        live: &Live,
+        epoch: &Epoch,
+    ) {
         for (name, threads) in &mut self.by_name {
             let facts = Thread {
                 name: name.clone(),
@@ -117,8 +130,17 @@ impl FinishedThreads {
                 cpu_ns: threads.baseline.cpu_shown(),
                 ..Thread::default()
             };
-            if (0..threads.rows.len()).any(|index| !threads.baseline.is_bare(index)) {
-                let handed = append(snapshot, facts, &threads.rows, &threads.baseline, &[], epoch);
+            let live = live.of_finished(threads.number);
+            if !live.is_empty() || (0..threads.rows.len()).any(|index| !threads.baseline.is_bare(index)) {
+                let handed = append(
+                    snapshot,
+                    facts,
+                    &threads.rows,
+                    &threads.baseline,
+                    &[],
+                    &live,
+                    epoch,
+                );
                 threads.baseline.hand(handed);
             }
             threads.baseline.add_lifetime(lifetime);
@@ -185,7 +207,7 @@ mod tests {
     fn shown(finished: &mut FinishedThreads) -> (Snapshot, Lifetime) {
         let mut snapshot = Snapshot::default();
         let mut lifetime = Lifetime::default();
-        finished.show(&mut snapshot, &mut lifetime, &Epoch::default());
+        finished.show(&mut snapshot, &mut lifetime, &Live::default(), &Epoch::default());
         (snapshot, lifetime)
     }
 

@@ -7,15 +7,17 @@ use tickscope_format::snapshot::{Count, Estimate, NodeErrors, OpenFrame, Quantit
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::estimate::{self, Estimated};
 use crate::enabled::capture::row::{Epoch, Row};
+use crate::enabled::record::live_blocks::Sampled;
 
 /// Appends the rows of a thread that have something to show. Returns the ticks that were charged outside of all rows
-/// but belong to calls that were not timed.
+/// but belong to calls that were not timed. `live` is what is live of each row, in rising order.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     thread: Thread,
     rows: &[Row],
     baseline: &Baseline,
     open: &[(u32, u64)],
+    live: &[(u32, Sampled)],
     epoch: &Epoch,
 ) -> u64 {
     let estimated = match epoch.mode.traits().timing {
@@ -24,7 +26,17 @@ pub(crate) fn append(
         Timing::EveryCall | Timing::Never => Vec::new(),
     };
     let mut shown: Vec<bool> = (0..rows.len()).map(|index| !baseline.is_bare(index)).collect();
-    for &(index, _) in open {
+    // A block that was sampled after the rows were read is the next capture's.
+    let live = &live[..live.partition_point(|&(index, _)| (index as usize) < rows.len())];
+    let live_of = |index: usize| {
+        let at = live.binary_search_by_key(&(index as u32), |&(index, _)| index);
+        at.map_or_else(|_| Sampled::default(), |at| live[at].1)
+    };
+    for &index in open
+        .iter()
+        .map(|(index, _)| index)
+        .chain(live.iter().map(|(index, _)| index))
+    {
         shown[index as usize] = true;
     }
     for index in (1..rows.len()).rev() {
@@ -68,6 +80,9 @@ pub(crate) fn append(
         for (quantity, value) in quantities(baseline, index, ticks, off_cpu) {
             snapshot.measures.push_row(quantity, id.0, value);
         }
+        for (quantity, value) in levels(live_of(index)) {
+            snapshot.measures.push_row(quantity, id.0, value);
+        }
         if epoch.histograms {
             baseline.histograms.append(index, &mut snapshot.latencies, id.0);
         }
@@ -102,6 +117,9 @@ pub(crate) fn append(
     for (quantity, value) in quantities(baseline, 0, outside_ticks, off_cpu) {
         snapshot.measures.push_outside(quantity, thread_number, value);
     }
+    for (quantity, value) in levels(live_of(0)) {
+        snapshot.measures.push_outside(quantity, thread_number, value);
+    }
     snapshot.threads.push(Thread {
         outside_ticks,
         first_row,
@@ -110,6 +128,14 @@ pub(crate) fn append(
         ..thread
     });
     charged_outside - outside_ticks
+}
+
+/// Returns what a node shows of the blocks that are live.
+fn levels(live: Sampled) -> [(Quantity, u64); 2] {
+    [
+        (Quantity::LiveBytes, live.bytes()),
+        (Quantity::LiveVariance, live.variance()),
+    ]
 }
 
 /// Returns what a node shows of each quantity. Its time off the CPU, which may be an estimate, is no more than its self

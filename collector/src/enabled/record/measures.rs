@@ -6,8 +6,8 @@ use tickscope_format::snapshot::Quantity;
 use crate::enabled::platform::sync::{AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;
 
-/// How many quantities there are.
-pub(crate) const QUANTITIES: usize = Quantity::ALL.len();
+/// How many quantities nodes count: all before those of a moment, which are read elsewhere.
+pub(crate) const QUANTITIES: usize = Quantity::LiveBytes.code() as usize;
 
 zeroed! {
     /// The quantities of one node, by their codes. Only the thread writes them.

@@ -86,6 +86,8 @@ zeroed! {
         depth_max: AtomicU32,
         /// The largest number of nodes allowed.
         nodes_max: AtomicU32,
+        /// Not 0 if blocks of this life may be in the table of live ones.
+        has_sampled_blocks: AtomicU32,
     }
 }
 
@@ -147,6 +149,7 @@ impl Tree {
             random: AtomicU64::new(0),
             depth_max: AtomicU32::new(0),
             nodes_max: AtomicU32::new(0),
+            has_sampled_blocks: AtomicU32::new(0),
         }
     }
 
@@ -172,6 +175,7 @@ impl Tree {
         self.limit.store(limit, Ordering::Relaxed);
         self.depth_max.store(depth_max, Ordering::Relaxed);
         self.nodes_max.store(nodes_max, Ordering::Relaxed);
+        self.has_sampled_blocks.store(0, Ordering::Relaxed);
         // Any number but 0 will do, if it differs between threads.
         self.random.store(now | 1, Ordering::Relaxed);
         self.last.store(now, Ordering::Release);

@@ -106,14 +106,19 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         match self.inner.try_lock() {
             Ok(inner) => Ok(self.guard(inner)),
-            Err(TryLockError::Poisoned(poisoned)) => Err(PoisonError::new(self.guard(poisoned.into_inner()))),
-            Err(TryLockError::WouldBlock) => self.wait(),
+            Err(error) => self.lock_rarely(error),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wait(&self) -> LockResult<MutexGuard<'_, T>> {
+    fn lock_rarely<'a>(
+        &'a self,
+        error: TryLockError<sync::MutexGuard<'a, T>>,
+    ) -> LockResult<MutexGuard<'a, T>> {
+        if let TryLockError::Poisoned(poisoned) = error {
+            return Err(PoisonError::new(self.guard(poisoned.into_inner())));
+        }
         let waiters = &self.waiters;
         let row = Row {
             label: &self.label,

@@ -128,16 +128,19 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         match self.inner.try_read() {
             Ok(inner) => Ok(self.reading(inner)),
-            Err(TryLockError::Poisoned(poisoned)) => {
-                Err(PoisonError::new(self.reading(poisoned.into_inner())))
-            }
-            Err(TryLockError::WouldBlock) => self.wait_to_read(),
+            Err(error) => self.read_rarely(error),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wait_to_read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+    fn read_rarely<'a>(
+        &'a self,
+        error: TryLockError<sync::RwLockReadGuard<'a, T>>,
+    ) -> LockResult<RwLockReadGuard<'a, T>> {
+        if let TryLockError::Poisoned(poisoned) = error {
+            return Err(PoisonError::new(self.reading(poisoned.into_inner())));
+        }
         let Queues { readers, .. } = &self.queues;
         // Writers that wait are made to by readers that have the lock already.
         let row = Row {
@@ -166,16 +169,19 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         match self.inner.try_write() {
             Ok(inner) => Ok(self.writing(inner)),
-            Err(TryLockError::Poisoned(poisoned)) => {
-                Err(PoisonError::new(self.writing(poisoned.into_inner())))
-            }
-            Err(TryLockError::WouldBlock) => self.wait_to_write(),
+            Err(error) => self.write_rarely(error),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wait_to_write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+    fn write_rarely<'a>(
+        &'a self,
+        error: TryLockError<sync::RwLockWriteGuard<'a, T>>,
+    ) -> LockResult<RwLockWriteGuard<'a, T>> {
+        if let TryLockError::Poisoned(poisoned) = error {
+            return Err(PoisonError::new(self.writing(poisoned.into_inner())));
+        }
         let Queues { readers, writers } = &self.queues;
         let row = Row {
             label: &self.label,

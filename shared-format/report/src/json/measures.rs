@@ -3,7 +3,7 @@
 
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
-use tickscope_format::snapshot::{Column, Quantity, Snapshot};
+use tickscope_format::snapshot::{Column, Quantity, Snapshot, live_error};
 
 use crate::quotient::Quotient;
 
@@ -46,6 +46,8 @@ fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
             snapshot.waits
         } else if quantity.is_of_allocator() {
             counts
+        } else if quantity.is_level() {
+            snapshot.measures.of(Quantity::LiveBytes).is_some()
         } else {
             snapshot.measures.of(*quantity).is_some()
         }
@@ -65,13 +67,23 @@ impl<'a> Measures<'a> {
         let of = |quantity| {
             let column = snapshot.measures.of(quantity);
             let ticks = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
-            let in_unit = |value: u64| in_unit(snapshot, quantity, value);
-            let own: Vec<u64> = ticks.into_iter().map(in_unit).collect();
+            let (own, totals) = if quantity == Quantity::LiveVariance {
+                // Variances add up, errors do not.
+                let totals = snapshot.nodes.totals(&ticks);
+                (
+                    in_unit(snapshot, quantity, ticks),
+                    in_unit(snapshot, quantity, totals),
+                )
+            } else {
+                let own = in_unit(snapshot, quantity, ticks);
+                let totals = snapshot.nodes.totals(&own);
+                (own, totals)
+            };
             Dense {
                 quantity,
                 column,
-                totals: snapshot.nodes.totals(&own),
                 own,
+                totals,
             }
         };
         Self {
@@ -98,17 +110,25 @@ impl<'a> Measures<'a> {
     pub(super) fn outside(&self, thread: u32) -> Members {
         let members = self.columns.iter().map(|dense| {
             let outside = dense.column.map_or(0, |column| column.of_outside(thread));
-            let outside = in_unit(self.snapshot, dense.quantity, outside);
+            let outside = value_of(self.snapshot, dense.quantity, outside);
             (dense.quantity.outside_name(), Quotient::of(outside, self.per))
         });
         Members(members.collect())
     }
 }
 
-/// A count as it is, a time in nanoseconds.
-fn in_unit(snapshot: &Snapshot, quantity: Quantity, value: u64) -> u64 {
+/// Returns values in the unit of reports.
+fn in_unit(snapshot: &Snapshot, quantity: Quantity, values: Vec<u64>) -> Vec<u64> {
+    let in_unit = |value| value_of(snapshot, quantity, value);
+    values.into_iter().map(in_unit).collect()
+}
+
+/// Returns a count as it is, a time in nanoseconds, and for a variance the error that follows from it.
+fn value_of(snapshot: &Snapshot, quantity: Quantity, value: u64) -> u64 {
     if quantity.is_time() {
         snapshot.nanos(value)
+    } else if quantity == Quantity::LiveVariance {
+        live_error(value)
     } else {
         value
     }

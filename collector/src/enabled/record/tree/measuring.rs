@@ -3,7 +3,7 @@
 use tickscope_format::snapshot::Quantity;
 
 use super::{Path, Tree};
-use crate::enabled::platform::sync::ADDS_IN_ONE;
+use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering};
 use crate::enabled::record::measures::{Amounts, QUANTITIES};
 use crate::enabled::record::node::Node;
 
@@ -60,7 +60,9 @@ impl Tree {
         if early != [0; QUANTITIES]
             && let Some(measures) = self.measures.make(0)
         {
-            measures.add(Quantity::ALL.map(|quantity| (quantity, early[quantity.code() as usize])));
+            for (quantity, amount) in Quantity::ALL.into_iter().zip(early) {
+                measures.add([(quantity, amount)]);
+            }
         }
     }
 
@@ -69,6 +71,21 @@ impl Tree {
         if let Some(measures) = self.measures.get(0) {
             measures.add(amounts);
         }
+    }
+
+    /// Returns where a block that is sampled now was allocated: the index of the innermost open node, or of the root. `None` if
+    /// nothing is counted.
+    pub(crate) fn place_of_block(&self) -> Option<u32> {
+        if self.is(Path::Off) {
+            return None;
+        }
+        self.has_sampled_blocks.store(1, Ordering::Relaxed);
+        Some(self.current.get().map_or(0, Node::index))
+    }
+
+    /// Returns whether blocks of this life of the tree may be in the table of live ones.
+    pub(crate) fn has_sampled_blocks(&self) -> bool {
+        self.has_sampled_blocks.load(Ordering::Relaxed) != 0
     }
 
     /// Forgets what an earlier life of a node has counted.

@@ -1,0 +1,496 @@
+//! Blocks of memory that the program has now, sampled: which node allocated them.
+//!
+//! Points lie on the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block on which
+//! a point lies goes into a table, under its address, with the node. Whoever frees the block takes it out again, on any
+//! thread. A capture reads the table: what is live is in it and nowhere else, so resets have nothing to do with it.
+//!
+//! The table is in static memory. Neither end allocates, locks or calls the kernel. A block is put in before the program knows
+//! its address, and taken out before the allocator may give the address to another thread, so no two threads change the place
+//! of one block at once.
+
+use std::cell::Cell;
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+
+use tickscope_format::snapshot::LIVE_SAMPLE_BYTES;
+
+use crate::enabled::record::node::NODES_MAX;
+use crate::enabled::record::tree::Tree;
+
+/// The places of one block: it is in any of them, and nowhere else.
+const GROUP: usize = 32;
+
+const GROUPS: usize = 2048;
+
+/// Places, so that some 16 GiB may be live before a group is full.
+const PLACES: usize = GROUP * GROUPS;
+
+/// How many counters tell that a block is not in the table, without looking.
+const FILTER: usize = 1 << 14;
+
+/// The bits of an owner that hold the node's index.
+const NODE_BITS: u32 = NODES_MAX.ilog2();
+
+/// The bit of an owner that tells a row of finished threads from a node of a tree.
+const FINISHED: u64 = 1 << 63;
+
+/// Which row allocated a block: a node of a tree, or a row of the finished threads of a name. It is not 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Owner(u64);
+
+/// A sampled block that was taken out of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    bytes: u64,
+    owner: u64,
+}
+
+struct Table {
+    /// How many blocks in the table have this hash. A counter that has reached its end stays there.
+    filter: [AtomicU8; FILTER],
+    /// The addresses; 0 where there is no block.
+    blocks: [AtomicUsize; PLACES],
+    bytes: [AtomicU64; PLACES],
+    /// The owners; 0 while a place changes.
+    owners: [AtomicU64; PLACES],
+    /// How many places were taken, and how many were left.
+    put: AtomicU64,
+    taken: AtomicU64,
+    /// Sampled blocks for which there was no place.
+    lost: AtomicU64,
+}
+
+static TABLE: Table = Table::new();
+
+/// Numbers threads, so that each has random numbers of its own.
+static THREADS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// Bytes until the next point; below 0 if it has been passed.
+    static LEFT: Cell<i64> = const { Cell::new(0) };
+    /// The state of the random numbers; 0 before the first.
+    static RANDOM: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Owner {
+    /// Returns the owner for a node of a tree.
+    fn node(tree: &'static Tree, index: u32) -> Self {
+        Self(Self::tree(tree) << NODE_BITS | u64::from(index))
+    }
+
+    fn tree(tree: &'static Tree) -> u64 {
+        // Trees are aligned to 64 bytes. Addresses have at most 48 bits.
+        std::ptr::from_ref(tree).addr() as u64 >> 6
+    }
+
+    /// Returns the owner for a row of the finished threads of the name with this number.
+    pub(crate) fn finished(name: u32, row: u32) -> Self {
+        Self(FINISHED | u64::from(name) << 32 | u64::from(row))
+    }
+}
+
+impl Table {
+    const fn new() -> Self {
+        Self {
+            filter: [const { AtomicU8::new(0) }; FILTER],
+            blocks: [const { AtomicUsize::new(0) }; PLACES],
+            bytes: [const { AtomicU64::new(0) }; PLACES],
+            owners: [const { AtomicU64::new(0) }; PLACES],
+            put: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    fn put(&self, block: usize, bytes: u64, owner: u64) {
+        let hash = hash(block);
+        let places = group(hash);
+        // A block that was freed past this allocator may have left its address.
+        let old = places
+            .clone()
+            .find(|&place| self.blocks[place].load(Ordering::Relaxed) == block);
+        if let Some(place) = old {
+            self.owners[place].store(0, Ordering::Relaxed);
+            self.fill(place, bytes, owner);
+            return;
+        }
+        for place in places {
+            let free = &self.blocks[place];
+            if free.load(Ordering::Relaxed) == 0
+                && free
+                    .compare_exchange(0, block, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+            {
+                let up = |count: u8| count.checked_add(1);
+                // Only a full counter refuses, and it stays full.
+                _ = self.filter[filtered(hash)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
+                self.fill(place, bytes, owner);
+                self.put.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+        }
+        self.lost.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn fill(&self, place: usize, bytes: u64, owner: u64) {
+        // SYNC POINT: owner 0 before bytes, bytes before owner (meets `read`).
+        self.bytes[place].store(bytes, Ordering::Release);
+        self.owners[place].store(owner, Ordering::Release);
+    }
+
+    /// Returns whether a block may be in the table.
+    #[inline(always)]
+    fn may_have(&self, block: usize) -> bool {
+        self.filter[filtered(hash(block))].load(Ordering::Relaxed) != 0
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take(&self, block: usize) -> Option<Block> {
+        let hash = hash(block);
+        let place = group(hash).find(|&place| self.blocks[place].load(Ordering::Relaxed) == block)?;
+        let taken = Block {
+            bytes: self.bytes[place].load(Ordering::Relaxed),
+            owner: self.owners[place].swap(0, Ordering::Relaxed),
+        };
+        let down = |count: u8| (count < u8::MAX).then(|| count.saturating_sub(1));
+        _ = self.filter[filtered(hash)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, down);
+        // SYNC POINT: the place is left last (meets the exchange in `put`).
+        self.blocks[place].store(0, Ordering::Release);
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Some(taken)
+    }
+
+    /// Returns owners and bytes of all blocks. A block that changes meanwhile is left out.
+    fn read(&self) -> impl Iterator<Item = (usize, u64, u64)> {
+        let is_empty = self.put.load(Ordering::Relaxed) == self.taken.load(Ordering::Relaxed);
+        let places = if is_empty { 0..0 } else { 0..PLACES };
+        places.filter_map(|place| {
+            let block = self.blocks[place].load(Ordering::Relaxed);
+            if block == 0 {
+                return None;
+            }
+            let owner = self.owners[place].load(Ordering::Acquire);
+            let bytes = self.bytes[place].load(Ordering::Acquire);
+            let same = self.owners[place].load(Ordering::Relaxed) == owner
+                && self.blocks[place].load(Ordering::Relaxed) == block;
+            (same && owner != 0).then_some((place, owner, bytes))
+        })
+    }
+}
+
+/// Returns whether a point lies on the next `bytes` of the calling thread. Most allocations end here.
+#[inline(always)]
+pub(crate) fn is_due(bytes: usize) -> bool {
+    let left = LEFT.get().wrapping_sub_unsigned(bytes as u64);
+    LEFT.set(left);
+    left < 0
+}
+
+/// Puts a block of the calling thread's open call into the table, after [`is_due`] has said so, and draws the distance to the
+/// next point. Without a tree it only does the latter. The first block of a thread is due for the first point to be drawn.
+#[cold]
+#[inline(never)]
+pub(crate) fn sample(tree: Option<&'static Tree>, block: usize, bytes: usize) {
+    if RANDOM.get() == 0 {
+        RANDOM.set(seed(THREADS.fetch_add(1, Ordering::Relaxed)));
+        let first = next_distance();
+        if let Some(left) = first.checked_sub(bytes as u64) {
+            LEFT.set(left as i64);
+            return;
+        }
+    }
+    LEFT.set(next_distance() as i64);
+    if let Some(tree) = tree
+        && let Some(index) = tree.place_of_block()
+    {
+        TABLE.put(block, bytes as u64, Owner::node(tree, index).0);
+    }
+}
+
+/// Takes a block that is about to be freed out of the table, if it is there.
+#[inline(always)]
+pub(crate) fn take(block: usize) -> Option<Block> {
+    if TABLE.may_have(block) {
+        TABLE.take(block)
+    } else {
+        None
+    }
+}
+
+/// Puts a block back that was not freed after all.
+#[cold]
+pub(crate) fn put_back(block: usize, Block { bytes, owner }: Block) {
+    if owner != 0 {
+        TABLE.put(block, bytes, owner);
+    }
+}
+
+/// Gives the blocks of a tree whose thread has ended to other owners, by the index of the node.
+pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
+    if !tree.has_sampled_blocks() {
+        return;
+    }
+    let all = TABLE.read();
+    for (place, owner, _) in all.filter(|&(_, owner, _)| owner >> NODE_BITS == Owner::tree(tree)) {
+        let index = owner as u32 & (NODES_MAX - 1);
+        // The block may be freed at this moment. Its place belongs to another owner, or to none, then.
+        _ = TABLE.owners[place].compare_exchange(owner, heir(index).0, Ordering::AcqRel, Ordering::Relaxed);
+    }
+}
+
+/// Returns how many blocks could not be put into the table.
+pub(crate) fn lost() -> u64 {
+    TABLE.lost.load(Ordering::Relaxed)
+}
+
+/// What sampled blocks stand for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sampled {
+    bytes: f64,
+    variance: f64,
+}
+
+impl Sampled {
+    /// Returns what a block stands for: itself, and all others of its size that no point lay on. A block of `bytes` is in the
+    /// table with the probability `1 - exp(-bytes / LIVE_SAMPLE_BYTES)`.
+    fn block(bytes: u64) -> Self {
+        let sampled = -(-(bytes as f64) / LIVE_SAMPLE_BYTES as f64).exp_m1();
+        let stands_for = bytes as f64 / sampled.max(f64::MIN_POSITIVE);
+        Self {
+            bytes: stands_for,
+            variance: stands_for * stands_for * (1.0 - sampled),
+        }
+    }
+
+    pub(crate) fn bytes(self) -> u64 {
+        self.bytes.round() as u64
+    }
+
+    pub(crate) fn variance(self) -> u64 {
+        self.variance.round() as u64
+    }
+}
+
+impl AddAssign for Sampled {
+    fn add_assign(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.variance += other.variance;
+    }
+}
+
+/// What is live of all rows, at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    /// By owner, in rising order.
+    rows: Vec<(u64, Sampled)>,
+}
+
+impl Live {
+    /// Reads the table.
+    pub(crate) fn read() -> Self {
+        let all = TABLE.read();
+        let mut rows: Vec<(u64, Sampled)> = all
+            .map(|(_, owner, bytes)| (owner, Sampled::block(bytes)))
+            .collect();
+        rows.sort_unstable_by_key(|&(owner, _)| owner);
+        rows.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        Self { rows }
+    }
+
+    /// Returns what is live of a tree, by the index of the node, in rising order.
+    pub(crate) fn of_tree(&self, tree: &'static Tree) -> Vec<(u32, Sampled)> {
+        self.between(
+            Owner::node(tree, 0),
+            Owner::node(tree, NODES_MAX - 1),
+            NODES_MAX - 1,
+        )
+    }
+
+    /// Returns what is live of the finished threads of a name, by the row, in rising order.
+    pub(crate) fn of_finished(&self, name: u32) -> Vec<(u32, Sampled)> {
+        self.between(
+            Owner::finished(name, 0),
+            Owner::finished(name, u32::MAX),
+            u32::MAX,
+        )
+    }
+
+    fn between(&self, first: Owner, last: Owner, bits: u32) -> Vec<(u32, Sampled)> {
+        let begin = self.rows.partition_point(|&(owner, _)| owner < first.0);
+        let rows = self.rows[begin..].iter();
+        rows.take_while(|&&(owner, _)| owner <= last.0)
+            .map(|&(owner, sampled)| (owner as u32 & bits, sampled))
+            .collect()
+    }
+}
+
+/// Mixes an address. Blocks are aligned, so their lowest bits say nothing.
+#[inline(always)]
+fn hash(block: usize) -> u64 {
+    (block as u64 >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[inline(always)]
+fn filtered(hash: u64) -> usize {
+    (hash >> (u64::BITS - FILTER.ilog2())) as usize
+}
+
+fn group(hash: u64) -> std::ops::Range<usize> {
+    let first = (hash >> 32) as usize % GROUPS * GROUP;
+    first..first + GROUP
+}
+
+/// Returns a random distance to the next point, exponentially distributed.
+fn next_distance() -> u64 {
+    // xorshift64*
+    let mut state = RANDOM.get();
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    RANDOM.set(state);
+    let bits = state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
+    let uniform = (bits + 1) as f64 / (1u64 << 53) as f64;
+    (-uniform.ln() * LIVE_SAMPLE_BYTES as f64) as u64
+}
+
+/// Returns the first state of the random numbers of a thread (splitmix64). It is not 0.
+fn seed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed ^ mixed >> 31).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> &'static Table {
+        // The stack of a test is smaller than a table.
+        static TABLES: [Table; 2] = [const { Table::new() }; 2];
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        &TABLES[NEXT.fetch_add(1, Ordering::Relaxed)]
+    }
+
+    fn all(table: &Table) -> Vec<(u64, u64)> {
+        let mut all: Vec<_> = table.read().map(|(_, owner, bytes)| (owner, bytes)).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn what_is_put_in_is_there_until_it_is_taken() {
+        let table = table();
+        assert!(!table.may_have(0x1000) && table.take(0x1000).is_none());
+        for number in 1..=1_000 {
+            table.put(0x1000 * number, number as u64, 7);
+        }
+        assert_eq!(all(table).len(), 1_000);
+        // An address is in it once.
+        table.put(0x1000, 55, 8);
+        assert_eq!(all(table).len(), 1_000);
+        assert_eq!(
+            table.take(0x1000).map(|block| (block.bytes, block.owner)),
+            Some((55, 8))
+        );
+        for number in 2..=1_000 {
+            assert!(table.may_have(0x1000 * number));
+            assert_eq!(table.take(0x1000 * number).unwrap().bytes, number as u64);
+        }
+        assert!(all(table).is_empty() && !table.may_have(0x1000));
+        assert!(
+            table
+                .filter
+                .iter()
+                .all(|count| count.load(Ordering::Relaxed) == 0)
+        );
+        // A full group says so, and what is in it stays.
+        let same = |&block: &usize| group(hash(block)) == group(hash(0x10));
+        let blocks: Vec<usize> = (1..)
+            .map(|number| number * 0x10)
+            .filter(same)
+            .take(GROUP + 3)
+            .collect();
+        for &block in &blocks {
+            table.put(block, 1, 9);
+        }
+        assert_eq!((all(table).len(), table.lost.load(Ordering::Relaxed)), (GROUP, 3));
+        assert!(blocks[..GROUP].iter().all(|&block| table.take(block).is_some()));
+        assert!(table.take(blocks[GROUP]).is_none());
+    }
+
+    #[test]
+    fn threads_share_the_table() {
+        let table = table();
+        std::thread::scope(|scope| {
+            for thread in 1..=4usize {
+                scope.spawn(move || {
+                    for round in 0..200 {
+                        let block = |number: usize| (thread << 32 | number << 4) + 0x10;
+                        for number in 0..200 {
+                            table.put(block(number), (thread * 1_000 + round) as u64, thread as u64);
+                        }
+                        // What is read is of one block, and of this round of its own thread.
+                        for (_, owner, bytes) in table.read() {
+                            assert_eq!(bytes / 1_000, owner);
+                        }
+                        for number in 0..200 {
+                            assert_eq!(table.take(block(number)).unwrap().owner, thread as u64);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(all(table).is_empty());
+        assert_eq!(table.lost.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn points_are_as_far_apart_as_they_should_be() {
+        RANDOM.set(seed(3));
+        let count = 100_000;
+        let sum: f64 = (0..count).map(|_| next_distance() as f64).sum();
+        let mean = sum / f64::from(count) / LIVE_SAMPLE_BYTES as f64;
+        // The mean of so many has a standard deviation of 0.3 %.
+        assert!((mean - 1.0).abs() < 0.015, "{mean}");
+    }
+
+    #[test]
+    fn a_block_stands_for_those_that_were_missed() {
+        let mean = LIVE_SAMPLE_BYTES;
+        // A small block is sampled as often as it has bytes of the mean distance, and a large one always.
+        let small = Sampled::block(64);
+        assert!((small.bytes / mean as f64 - 1.0).abs() < 0.001, "{small:?}");
+        assert!(
+            (small.variance / (mean as f64).powi(2) - 1.0).abs() < 0.001,
+            "{small:?}"
+        );
+        assert_eq!(Sampled::block(100 * mean).bytes(), 100 * mean);
+        assert_eq!(Sampled::block(100 * mean).variance(), 0);
+        assert_eq!(Sampled::block(1).bytes(), mean);
+    }
+
+    #[test]
+    fn a_row_has_what_its_owner_has() {
+        let live = Live {
+            rows: vec![
+                (Owner::finished(0, 3).0, Sampled::block(1 << 30)),
+                (Owner::finished(1, 2).0, Sampled::block(2 << 30)),
+            ],
+        };
+        let rows: Vec<_> = live
+            .of_finished(1)
+            .iter()
+            .map(|&(row, sampled)| (row, sampled.bytes()))
+            .collect();
+        assert_eq!(rows, [(2, 2 << 30)]);
+        assert!(live.of_finished(2).is_empty());
+    }
+}
