@@ -474,7 +474,7 @@ mod tests {
         );
         assert_eq!(Sampled::block(100 * mean).bytes(), 100 * mean);
         assert_eq!(Sampled::block(100 * mean).variance(), 0);
-        assert_eq!(Sampled::block(1).bytes(), mean);
+        assert!(Sampled::block(1).bytes().abs_diff(mean) <= 1);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
+use std::sync::{self, LockResult, TryLockError, TryLockResult};
 
 use super::contention::{Row, charge, map, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
@@ -55,7 +55,7 @@ impl Holding<'_> {
     #[inline]
     pub(super) fn charge(&self) {
         if self.waiters.any() {
-            charge(&[self.waiters]);
+            charge(self.waiters, None);
         }
     }
 }
@@ -104,29 +104,25 @@ impl<T: ?Sized> Mutex<T> {
     /// If the mutex is poisoned; the error has the guard.
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        match self.inner.try_lock() {
-            Ok(inner) => Ok(self.guard(inner)),
-            Err(error) => self.lock_rarely(error),
-        }
+        let got = match self.inner.try_lock() {
+            Ok(inner) => Ok(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
+            Err(TryLockError::WouldBlock) => self.wait(),
+        };
+        // Here and not in `wait`, so that a guard got at once stays in registers.
+        map(got, |inner| self.guard(inner))
     }
 
     #[cold]
     #[inline(never)]
-    fn lock_rarely<'a>(
-        &'a self,
-        error: TryLockError<sync::MutexGuard<'a, T>>,
-    ) -> LockResult<MutexGuard<'a, T>> {
-        if let TryLockError::Poisoned(poisoned) = error {
-            return Err(PoisonError::new(self.guard(poisoned.into_inner())));
-        }
+    fn wait(&self) -> LockResult<sync::MutexGuard<'_, T>> {
         let waiters = &self.waiters;
         let row = Row {
             label: &self.label,
             site: &self.site,
             kind: WaitKind::Mutex,
         };
-        let got = wait_for(row, waiters, &[waiters], || self.inner.lock());
-        map(got, |inner| self.guard(inner))
+        wait_for(row, waiters, &[waiters], || self.inner.lock())
     }
 
     /// Gets the lock if no thread has it; see [`std::sync::Mutex::try_lock`].

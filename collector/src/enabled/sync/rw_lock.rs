@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
+use std::sync::{self, LockResult, TryLockError, TryLockResult};
 
 use super::contention::{Row, charge, map, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
@@ -72,7 +72,7 @@ impl Drop for Reading<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.0.writers.any() {
-            charge(&[&self.0.readers, &self.0.writers]);
+            charge(&self.0.readers, Some(&self.0.writers));
         }
     }
 }
@@ -81,7 +81,7 @@ impl Drop for Writing<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.0.writers.any() || self.0.readers.any() {
-            charge(&[&self.0.readers, &self.0.writers]);
+            charge(&self.0.readers, Some(&self.0.writers));
         }
     }
 }
@@ -126,21 +126,17 @@ impl<T: ?Sized> RwLock<T> {
     /// If the lock is poisoned; the error has the guard.
     #[inline]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        match self.inner.try_read() {
-            Ok(inner) => Ok(self.reading(inner)),
-            Err(error) => self.read_rarely(error),
-        }
+        let got = match self.inner.try_read() {
+            Ok(inner) => Ok(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
+            Err(TryLockError::WouldBlock) => self.wait_to_read(),
+        };
+        map(got, |inner| self.reading(inner))
     }
 
     #[cold]
     #[inline(never)]
-    fn read_rarely<'a>(
-        &'a self,
-        error: TryLockError<sync::RwLockReadGuard<'a, T>>,
-    ) -> LockResult<RwLockReadGuard<'a, T>> {
-        if let TryLockError::Poisoned(poisoned) = error {
-            return Err(PoisonError::new(self.reading(poisoned.into_inner())));
-        }
+    fn wait_to_read(&self) -> LockResult<sync::RwLockReadGuard<'_, T>> {
         let Queues { readers, .. } = &self.queues;
         // Writers that wait are made to by readers that have the lock already.
         let row = Row {
@@ -148,8 +144,7 @@ impl<T: ?Sized> RwLock<T> {
             site: &self.read_site,
             kind: WaitKind::Read,
         };
-        let got = wait_for(row, readers, &[readers], || self.inner.read());
-        map(got, |inner| self.reading(inner))
+        wait_for(row, readers, &[readers], || self.inner.read())
     }
 
     /// Gets the lock for reading if that needs no wait; see [`std::sync::RwLock::try_read`].
@@ -167,29 +162,24 @@ impl<T: ?Sized> RwLock<T> {
     /// If the lock is poisoned; the error has the guard.
     #[inline]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        match self.inner.try_write() {
-            Ok(inner) => Ok(self.writing(inner)),
-            Err(error) => self.write_rarely(error),
-        }
+        let got = match self.inner.try_write() {
+            Ok(inner) => Ok(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
+            Err(TryLockError::WouldBlock) => self.wait_to_write(),
+        };
+        map(got, |inner| self.writing(inner))
     }
 
     #[cold]
     #[inline(never)]
-    fn write_rarely<'a>(
-        &'a self,
-        error: TryLockError<sync::RwLockWriteGuard<'a, T>>,
-    ) -> LockResult<RwLockWriteGuard<'a, T>> {
-        if let TryLockError::Poisoned(poisoned) = error {
-            return Err(PoisonError::new(self.writing(poisoned.into_inner())));
-        }
+    fn wait_to_write(&self) -> LockResult<sync::RwLockWriteGuard<'_, T>> {
         let Queues { readers, writers } = &self.queues;
         let row = Row {
             label: &self.label,
             site: &self.write_site,
             kind: WaitKind::Write,
         };
-        let got = wait_for(row, writers, &[readers, writers], || self.inner.write());
-        map(got, |inner| self.writing(inner))
+        wait_for(row, writers, &[readers, writers], || self.inner.write())
     }
 
     /// Gets the lock for writing if that needs no wait; see [`std::sync::RwLock::try_write`].
