@@ -379,10 +379,8 @@ impl CollectorState {
             uptime_ns: now.ns.saturating_sub(config.started_ns),
             warnings: self.session.warnings.clone(),
         };
-        let without_place = live_blocks::lost();
-        if without_place > 0 {
-            let warning = format!("{LIVE_TOO_LOW} ({without_place} samples)");
-            snapshot.process.warnings.push(warning);
+        if live_blocks::lost() > 0 {
+            snapshot.process.warnings.push(LIVE_TOO_LOW.into());
         }
         snapshot.clock = ClockInfo {
             source: clock.source(),

@@ -108,8 +108,11 @@ mod tests {
             threads.map(|thread| thread.join().unwrap())
         });
         assert!(found.iter().all(|sites| *sites == found[0]));
-        let many = (0..SITES_MAX).map(|number| of(WaitKind::Write, label(Some(name(number)))));
-        assert_eq!(many.last().unwrap().describe().name, "[lock] (others) (write)");
+        for number in 0..SITES_MAX {
+            of(WaitKind::Write, label(Some(name(number))));
+        }
+        let beyond = of(WaitKind::Write, label(Some("beyond")));
+        assert_eq!(beyond.describe().name, "[lock] (others) (write)");
         let late = of(WaitKind::Condvar, label(Some("late")));
         assert_eq!(late.describe().name, "[condvar] (others)");
         assert!(std::ptr::eq(one, of(WaitKind::Mutex, label(Some("one")))));

@@ -14,6 +14,7 @@ use sync::{
 static NUMBER: Mutex<u32> = Mutex::new(5);
 static WORDS: RwLock<Vec<&str>> = RwLock::new(Vec::new());
 static CHANGED: Condvar = Condvar::new();
+#[allow(clippy::declare_interior_mutable_const, reason = "each use is to be a lock of its own")]
 const FRESH: Mutex<Option<Box<u8>>> = Mutex::new(None);
 
 #[derive(Debug, Default)]

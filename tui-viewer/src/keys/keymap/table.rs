@@ -328,7 +328,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('v'), Action::Measure)],
         "by time, what is counted, or calls",
     )
-    .note(": shares, totals, bars and the order are of the next measure that the program has (allocations, bytes)")
+    .note(": shares, totals, bars and the order are of the next measure that the program has (waiting, allocations, ...)")
     .left("measure", 6),
     line(
         Section::Columns,
