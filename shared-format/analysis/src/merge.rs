@@ -266,10 +266,36 @@ fn ticks_of(part: &Snapshot, last: &Snapshot, ticks: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::snapshot::Quantity;
     use tickscope_testkit::fixture;
 
     use super::*;
     use crate::window::less;
+
+    #[test]
+    fn a_level_is_that_of_the_last_moment_in_sums_and_windows() {
+        let with = |live: u64| {
+            let mut one = fixture::allocating();
+            one.measures.push_row(Quantity::LiveBytes, 2, live);
+            one.measures.push_row(Quantity::LiveVariance, 2, live * live);
+            one.measures.push_outside(Quantity::LiveBytes, 0, live + 1);
+            one
+        };
+        let (earlier, mut later) = (with(700), with(500));
+        let both = sum(&[&earlier, &later]);
+        assert_eq!(both.measures.of(Quantity::Allocations).unwrap().of_row(2), 80);
+        later.capture.seq += 1;
+        let window = less(&later, &earlier);
+        assert!(window.measures.of(Quantity::Allocations).is_none());
+        for derived in [both, window] {
+            let live = derived.measures.of(Quantity::LiveBytes).unwrap();
+            let rows: Vec<u64> = live.rows.iter().map(|&(_, value)| value).collect();
+            let outside: Vec<u64> = live.outside.iter().map(|&(_, value)| value).collect();
+            assert_eq!((rows, outside), (vec![500], vec![501]));
+            let variance = derived.measures.of(Quantity::LiveVariance).unwrap();
+            assert_eq!(variance.rows[0].1, 500 * 500);
+        }
+    }
 
     #[test]
     fn nothing_is_lost_and_rows_of_the_same_path_are_one() {

@@ -27,6 +27,41 @@ fn two_threads() {
 }
 
 #[test]
+fn live_bytes_have_their_error_and_totals_that_of_the_sum() {
+    use tickscope_format::snapshot::{LIVE_SAMPLE_BYTES, Quantity, live_error};
+    let mut snapshot = fixture::two_threads();
+    let variance = 30 * LIVE_SAMPLE_BYTES * LIVE_SAMPLE_BYTES;
+    for row in [1, 2] {
+        snapshot.measures.push_row(Quantity::LiveBytes, row, 70_000_000);
+        snapshot.measures.push_row(Quantity::LiveVariance, row, variance);
+        snapshot
+            .measures
+            .push_row(Quantity::MadeOthersWait, row, 1_000_000);
+    }
+    let text = report(&snapshot, ProcessState::Running);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let of = |row: usize, member: &str| document["nodes"][row][member].as_u64();
+    assert_eq!(of(1, "live_bytes"), Some(70_000_000));
+    assert_eq!(of(1, "total_live_bytes"), Some(140_000_000));
+    assert_eq!(of(1, "live_bytes_error"), Some(live_error(variance)));
+    assert_eq!(of(1, "total_live_bytes_error"), Some(live_error(2 * variance)));
+    assert_eq!(of(0, "live_bytes_error"), Some(4 * LIVE_SAMPLE_BYTES));
+    assert_eq!(
+        of(0, "allocations"),
+        None,
+        "the allocator counted nothing else here"
+    );
+    assert_eq!(of(2, "made_others_wait_ns"), Some(snapshot.nanos(1_000_000)));
+    assert_eq!(
+        of(0, "total_made_others_wait_ns"),
+        Some(2 * snapshot.nanos(1_000_000))
+    );
+    assert_eq!(document["threads"][0]["outside_live_bytes"].as_u64(), Some(0));
+    let without = report(&fixture::allocating(), ProcessState::Running);
+    assert!(!without.contains("live_bytes") && !without.contains("made_others_wait"));
+}
+
+#[test]
 fn hostile() {
     insta::assert_snapshot!(report(&fixtures::hostile(), ProcessState::FromFile));
 }
