@@ -39,11 +39,23 @@ fn snapshot_of(version: &str) -> Snapshot {
             for quantity in [Quantity::Waiting, Quantity::Ready, Quantity::UnplacedWaiting] {
                 s.measures.set(quantity, Column::default());
             }
+            without_locks_and_live_bytes(&mut s);
             s.waits = false;
         }
+        "1.3" => without_locks_and_live_bytes(&mut s),
         _ => {}
     }
     s
+}
+
+fn without_locks_and_live_bytes(s: &mut Snapshot) {
+    for quantity in [
+        Quantity::MadeOthersWait,
+        Quantity::LiveBytes,
+        Quantity::LiveVariance,
+    ] {
+        s.measures.set(quantity, Column::default());
+    }
 }
 
 /// Something in every field.
