@@ -33,7 +33,7 @@
 //! place share a row.
 //!
 //! An attempt that gets the lock at once measures nothing, and giving a lock back for which nobody waits is one comparison more.
-//! Each lock is 48 to 72 bytes larger than std's. Modes and threads that do not count have no rows, and what they wait for is
+//! Each lock is 32 to 72 bytes larger than std's. Modes and threads that do not count have no rows, and what they wait for is
 //! charged to nobody.
 
 mod condvar;
