@@ -533,6 +533,13 @@ impl Snapshot {
         }
     }
 
+    /// Makes all rows scopes.
+    pub fn clear_tallies(&mut self) {
+        self.counts.clear();
+        self.value_rows.clear();
+        self.gauge_rows.clear();
+    }
+
     /// Returns whether a row is a value.
     pub fn is_value(&self, node: NodeId) -> bool {
         self.value_rows

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of};
 use tickscope_format::snapshot::{
-    Count, Lifetime, Measures, Mode, Nodes, Quantity, Snapshot, Thread, ThreadState,
+    Count, Lifetime, Measures, Mode, Nodes, Quantity, Snapshot, Tally, Thread, ThreadState,
 };
 use tickscope_testkit::fixture::programs::{
     any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies,
@@ -55,6 +55,8 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
         estimates: Vec::new(),
         latencies: Latencies::default(),
         counts: Vec::new(),
+        value_rows: Vec::new(),
+        gauge_rows: Vec::new(),
         ..s.clone()
     };
     let sums = s.sums();
@@ -172,8 +174,18 @@ fn outside(s: &Snapshot) -> u64 {
 fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
     let tree = CallTree::build(s, |_| true);
     let rows = tree.rows.iter();
-    rows.map(|row| (row.path.0, (row.calls, row.self_ticks, row.total_ticks, row.sum)))
-        .collect()
+    rows.map(|row| {
+        (
+            row.path.0,
+            (
+                row.calls,
+                row.self_ticks,
+                row.total_ticks,
+                row.tally.map(Tally::sum),
+            ),
+        )
+    })
+    .collect()
 }
 
 #[test]

@@ -108,17 +108,6 @@ impl<T: Copy + Ord> Extremes<T> {
             max_exact: is_exact((self.max, self.max_exact), (other.max, other.max_exact), max),
         }
     }
-
-    /// Returns a part of these numbers, of which `known` is all that is known to be in it: what lies beyond that only
-    /// bounds the part.
-    #[must_use]
-    pub fn with_known(self, known: Option<Self>) -> Self {
-        Self {
-            min_exact: known.is_some_and(|known| known.min_exact && known.min == self.min),
-            max_exact: known.is_some_and(|known| known.max_exact && known.max == self.max),
-            ..self
-        }
-    }
 }
 
 /// Returns what both have together, where each may have nothing.
@@ -194,6 +183,28 @@ impl Tally {
         })
     }
 
+    /// Returns the same kind with nothing in it.
+    #[must_use]
+    pub fn emptied(self) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            Self::Counter { .. } => Self::Counter { sum: 0 },
+            Self::Value { .. } => Self::Value { sum: 0, range: None },
+            Self::Gauge { .. } => Self::Gauge { level: None },
+        }
+    }
+
+    /// Returns the same as if it had been set before everything else.
+    #[must_use]
+    pub fn set_before_all(self) -> Self {
+        match self {
+            Self::Gauge { level } => Self::Gauge {
+                level: level.map(|level| Level { set_tick: 0, ..level }),
+            },
+            other => other,
+        }
+    }
+
     /// Returns the name of its kind.
     pub fn kind(self) -> &'static str {
         match self {
@@ -251,9 +262,6 @@ mod tests {
         );
         assert!(bound.and(exact(5, 40)).max_exact);
         assert!(bound.and(exact(5, 50)).max_exact);
-        let part = exact(3, 40).with_known(Some(exact(3, 30)));
-        assert_eq!((part.min_exact, part.max_exact), (true, false));
-        assert!(!exact(3, 40).with_known(None).min_exact);
     }
 
     #[test]
