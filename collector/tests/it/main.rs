@@ -49,6 +49,7 @@ mod storm;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;
+mod values;
 mod waits;
 
 use std::process::ExitCode;
@@ -93,6 +94,7 @@ fn main() -> ExitCode {
         stalls::TESTS,
         storm::TESTS,
         threads::TESTS,
+        values::TESTS,
         waits::TESTS,
     ])
 }
