@@ -151,8 +151,27 @@ impl Page<'_> {
         }
     }
 
-    /// Says what counters, values and gauges are, where there are some.
+    /// Says what counters, values and gauges are, where there are some, in a table that has these columns.
     pub(super) fn write_counters(&self, out: &mut String) -> fmt::Result {
+        self.write_signs(out)?;
+        let at_least = tally::at_least(self.options.ascii);
+        if !self.snapshot.value_rows.is_empty() {
+            writeln!(
+                out,
+                "AVG, P50, P99 and MAX of a value are plain numbers; {at_least} is before the smallest of them"
+            )?;
+        }
+        if !self.snapshot.gauge_rows.is_empty() {
+            writeln!(
+                out,
+                "MAX of a gauge is its highest level; {at_least} is before its lowest"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Says what the signs before their sums and levels are.
+    pub(super) fn write_signs(&self, out: &mut String) -> fmt::Result {
         let snapshot = self.snapshot;
         if snapshot.counts.len() > snapshot.gauge_rows.len() {
             writeln!(
@@ -162,19 +181,8 @@ impl Page<'_> {
                 self.options.by.name(),
             )?;
         }
-        let at_least = tally::at_least(self.options.ascii);
-        if !snapshot.value_rows.is_empty() {
-            writeln!(
-                out,
-                "AVG, P50, P99 and MAX of a value are plain numbers; {at_least} is before the smallest of them"
-            )?;
-        }
         if !snapshot.gauge_rows.is_empty() {
-            let level = tally::LEVEL;
-            writeln!(
-                out,
-                "{level} is the last level of a gauge; {at_least} is before its lowest, and MAX is its highest"
-            )?;
+            writeln!(out, "{} is the level that a gauge was set to last", tally::LEVEL)?;
         }
         Ok(())
     }

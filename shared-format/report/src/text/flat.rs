@@ -24,7 +24,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         rows.len(),
         page.time(page.measured()),
     )?;
-    page.write_counters(out)?;
+    page.write_signs(out)?;
     writeln!(out)?;
     // A tilde needs a cell of its own.
     let (width, _) = page.time_cells();

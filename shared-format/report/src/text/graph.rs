@@ -71,7 +71,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         &page.title("CHILDREN", CHILDREN),
         "CALLED",
     ];
-    page.write_counters(out)?;
+    page.write_signs(out)?;
     cells(out, page, titles)?;
     writeln!(out, "NAME")?;
     let mut doubtful_shown = false;
