@@ -5,6 +5,9 @@ use tickscope_format::snapshot::{Extremes, Tally};
 
 use crate::number;
 
+/// Cells of a bound with its sign: where the smallest number stands, and where the largest does.
+const CELLS: [usize; 2] = [6, 7];
+
 /// The sign before the level of a gauge.
 pub const LEVEL: &str = "=";
 
@@ -28,8 +31,7 @@ pub fn quantile(tally: Tally, histogram: &Histogram, share: f64) -> Option<Strin
 
 /// Returns a number that none is below, always with its sign: the smallest number of a value, the lowest level of a gauge.
 pub fn least(tally: Tally, ascii: bool) -> Option<String> {
-    let text = bound(range(tally)?.min, false);
-    Some(format!("{}{text}", at_least(ascii)))
+    Some(bounded(at_least(ascii), range(tally)?.min, false))
 }
 
 /// Returns the smallest number of a value or the lowest level of a gauge, with a sign where only a bound is known.
@@ -48,7 +50,7 @@ pub fn most(tally: Tally, ascii: bool) -> Option<String> {
     let at_most = if ascii { "<=" } else { "≤" };
     Some(match max_exact {
         true => nearest(max),
-        false => format!("{at_most}{}", bound(max, true)),
+        false => bounded(at_most, max, true),
     })
 }
 
@@ -81,10 +83,26 @@ fn nearest(n: i128) -> String {
     with_sign(n, u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX))
 }
 
-/// A bound in three digits, which rounding must not cross.
-fn bound(n: i128, up: bool) -> String {
+/// A bound behind its sign, in three digits, or in two where there is no room. With a sign of two cells and a minus it may
+/// take a cell more.
+fn bounded(sign: &str, n: i128, up: bool) -> String {
+    let text = |digits| format!("{sign}{}", bound(n, up, digits));
+    let three = text(3);
+    if three.chars().count() <= CELLS[usize::from(up)] {
+        return three;
+    }
+    // `1.30k`, `13.0k`: the last digit is a zero.
+    let two = text(2);
+    match two.rfind('0') {
+        Some(at) if two.contains('.') => format!("{}{}", two[..at].trim_end_matches('.'), &two[at + 1..]),
+        _ => two,
+    }
+}
+
+/// A bound with so many digits that are not 0. Rounding does not cross it.
+fn bound(n: i128, up: bool, digits: u32) -> String {
     let size = u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX);
-    let unit = 10u64.pow(size.checked_ilog10().unwrap_or(0).saturating_sub(2));
+    let unit = 10u64.pow((size.checked_ilog10().unwrap_or(0) + 1).saturating_sub(digits));
     let away = up == (n >= 0) && size % unit > 0;
     with_sign(n, (size / unit + u64::from(away)).saturating_mul(unit))
 }
@@ -115,7 +133,7 @@ mod tests {
     fn levels_have_signs_and_values_means() {
         let of = |tally: Tally| [main(tally, number::count), least(tally, false), most(tally, true)];
         let texts = |texts: [&str; 3]| texts.map(|text| Some(text.to_string()));
-        assert_eq!(of(gauge(-31, -12_345, 7)), texts(["-31", "≥-12.4k", "7"]));
+        assert_eq!(of(gauge(-31, -12_345, 7)), texts(["-31", "≥-13k", "7"]));
         assert_eq!(of(gauge(0, 0, 1_000)), texts(["0", "≥0", "1.00k"]));
         let range = Extremes {
             max_exact: false,
@@ -126,6 +144,12 @@ mod tests {
             range: Some(range),
         };
         assert_eq!(of(value), texts(["10", "≥90.1k", "<=90.2k"]));
+        let ascii = |min: i64| least(gauge(min, min, min), true).unwrap();
+        let bounds = [-1_340, -13_401, -134_001, -9_999, 1_349];
+        assert_eq!(
+            bounds.map(ascii),
+            [">=-1.4k", ">=-14k", ">=-140k", ">=-10k", ">=1.3k"]
+        );
         assert_eq!((mean(value, 4), mean(value, 0)), (Some("2.50".into()), None));
         let counter = Tally::Counter { sum: 5 };
         assert_eq!(of(counter), [Some("5".into()), None, None]);
@@ -151,8 +175,10 @@ mod tests {
             let tally = Tally::Gauge { level: Some(level) };
             let cells = |text: Option<String>| text.unwrap().chars().count();
             prop_assert!(cells(main(tally, number::count)) <= 6);
-            prop_assert!(cells(least(tally, false)) <= 7);
-            prop_assert!(cells(most(tally, false)) <= 7);
+            for ascii in [false, true] {
+                prop_assert!(cells(least(tally, ascii)) <= 7, "{:?}", least(tally, ascii));
+                prop_assert!(cells(most(tally, ascii)) <= 7, "{:?}", most(tally, ascii));
+            }
         }
     }
 }

@@ -43,7 +43,7 @@ fn values_and_gauges_have_columns_behind_the_others() {
     let of = |name: &str| all.iter().find(|row| row("name") == name).unwrap();
     let columns = |name: &str| TALLIES.map(|column| of(name)(column)).join(",");
     assert_eq!(columns("rows"), "1,12,86015,86015,1805.06,,0,true,90000,true");
-    assert_eq!(columns("balance"), ",,,,,-5,-7,true,12,true");
+    assert_eq!(columns("balance"), ",,,,,-5,-7401,true,12,true");
     assert_eq!(columns("cache hit"), ",,,,,,,,,");
     assert_eq!(
         (of("rows")("sum"), of("queue")("sum")),

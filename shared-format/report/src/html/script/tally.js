@@ -8,12 +8,17 @@ function valueEdges(bucket) {
 // A level with its sign.
 const levelText = (level) => (level < 0 ? "-" : "") + count(Math.abs(level));
 
-// A bound, which rounding must not cross.
-function boundText(number, up) {
+// A bound behind its sign, which rounding must not cross: in three digits, or in two where it has only so many cells.
+function bounded(sign, number, up, cells) {
   const size = BigInt(Math.abs(number));
-  const unit = 10n ** BigInt(Math.max(0, String(size).length - 3));
-  const away = up === number >= 0 && size % unit > 0n;
-  return (number < 0 ? "-" : "") + count((size / unit + (away ? 1n : 0n)) * unit);
+  const text = (digits) => {
+    const unit = 10n ** BigInt(Math.max(0, String(size).length - digits));
+    const away = up === number >= 0 && size % unit > 0n;
+    return sign + (number < 0 ? "-" : "") + count((size / unit + (away ? 1n : 0n)) * unit);
+  };
+  const three = text(3);
+  // `1.30k`, `13.0k`: the last digit is a zero.
+  return three.length <= cells ? three : text(2).replace(/\.?0(?=\D*$)/, (zero, at, all) => (all.includes(".") ? "" : zero));
 }
 
 class Tally {
@@ -65,14 +70,14 @@ class Tally {
   }
 
   least(sign = "≥") {
-    return this.range ? sign + boundText(this.range.min, false) : "-";
+    return this.range ? bounded(sign, this.range.min, false, 6) : "-";
   }
 
   most(sign = "<=") {
     if (!this.range) {
       return "-";
     }
-    return this.range.maxExact ? levelText(this.range.max) : sign + boundText(this.range.max, true);
+    return this.range.maxExact ? levelText(this.range.max) : bounded(sign, this.range.max, true, 7);
   }
 }
 
