@@ -236,3 +236,121 @@ impl Ranges {
         node.level = both(node.level, other.level, newer);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::latency::{Histogram, value_bucket};
+
+    use super::*;
+
+    fn seen(stretch: u64, first: u64, min: u64, max: u64) -> Seen {
+        Seen {
+            stretch,
+            first,
+            min,
+            max,
+        }
+    }
+
+    /// What is read of node 1: its newest stretches first.
+    fn read(calls: u64, newest: &[Seen]) -> Read {
+        let mut stretches = [Seen::default(); STRETCHES];
+        stretches[..newest.len()].copy_from_slice(newest);
+        Read {
+            node: 1,
+            calls,
+            stretches: Some(stretches),
+            level: None,
+        }
+    }
+
+    fn level(calls: u64, newest: &[Seen], last: i64, tick: u64) -> Read {
+        let as_number = |seen: &Seen| Seen {
+            min: of_level(seen.min.cast_signed()),
+            max: of_level(seen.max.cast_signed()),
+            ..*seen
+        };
+        let newest: Vec<Seen> = newest.iter().map(as_number).collect();
+        Read {
+            level: Some((last, tick)),
+            ..read(calls, &newest)
+        }
+    }
+
+    fn packed(numbers: &[u64]) -> Packed {
+        let mut histogram = Histogram::default();
+        for &number in numbers {
+            histogram.add(&Histogram {
+                buckets: vec![(value_bucket(number) as u16, 1)],
+                max_ticks: 0,
+            });
+        }
+        let mut packed = Packed::default();
+        packed.set(&histogram);
+        packed
+    }
+
+    /// Smallest and largest number with what is exact of them.
+    fn shown(ranges: &Ranges, numbers: &[u64]) -> Option<(u64, bool, u64, bool)> {
+        let range = ranges.value(1, Some(&packed(numbers)))?;
+        Some((range.min, range.min_exact, range.max, range.max_exact))
+    }
+
+    #[test]
+    fn numbers_of_a_resets_own_stretch_only_bound_both_epochs() {
+        let mut ranges = Ranges::default();
+        ranges.show(&read(2, &[seen(2, 0, 100, 200)]), 2);
+        assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 200, true)));
+        // The reset has begun, and 5 000 came while it read the threads: it may have seen it or not.
+        ranges.show(&read(2, &[seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)]), 3);
+        assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 207, false)));
+        ranges.reset();
+        ranges.show(
+            &read(
+                4,
+                &[seen(4, 3, 7, 7), seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)],
+            ),
+            4,
+        );
+        // The histogram of the new epoch has both numbers: the bound is the edge of a bucket.
+        assert_eq!(shown(&ranges, &[7, 5_000]), Some((7, true, 5_000, false)));
+        ranges.undo();
+        let all = shown(&ranges, &[7, 100, 200, 5_000]);
+        assert_eq!(all, Some((7, true, 5_000, false)));
+    }
+
+    #[test]
+    fn an_epoch_has_no_numbers_of_the_one_before() {
+        let mut ranges = Ranges::default();
+        ranges.show(&read(2, &[seen(2, 0, 1, 90)]), 3);
+        ranges.reset();
+        assert_eq!(shown(&ranges, &[]), None);
+        ranges.show(&read(3, &[seen(4, 2, 40, 40), seen(2, 0, 1, 90)]), 4);
+        assert_eq!(shown(&ranges, &[40]), Some((40, true, 40, true)));
+        // A thread that is beginning a stretch: what it was given is known by the histogram alone.
+        let turning = Read {
+            stretches: None,
+            ..read(4, &[])
+        };
+        ranges.show(&turning, 4);
+        assert_eq!(shown(&ranges, &[40, 2_000]), Some((40, true, 2_047, false)));
+    }
+
+    #[test]
+    fn a_level_holds_over_resets_and_the_newest_of_ended_threads_is_the_last() {
+        let mut ranges = Ranges::default();
+        ranges.show(&level(2, &[seen(2, 0, 3, 8)], 3, 10), 3);
+        ranges.reset();
+        let of = |ranges: &Ranges| ranges.level(1).map(|level| (level.last, level.range));
+        assert_eq!(of(&ranges), Some((3, Extremes::of(3))));
+        assert!(ranges.has_level(1) && !ranges.has_level(2));
+        let mut other = Ranges::default();
+        other.show(&level(1, &[seen(4, 0, 20, 20)], 20, 9), 4);
+        ranges.absorb(1, &other, 1);
+        assert_eq!(of(&ranges), Some((3, Extremes::of(3).and(Extremes::of(20)))));
+        let mut newer = Ranges::default();
+        newer.show(&level(1, &[seen(4, 0, 5, 5)], 5, 11), 4);
+        ranges.absorb(1, &newer, 1);
+        assert_eq!(of(&ranges).map(|(last, _)| last), Some(5));
+    }
+}
