@@ -144,6 +144,7 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
         (tally::LEVEL.to_string(), "level of a gauge: no time"),
         ("~".to_string(), "estimated"),
         (glyphs.at_most.to_string(), "at most"),
+        (tally::at_least(ascii).to_string(), "no number or level is below"),
         (
             glyphs.give_or_take.to_string(),
             "the true value is so near, 2 times in 3",
