@@ -255,12 +255,14 @@ fn each_number_is_in_the_epoch_that_counts_it() {
                             assert_eq!(counted, calls, "calls and histogram are of one moment");
                             range
                         }
-                        _ => tally.level().map(|level| Extremes {
-                            min: level.range.min as u64,
-                            max: level.range.max as u64,
-                            min_exact: level.range.min_exact,
-                            max_exact: level.range.max_exact,
-                        }),
+                        Tally::Nothing | Tally::Counter { .. } | Tally::Gauge { .. } => {
+                            tally.level().map(|level| Extremes {
+                                min: level.range.min as u64,
+                                max: level.range.max as u64,
+                                min_exact: level.range.min_exact,
+                                max_exact: level.range.max_exact,
+                            })
+                        }
                     };
                     let is_value = tally.is_value();
                     if calls > 0 {

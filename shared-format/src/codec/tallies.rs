@@ -23,7 +23,7 @@ pub(super) struct Gauges(Vec<u32>, Vec<u8>, Vec<i64>, Vec<u64>, Vec<i64>, Vec<i6
 
 fn flags<T>(range: Option<Extremes<T>>) -> u8 {
     range.map_or(0, |range| {
-        KNOWN | u8::from(range.min_exact) * MIN_EXACT | u8::from(range.max_exact) * MAX_EXACT
+        KNOWN | (u8::from(range.min_exact) * MIN_EXACT) | (u8::from(range.max_exact) * MAX_EXACT)
     })
 }
 

@@ -201,7 +201,7 @@ impl Tally {
             Self::Gauge { level } => Self::Gauge {
                 level: level.map(|level| Level { set_tick: 0, ..level }),
             },
-            other => other,
+            Self::Nothing | Self::Counter { .. } | Self::Value { .. } => self,
         }
     }
 

@@ -30,9 +30,9 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, valu
 pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
     if let Some(tally) = figures.tally {
-        match CounterCell::of(app.views.current, value) {
-            CounterCell::Calls => {}
-            cell => return counter::text(canvas, data, what, tally, cell),
+        let cell = CounterCell::of(app.views.current, value);
+        if cell != CounterCell::Calls {
+            return counter::text(canvas, data, what, tally, cell);
         }
     }
     let (of_total, of_self) = app.shares(data, what);
