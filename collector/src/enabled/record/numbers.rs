@@ -121,7 +121,13 @@ impl Numbers {
     /// Notes the number of an execution before which there were `calls` others. `current` is taken out.
     #[inline(always)]
     pub(crate) fn note(&self, number: u64, calls: u64) {
-        let (stretch, newest) = (stretch(), &self.stretches[0]);
+        self.note_in(stretch(), number, calls);
+    }
+
+    /// The same in a stretch.
+    #[inline(always)]
+    pub(crate) fn note_in(&self, stretch: u64, number: u64, calls: u64) {
+        let newest = &self.stretches[0];
         if newest.number.load(Ordering::Relaxed) != stretch {
             return self.turn(Seen {
                 stretch,
